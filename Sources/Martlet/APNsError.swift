@@ -60,14 +60,14 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
 
     /// All properties behind one reference, because the size of the error type also affects successful sends.
     private final class Storage: Sendable {
-        let facts: Facts
+        let properties: Properties
 
-        init(_ facts: Facts) {
-            self.facts = facts
+        init(_ properties: Properties) {
+            self.properties = properties
         }
     }
 
-    private struct Facts: Sendable, Hashable {
+    private struct Properties: Sendable, Hashable {
         var code: Code
         var description: String
         var outcome: Outcome
@@ -85,45 +85,45 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
     }
 
     private var storage: Storage
-    private var facts: Facts {
-        get { storage.facts }
+    private var properties: Properties {
+        get { storage.properties }
         set { storage = Storage(newValue) }
     }
 
     /// The kind of failure.
     public internal(set) var code: Code {
-        get { facts.code }
-        set { facts.code = newValue }
+        get { properties.code }
+        set { properties.code = newValue }
     }
     /// The error message.
     public internal(set) var description: String {
-        get { facts.description }
-        set { facts.description = newValue }
+        get { properties.description }
+        set { properties.description = newValue }
     }
     /// Whether no connection could be established because the TLS handshake failed.
     package internal(set) var isTLSFailure: Bool {
-        get { facts.isTLSFailure }
-        set { facts.isTLSFailure = newValue }
+        get { properties.isTLSFailure }
+        set { properties.isTLSFailure = newValue }
     }
     /// The outcome of the push.
     public internal(set) var outcome: Outcome {
-        get { facts.outcome }
-        set { facts.outcome = newValue }
+        get { properties.outcome }
+        set { properties.outcome = newValue }
     }
     /// The push's identifier; nil when the failure does not concern a single push.
     public internal(set) var id: APNsID? {
-        get { facts.id }
-        set { facts.id = newValue }
+        get { properties.id }
+        set { properties.id = newValue }
     }
     /// The HTTP status of the response; nil without a response.
     public internal(set) var status: Int? {
-        get { facts.status }
-        set { facts.status = newValue }
+        get { properties.status }
+        set { properties.status = newValue }
     }
     /// The reason in the response, known or not; nil without a response.
     public internal(set) var reason: Reason? {
-        get { facts.reason }
-        set { facts.reason = newValue }
+        get { properties.reason }
+        set { properties.reason = newValue }
     }
     /// The time at which APNs last confirmed that the token is not valid for the topic; nil unless the status is 410.
     ///
@@ -131,43 +131,43 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
     /// ``BulkReport/DeadToken/isStillDead(registeredAt:)``. Source: "Handling notification responses from APNs"
     /// (`timestamp`).
     public internal(set) var unregisteredAt: Date? {
-        get { facts.unregisteredAt }
-        set { facts.unregisteredAt = newValue }
+        get { properties.unregisteredAt }
+        set { properties.unregisteredAt = newValue }
     }
     /// The delay that the server requested before another attempt, at most 30 days; nil when it requested none.
     public internal(set) var retryAfter: Duration? {
-        get { facts.retryAfter }
-        set { facts.retryAfter = newValue }
+        get { properties.retryAfter }
+        set { properties.retryAfter = newValue }
     }
     /// The rule that the push violates and the location, for the code `invalid`; nil for other codes.
     public internal(set) var finding: Lint.Finding? {
-        get { facts.finding }
-        set { facts.finding = newValue }
+        get { properties.finding }
+        set { properties.finding = newValue }
     }
     /// The number of times the push was sent.
     public internal(set) var attempts: Int {
-        get { facts.attempts }
-        set { facts.attempts = newValue }
+        get { properties.attempts }
+        set { properties.attempts = newValue }
     }
     /// The number of earlier attempts that were sent and not answered; each of them may have been delivered, too.
     ///
     /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such attempts, or a server other than APNs answered with
     /// status 500, 502 or 504.
     public internal(set) var unknownTries: Int {
-        get { facts.unknownTries }
-        set { facts.unknownTries = newValue }
+        get { properties.unknownTries }
+        set { properties.unknownTries = newValue }
     }
     /// The time spent in each phase of the send.
     public internal(set) var timing: SendTiming {
-        get { facts.timing }
-        set { facts.timing = newValue }
+        get { properties.timing }
+        set { properties.timing = newValue }
     }
 
     /// The failure of the last attempt, when the send ended for another reason before the next: it was cancelled, its
     /// timeout expired, or the client was closed.
     public internal(set) var lastFailure: APNsError? {
-        get { facts.lastFailure }
-        set { facts.lastFailure = newValue }
+        get { properties.lastFailure }
+        set { properties.lastFailure = newValue }
     }
     /// The underlying error: a `CancellationError` when the send was cancelled, otherwise ``lastFailure``.
     public var cause: (any Error)? {
@@ -175,7 +175,7 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
     }
 
     init(_ code: Code, id: APNsID? = nil, description: String, outcome: Outcome = .neverSent) {
-        storage = Storage(Facts(code: code, description: description, outcome: outcome, id: id))
+        storage = Storage(Properties(code: code, description: description, outcome: outcome, id: id))
     }
 
     init(_ finding: Lint.Finding, id: APNsID?) {
@@ -185,7 +185,7 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
     }
 
     /// Creates a failure of the connection, for a push or for the whole client.
-    init(_ error: WireError, id: APNsID? = nil, outcome: Outcome = .neverSent) {
+    init(_ error: TransportError, id: APNsID? = nil, outcome: Outcome = .neverSent) {
         let code: Code =
             switch error.kind {
             case .nameNotResolved: .nameNotResolved
@@ -209,11 +209,11 @@ extension APNsError {
 
     /// Returns whether two errors have equal properties.
     public static func == (left: APNsError, right: APNsError) -> Bool {
-        left.facts == right.facts
+        left.properties == right.properties
     }
 
     /// Hashes the properties of the error.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(facts)
+        hasher.combine(properties)
     }
 }

@@ -31,7 +31,7 @@ public struct Channels: Sendable {
     public func create(storing storage: ChannelStorage = .nothing) async throws(APNsError) -> ChannelID {
         let acceptance = try await send(.create(storing: storage))
         guard let id = acceptance.fields["apns-channel-id"], !id.isEmpty else {
-            throw unreadable("the answer names no channel")
+            throw unreadable("the response contains no channel identifier")
         }
         return ChannelID(id)
     }
@@ -46,7 +46,7 @@ public struct Channels: Sendable {
         guard let answer = try? JSONReader.read(acceptance.body),
             let policy = answer["message-storage-policy"]?.integerValue,
             let storage = ChannelStorage(rawValue: Int(clamping: policy))
-        else { throw unreadable("the answer names no storage policy that is known") }
+        else { throw unreadable("the response contains no known storage policy") }
         return storage
     }
 
@@ -70,7 +70,7 @@ public struct Channels: Sendable {
     public func list() async throws(APNsError) -> [ChannelID] {
         let acceptance = try await send(.list)
         guard let answer = try? JSONReader.read(acceptance.body), case .array(let elements)? = answer["channels"] else {
-            throw unreadable("the answer has no list of channels")
+            throw unreadable("the response contains no list of channels")
         }
         return elements.compactMap { $0.stringValue.map(ChannelID.init(rawValue:)) }
     }
@@ -88,7 +88,7 @@ public struct Channels: Sendable {
     }
 
     private func unreadable(_ what: String) -> APNsError {
-        APNsError(.unreadableAnswer, description: "\(what): is it APNs?", outcome: .answered)
+        APNsError(.unreadableAnswer, description: "\(what): is the server APNs?", outcome: .answered)
     }
 }
 

@@ -65,7 +65,7 @@ public final class PushClient: Sendable {
         timestamps = ActivityTimestampSource(clock: clock)
         renderer = SnapshotRenderer(timestamps, clock: clock, timeout: configuration.sendTimeout)
         tokenSource = authentication.tokenSource(clock: clock)
-        do throws(WireError) {
+        do throws(TransportError) {
             let tls =
                 endpoint.isEncrypted
                 ? try TLSContext.client(
@@ -74,7 +74,7 @@ public final class PushClient: Sendable {
                     isTLS13Required: configuration.minimumTLSVersion == .tls13
                 ) : nil
             var loops: [EventLoop] = []
-            do throws(WireError) {
+            do throws(TransportError) {
                 for _ in 0..<max(1, configuration.eventLoops) { loops.append(try EventLoop(clock: loopClock)) }
             } catch {
                 for loop in loops { loop.shutdown() }
@@ -108,7 +108,7 @@ public final class PushClient: Sendable {
     }
 
     deinit {
-        for pool in allPools { pool.cut() }
+        for pool in allPools { pool.closeImmediately() }
         for loop in loops { loop.shutdown() }
         feed.finish()
     }

@@ -42,7 +42,7 @@ extension ExitStatus {
             case let error as ServerError: ExitStatus(of: error.cause)
             case let error as InterruptedError: error.status
             case let error as APNsError: ExitStatus(of: error.code)
-            case let error as WireError: ExitStatus(of: error.kind)
+            case let error as TransportError: ExitStatus(of: error.kind)
             case let error as RelayConnectionError: ExitStatus(of: error.cause.kind)
             case let error as HealthcheckError: error.isAnswer ? .failure : .unreachable
             case let error as OutboxError:
@@ -62,7 +62,7 @@ extension ExitStatus {
             }
     }
 
-    private init(of kind: WireError.Kind) {
+    private init(of kind: TransportError.Kind) {
         self =
             switch kind {
             case .badCredentials: .usage

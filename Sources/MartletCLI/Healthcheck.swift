@@ -62,7 +62,7 @@ private struct Healthcheck {
 
     private func ask(within bound: Duration) async throws(HealthcheckError) {
         let status: Int
-        do throws(WireError) {
+        do throws(TransportError) {
             let call = HTTP1Call(host: address.server.host, port: address.server.port, tls: tls)
             let path = address.path.isEmpty ? Healthcheck.path : address.path
             status = try await call.send("GET", path, within: bound, on: loop).status
@@ -83,7 +83,7 @@ private struct Healthcheck {
 
     private var clearAdvice: String { "if the server does not use TLS, begin --url with http://" }
 
-    private func advice(for kind: WireError.Kind) -> String {
+    private func advice(for kind: TransportError.Kind) -> String {
         switch kind {
         case .connectionRefused:
             "start martlet simulate (or relay), \(waitAdvice), or give its address with --url"

@@ -87,7 +87,7 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
     /// - Throws: ``UsageError`` if the file cannot be read, or contains no certificate in PEM.
     func certificates() throws(UsageError) -> String {
         let text = try text()
-        do throws(WireError) {
+        do throws(TransportError) {
             _ = try TLSContext.http1Client(authorities: text)
         } catch {
             throw UsageError("\(label): \(error)")

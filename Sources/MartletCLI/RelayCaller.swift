@@ -45,7 +45,7 @@ struct RelayCaller: Sendable {
         var fields: HTTPFields = ["authorization": "Bearer " + key]
         if body != nil { fields.append("content-type", "application/json") }
         let answer: HTTPResponse
-        do throws(WireError) {
+        do throws(TransportError) {
             answer = try await call.send(
                 method,
                 relay.path + path,
@@ -75,7 +75,7 @@ struct RelayAnswerError: Error, CustomStringConvertible {
 
 /// An error for a relay that does not answer.
 struct RelayConnectionError: Error, CustomStringConvertible {
-    let cause: WireError
+    let cause: TransportError
 
     var description: String { "\(cause); \(advice)" }
 

@@ -62,7 +62,7 @@ private struct RelayService {
         await printAddresses(of: relay)
         await report(relay)
         await obey(signals, relay, log)
-        manager?.tell("STOPPING=1", "STATUS=finishing what is on its way")
+        manager?.notify("STOPPING=1", "STATUS=finishing what is on its way")
         await relay.stop()
         await output.finish()
     }
@@ -91,7 +91,7 @@ private struct RelayService {
     /// Notifies the service manager that the relay is ready, and then repeatedly of its status.
     private func report(_ relay: PushRelay) async {
         guard let manager else { return }
-        manager.tell("READY=1")
+        manager.notify("READY=1")
         // Sent from the relay's event loop, so that a blocked loop stops the watchdog messages.
         if let patience = manager.patience {
             await relay.callRepeatedly(every: patience / 2) { manager.mention("WATCHDOG=1") }
@@ -114,9 +114,9 @@ private struct RelayService {
         defer { for source in sources { source.cancel() } }
         for await wish in wishes {
             guard wish == .reload else { return }
-            manager?.tellReloading()
+            manager?.notifyReloading()
             await reload(relay, log)
-            manager?.tell("READY=1")
+            manager?.notify("READY=1")
         }
     }
 

@@ -62,7 +62,7 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
     /// Creates the error for a server that has not answered for a time.
     package static func noAnswer(for time: Duration) -> PostgreSQLError {
         let milliseconds = time.components.seconds * 1_000 + time.components.attoseconds / 1_000_000_000_000_000
-        return PostgreSQLError(.noAnswer, state: nil, "no answer for \(milliseconds) ms")
+        return PostgreSQLError(.noAnswer, state: nil, "no response within \(milliseconds) ms")
     }
 
     /// Creates the error for tables of another version; `advice` explains it.

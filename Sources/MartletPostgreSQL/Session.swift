@@ -30,7 +30,7 @@ package final class Session {
     /// The result of the current statement, until the server reports that the statement is complete.
     private var answer: Answer?
     /// The number of statements whose results have not been returned.
-    package private(set) var openQuestions = 0
+    package private(set) var pendingStatements = 0
 
     /// Connects and waits for the connection: for each host at most `connect_timeout`, three seconds by default.
     ///
@@ -138,7 +138,7 @@ package final class Session {
             return PQsendQueryParams(connection, sql, CInt(places.count), types, values, lengths, formats, 1)
         }
         guard status == 1, PQpipelineSync(connection) == 1 else { throw .disconnected(Session.message(connection)) }
-        openQuestions += 1
+        pendingStatements += 1
     }
 
     /// Writes buffered output as far as the socket accepts it.
@@ -157,7 +157,7 @@ package final class Session {
 
     /// Returns the next complete result, in the order of the statements; nil when more input is needed.
     package func nextAnswer() throws(PostgreSQLError) -> Answer? {
-        while openQuestions > 0, PQisBusy(connection) == 0 {
+        while pendingStatements > 0, PQisBusy(connection) == 0 {
             // Nil ends the results of each statement.
             guard let result = PQgetResult(connection) else {
                 guard PQstatus(connection) == CONNECTION_OK else { throw .disconnected(Session.message(connection)) }
@@ -166,9 +166,9 @@ package final class Session {
             switch PQresultStatus(result) {
             case PGRES_PIPELINE_SYNC:
                 PQclear(result)
-                openQuestions -= 1
+                pendingStatements -= 1
                 defer { answer = nil }
-                return answer ?? .failed(.disconnected("the server has not answered"))
+                return answer ?? .failed(.disconnected("the server sent no result"))
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
                 answer = .rows(Rows(adopting: result))
             default:

@@ -114,7 +114,7 @@ package struct Connection: ~Copyable {
             let wanted = options.hasLog ? "wal" : "off"
             let mode = try connection.firstText("PRAGMA journal_mode = \(wanted)")
             guard mode == wanted else {
-                throw SQLiteError(SQLITE_CANTOPEN, "its journal mode cannot be \(wanted), only \(mode)")
+                throw SQLiteError(SQLITE_CANTOPEN, "the journal mode must be \(wanted) (found \(mode))")
             }
             try connection.execute("PRAGMA synchronous = \(options.synchronous.rawValue)")
             // On systems where a plain sync does not reach the disk, such as macOS, use the sync that does.

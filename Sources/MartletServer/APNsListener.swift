@@ -23,7 +23,7 @@ package final class APNsListener {
         /// The client has announced that it sends no further requests.
         case goAway(HTTP2GoAway)
         /// The connection has ended for this reason; this is the only event when the handshake failed.
-        case closed(WireError)
+        case closed(TransportError)
     }
 
     /// The limits for clients.
@@ -105,8 +105,8 @@ package final class APNsListener {
     ///   - admits: Called for each client that connects; returns false to close the connection before the TLS
     ///     handshake.
     ///   - onEvent: Called for each event of each connection.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is in use, or `.addressNotAvailable` when it is
-    ///   not an address of this machine.
+    /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
+    ///   `.addressNotAvailable` when it is not an address of this machine.
     package init(
         host: String,
         port: UInt16,
@@ -116,7 +116,7 @@ package final class APNsListener {
         numbering: ConnectionNumbering = ConnectionNumbering(),
         admits: @escaping () -> Bool = { true },
         onEvent: @escaping (ClientConnection, Event) -> Void
-    ) throws(WireError) {
+    ) throws(TransportError) {
         let clients = Clients(numbering)
         let configuration = HTTP2Listener.Configuration(
             tls: tls,

@@ -66,7 +66,7 @@ package final class ClientConnection {
 
     /// Closes the connection in order; open streams end as broken.
     package func close() {
-        connection.close(WireError(.closedLocally, "the server closed the connection"))
+        connection.close(TransportError(.closedLocally, "the server closed the connection"))
     }
 
     /// Closes the connection with a TCP reset.

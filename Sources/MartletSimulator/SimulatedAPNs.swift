@@ -117,7 +117,7 @@ public actor SimulatedAPNs {
         } catch {
             // The listeners retain the service and occupy their ports until they are closed.
             await service.close(grace: .zero)
-            let isHost = (error as? WireError)?.kind == .addressNotAvailable
+            let isHost = (error as? TransportError)?.kind == .addressNotAvailable
             throw SimulatorError("\(error)", listener: isHost ? .host : listening)
         }
     }

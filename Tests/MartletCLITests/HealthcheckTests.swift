@@ -69,9 +69,9 @@ import Testing
 
     @Test(arguments: [
         ("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n", "it answers 503; wait for it with --wait 30"),
-        ("HTTP/1.1 200", "closed the connection without an answer"), ("", "closed the connection without an answer"),
-        ("\u{16}\u{3}\u{1} no HTTP\n", "does not answer in HTTP/1"),
-        (String(repeating: "x", count: 3_000), "does not answer in HTTP/1"), ("HTTP/1.0 200 OK\r\n\r\n", ""),
+        ("HTTP/1.1 200", "closed the connection without a response"), ("", "closed the connection without a response"),
+        ("\u{16}\u{3}\u{1} no HTTP\n", "did not send an HTTP/1 response"),
+        (String(repeating: "x", count: 3_000), "did not send an HTTP/1 response"), ("HTTP/1.0 200 OK\r\n\r\n", ""),
     ])
     func `only a status of 200 is ready`(answer: String, error: String) async throws {
         let server = try SilentServer()

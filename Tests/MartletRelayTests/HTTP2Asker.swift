@@ -59,7 +59,7 @@ actor HTTP2Asker {
         if sendsAuthority { all.append(":authority", "localhost") }
         all.append(contentsOf: fields)
         return try await withCheckedThrowingContinuation { continuation in
-            do throws(WireError) {
+            do throws(TransportError) {
                 let question = Question { continuation.resume(returning: $0) }
                 try connection.send(all, body: Array(body.utf8), for: question)
             } catch {
@@ -69,7 +69,7 @@ actor HTTP2Asker {
     }
 
     func close() {
-        connection?.close(WireError(.closedLocally, "done"))
+        connection?.close(TransportError(.closedLocally, "done"))
         connection = nil
     }
 

@@ -80,7 +80,7 @@ actor ScriptedServer {
         case .reset(let code):
             connection.reset(stream, code)
         case .cut:
-            connection.close(WireError(.closedLocally, "cut by the test"))
+            connection.close(TransportError(.closedLocally, "cut by the test"))
         }
     }
 

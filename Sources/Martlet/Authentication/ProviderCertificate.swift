@@ -31,7 +31,7 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
     /// - Throws: ``APNsError`` with the code `badCredentials` when either text has other contents, or they do not
     ///   match.
     public init(pem: String, privateKeyPEM: String) throws(APNsError) {
-        do throws(WireError) {
+        do throws(TransportError) {
             self.init(try ClientIdentity(certificatePEM: pem, privateKeyPEM: privateKeyPEM))
         } catch {
             throw APNsError(error)
@@ -46,7 +46,7 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
     /// - Throws: ``APNsError`` with the code `badCredentials` when the passphrase is wrong, or the file has other
     ///   contents.
     public init(pkcs12: [UInt8], passphrase: String) throws(APNsError) {
-        do throws(WireError) {
+        do throws(TransportError) {
             self.init(try ClientIdentity(pkcs12: pkcs12, passphrase: passphrase))
         } catch {
             throw APNsError(error)

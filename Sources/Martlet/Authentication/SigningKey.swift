@@ -132,7 +132,7 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
         do {
             return SigningKey(try ES256PrivateKey(), keyID: keyID, teamID: teamID)
         } catch {
-            throw APNsError(.system, description: "no signing key can be made: \(error)")
+            throw APNsError(.system, description: "cannot create a signing key: \(error)")
         }
     }
 
@@ -160,7 +160,7 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
         do {
             return try key.publicKeyPEM()
         } catch {
-            throw APNsError(.badCredentials, description: "the key \(keyID) has no public half: \(error)")
+            throw APNsError(.badCredentials, description: "cannot derive the public key of \(keyID): \(error)")
         }
     }
 

@@ -8,7 +8,7 @@ internal import Synchronization
 /// It is `@unchecked Sendable` because only its loop accesses mutable state, except for the mailbox, which has a lock.
 @safe final class BulkLane: @unchecked Sendable {
     /// A device that is passed to the lane.
-    struct Letter: Sendable {
+    struct Item: Sendable {
         let recipient: Recipient
         let index: Int
     }
@@ -21,13 +21,13 @@ internal import Synchronization
     /// push.
     private let batch: Int
     let pool: PushPool
-    private let mailbox = Mutex<[Letter]>([])
+    private let mailbox = Mutex<[Item]>([])
     /// The receiver of the outcomes, set once, before the first device arrives; when it is released, outcomes are
     /// dropped.
     weak var receiver: BulkTransfer?
     private var writer: BulkWriter
     /// Reusable storage for the next list of devices, and of pushes.
-    private var letters: [Letter] = []
+    private var items: [Item] = []
     private var sparePushes: [PendingPush] = []
     private var outcomes: [BulkOutcome] = []
     private var alarm: LoopTimer?
@@ -43,14 +43,14 @@ internal import Synchronization
     // MARK: From any thread
 
     /// Adds devices to send to, and empties the list.
-    func add(_ letters: inout [Letter]) {
-        guard !letters.isEmpty else { return }
+    func add(_ items: inout [Item]) {
+        guard !items.isEmpty else { return }
         let isFirst = mailbox.withLock { mailbox in
             let isFirst = mailbox.isEmpty
-            if isFirst { swap(&mailbox, &letters) } else { mailbox.append(contentsOf: letters) }
+            if isFirst { swap(&mailbox, &items) } else { mailbox.append(contentsOf: items) }
             return isFirst
         }
-        letters.removeAll(keepingCapacity: true)
+        items.removeAll(keepingCapacity: true)
         if isFirst { pool.loop.execute { self.emptyMailbox() } }
     }
 
@@ -65,19 +65,19 @@ internal import Synchronization
     // MARK: On the loop
 
     private func emptyMailbox() {
-        mailbox.withLock { swap(&$0, &letters) }
+        mailbox.withLock { swap(&$0, &items) }
         var pushes: [PendingPush] = []
         swap(&pushes, &sparePushes)
-        for letter in letters {
+        for item in items {
             do throws(APNsError) {
-                guard !isStopped else { throw APNsError(.cancelled, description: "the sending was stopped") }
-                let ticket = BulkTicket(lane: self, index: letter.index)
-                pushes.append(try writer.push(for: letter.recipient, ticket: ticket))
+                guard !isStopped else { throw APNsError(.cancelled, description: "the bulk send was stopped") }
+                let ticket = BulkTicket(lane: self, index: item.index)
+                pushes.append(try writer.push(for: item.recipient, ticket: ticket))
             } catch {
-                ended(BulkOutcome(index: letter.index, token: letter.recipient.token, result: .failure(error)))
+                ended(BulkOutcome(index: item.index, token: item.recipient.token, result: .failure(error)))
             }
         }
-        letters.removeAll(keepingCapacity: true)
+        items.removeAll(keepingCapacity: true)
         pool.assumeIsolated { $0.submit(pushes) }
         pushes.removeAll(keepingCapacity: true)
         swap(&pushes, &sparePushes)

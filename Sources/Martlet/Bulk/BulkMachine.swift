@@ -12,7 +12,7 @@
 /// outstanding devices.
 struct BulkMachine {
     /// An action for the driver.
-    enum Order: Equatable {
+    enum Action: Equatable {
         /// Let the reader of devices read this grant.
         case read(Grant)
         /// Let the reader of devices stop.
@@ -62,7 +62,7 @@ struct BulkMachine {
     var readingShare: Int { min(batch, BulkMachine.grantLimit) }
 
     /// The number of free slots for devices.
-    var room: Int { window - outstanding.reduce(0, +) - unread }
+    var freeSlots: Int { window - outstanding.reduce(0, +) - unread }
 
     /// Whether each device that was read has an outcome, and no more will be read.
     var isSettled: Bool { isSourceEnded && outstanding.allSatisfy { $0 == 0 } }
@@ -73,7 +73,7 @@ struct BulkMachine {
     // MARK: Events
 
     /// Handles a request of the reader of devices for another grant.
-    mutating func readerReady() -> Order? {
+    mutating func readerReady() -> Action? {
         isReaderWaiting = true
         return nextGrant(atLeast: 1)
     }
@@ -93,13 +93,13 @@ struct BulkMachine {
     }
 
     /// Records that outcomes were read.
-    mutating func outcomesRead(_ count: Int) -> Order? {
+    mutating func outcomesRead(_ count: Int) -> Action? {
         unread -= count
         return nextGrant(atLeast: batch)
     }
 
     /// Handles a request to stop sending.
-    mutating func stopped() -> [Order] {
+    mutating func stopped() -> [Action] {
         guard !isStopping, !isFinished else { return [] }
         isStopping = true
         guard isReaderWaiting else { return [.takeBack] }
@@ -115,19 +115,19 @@ struct BulkMachine {
 
     // MARK: Decisions
 
-    private mutating func nextGrant(atLeast least: Int) -> Order? {
+    private mutating func nextGrant(atLeast least: Int) -> Action? {
         guard isReaderWaiting else { return nil }
         guard !isStopping else {
             isReaderWaiting = false
             isSourceEnded = true
             return .endReading
         }
-        let room = room
-        guard room >= least, let lane = outstanding.indices.min(by: { outstanding[$0] < outstanding[$1] }) else {
+        let free = freeSlots
+        guard free >= least, let lane = outstanding.indices.min(by: { outstanding[$0] < outstanding[$1] }) else {
             return nil
         }
         isReaderWaiting = false
-        let grant = Grant(lane: lane, first: granted, count: min(room, BulkMachine.grantLimit))
+        let grant = Grant(lane: lane, first: granted, count: min(free, BulkMachine.grantLimit))
         granted += grant.count
         outstanding[lane] += grant.count
         return .read(grant)

@@ -59,8 +59,8 @@ final class BulkTransfer: Sendable {
                         sourceEnded(unused: grant.count - offset, of: grant, nil)
                         return
                     }
-                    var letters = [BulkLane.Letter(recipient: recipient, index: grant.first + offset)]
-                    lanes[grant.lane].add(&letters)
+                    var items = [BulkLane.Item(recipient: recipient, index: grant.first + offset)]
+                    lanes[grant.lane].add(&items)
                 } catch {
                     sourceEnded(unused: grant.count - offset, of: grant, error)
                     return
@@ -72,14 +72,14 @@ final class BulkTransfer: Sendable {
     /// Passes every device of a synchronous source to a lane; the devices of a grant are passed together.
     func read<Source: Sequence>(_ source: SingleUse<Source>, as recipient: (Source.Element) -> Recipient) async {
         guard var devices = source.take()?.makeIterator() else { return }
-        var letters: [BulkLane.Letter] = []
+        var items: [BulkLane.Item] = []
         while let grant = await nextGrant() {
             let isCancelled = Task.isCancelled
-            while letters.count < grant.count, !isCancelled, let device = devices.next() {
-                letters.append(BulkLane.Letter(recipient: recipient(device), index: grant.first + letters.count))
+            while items.count < grant.count, !isCancelled, let device = devices.next() {
+                items.append(BulkLane.Item(recipient: recipient(device), index: grant.first + items.count))
             }
-            let unused = grant.count - letters.count
-            lanes[grant.lane].add(&letters)
+            let unused = grant.count - items.count
+            lanes[grant.lane].add(&items)
             guard unused == 0 else { return sourceEnded(unused: unused, of: grant, nil) }
         }
     }
@@ -175,23 +175,23 @@ final class BulkTransfer: Sendable {
     // MARK: Actions
 
     /// Updates the machine with an event and performs the actions that it returns.
-    private func carryOut(_ hear: (inout sending State) -> [BulkMachine.Order]) {
+    private func carryOut(_ event: (inout sending State) -> [BulkMachine.Action]) {
         var readers: [CheckedContinuation<Void, Never>] = []
         var sourceReader: CheckedContinuation<BulkMachine.Grant?, Never>?
         var source: Task<Void, Never>?
-        let orders = state.withLock { state in
-            let orders = hear(&state)
-            if !orders.isEmpty {
-                if orders.contains(where: \.isForSourceReader) { sourceReader = state.sourceReader.take() }
+        let actions = state.withLock { state in
+            let actions = event(&state)
+            if !actions.isEmpty {
+                if actions.contains(where: \.isForSourceReader) { sourceReader = state.sourceReader.take() }
                 source = state.source
             }
             if !state.outcomeReaders.isEmpty, !state.outcomes.isEmpty || state.machine.isSettled {
                 swap(&readers, &state.outcomeReaders)
             }
-            return orders
+            return actions
         }
-        for order in orders {
-            switch order {
+        for action in actions {
+            switch action {
             case .read(let grant): sourceReader?.resume(returning: grant)
             case .endReading: sourceReader?.resume(returning: nil)
             case .takeBack:

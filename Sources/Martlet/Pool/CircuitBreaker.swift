@@ -89,10 +89,10 @@ struct CircuitBreaker {
     private static func error(_ reason: Reason, count: Int) -> APNsError {
         let cause =
             reason == .badDeviceToken
-            ? "perhaps the tokens belong to the other environment" : "the credentials have to be mended first"
+            ? "perhaps the tokens belong to the other environment" : "correct the credentials"
         var error = APNsError(
             .circuitOpen,
-            description: "the last \(count) answers were all \(reason): \(cause); nothing is sent for \(pause)"
+            description: "the last \(count) responses were all \(reason): \(cause); nothing is sent for \(pause)"
         )
         error.reason = reason
         return error

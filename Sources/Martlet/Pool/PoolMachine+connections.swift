@@ -51,7 +51,7 @@ extension PoolMachine {
     }
 
     /// Records that a connection could not be opened, or has ended; the failures of its pushes follow.
-    mutating func disconnected(_ id: ConnectionID, _ error: WireError, at now: MonotonicTime) {
+    mutating func disconnected(_ id: ConnectionID, _ error: TransportError, at now: MonotonicTime) {
         guard let index = index(of: id) else { return }
         let connection = connections.remove(at: index)
         switch connection.phase {
@@ -73,7 +73,7 @@ extension PoolMachine {
     // MARK: Decisions
 
     /// Handles the reason of a rejected push, apart from a retry.
-    mutating func heed(_ error: APNsError, from push: PushKey, on id: ConnectionID, at now: MonotonicTime) {
+    mutating func handle(_ error: APNsError, from push: PushKey, on id: ConnectionID, at now: MonotonicTime) {
         switch error.reason?.advice {
         case .renewToken:
             // The result of a push that was cancelled may have been taken.
@@ -91,7 +91,7 @@ extension PoolMachine {
     }
 
     /// Counts a failed connection attempt for waiting pushes, and fails those that have reached their limit.
-    private mutating func connectFailed(_ error: WireError, at now: MonotonicTime) {
+    private mutating func connectFailed(_ error: TransportError, at now: MonotonicTime) {
         for push in waiting.all where !pushes.isSettled(push) {
             pushes[push].failedConnects += 1
             let state = pushes[push]
@@ -213,10 +213,10 @@ extension PoolMachine {
         guard let index = index(of: id), case .draining = connections[index].phase,
             connections[index].inFlight == 0
         else { return }
-        close(at: index, WireError(.closedLocally, "the connection is not needed any more"))
+        close(at: index, TransportError(.closedLocally, "the connection is not needed any more"))
     }
 
-    mutating func close(at index: Int, _ reason: WireError) {
+    mutating func close(at index: Int, _ reason: TransportError) {
         guard connections[index].phase != .closing else { return }
         connections[index].phase = .closing
         actions.append(.close(connections[index].id, reason))
@@ -224,11 +224,11 @@ extension PoolMachine {
 
     mutating func closeAllIfFinished() {
         guard isFinished else { return }
-        for index in connections.indices { close(at: index, WireError(.closedLocally, "the client was closed")) }
+        for index in connections.indices { close(at: index, TransportError(.closedLocally, "the client was closed")) }
     }
 }
 
-extension WireError.Kind {
+extension TransportError.Kind {
     /// Whether another attempt to connect would fail in the same way.
     var isPermanent: Bool {
         switch self {

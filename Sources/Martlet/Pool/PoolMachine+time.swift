@@ -57,7 +57,10 @@ extension PoolMachine {
             let due = pingSentAt.advanced(by: PoolMachine.pongTimeout)
             guard now < due else {
                 drain(at: index, now)
-                close(at: index, WireError(.closedByPeer, "the server sends nothing and does not acknowledge a PING"))
+                close(
+                    at: index,
+                    TransportError(.closedByPeer, "the server sends nothing and does not acknowledge a PING")
+                )
                 return
             }
             wake(at: due)

@@ -41,7 +41,7 @@ struct PoolMachine {
         /// Send a PING.
         case ping(ConnectionID)
         /// Close the connection; the streams of its pushes end as broken.
-        case close(ConnectionID, WireError)
+        case close(ConnectionID, TransportError)
         /// Ask the source for a provider token.
         case requestToken(PoolTokenMachine.Request)
         /// Take the result of the push with ``takeResult(of:)``, and report it to the caller.
@@ -219,7 +219,7 @@ struct PoolMachine {
         }
         breakCircuit(after: refusal, at: now)
         if let refusal {
-            heed(refusal, from: push, on: id, at: now)
+            handle(refusal, from: push, on: id, at: now)
             if !pushes.isSettled(push) { retryOrSettle(push, refusal, at: now) }
         } else {
             backoff.succeeded()

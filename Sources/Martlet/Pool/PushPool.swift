@@ -39,10 +39,10 @@ actor PushPool {
     /// Reusable storage for the next list of actions.
     private var spareActions: [PoolMachine.Action] = []
     private var isCarryingOut = false
-    private var alarm: LoopTimer?
-    private var alarmTime = MonotonicTime.never
+    private var timer: LoopTimer?
+    private var timerDue = MonotonicTime.never
     private var closers: [CheckedContinuation<Void, Never>] = []
-    private var warmers: [CheckedContinuation<Result<Void, APNsError>, Never>] = []
+    private var warmUps: [CheckedContinuation<Result<Void, APNsError>, Never>] = []
 
     init(
         to endpoint: HTTP2Connection.Endpoint,
@@ -101,8 +101,8 @@ actor PushPool {
     }
 
     /// Ends all pushes and connections immediately.
-    nonisolated func cut() {
-        loop.execute { self.assumeIsolated { $0.giveUp() } }
+    nonisolated func closeImmediately() {
+        loop.execute { self.assumeIsolated { $0.expire() } }
     }
 
     /// Limits the number of connections that accept pushes.
@@ -173,7 +173,7 @@ actor PushPool {
         swap(&actions, &spareActions)
         isCarryingOut = false
         if pushes.count > PushTable.spareSlots, machine.pushes.isEmpty { pushes = [] }
-        if machine.nextWake < alarmTime { setAlarm() }
+        if machine.nextWake < timerDue { setTimer() }
         if machine.isFinished { finish() }
     }
 
@@ -202,8 +202,10 @@ actor PushPool {
             machine.notWanted(key, on: id, at: loop.now)
             return
         }
-        do throws(WireError) {
-            guard let connection = connection(id) else { throw WireError(.closedLocally, "the connection is closed") }
+        do throws(TransportError) {
+            guard let connection = connection(id) else {
+                throw TransportError(.closedLocally, "the connection is closed")
+            }
             var fields = push.fields
             fields.append(contentsOf: authorization)
             push.stream = try connection.send(fields, body: push.draft.body, for: push)
@@ -273,7 +275,7 @@ actor PushPool {
     }
 
     private func connect(_ id: PoolMachine.ConnectionID) {
-        do throws(WireError) {
+        do throws(TransportError) {
             let connection = try HTTP2Connection(
                 to: endpoint,
                 limits: PushPool.limits,
@@ -314,33 +316,33 @@ actor PushPool {
     /// Opens connections before they are needed.
     func warmUp(connections count: Int) async -> Result<Void, APNsError> {
         await withCheckedContinuation { continuation in
-            warmers.append(continuation)
+            warmUps.append(continuation)
             machine.warmUp(to: count, at: loop.now)
             carryOut()
-            answerWarmers(nil)
+            resumeWarmUps(nil)
         }
     }
 
-    private func answerWarmers(_ error: APNsError?) {
-        guard error != nil || machine.isWarm, !warmers.isEmpty else { return }
-        let waiting = warmers
-        warmers = []
-        for warmer in waiting { warmer.resume(returning: error.map { .failure($0) } ?? .success(())) }
+    private func resumeWarmUps(_ error: APNsError?) {
+        guard error != nil || machine.isWarm, !warmUps.isEmpty else { return }
+        let waiting = warmUps
+        warmUps = []
+        for continuation in waiting { continuation.resume(returning: error.map { .failure($0) } ?? .success(())) }
     }
 
     // MARK: Time
 
-    private func setAlarm() {
-        alarm?.cancel()
-        alarmTime = machine.nextWake
-        alarm = loop.schedule(after: alarmTime.duration(since: loop.now)) { [weak self] in
-            self?.assumeIsolated { $0.alarmRang() }
+    private func setTimer() {
+        timer?.cancel()
+        timerDue = machine.nextWake
+        timer = loop.schedule(after: timerDue.duration(since: loop.now)) { [weak self] in
+            self?.assumeIsolated { $0.timerFired() }
         }
     }
 
-    private func alarmRang() {
-        alarm = nil
-        alarmTime = .never
+    private func timerFired() {
+        timer = nil
+        timerDue = .never
         machine.timerFired(at: loop.now)
         carryOut()
     }
@@ -353,8 +355,8 @@ actor PushPool {
 
     private func report(_ event: ClientEvent) {
         switch event {
-        case .connected: answerWarmers(nil)
-        case .connectionFailed(let error): answerWarmers(error)
+        case .connected: resumeWarmUps(nil)
+        case .connectionFailed(let error): resumeWarmUps(error)
         default: break
         }
         events.report(event)
@@ -364,24 +366,24 @@ actor PushPool {
 
     func close(within limit: Duration) async {
         machine.close(at: loop.now)
-        let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.giveUp() } }
+        let timeout = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.expire() } }
         await withCheckedContinuation { continuation in
             closers.append(continuation)
             carryOut()
         }
-        timer.cancel()
+        timeout.cancel()
     }
 
-    private func giveUp() {
+    private func expire() {
         machine.giveUp(at: loop.now)
         carryOut()
     }
 
     private func finish() {
-        alarm?.cancel()
-        let closers = closers
-        self.closers = []
-        for closer in closers { closer.resume() }
-        answerWarmers(APNsError(.closed, description: "the client was closed"))
+        timer?.cancel()
+        let closing = closers
+        closers = []
+        for continuation in closing { continuation.resume() }
+        resumeWarmUps(APNsError(.closed, description: "the client was closed"))
     }
 }

@@ -58,7 +58,7 @@ struct PushTable {
 
     /// The state of a push whose result has not been taken.
     subscript(key: PushKey) -> PushState {
-        get { slots[key.index].push }
+        _read { yield slots[key.index].push }
         _modify { yield &slots[key.index].push }
     }
 
@@ -81,20 +81,19 @@ struct PushTable {
 
     /// Removes a settled push, and returns its result.
     mutating func takeResult(of key: PushKey) -> PushResult {
-        let push = slots[key.index].push
-        let failure = failures.isEmpty ? nil : failures.removeValue(forKey: key)
+        let result = PushResult(
+            attempts: slots[key.index].push.attempts,
+            unknownTries: slots[key.index].push.unknownTries,
+            timing: slots[key.index].push.timing,
+            failure: failures.isEmpty ? nil : failures.removeValue(forKey: key)
+        )
         slots[key.index].serial = 0
         freeSlots.append(key.slot)
         if isEmpty, slots.count > PushTable.spareSlots {
             slots = []
             freeSlots = []
         }
-        return PushResult(
-            attempts: push.attempts,
-            unknownTries: push.unknownTries,
-            timing: push.timing,
-            failure: failure
-        )
+        return result
     }
 }
 

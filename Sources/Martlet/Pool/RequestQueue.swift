@@ -18,9 +18,9 @@ struct RequestQueue<Request> {
         if head == 0 {
             // Doubles the capacity at the front, so that inserting many requests has the same amortized cost as
             // appending them.
-            let room = max(16, slots.count)
-            slots.insert(contentsOf: repeatElement(nil, count: room), at: 0)
-            head = room
+            let capacity = max(16, slots.count)
+            slots.insert(contentsOf: repeatElement(nil, count: capacity), at: 0)
+            head = capacity
         }
         head -= 1
         slots[head] = request

@@ -42,7 +42,7 @@ struct APNsAnswer {
         guard let answer = try? JSONReader.read(stream.body), let reason = answer["reason"]?.stringValue else {
             error.code = .unreadableAnswer
             error.description =
-                "the server answered \(status) without a reason in JSON, as APNs would give: is it APNs?"
+                "the server answered \(status) without a reason in JSON: is the server APNs?"
             // A response that is not from APNs does not state the outcome of the push.
             if status >= 500, status != 503 { error.outcome = .unknown }
             return error

@@ -49,7 +49,7 @@ final class ActivityTimestampSource: Sendable {
         guard let slot else {
             throw APNsError(
                 .overloaded,
-                description: "the updates of this Live Activity that wait take longer than \(timeout), as each needs a "
+                description: "the waiting updates of this Live Activity take longer than \(timeout), as each needs a "
                     + "second of its own: send only the newest state, or allow a longer timeout"
             )
         }

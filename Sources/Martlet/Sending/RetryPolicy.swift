@@ -105,7 +105,7 @@ public struct RetryPolicy: Sendable, Hashable {
         after error: APNsError,
         using generator: inout some RandomNumberGenerator
     ) -> Duration? {
-        guard retry < limit(isUrgent: isUrgent), isPassing(error) else { return nil }
+        guard retry < limit(isUrgent: isUrgent), isTemporary(error) else { return nil }
         if let wait = error.retryAfter { return max(.zero, wait) }
         let factor = isUrgent ? 2 : 1
         let base = RetryPolicy.bounded(baseDelay) * factor
@@ -121,7 +121,7 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 
     /// Returns whether the same push may be accepted at another time.
-    private func isPassing(_ error: APNsError) -> Bool {
+    private func isTemporary(_ error: APNsError) -> Bool {
         if let reason = error.reason, RetryPolicy.neverRetriedReasons.contains(reason) { return false }
         if let status = error.status, status >= 500 || status == 429 { return true }
         return switch error.outcome {

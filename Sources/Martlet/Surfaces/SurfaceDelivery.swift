@@ -65,7 +65,7 @@ public struct SurfaceDelivery: Sendable {
             let hash = try SHA256.hash(Array("\(snapshot.kind.rawValue)\n\(snapshot.id)\n\(destination.name)".utf8))
             return APNsID(hash: hash)
         } catch {
-            throw APNsError(.system, description: "no identifier can be made: \(error)")
+            throw APNsError(.system, description: "cannot create an identifier: \(error)")
         }
     }
 }

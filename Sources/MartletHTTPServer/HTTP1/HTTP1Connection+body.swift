@@ -24,10 +24,22 @@ extension HTTP1Connection {
 
 /// Streamed bodies, which the owner reads while they arrive.
 extension HTTP1Connection {
+    /// The phases of a body that the owner reads while it arrives.
+    enum Incoming {
+        /// There is no such body, or its request has been answered. Can become `arriving`.
+        case none
+        /// Pieces of the body are still to come. Can become `complete`, `broken` or `none`.
+        case arriving
+        /// The whole body has arrived. Can become `none`.
+        case complete
+        /// The rest of the body will not arrive. Can become `none`.
+        case broken
+    }
+
     /// Reads the next piece of a streamed body; nil at its end.
     func readBody(_ reader: @escaping (Result<[UInt8]?, HTTP1Body.Broken>) -> Void) {
         bodyReader = reader
-        lastMoved = loop.now
+        lastTransferAt = loop.now
         passBody()
         parse()
         watch()

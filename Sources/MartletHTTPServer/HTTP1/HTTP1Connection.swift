@@ -7,39 +7,32 @@ internal import MartletTransport
 final class HTTP1Connection {
     /// The phases of a connection.
     private enum State {
-        /// Reading a request, or waiting for one.
+        /// Reading a request, or waiting for one. Can become `handling`, `finishing` when the request is answered by
+        /// its head or rejected, or `closed`.
         case reading
-        /// The owner has the request.
+        /// The owner has the request. Can become `streaming`, `finishing` or `closed`.
         case handling
-        /// The pieces of the response are written as they become available.
+        /// The pieces of the response are written as they become available. Can become `finishing` or `closed`.
         case streaming(isChunked: Bool)
-        /// The response is complete but not fully written.
+        /// The response is complete but not fully written. Can become `reading`, `draining` or `closed`.
         case finishing
         /// The response is written and further input is discarded, because closing a socket with unread input makes the
-        /// kernel discard unsent output (RFC 9112 §9.6).
+        /// kernel discard unsent output (RFC 9112 §9.6). Can become `closed`.
         case draining
+        /// The connection is closed.
         case closed
-    }
-
-    /// The phases of a body that the owner reads while it arrives.
-    enum Incoming {
-        /// There is no such body, or it has been read to its end.
-        case none
-        case arriving
-        case complete
-        case broken
     }
 
     /// The maximum number of bytes read ahead of the request that is being handled.
     private static let readAhead = 64 * 1024
     /// The number of bytes of pending output from which on ``write(_:then:)`` waits.
-    private static let outputRoom = 64 * 1024
+    private static let outputLimit = 64 * 1024
     /// The same while the request's body is arriving: many clients read nothing before they have sent everything.
-    private static let outputRoomAhead = 16 << 20
+    private static let outputLimitAhead = 16 << 20
     /// The time within which a client has to close the connection after the last response.
-    private static let drainingTime = Duration.seconds(2)
+    private static let drainingLimit = Duration.seconds(2)
     /// The time for which a streamed body may pause before a full server may close its connection.
-    private static let longestPause = Duration.seconds(1)
+    private static let pauseLimit = Duration.seconds(1)
     /// The maximum number of consecutive reads before other connections are served.
     private static let readsPerTurn = 4
 
@@ -72,12 +65,12 @@ final class HTTP1Connection {
     private var output: [UInt8] = []
     private var written = 0
     /// Called when there is capacity for more output, or the connection is closed.
-    private var whenRoom: (() -> Void)?
+    private var whenWritable: (() -> Void)?
 
     /// The start of the request, of its response, or of the wait for the next request.
     private var phaseBegan: MonotonicTime
     /// The last time at which bytes were received or sent.
-    var lastMoved: MonotonicTime
+    var lastTransferAt: MonotonicTime
 
     init(
         _ socket: Reference<Socket>,
@@ -85,14 +78,14 @@ final class HTTP1Connection {
         limits: HTTP1Listener.Limits,
         clock: @escaping () -> String,
         on loop: EventLoop
-    ) throws(WireError) {
+    ) throws(TransportError) {
         self.loop = loop
         self.limits = limits
         self.clock = clock
         self.peer = peer.description
         transport = try Transport(socket, tls: nil, peerName: peer.description)
         phaseBegan = loop.now
-        lastMoved = phaseBegan
+        lastTransferAt = phaseBegan
         watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
     }
 
@@ -106,14 +99,15 @@ final class HTTP1Connection {
     /// The time since which the server has been waiting for the client, so that the connection can be closed in favor
     /// of another client; nil while a request is answered.
     ///
-    /// A streamed body counts after a pause of ``longestPause``, so that a batch that is still arriving is not
+    /// A streamed body counts after a pause of ``pauseLimit``, so that a batch that is still arriving is not
     /// interrupted.
     var idleSince: MonotonicTime? {
         switch state {
         case .reading: phaseBegan
         case .draining: .zero
         case .handling, .streaming:
-            bodyReader != nil && loop.now >= lastMoved.advanced(by: HTTP1Connection.longestPause) ? lastMoved : nil
+            bodyReader != nil && loop.now >= lastTransferAt.advanced(by: HTTP1Connection.pauseLimit)
+                ? lastTransferAt : nil
         case .finishing, .closed: nil
         }
     }
@@ -124,8 +118,8 @@ final class HTTP1Connection {
     }
 
     /// Rejects a request whose body is still arriving, to free memory for other requests.
-    func refuseForRoom() {
-        refuse(.noRoom)
+    func refuseForLackOfMemory() {
+        refuse(.overloaded)
     }
 
     /// Answers the request that the owner received.
@@ -152,7 +146,7 @@ final class HTTP1Connection {
             output += piece
             if isChunked { output += Array("\r\n".utf8) }
         }
-        whenRoom = then
+        whenWritable = then
         flush()
     }
 
@@ -182,38 +176,38 @@ final class HTTP1Connection {
         breakBody()
         dropBody()
         output = []
-        whenRoom.take()?()
+        whenWritable.take()?()
         let owner = owner.take()
         owner?.closed()
     }
 
     /// Closes the connection if its client has exceeded a time limit.
-    func checkTime() {
+    func enforceTimeouts() {
         let now = loop.now
         let idle = Duration.seconds(limits.idleSeconds)
-        let isStill = now >= lastMoved.advanced(by: idle)
+        let isIdle = now >= lastTransferAt.advanced(by: idle)
         let isOverdue = now >= phaseBegan.advanced(by: idle + .seconds(limits.requestSeconds))
         switch state {
         case .reading where head == nil && parser.isBetweenRequests:
-            if isStill { close() }
+            if isIdle { close() }
         case .reading:
-            if isStill || isOverdue { refuse(HTTP1Violation(408, "The request took too long to arrive.")) }
+            if isIdle || isOverdue { refuse(HTTP1Violation(408, "The request took too long to arrive.")) }
         case .closed: break
         case .handling:
-            if bodyReader != nil, isStill { clientBroke() }
+            if bodyReader != nil, isIdle { connectionFailed() }
         case .streaming:
-            if bodyReader != nil || written < output.count, isStill { clientBroke() }
+            if bodyReader != nil || written < output.count, isIdle { connectionFailed() }
         case .finishing:
-            if isStill || isOverdue { close() }
+            if isIdle || isOverdue { close() }
         case .draining:
-            if now >= phaseBegan.advanced(by: HTTP1Connection.drainingTime) { close() }
+            if now >= phaseBegan.advanced(by: HTTP1Connection.drainingLimit) { close() }
         }
     }
 
     private func enter(_ state: State) {
         self.state = state
         phaseBegan = loop.now
-        lastMoved = phaseBegan
+        lastTransferAt = phaseBegan
     }
 
     // MARK: Reading
@@ -244,10 +238,10 @@ final class HTTP1Connection {
             var count = 0
             let outcome = unsafe transport.fill(loop.readBuffer, &count)
             if count > 0 {
-                lastMoved = loop.now
+                lastTransferAt = loop.now
                 if case .draining = state {
                 } else {
-                    if parser.isBetweenRequests, head == nil, case .reading = state { phaseBegan = lastMoved }
+                    if parser.isBetweenRequests, head == nil, case .reading = state { phaseBegan = lastTransferAt }
                     unsafe parser.append(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count]))
                     parse()
                 }
@@ -256,7 +250,7 @@ final class HTTP1Connection {
             case .moved: continue
             case .mustWait: return watch()
             case .ended: return inputEnded()
-            case .failed: return clientBroke()
+            case .failed: return connectionFailed()
             }
         }
         watch()
@@ -281,7 +275,7 @@ final class HTTP1Connection {
     }
 
     /// Closes a connection whose client has closed it, stopped reading or violated HTTP/1.1 while it was answered.
-    private func clientBroke() {
+    private func connectionFailed() {
         owner?.clientLeft()
         close()
     }
@@ -301,7 +295,7 @@ final class HTTP1Connection {
                 }
             }
         } catch {
-            if case .reading = state { refuse(error) } else { clientBroke() }
+            if case .reading = state { refuse(error) } else { connectionFailed() }
         }
     }
 
@@ -350,7 +344,7 @@ final class HTTP1Connection {
 
     private func take(_ piece: [UInt8]) throws(HTTP1Violation) {
         if case .reading = state, body.count + piece.count > limits.bodyBytes { throw tooLong }
-        guard owner?.reserve(piece.count) ?? false else { throw .noRoom }
+        guard owner?.reserve(piece.count) ?? false else { throw .overloaded }
         body += piece
         passBody()
     }
@@ -379,7 +373,7 @@ final class HTTP1Connection {
 
     private func write(_ response: HTTPResponse) {
         let canCarry = HTTP1ResponseHead.canCarry(response)
-        let response = canCarry ? response : HTTPResponse(status: 500, text: "The answer cannot be sent.")
+        let response = canCarry ? response : HTTPResponse(status: 500, text: "The response cannot be sent.")
         if case .arriving = incoming { keepsAlive = false }
         let hasNoBody = response.status == 204 || response.status == 304
         append(status: response.status, response.fields, hasNoBody ? .none : .length(response.body.count))
@@ -401,8 +395,8 @@ final class HTTP1Connection {
         output += head.bytes
     }
 
-    private var outputRoom: Int {
-        if case .arriving = incoming { HTTP1Connection.outputRoomAhead } else { HTTP1Connection.outputRoom }
+    private var outputLimit: Int {
+        if case .arriving = incoming { HTTP1Connection.outputLimitAhead } else { HTTP1Connection.outputLimit }
     }
 
     private func flush() {
@@ -410,22 +404,22 @@ final class HTTP1Connection {
             switch unsafe output[written...].withUnsafeBytes({ unsafe transport.write($0) }) {
             case .moved(let count):
                 written += count
-                lastMoved = loop.now
+                lastTransferAt = loop.now
             case .mustWait:
                 if written > output.count / 2 {
                     output.removeFirst(written)
                     written = 0
                 }
-                if output.count - written < outputRoom { whenRoom.take()?() }
+                if output.count - written < outputLimit { whenWritable.take()?() }
                 return watch()
             case .ended, .failed:
-                return clientBroke()
+                return connectionFailed()
             }
         }
-        output.removeAll(keepingCapacity: output.capacity <= 4 * HTTP1Connection.outputRoom)
+        output.removeAll(keepingCapacity: output.capacity <= 4 * HTTP1Connection.outputLimit)
         written = 0
         if case .finishing = state { answered() }
-        whenRoom.take()?()
+        whenWritable.take()?()
         watch()
     }
 

@@ -43,15 +43,15 @@ package final class HTTP1Listener: Sendable {
     ///   - admission: Decides about a request when its fields have arrived. It runs on the listener's loop, so it must
     ///     be fast.
     ///   - handler: Answers one request; several calls may run at the same time.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is in use, or `.addressNotAvailable` when it is
-    ///   not an address of this machine.
+    /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
+    ///   `.addressNotAvailable` when it is not an address of this machine.
     package init(
         host: String,
         port: UInt16,
         limits: Limits = Limits(),
         admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission,
         handler: @escaping Handler
-    ) throws(WireError) {
+    ) throws(TransportError) {
         let server = try HTTP1Server(host: host, port: port, limits: limits, admission: admission, handler: handler)
         self.server = server
         server.loop.execute { server.assumeIsolated { $0.start() } }
@@ -64,14 +64,14 @@ package final class HTTP1Listener: Sendable {
     ///   - port: The port, or 0 for any free port.
     ///   - limits: The limits for clients.
     ///   - handler: Answers one request; several calls may run at the same time.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is in use, or `.addressNotAvailable` when it is
-    ///   not an address of this machine.
+    /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
+    ///   `.addressNotAvailable` when it is not an address of this machine.
     package convenience init(
         host: String,
         port: UInt16,
         limits: Limits = Limits(),
         handler: @escaping @Sendable (HTTPRequest) async -> HTTP1Answer
-    ) throws(WireError) {
+    ) throws(TransportError) {
         try self.init(
             host: host,
             port: port,

@@ -13,7 +13,7 @@ struct HTTP1Violation: Error, Equatable {
     }
 
     /// The violation for a body that exceeds the memory for bodies.
-    static let noRoom = HTTP1Violation(503, "The server is reading too many requests; try again in a second.")
+    static let overloaded = HTTP1Violation(503, "The server is reading too many requests; try again in a second.")
 }
 
 /// The request line and fields, with the properties of the message that they declare.
@@ -65,7 +65,7 @@ extension HTTP1RequestHead {
             case "HTTP/1.1": isHTTP10 = false
             case "HTTP/1.0": isHTTP10 = true
             case let version where version.hasPrefix("HTTP/"):
-                throw HTTP1Violation(505, "This server speaks HTTP/1.1.")
+                throw HTTP1Violation(505, "This server supports only HTTP/1.1.")
             default: throw HTTP1Violation(400, "The request line does not end with HTTP/1.1.")
             }
             method = String(decoding: words[0], as: UTF8.self)
@@ -99,7 +99,7 @@ extension HTTP1RequestHead {
                 }
             case "expect":
                 guard value.lowercased() == "100-continue" else {
-                    throw HTTP1Violation(417, "The only expectation that this server knows is 100-continue.")
+                    throw HTTP1Violation(417, "The only supported expectation is 100-continue.")
                 }
                 expectsContinue = true
             default: break
@@ -131,7 +131,7 @@ extension HTTP1RequestHead {
         private mutating func addTransferEncoding(_ value: String) throws(HTTP1Violation) {
             guard !isChunked else { throw HTTP1Violation(400, "The field Transfer-Encoding occurs more than once.") }
             guard value.lowercased() == "chunked" else {
-                throw HTTP1Violation(501, "The only transfer coding that this server knows is chunked.")
+                throw HTTP1Violation(501, "The only supported transfer coding is chunked.")
             }
             isChunked = true
         }
@@ -173,7 +173,7 @@ extension HTTP1RequestHead {
         else { throw HTTP1Violation(400, "A field line is not of the form NAME: VALUE.") }
         let value = line[(colon + 1)...]
         guard value.allSatisfy(\.isFieldValueByte) else {
-            throw HTTP1Violation(400, "A field's value holds a control character.")
+            throw HTTP1Violation(400, "A field's value contains a control character.")
         }
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
         return (name, String(decoding: value.trimmed, as: UTF8.self))

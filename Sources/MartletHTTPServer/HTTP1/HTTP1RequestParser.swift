@@ -169,7 +169,7 @@ struct HTTP1RequestParser {
         let line = buffer[start..<end - 1]
         guard line.count <= limit else { throw HTTP1Violation.tooLong(status) }
         guard !line.contains(HTTP1RequestParser.carriageReturn) else {
-            throw HTTP1Violation(400, "A line holds a carriage return.")
+            throw HTTP1Violation(400, "A line contains a carriage return.")
         }
         start = end + 1
         searched = start

@@ -46,7 +46,7 @@ actor HTTP1Server {
         limits: HTTP1Listener.Limits,
         admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission,
         handler: @escaping HTTP1Listener.Handler
-    ) throws(WireError) {
+    ) throws(TransportError) {
         loop = try EventLoop()
         let socket = try ListeningSocket<Int>(host: host, port: port, limit: limits.connections, on: loop)
         self.port = socket.port
@@ -167,7 +167,7 @@ actor HTTP1Server {
         while bodyBytes + count > limits.bodyBytesTogether {
             let longest = clients.values.map(\.connection).max { $0.arrivedByteCount < $1.arrivedByteCount }
             guard let longest, longest.arrivedByteCount > connection.body.count + count else { return false }
-            longest.refuseForRoom()
+            longest.refuseForLackOfMemory()
         }
         bodyBytes += count
         return true
@@ -176,7 +176,7 @@ actor HTTP1Server {
     private func schedulePatrol() {
         patrol = loop.schedule(after: HTTP1Server.patrolInterval) { [weak self] in
             self?.assumeIsolated { server in
-                for client in server.clients.values { client.connection.checkTime() }
+                for client in server.clients.values { client.connection.enforceTimeouts() }
                 server.schedulePatrol()
             }
         }

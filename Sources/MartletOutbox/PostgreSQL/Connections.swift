@@ -12,7 +12,7 @@ final class Connections {
     /// The open connections.
     var links: [PostgreSQLOutbox.Purpose: PipelinedConnection] = [:]
 
-    init() throws(WireError) {
+    init() throws(TransportError) {
         loop = try EventLoop()
         connecting = try EventLoop()
     }

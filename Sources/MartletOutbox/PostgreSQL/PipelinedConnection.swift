@@ -33,8 +33,8 @@ final class PipelinedConnection {
     ///   - session: The session.
     ///   - loop: The event loop of the connection.
     ///   - answerTime: The maximum time to wait for the next result before the connection is closed.
-    /// - Throws: ``WireError`` when the event loop cannot monitor the socket.
-    init(_ session: Session, on loop: EventLoop, answerTime: Duration) throws(WireError) {
+    /// - Throws: ``TransportError`` when the event loop cannot monitor the socket.
+    init(_ session: Session, on loop: EventLoop, answerTime: Duration) throws(TransportError) {
         self.session = session
         self.loop = loop
         self.answerTime = answerTime

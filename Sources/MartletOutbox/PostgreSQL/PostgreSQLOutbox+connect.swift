@@ -63,7 +63,7 @@ extension PostgreSQLOutbox {
         guard !isClosed else { throw .disconnected("the outbox is closed") }
         let time = options.statementTime * purpose.patience
         let link: PipelinedConnection
-        do throws(WireError) {
+        do throws(TransportError) {
             link = try PipelinedConnection(session, on: loop, answerTime: time + Self.margin)
         } catch {
             throw .disconnected("\(error)")

@@ -36,7 +36,7 @@ extension RelayConfiguration {
         try checkCertificates()
         _ = try serverTLS()
         for (environment, endpoint) in endpoints {
-            do throws(WireError) {
+            do throws(TransportError) {
                 _ = try TLSContext.client(authorities: endpoint.authorities)
             } catch {
                 throw RelayError("apple.\(environment.rawValue).authorities: \(error)")
@@ -79,12 +79,12 @@ extension RelayConfiguration {
     /// users, and some clients fail.
     func serverTLS() throws(RelayError) -> TLSContext? {
         guard let identity else { return nil }
-        do throws(WireError) {
+        do throws(TransportError) {
             _ = try TLSContext.server(identity: identity)
         } catch {
             throw RelayError("certificate and certificate-key: \(error)")
         }
-        do throws(WireError) {
+        do throws(TransportError) {
             return try TLSContext.server(
                 identity: identity,
                 asksForCertificates: callers.contains { $0.certificate != nil },

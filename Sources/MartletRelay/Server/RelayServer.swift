@@ -242,7 +242,7 @@ actor RelayServer {
     }
 
     /// Counts and logs a client whose TLS handshake failed, for instance because it does not trust the certificate.
-    func noteFailedHandshake(_ error: WireError, of peer: String) {
+    func noteFailedHandshake(_ error: TransportError, of peer: String) {
         // A probe of a load balancer opens a connection and closes it.
         guard error.kind != .closedByPeer, error.kind != .closedLocally else { return }
         counts.failedHandshakes += 1

@@ -30,7 +30,7 @@ struct ExportAnswer: Sendable, Equatable {
     }
 
     /// Creates the value for a missing response.
-    init(_ error: WireError) {
+    init(_ error: TransportError) {
         message = "\(error)"
     }
 }

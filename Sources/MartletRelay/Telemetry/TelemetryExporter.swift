@@ -58,7 +58,7 @@ actor TelemetryExporter {
             ]
         )
         self.generator = generator
-        do throws(WireError) {
+        do throws(TransportError) {
             let destinations = [settings.traces, settings.metrics].compactMap(\.self)
             let isEncrypted = destinations.contains { $0.address.isEncrypted }
             tls = isEncrypted ? try .http1Client(authorities: settings.authorities) : nil
@@ -158,7 +158,7 @@ actor TelemetryExporter {
             "content-type": "application/json", "user-agent": "martlet/\(MartletVersion.current)",
         ]
         fields.append(contentsOf: destination.fields)
-        do throws(WireError) {
+        do throws(TransportError) {
             let response = try await call.send(
                 "POST",
                 address.path,

@@ -50,7 +50,7 @@ package struct Webhook: Sendable {
         else { throw RelayError("the secret must be whsec_ and the base64 of 24 to 64 bytes") }
         self.secret = Array(bytes)
         self.allowsPrivateAddresses = allowsPrivateAddresses
-        do throws(WireError) {
+        do throws(TransportError) {
             tls = address.isEncrypted ? try .http1Client(authorities: authorities) : nil
         } catch {
             throw RelayError("\(error)")
@@ -79,7 +79,7 @@ package struct Webhook: Sendable {
         let allowsAll = allowsPrivateAddresses
         let call = HTTP1Call(host: address.host, port: address.port, tls: tls) { allowsAll || $0.isPublic }
         let answer: HTTPResponse
-        do throws(WireError) {
+        do throws(TransportError) {
             answer = try await call.send(
                 "POST",
                 address.path,

@@ -87,7 +87,7 @@ struct ConnectionRecord: Sendable {
 
     /// Returns the record with the time and the reason of the connection's end.
     func closed(
-        _ reason: WireError,
+        _ reason: TransportError,
         at now: Int64,
         with state: Judge.ConnectionState,
         _ connection: ClientConnection

@@ -70,7 +70,7 @@ actor PushService {
         _ port: UInt16,
         _ tls: TLSContext?,
         for kind: ConnectionRecord.Port
-    ) throws(WireError) -> UInt16 {
+    ) throws(TransportError) -> UInt16 {
         let listener = try APNsListener(
             host: host,
             port: port,

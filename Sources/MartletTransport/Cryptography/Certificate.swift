@@ -64,7 +64,9 @@ final class Certificate: @unchecked Sendable {
         X509V3_set_ctx(&context, issuer?.raw ?? raw, raw, nil, nil, 0)
         for (kind, value) in extensions {
             guard let made = X509V3_EXT_conf_nid(nil, &context, kind, value) else {
-                throw CryptographyError("the certificate's extension \"\(value)\" cannot be made: \(openSSLMessage())")
+                throw CryptographyError(
+                    "the certificate's extension \"\(value)\" cannot be created: \(openSSLMessage())"
+                )
             }
             X509_add_ext(raw, made, -1)
             X509_EXTENSION_free(made)

@@ -58,7 +58,7 @@ package final class CertificateAuthority: Sendable {
     package init(certificatePEM: String, keyPEM: String) throws(CryptographyError) {
         key = try PrivateKey(pem: keyPEM)
         guard let certificate = Certificate.all(in: certificatePEM).first else {
-            throw CryptographyError("the authority's certificate is no PEM certificate")
+            throw CryptographyError("the authority's certificate must be PEM text")
         }
         self.certificate = certificate
         guard X509_check_private_key(certificate.raw, key.raw) == 1 else {

@@ -56,11 +56,11 @@ package struct ClientIdentity: Sendable {
 
     /// Creates an identity from PEM text.
     ///
-    /// - Throws: ``WireError`` of kind `.badCredentials` when the text holds no certificate, or the key does not match
-    ///   it.
-    package init(certificatePEM: String, privateKeyPEM: String) throws(WireError) {
+    /// - Throws: ``TransportError`` of kind `.badCredentials` when the text contains no certificate, or the key
+    ///   does not match it.
+    package init(certificatePEM: String, privateKeyPEM: String) throws(TransportError) {
         guard let certificate = Certificate.all(in: certificatePEM).first else {
-            throw WireError(
+            throw TransportError(
                 .badCredentials,
                 "the text holds no certificate: it has to begin with -----BEGIN CERTIFICATE-----"
             )
@@ -73,8 +73,8 @@ package struct ClientIdentity: Sendable {
 
     /// Creates an identity from a PKCS#12 file, such as one that the Keychain exported.
     ///
-    /// - Throws: ``WireError`` of kind `.badCredentials` for a wrong passphrase, or a file with other contents.
-    package init(pkcs12: [UInt8], passphrase: String) throws(WireError) {
+    /// - Throws: ``TransportError`` of kind `.badCredentials` for a wrong passphrase, or a file with other contents.
+    package init(pkcs12: [UInt8], passphrase: String) throws(TransportError) {
         prepareOpenSSL()
         // The BIO borrows the bytes, so they have to stay in place until the BIO has been read.
         let parsed = pkcs12.withUnsafeBytes { bytes in
@@ -84,14 +84,14 @@ package struct ClientIdentity: Sendable {
         }
         guard let container = parsed else {
             ERR_clear_error()
-            throw WireError(.badCredentials, "this is no PKCS#12 file (.p12)")
+            throw TransportError(.badCredentials, "this is not a PKCS#12 file (.p12)")
         }
         defer { PKCS12_free(container) }
         var rawKey: OpaquePointer?
         var rawCertificate: OpaquePointer?
         var chain: OpaquePointer?
         guard PKCS12_parse(container, passphrase, &rawKey, &rawCertificate, &chain) == 1 else {
-            throw WireError(
+            throw TransportError(
                 .badCredentials,
                 "the PKCS#12 file cannot be opened, by this passphrase: \(openSSLMessage())"
             )
@@ -99,7 +99,7 @@ package struct ClientIdentity: Sendable {
         defer { martlet_X509_stack_free(chain) }
         let key = rawKey.map(PrivateKey.init(adopting:))
         guard let certificate = rawCertificate.map(Certificate.init(adopting:)), let key else {
-            throw WireError(.badCredentials, "the PKCS#12 file has to hold a certificate with its private key")
+            throw TransportError(.badCredentials, "the PKCS#12 file must contain a certificate and its private key")
         }
         do {
             var pem = try certificate.pem()
@@ -109,10 +109,10 @@ package struct ClientIdentity: Sendable {
                 pem += try Certificate(adopting: link).pem()
             }
             try self.init(certificatePEM: pem, privateKeyPEM: key.pem())
-        } catch let error as WireError {
+        } catch let error as TransportError {
             throw error
         } catch {
-            throw WireError(.badCredentials, "\(error)")
+            throw TransportError(.badCredentials, "\(error)")
         }
     }
 }

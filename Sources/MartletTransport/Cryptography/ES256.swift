@@ -107,12 +107,12 @@ package struct ES256PublicKey: Sendable {
 /// Checks that the key is on P-256, the only curve that APNs accepts.
 private func checkP256(_ key: OpaquePointer) throws(CryptographyError) {
     guard EVP_PKEY_get_base_id(key) == EVP_PKEY_EC else {
-        throw CryptographyError("the key is no elliptic-curve key, but APNs takes only ones on the curve P-256")
+        throw CryptographyError("the key is not an elliptic-curve key; it must be on the curve P-256")
     }
     var name = [CChar](repeating: 0, count: 64)
     EVP_PKEY_get_group_name(key, &name, name.count, nil)
     let curve = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     guard curve == "prime256v1" else {
-        throw CryptographyError("the key is on the curve \(curve), but APNs takes only P-256")
+        throw CryptographyError("the key must be on the curve P-256 (found \(curve))")
     }
 }

@@ -16,7 +16,7 @@ final class PrivateKey: @unchecked Sendable {
     init() throws(CryptographyError) {
         prepareOpenSSL()
         guard let raw = martlet_EVP_EC_gen_P256() else {
-            throw CryptographyError("no key can be made: \(openSSLMessage())")
+            throw CryptographyError("cannot create a key: \(openSSLMessage())")
         }
         self.raw = raw
     }
@@ -33,7 +33,7 @@ final class PrivateKey: @unchecked Sendable {
             }
         guard let raw = pem.withBIO({ PEM_read_bio_PrivateKey($0, nil, refusePassphrase, nil) }) else {
             let details = openSSLMessage()
-            throw CryptographyError(PrivateKey.complaint(about: pem, details))
+            throw CryptographyError(PrivateKey.problem(with: pem, details))
         }
         self.raw = raw
     }
@@ -50,13 +50,13 @@ final class PrivateKey: @unchecked Sendable {
         return pem
     }
 
-    private static func complaint(about pem: String, _ details: String) -> String {
+    private static func problem(with pem: String, _ details: String) -> String {
         if pem.allSatisfy(\.isWhitespace) { return "the key is empty" }
         if pem.contains("BEGIN CERTIFICATE") { return "this is a certificate, not a private key" }
         if pem.contains("BEGIN PUBLIC KEY") { return "this is a public key, not a private one" }
         if pem.contains("ENCRYPTED") { return "the private key is encrypted: a .p8 file from Apple is not" }
         if !pem.contains("-----BEGIN") {
-            return "the key is no PEM text: it must begin with the line \"-----BEGIN PRIVATE KEY-----\""
+            return "the key must be PEM text, which begins with the line \"-----BEGIN PRIVATE KEY-----\""
         }
         return "the private key cannot be read: \(details)"
     }

@@ -13,7 +13,9 @@ package struct SubjectName: Sendable, Hashable {
         isAddress = SocketAddress(literal: text, port: 0) != nil && !text.contains("%")
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
         guard isAddress || text.utf8.count <= 253 && SubjectName.areLabels(labels) else {
-            throw CryptographyError("\"\(text)\" is no host name such as apns or push.example.com, and no address")
+            throw CryptographyError(
+                "a name must be a host name, such as push.example.com, or an address (found \"\(text)\")"
+            )
         }
         self.text = text
     }

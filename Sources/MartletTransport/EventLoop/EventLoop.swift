@@ -50,7 +50,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         @exclusivity(unchecked) var turnTime = MonotonicTime.zero
         /// Whether the loop has waited for events since `turnTime` was read.
         @exclusivity(unchecked) var hasWaited = false
-        var hasAlarmRung = false
+        var hasTimerFired = false
     }
 
     /// The maximum number of rounds of jobs in one turn before the loop polls its sockets again.
@@ -65,7 +65,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private let wakeUp = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
     private let beforePoll = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
     private let afterPoll = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
-    private let alarm = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
+    private let wakeTimer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
     private let noWait = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
 
     /// The buffer into which the loop's connections read, one after the other.
@@ -76,25 +76,25 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// Starts the thread, which runs until ``shutdown()``.
     ///
     /// - Parameter clock: A clock that a test advances manually; by default the system's monotonic clock.
-    /// - Throws: ``WireError`` of kind `.system` when the system provides no descriptor or thread.
-    package init(clock: ManualClock? = nil) throws(WireError) {
+    /// - Throws: ``TransportError`` of kind `.system` when the system provides no descriptor or thread.
+    package init(clock: ManualClock? = nil) throws(TransportError) {
         self.clock = clock
         loop = .allocate(capacity: 1)
         var status = uv_loop_init(loop)
-        guard status == 0 else { throw WireError(.system, "cannot make an event loop: \(uvMessage(status))") }
+        guard status == 0 else { throw TransportError(.system, "cannot create an event loop: \(uvMessage(status))") }
         status = uv_async_init(loop, wakeUp) { _ in }
         guard status == 0 else {
             uv_loop_close(loop)
-            throw WireError(.system, "cannot make an event loop: \(uvMessage(status))")
+            throw TransportError(.system, "cannot create an event loop: \(uvMessage(status))")
         }
         uv_prepare_init(loop, beforePoll)
         uv_check_init(loop, afterPoll)
-        uv_timer_init(loop, alarm)
+        uv_timer_init(loop, wakeTimer)
         uv_idle_init(loop, noWait)
         let context = Unmanaged.passRetained(self).toOpaque()
         beforePoll.pointee.data = context
         afterPoll.pointee.data = context
-        alarm.pointee.data = context
+        wakeTimer.pointee.data = context
         readClock()
 
         guard startThread({ $0.run() }) else {
@@ -102,7 +102,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             stop()
             uv_run(loop, UV_RUN_DEFAULT)
             uv_loop_close(loop)
-            throw WireError(.system, "cannot start a thread")
+            throw TransportError(.system, "cannot start a thread")
         }
         clock?.add(self)
     }
@@ -135,7 +135,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         wakeUp.deallocate()
         beforePoll.deallocate()
         afterPoll.deallocate()
-        alarm.deallocate()
+        wakeTimer.deallocate()
         noWait.deallocate()
     }
 
@@ -232,7 +232,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     package func schedule(after delay: Duration, _ action: @escaping () -> Void) -> LoopTimer {
         let timer = LoopTimer(deadline: now.advanced(by: delay), action: action)
         bound.timers.insert(timer, due: timer.deadline)
-        setAlarm()
+        setWakeTimer()
         return timer
     }
 
@@ -247,7 +247,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         while let timer = bound.timers.removeDue(by: now) {
             timer.fire()
         }
-        setAlarm()
+        setWakeTimer()
     }
 
     /// Fires due timers after the loop has polled.
@@ -256,27 +256,27 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// pause for a timeout of its peer.
     private func polled() {
         readClock()
-        guard bound.hasAlarmRung else { return }
-        bound.hasAlarmRung = false
+        guard bound.hasTimerFired else { return }
+        bound.hasTimerFired = false
         uv_idle_stop(noWait)
         fireTimers()
     }
 
-    private func setAlarm() {
+    private func setWakeTimer() {
         guard clock == nil else { return }
         guard let deadline = bound.timers.earliest else {
-            uv_timer_stop(alarm)
+            uv_timer_stop(wakeTimer)
             return
         }
-        // libuv counts in milliseconds from the time of the turn: round up, so that the alarm never fires early.
+        // libuv counts in milliseconds from the time of the turn: round up, so that the timer never fires early.
         // Callers choose delays, so a deadline may be any number: below 0 the subtraction could overflow.
         let wait = max(0, max(0, deadline.nanoseconds) - Int64(uv_hrtime()))
         uv_update_time(loop)
         uv_timer_start(
-            alarm,
+            wakeTimer,
             { handle in
                 guard let loop = EventLoop.from(handle?.pointee.data) else { return }
-                loop.bound.hasAlarmRung = true
+                loop.bound.hasTimerFired = true
                 uv_idle_start(loop.noWait) { _ in }
             },
             UInt64((wait + 999_999) / 1_000_000),

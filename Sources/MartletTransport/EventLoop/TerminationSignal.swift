@@ -13,8 +13,8 @@ package enum TerminationSignal {
     /// During the wait the signals do not end the process; afterwards they do again, so that a second signal ends it
     /// immediately.
     ///
-    /// - Throws: ``WireError`` of kind `.system` when the system provides no descriptor or thread.
-    package static func received() async throws(WireError) {
+    /// - Throws: ``TransportError`` of kind `.system` when the system provides no descriptor or thread.
+    package static func received() async throws(TransportError) {
         let loop = try EventLoop()
         await withCheckedContinuation { continuation in
             loop.execute {
@@ -40,8 +40,8 @@ package enum ServiceSignal: Sendable, Hashable {
     ///
     /// - Returns: The signals. The stream finishes after ``end``, and a second signal to stop ends the process
     ///   immediately.
-    /// - Throws: ``WireError`` of kind `.system` when the system provides no descriptor or thread.
-    package static func watch() async throws(WireError) -> AsyncStream<ServiceSignal> {
+    /// - Throws: ``TransportError`` of kind `.system` when the system provides no descriptor or thread.
+    package static func watch() async throws(TransportError) -> AsyncStream<ServiceSignal> {
         let loop = try EventLoop()
         let (stream, continuation) = AsyncStream.makeStream(of: ServiceSignal.self)
         await withCheckedContinuation { ready in

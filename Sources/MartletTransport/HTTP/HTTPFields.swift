@@ -61,7 +61,7 @@ package struct HTTPFields: @unchecked Sendable {
         writing write: (inout MutableRawSpan) -> Void
     ) {
         let length = prefix.utf8CodeUnitCount + count
-        makeRoom(for: FieldBuffer.size(ofName: name.utf8CodeUnitCount, value: length))
+        reserveCapacity(for: FieldBuffer.size(ofName: name.utf8CodeUnitCount, value: length))
         name.withUTF8Buffer { name in
             buffer?.append(name, valueLength: length, isIndexed: isIndexed) { value in
                 prefix.withUTF8Buffer { value.copyMemory(from: UnsafeRawBufferPointer($0)) }
@@ -74,18 +74,18 @@ package struct HTTPFields: @unchecked Sendable {
     }
 
     mutating func append(_ field: Field) {
-        makeRoom(for: FieldBuffer.size(ofName: field.name.count, value: field.value.count))
+        reserveCapacity(for: FieldBuffer.size(ofName: field.name.count, value: field.value.count))
         buffer?.append(field)
     }
 
     /// Appends all fields of another list.
     package mutating func append(contentsOf other: HTTPFields) {
-        makeRoom(for: other.byteCount)
+        reserveCapacity(for: other.byteCount)
         buffer?.append(other.bytes, fieldCount: other.count)
     }
 
     /// Makes this value the sole owner of its memory, with capacity for this many more bytes.
-    private mutating func makeRoom(for bytes: Int) {
+    private mutating func reserveCapacity(for bytes: Int) {
         let isOwner = isKnownUniquelyReferenced(&buffer)
         let extent = buffer?.extent ?? FieldBuffer.Extent(capacity: 0)
         guard !isOwner || extent.capacity - extent.used < bytes else { return }

@@ -35,7 +35,7 @@ package struct HTTP1Call: Sendable {
     ///   - bound: The timeout of the whole call.
     ///   - loop: The event loop that runs the call.
     /// - Returns: The response; redirects are not followed.
-    /// - Throws: ``WireError`` of kind `.nameNotResolved`, `.connectionRefused`, `.certificateRejected`,
+    /// - Throws: ``TransportError`` of kind `.nameNotResolved`, `.connectionRefused`, `.certificateRejected`,
     ///   `.closedByPeer`, `.timedOut`, or `.protocolViolation` for a response that is too long or not HTTP/1.
     package func send(
         _ method: String,
@@ -44,7 +44,7 @@ package struct HTTP1Call: Sendable {
         body: [UInt8] = [],
         within bound: Duration,
         on loop: EventLoop
-    ) async throws(WireError) -> HTTPResponse {
+    ) async throws(TransportError) -> HTTPResponse {
         let authority = host.contains(":") ? "[\(host)]" : host
         var lines = ["\(method) \(path) HTTP/1.1", "host: \(authority):\(port)", "connection: close"]
         if !body.isEmpty || method == "POST" { lines.append("content-length: \(body.count)") }
@@ -69,7 +69,7 @@ package struct HTTP1Call: Sendable {
         private var reply = HTTP1Reply(longestBody: HTTP1Call.longestBody)
         private var response: HTTPResponse?
         private var timer: LoopTimer?
-        private var completion: ((Result<HTTPResponse, WireError>) -> Void)?
+        private var completion: ((Result<HTTPResponse, TransportError>) -> Void)?
 
         init(_ call: HTTP1Call, _ request: [UInt8], on loop: EventLoop) {
             self.call = call
@@ -81,16 +81,16 @@ package struct HTTP1Call: Sendable {
         /// Starts the call; `completion` is called once.
         ///
         /// Dialer, timer and exchange keep this object alive until then.
-        func start(within bound: Duration, completion: @escaping (Result<HTTPResponse, WireError>) -> Void) {
+        func start(within bound: Duration, completion: @escaping (Result<HTTPResponse, TransportError>) -> Void) {
             self.completion = completion
             timer = loop.schedule(after: bound) {
-                self.finish(WireError(.timedOut, "\(self.call.host):\(self.call.port) did not answer in time"))
+                self.finish(TransportError(.timedOut, "\(self.call.host):\(self.call.port) did not respond in time"))
             }
             dialer.start(admits: call.admits) { self.connected($0) }
         }
 
-        private func connected(_ result: Result<Reference<Socket>, WireError>) {
-            do throws(WireError) {
+        private func connected(_ result: Result<Reference<Socket>, TransportError>) {
+            do throws(TransportError) {
                 let socket = try result.get()
                 let exchange = try TransportExchange(
                     over: socket,
@@ -120,7 +120,7 @@ package struct HTTP1Call: Sendable {
             }
         }
 
-        private func finish(_ error: WireError?) {
+        private func finish(_ error: TransportError?) {
             let completion = completion.take()
             dialer.cancel()
             timer?.cancel()
@@ -130,7 +130,9 @@ package struct HTTP1Call: Sendable {
                 completion?(.success(response))
             } else {
                 let peer = "\(call.host):\(call.port)"
-                completion?(.failure(error ?? WireError(.protocolViolation, "\(peer) does not answer in HTTP/1")))
+                completion?(
+                    .failure(error ?? TransportError(.protocolViolation, "\(peer) did not send an HTTP/1 response"))
+                )
             }
         }
     }

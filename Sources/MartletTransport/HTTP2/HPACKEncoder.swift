@@ -51,16 +51,16 @@ final class HPACKEncoder {
         // A name that is not in the table is added with its first value, so that only values are sent from then on
         // ("Sending notification requests to APNs"). A field that takes most of the table would evict more useful
         // entries.
-        let isToStay =
+        let isInserted =
             (field.isIndexed || match.index == 0) && HPACKTable.size(of: field) <= table.capacity / 4 * 3
-        if isToStay {
+        if isInserted {
             writer.write(match.index, prefixBits: 6, pattern: 0x40)
         } else {
             writer.write(match.index, prefixBits: 4, pattern: 0)
         }
         if match.index == 0 { writer.write(field.name) }
         writer.write(field.value)
-        if isToStay { table.insert(field) }
+        if isInserted { table.insert(field) }
     }
 }
 

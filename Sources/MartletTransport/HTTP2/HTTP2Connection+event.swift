@@ -22,7 +22,7 @@ extension HTTP2Connection {
         /// The peer has answered ``ping()``.
         case pong
         /// The connection is closed, in order or by an error; the ends of its open requests follow immediately.
-        case closed(WireError)
+        case closed(TransportError)
         /// All events that arrived together have been reported. This is always the last event, also after `closed`, at
         /// which the owner can handle many ended streams at once.
         case caughtUp
@@ -52,7 +52,7 @@ extension HTTP2Connection {
         case .goAway(let goAway):
             onEvent?(.goAway(goAway))
         case .settings:
-            watch?.greeted()
+            idleMonitor?.receivedSettings()
             onEvent?(.settings)
         case .refused:
             break

@@ -1,8 +1,8 @@
 /// The steps from a host name or an accepted socket to an open connection.
 extension HTTP2Connection {
-    func dialed(_ result: Result<Reference<Socket>, WireError>, _ endpoint: Endpoint) {
+    func dialed(_ result: Result<Reference<Socket>, TransportError>, _ endpoint: Endpoint) {
         guard case .dialing = phase else { return }
-        do throws(WireError) {
+        do throws(TransportError) {
             let socket = try result.get()
             guard let proxy = endpoint.proxy else {
                 try connected(socket, endpoint)
@@ -16,9 +16,9 @@ extension HTTP2Connection {
         }
     }
 
-    private func tunnelled(_ error: WireError?, _ socket: Reference<Socket>, _ endpoint: Endpoint) {
+    private func tunnelled(_ error: TransportError?, _ socket: Reference<Socket>, _ endpoint: Endpoint) {
         guard case .tunnelling = phase else { return }
-        do throws(WireError) {
+        do throws(TransportError) {
             if let error { throw error }
             try connected(socket, endpoint)
         } catch {
@@ -26,7 +26,7 @@ extension HTTP2Connection {
         }
     }
 
-    private func connected(_ socket: Reference<Socket>, _ endpoint: Endpoint) throws(WireError) {
+    private func connected(_ socket: Reference<Socket>, _ endpoint: Endpoint) throws(TransportError) {
         transport = Reference(try Transport(socket, tls: endpoint.tls, peerName: endpoint.host))
         watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
         handshake()
@@ -47,7 +47,7 @@ extension HTTP2Connection {
         case .mustWait(let toWrite):
             watcher?.wait(for: toWrite ? .writable : .readable)
         case .ended:
-            finish(WireError(.closedByPeer, "the peer closed the connection during the TLS handshake"))
+            finish(TransportError(.closedByPeer, "the peer closed the connection during the TLS handshake"))
         case .failed(let error):
             finish(error)
         }

@@ -13,10 +13,10 @@ extension HTTP2Connection {
         case open
         /// The peer has violated the protocol: the last output, with a GOAWAY, is written, and nothing more is read.
         /// Can become `draining` or `closed`.
-        case ending(WireError)
+        case ending(TransportError)
         /// All output has been sent, and input is read and discarded until the client closes the connection (servers
         /// only). Can become `closed`.
-        case draining(WireError)
+        case draining(TransportError)
         /// The connection is closed, and its end has been reported.
         case closed
     }

@@ -21,7 +21,7 @@ package final class HTTP2Connection {
     package let peer: String
     let session: HTTP2Session
     /// The timeout state for a server's client.
-    var watch: HTTP2Watch?
+    var idleMonitor: HTTP2IdleMonitor?
     @exclusivity(unchecked) var transport: Reference<Transport>?
     var watcher: SocketWatcher?
     private(set) var onEvent: ((Event) -> Void)?
@@ -45,13 +45,13 @@ package final class HTTP2Connection {
     ///   - limits: The limits for the server.
     ///   - timeout: The timeout of name resolution, connecting and the TLS handshake together.
     ///   - loop: The event loop of the connection.
-    /// - Throws: ``WireError`` of kind `.system` when memory cannot be allocated.
+    /// - Throws: ``TransportError`` of kind `.system` when memory cannot be allocated.
     package init(
         to endpoint: Endpoint,
         limits: HTTP2Limits,
         timeout: Duration,
         on loop: EventLoop
-    ) throws(WireError) {
+    ) throws(TransportError) {
         self.loop = loop
         self.endpoint = endpoint
         peer = endpoint.host
@@ -66,12 +66,12 @@ package final class HTTP2Connection {
         from peer: String,
         tls: TLSContext?,
         limits: HTTP2Limits,
-        patience: HTTP2Patience,
+        timeouts: HTTP2Timeouts,
         on loop: EventLoop
-    ) throws(WireError) {
+    ) throws(TransportError) {
         self.loop = loop
-        timeout = patience.handshake
-        watch = HTTP2Watch(patience, at: loop.now)
+        timeout = timeouts.handshake
+        idleMonitor = HTTP2IdleMonitor(timeouts, at: loop.now)
         endpoint = nil
         self.peer = peer
         role = .server
@@ -90,7 +90,7 @@ package final class HTTP2Connection {
         }
         timer = loop.schedule(after: timeout) { [weak self] in
             guard let self else { return }
-            close(WireError(.timedOut, "no connection within \(timeout)"))
+            close(TransportError(.timedOut, "no connection within \(timeout)"))
         }
         let dialer = Dialer(
             host: endpoint.proxy?.host ?? endpoint.host,
@@ -121,15 +121,15 @@ package final class HTTP2Connection {
     ///   - body: The body.
     ///   - sender: The object that the stream's ``Event/ended(_:sender:_:)`` carries.
     /// - Returns: The stream, which can be passed to ``cancel(_:)``.
-    /// - Throws: ``WireError`` when the connection accepts no more requests.
+    /// - Throws: ``TransportError`` when the connection accepts no more requests.
     @discardableResult
     package func send(
         _ fields: consuming HTTPFields,
         body: [UInt8],
         for sender: AnyObject
-    ) throws(WireError) -> HTTP2Stream {
+    ) throws(TransportError) -> HTTP2Stream {
         writeEarly()
-        guard isOpen else { throw endReason ?? WireError(.closedLocally, "the connection is not open") }
+        guard isOpen else { throw endReason ?? TransportError(.closedLocally, "the connection is not open") }
         let stream = HTTP2Stream(sending: fields, body: body, for: sender)
         try session.open(stream)
         scheduleFlush()
@@ -137,13 +137,13 @@ package final class HTTP2Connection {
     }
 
     /// Closes the connection with a TCP reset, without sending a GOAWAY.
-    package func abort(_ reason: WireError = WireError(.closedLocally, "the connection was reset")) {
+    package func abort(_ reason: TransportError = TransportError(.closedLocally, "the connection was reset")) {
         transport?.value.resetOnClose()
         finish(reason)
     }
 
     /// Closes the connection after writing what the socket accepts immediately; open streams end as broken.
-    package func close(_ reason: WireError) {
+    package func close(_ reason: TransportError) {
         if isWritable {
             flush()
             transport?.value.closeWriting()
@@ -167,7 +167,7 @@ package final class HTTP2Connection {
     }
 
     /// The reason why the connection ends; nil when it does not.
-    private var endReason: WireError? {
+    private var endReason: TransportError? {
         switch phase {
         case .ending(let reason), .draining(let reason): reason
         case .idle, .dialing, .tunnelling, .handshaking, .open, .closed: nil
@@ -207,7 +207,7 @@ package final class HTTP2Connection {
             case .mustWait:
                 return
             case .ended:
-                finish(endReason ?? WireError(.closedByPeer, "the peer closed the connection"))
+                finish(endReason ?? TransportError(.closedByPeer, "the peer closed the connection"))
                 return
             case .failed(let error):
                 finish(endReason ?? error)
@@ -220,8 +220,8 @@ package final class HTTP2Connection {
 
     private func received(_ bytes: UnsafeRawBufferPointer) {
         let now = loop.now
-        watch?.heard(at: now)
-        do throws(WireError) {
+        idleMonitor?.receivedInput(at: now)
+        do throws(TransportError) {
             try session.receive(bytes, at: now)
         } catch {
             phase = .ending(error)
@@ -233,7 +233,7 @@ package final class HTTP2Connection {
     /// Closes the sending side and continues to read what the client still sends.
     ///
     /// Closing a socket with unread input makes the kernel discard unsent output (RFC 9112 §9.6).
-    private func drain(_ reason: WireError) {
+    private func drain(_ reason: TransportError) {
         guard role == .server, let transport else { return finish(reason) }
         phase = .draining(reason)
         transport.value.closeWriting()
@@ -242,7 +242,7 @@ package final class HTTP2Connection {
     }
 
     /// Closes the connection because its output cannot be written; a client first processes the received input.
-    private func receiveRemainingInput(_ reason: WireError) {
+    private func receiveRemainingInput(_ reason: TransportError) {
         guard role == .client else { return finish(endReason ?? reason) }
         while let transport {
             var count = 0
@@ -264,7 +264,7 @@ package final class HTTP2Connection {
 
     func flush() {
         while isWritable, let transport {
-            if output.isEmpty { output.gather(from: session) }
+            if output.isEmpty { output.fill(from: session) }
             guard !output.isEmpty else { return flushTransport(transport) }
             guard writeOutput(to: transport) else { return }
         }
@@ -276,7 +276,7 @@ package final class HTTP2Connection {
     /// buffers its output until it is flushed, or full.
     private func writeEarly() {
         guard isWritable else { return }
-        output.gatherMany(from: session)
+        output.fillEarly(from: session)
         if output.isFull, !isStalled, let transport { _ = writeOutput(to: transport) }
     }
 
@@ -288,7 +288,7 @@ package final class HTTP2Connection {
         case .mustWait(let toWrite):
             outputStalled(toWrite)
         case .ended:
-            finish(WireError(.closedByPeer, "the peer closed the connection"))
+            finish(TransportError(.closedByPeer, "the peer closed the connection"))
         case .failed(let error):
             receiveRemainingInput(error)
         }
@@ -297,13 +297,13 @@ package final class HTTP2Connection {
 
     private func outputStalled(_ toWrite: Bool) {
         isStalled = toWrite
-        watch?.stalled(at: loop.now)
+        idleMonitor?.outputStalled(at: loop.now)
         watcher?.wait(for: toWrite && role == .server ? .writable : [.readable, .writable])
     }
 
     private func outputMoved() {
         isStalled = false
-        watch?.moved()
+        idleMonitor?.outputResumed()
     }
 
     /// Writes everything that the transport has buffered.
@@ -319,7 +319,7 @@ package final class HTTP2Connection {
             reportEvents()
             let reason = endReason
             guard session.isOver || reason != nil else { return coalesceReads() }
-            drain(reason ?? session.violation ?? WireError(.closedLocally, "the connection was closed in order"))
+            drain(reason ?? session.violation ?? TransportError(.closedLocally, "the connection was closed in order"))
         }
     }
 
@@ -355,7 +355,7 @@ package final class HTTP2Connection {
         if !events.isEmpty { owner?(.caughtUp) }
     }
 
-    func finish(_ reason: WireError) {
+    func finish(_ reason: TransportError) {
         if case .closed = phase { return }
         switch phase {
         case .dialing(let dialer): dialer.cancel()

@@ -10,7 +10,7 @@ struct HTTP2FrameBudget {
     /// The time in which the budget grows by one frame, up to ``burst``.
     static let interval = Duration.milliseconds(1)
     /// The error message for a client that has sent too many.
-    static let complaint = "too many empty DATA, WINDOW_UPDATE, PRIORITY or unknown frames"
+    static let excess = "too many empty DATA, WINDOW_UPDATE, PRIORITY or unknown frames"
     /// The number of frames added for a request or a DATA frame of the server: one for its stream, one for the
     /// connection.
     private static let perCause = 2

@@ -14,7 +14,7 @@ final class HTTP2Inbox {
     /// The size in bytes of the largest fields so far, used as the initial capacity for the next message.
     @exclusivity(unchecked) private var usualFieldBytes = 256
     /// The last error that nghttp2 reported, or the reason why the session was terminated.
-    private var complaint = "no details"
+    private var lastError = "no details"
     /// Whether the session was terminated by ``terminate(_:_:because:)``.
     private var isTerminated = false
     /// The size of the fields that are coming in, as RFC 9113 §6.5.2 counts it (servers only).
@@ -82,7 +82,7 @@ final class HTTP2Inbox {
     /// Records that a request is answered with a body of this size (servers only).
     func answered(_ stream: HTTP2Stream, bodyBytes: Int) {
         settle(stream)
-        stream.heldBytes = bodyBytes
+        stream.pendingBytes = bodyBytes
         answerBytes += bodyBytes
     }
 
@@ -94,23 +94,23 @@ final class HTTP2Inbox {
     }
 
     func add(_ stream: HTTP2Stream) {
-        stream.place = open.count
+        stream.index = open.count
         open.append(stream)
     }
 
     /// Removes a stream that has ended from the open ones, and adds the event.
     func closed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
-        guard !stream.isClosed, stream.place < open.count else { return }
+        guard !stream.isClosed, stream.index < open.count else { return }
         stream.isClosed = true
         settle(stream)
-        answerBytes -= stream.heldBytes
+        answerBytes -= stream.pendingBytes
         // A header block can be split into several pieces, and its stream can end in between.
         if receiving?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() { receiving = nil }
         if role == .server, !stream.isMessageComplete { noteEarlyEnd(of: stream.id) }
-        let place = stream.place
+        let index = stream.index
         open.withUnsafeMutableBufferPointer { open in
-            open[open.count - 1].place = place
-            open.swapAt(place, open.count - 1)
+            open[open.count - 1].index = index
+            open.swapAt(index, open.count - 1)
         }
         events.append(.closed(open.removeLast(), code))
     }
@@ -135,19 +135,19 @@ final class HTTP2Inbox {
         case NGHTTP2_DATA: frameBudget.sentData()
         case NGHTTP2_GOAWAY:
             goAwaySent = HTTP2GoAway(frame.goaway)
-            if frame.goaway.error_code != HTTP2ErrorCode.noError.rawValue { violation = complaint }
+            if frame.goaway.error_code != HTTP2ErrorCode.noError.rawValue { violation = lastError }
         default: break
         }
     }
 
     /// Stores an error message of nghttp2, unless the session was already terminated for another reason.
-    func complain(_ message: String) {
-        if !isTerminated { complaint = message }
+    func recordError(_ message: String) {
+        if !isTerminated { lastError = message }
     }
 
     /// Ends the connection with a GOAWAY frame; nghttp2 then ignores all further input.
     func terminate(_ session: OpaquePointer?, _ code: HTTP2ErrorCode, because reason: String) {
-        complain(reason)
+        recordError(reason)
         isTerminated = true
         nghttp2_session_terminate_session(session, code.rawValue)
     }

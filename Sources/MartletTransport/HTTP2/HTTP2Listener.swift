@@ -1,7 +1,7 @@
 /// A server socket that accepts HTTP/2 connections on one address, with TLS or in cleartext; used only on its loop.
 package final class HTTP2Listener {
     /// The interval between checks for timed-out clients; one timer serves all connections.
-    private static let patrolInterval = Duration.seconds(1)
+    private static let timeoutCheckInterval = Duration.seconds(1)
 
     /// The settings of a listener for its connections.
     package struct Configuration: Sendable {
@@ -10,7 +10,7 @@ package final class HTTP2Listener {
         /// The limits for each client.
         package var limits: HTTP2Limits
         /// The timeouts for clients.
-        package var patience: HTTP2Patience
+        package var timeouts: HTTP2Timeouts
         /// The maximum number of connections.
         ///
         /// For a further connection the server closes one without a request in progress, see ``ConnectionSlots``. When
@@ -21,12 +21,12 @@ package final class HTTP2Listener {
         package init(
             tls: TLSContext?,
             limits: HTTP2Limits,
-            patience: HTTP2Patience = HTTP2Patience(),
+            timeouts: HTTP2Timeouts = HTTP2Timeouts(),
             connections: Int = 10_000
         ) {
             self.tls = tls
             self.limits = limits
-            self.patience = patience
+            self.timeouts = timeouts
             self.connections = connections
         }
     }
@@ -37,7 +37,7 @@ package final class HTTP2Listener {
     /// The socket; nil once the listener is closing, so that further clients are refused.
     private var listeningSocket: ListeningSocket<ObjectIdentifier>?
     private var connections: [ObjectIdentifier: HTTP2Connection] = [:]
-    private var patrol: LoopTimer?
+    private var timeoutCheck: LoopTimer?
     private var onDrained: (() -> Void)?
 
     /// The port on which the listener accepts connections.
@@ -53,8 +53,8 @@ package final class HTTP2Listener {
     ///   - admits: Called for each client that connects; returns false to close the connection before the TLS
     ///     handshake.
     ///   - onEvent: Called for each event of each connection.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is in use, or `.addressNotAvailable` when it is
-    ///   not an address of this machine.
+    /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
+    ///   `.addressNotAvailable` when it is not an address of this machine.
     package init(
         host: String,
         port: UInt16,
@@ -62,7 +62,7 @@ package final class HTTP2Listener {
         on loop: EventLoop,
         admits: @escaping () -> Bool = { true },
         onEvent: @escaping (HTTP2Connection, HTTP2Connection.Event) -> Void
-    ) throws(WireError) {
+    ) throws(TransportError) {
         self.loop = loop
         self.configuration = configuration
         self.onEvent = onEvent
@@ -79,7 +79,7 @@ package final class HTTP2Listener {
                 count: { [unowned self] in connections.count },
                 idle: { [unowned self] in idleConnections },
                 isIdle: { [unowned self] id in connections[id]?.idleSince != nil },
-                close: { [unowned self] id in connections[id]?.makeRoom() },
+                close: { [unowned self] id in connections[id]?.closeForAnotherClient() },
                 admits: admits,
                 serve: { [unowned self] socket, peer in serve(socket, from: peer) }
             )
@@ -110,7 +110,7 @@ package final class HTTP2Listener {
         loop.schedule(after: grace) { [weak self] in
             guard let self else { return }
             for connection in connections.values {
-                connection.close(WireError(.closedLocally, "the server is closing"))
+                connection.close(TransportError(.closedLocally, "the server is closing"))
             }
         }
         finishIfDrained()
@@ -130,12 +130,12 @@ package final class HTTP2Listener {
                 from: peer.description,
                 tls: configuration.tls,
                 limits: configuration.limits,
-                patience: configuration.patience,
+                timeouts: configuration.timeouts,
                 on: loop
             )
         else { return }
         connections[ObjectIdentifier(connection)] = connection
-        startPatrol()
+        scheduleTimeoutCheck()
         connection.start { [weak self, unowned connection] event in
             guard let self else { return }
             if case .closed = event {
@@ -147,13 +147,13 @@ package final class HTTP2Listener {
         }
     }
 
-    private func startPatrol() {
-        guard patrol == nil, !connections.isEmpty else { return }
-        patrol = loop.schedule(after: HTTP2Listener.patrolInterval) { [weak self] in
+    private func scheduleTimeoutCheck() {
+        guard timeoutCheck == nil, !connections.isEmpty else { return }
+        timeoutCheck = loop.schedule(after: HTTP2Listener.timeoutCheckInterval) { [weak self] in
             guard let self else { return }
-            patrol = nil
-            for connection in connections.values { connection.giveUpWaiting() }
-            startPatrol()
+            timeoutCheck = nil
+            for connection in connections.values { connection.enforceTimeouts() }
+            scheduleTimeoutCheck()
         }
     }
 

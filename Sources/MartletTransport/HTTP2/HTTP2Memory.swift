@@ -13,32 +13,32 @@ internal import CMartletNghttp2
 ///
 /// No block may be used after this value is destroyed.
 struct HTTP2Memory: ~Copyable {
-    let shelves = HTTP2Shelves()
+    let freeLists = HTTP2FreeLists()
 
     deinit {
-        shelves.clear()
+        freeLists.clear()
     }
 
     /// The allocation functions for nghttp2; valid while this value exists.
     var functions: nghttp2_mem {
         nghttp2_mem(
-            mem_user_data: shelves.start,
-            malloc: { size, context in HTTP2Shelves(context)?.block(of: size) },
-            free: { block, context in HTTP2Shelves(context)?.take(back: block) },
+            mem_user_data: freeLists.start,
+            malloc: { size, context in HTTP2FreeLists(context)?.block(of: size) },
+            free: { block, context in HTTP2FreeLists(context)?.release(block) },
             calloc: { count, size, context in
                 let (total, isTooMuch) = count.multipliedReportingOverflow(by: size)
-                guard !isTooMuch, let block = HTTP2Shelves(context)?.block(of: total) else { return nil }
+                guard !isTooMuch, let block = HTTP2FreeLists(context)?.block(of: total) else { return nil }
                 return memset(block, 0, total)
             },
-            realloc: { block, size, context in HTTP2Shelves(context)?.resize(block, to: size) }
+            realloc: { block, size, context in HTTP2FreeLists(context)?.resize(block, to: size) }
         )
     }
 }
 
 /// The free lists of an ``HTTP2Memory``, by block size; the ``HTTP2Memory`` owns the storage.
-struct HTTP2Shelves {
+struct HTTP2FreeLists {
     /// A free list of blocks of one size; each block begins with the address of the next.
-    private struct Shelf {
+    private struct FreeList {
         var first: UnsafeMutableRawPointer?
         var count = 0
 
@@ -69,73 +69,75 @@ struct HTTP2Shelves {
     /// The sizes that can be allocated; C's `size_t` exceeds Swift's `Int`.
     private static let sizes = 0...Int.max - headerLength
 
-    private let shelves: UnsafeMutablePointer<Shelf>
+    private let freeLists: UnsafeMutablePointer<FreeList>
 
     fileprivate init() {
-        shelves = .allocate(capacity: HTTP2Shelves.count)
-        shelves.initialize(repeating: Shelf(), count: HTTP2Shelves.count)
+        freeLists = .allocate(capacity: HTTP2FreeLists.count)
+        freeLists.initialize(repeating: FreeList(), count: HTTP2FreeLists.count)
     }
 
     fileprivate init?(_ start: UnsafeMutableRawPointer?) {
         guard let start else { return nil }
-        shelves = start.assumingMemoryBound(to: Shelf.self)
+        freeLists = start.assumingMemoryBound(to: FreeList.self)
     }
 
-    fileprivate var start: UnsafeMutableRawPointer { UnsafeMutableRawPointer(shelves) }
+    fileprivate var start: UnsafeMutableRawPointer { UnsafeMutableRawPointer(freeLists) }
 
     fileprivate func clear() {
-        for shelf in 0..<HTTP2Shelves.count {
-            while let block = shelves[shelf].pop() { free(block - HTTP2Shelves.headerLength) }
+        for index in 0..<HTTP2FreeLists.count {
+            while let block = freeLists[index].pop() { free(block - HTTP2FreeLists.headerLength) }
         }
-        shelves.deallocate()
+        freeLists.deallocate()
     }
 
     /// The number of free blocks.
-    var keptCount: Int { UnsafeBufferPointer(start: shelves, count: HTTP2Shelves.count).reduce(0) { $0 + $1.count } }
+    var freeBlockCount: Int {
+        UnsafeBufferPointer(start: freeLists, count: HTTP2FreeLists.count).reduce(0) { $0 + $1.count }
+    }
 
     /// Returns memory for this many bytes; nil when none is available.
     func block(of size: Int) -> UnsafeMutableRawPointer? {
-        guard HTTP2Shelves.sizes.contains(size) else { return nil }
-        let shelf = max(0, size &- 1) &>> HTTP2Shelves.granuleBits
-        guard shelf < HTTP2Shelves.count else { return fresh(malloc(size + HTTP2Shelves.headerLength), shelf) }
-        return shelves[shelf].pop() ?? fresh(malloc(room(on: shelf) + HTTP2Shelves.headerLength), shelf)
+        guard HTTP2FreeLists.sizes.contains(size) else { return nil }
+        let index = max(0, size &- 1) &>> HTTP2FreeLists.granuleBits
+        guard index < HTTP2FreeLists.count else { return newBlock(malloc(size + HTTP2FreeLists.headerLength), index) }
+        return freeLists[index].pop() ?? newBlock(malloc(capacity(of: index) + HTTP2FreeLists.headerLength), index)
     }
 
     /// Frees a block; nil is ignored.
-    func take(back block: UnsafeMutableRawPointer?) {
+    func release(_ block: UnsafeMutableRawPointer?) {
         guard let block else { return }
-        let shelf = shelf(of: block)
-        if shelf < HTTP2Shelves.count, shelves[shelf].count < HTTP2Shelves.limit {
-            shelves[shelf].push(block)
+        let index = listIndex(of: block)
+        if index < HTTP2FreeLists.count, freeLists[index].count < HTTP2FreeLists.limit {
+            freeLists[index].push(block)
         } else {
-            free(block - HTTP2Shelves.headerLength)
+            free(block - HTTP2FreeLists.headerLength)
         }
     }
 
     /// Returns a block with the same content and a capacity of this many bytes; nil when no memory is available.
     func resize(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer? {
         guard let block else { return self.block(of: size) }
-        guard HTTP2Shelves.sizes.contains(size) else { return nil }
-        let shelf = shelf(of: block)
-        guard shelf < HTTP2Shelves.count else {
-            return fresh(realloc(block - HTTP2Shelves.headerLength, size + HTTP2Shelves.headerLength), shelf)
+        guard HTTP2FreeLists.sizes.contains(size) else { return nil }
+        let index = listIndex(of: block)
+        guard index < HTTP2FreeLists.count else {
+            return newBlock(realloc(block - HTTP2FreeLists.headerLength, size + HTTP2FreeLists.headerLength), index)
         }
-        guard size > room(on: shelf) else { return block }
+        guard size > capacity(of: index) else { return block }
         guard let larger = self.block(of: size) else { return nil }
-        larger.copyMemory(from: block, byteCount: room(on: shelf))
-        take(back: block)
+        larger.copyMemory(from: block, byteCount: capacity(of: index))
+        release(block)
         return larger
     }
 
-    private func room(on shelf: Int) -> Int { (shelf + 1) << HTTP2Shelves.granuleBits }
+    private func capacity(of index: Int) -> Int { (index + 1) << HTTP2FreeLists.granuleBits }
 
-    private func fresh(_ memory: UnsafeMutableRawPointer?, _ shelf: Int) -> UnsafeMutableRawPointer? {
+    private func newBlock(_ memory: UnsafeMutableRawPointer?, _ index: Int) -> UnsafeMutableRawPointer? {
         guard let memory else { return nil }
-        memory.storeBytes(of: min(shelf, HTTP2Shelves.count), as: Int.self)
-        return memory + HTTP2Shelves.headerLength
+        memory.storeBytes(of: min(index, HTTP2FreeLists.count), as: Int.self)
+        return memory + HTTP2FreeLists.headerLength
     }
 
-    private func shelf(of block: UnsafeMutableRawPointer) -> Int {
-        (block - HTTP2Shelves.headerLength).load(as: Int.self)
+    private func listIndex(of block: UnsafeMutableRawPointer) -> Int {
+        (block - HTTP2FreeLists.headerLength).load(as: Int.self)
     }
 }

@@ -4,7 +4,7 @@ struct HTTP2Output {
     private static let recordLength = 16 * 1024
     /// The number of queued frames from which on a client encodes them early, while their data is in the processor's
     /// caches.
-    private static let gatheredFrames = 12
+    private static let earlyFrames = 12
 
     private var bytes: [UInt8] = []
 
@@ -14,13 +14,13 @@ struct HTTP2Output {
     var isFull: Bool { bytes.count >= HTTP2Output.recordLength }
 
     /// Takes frames from the session until they fill a record.
-    mutating func gather(from session: borrowing HTTP2Session) {
+    mutating func fill(from session: borrowing HTTP2Session) {
         while !isFull, session.writeFrame(to: &bytes) {}
     }
 
-    /// Takes frames from the session when at least `gatheredFrames` are queued.
-    mutating func gatherMany(from session: borrowing HTTP2Session) {
-        if session.outputFrameCount >= HTTP2Output.gatheredFrames { gather(from: session) }
+    /// Takes frames from the session when at least `earlyFrames` are queued.
+    mutating func fillEarly(from session: borrowing HTTP2Session) {
+        if session.outputFrameCount >= HTTP2Output.earlyFrames { fill(from: session) }
     }
 
     /// Writes as much to the transport as it accepts.

@@ -81,7 +81,7 @@ extension HTTP2Session {
             HTTP2Inbox.with(context) { inbox in
                 guard let message else { return 0 }
                 let bytes = UnsafeRawBufferPointer(start: message, count: length)
-                inbox.complain(String(decoding: bytes, as: UTF8.self))
+                inbox.recordError(String(decoding: bytes, as: UTF8.self))
                 return 0
             }
         }

@@ -83,11 +83,11 @@ struct HTTP2Session: ~Copyable {
     /// The encoder of a client's requests; a server's responses are encoded by nghttp2.
     private let encoder: HPACKEncoder?
 
-    init(_ role: Role, limits: HTTP2Limits) throws(WireError) {
+    init(_ role: Role, limits: HTTP2Limits) throws(TransportError) {
         var callbacks: OpaquePointer?
         var option: OpaquePointer?
         guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&option) == 0 else {
-            throw WireError(.system, "no memory for an HTTP/2 session")
+            throw TransportError(.system, "no memory for an HTTP/2 session")
         }
         defer {
             nghttp2_session_callbacks_del(callbacks)
@@ -111,7 +111,7 @@ struct HTTP2Session: ~Copyable {
             case .server: nghttp2_session_server_new3(&session, callbacks, context, option, &functions)
             }
         guard status == 0, let session else {
-            throw WireError(.system, "cannot make an HTTP/2 session: \(nghttp2Message(status))")
+            throw TransportError(.system, "cannot create an HTTP/2 session: \(nghttp2Message(status))")
         }
         raw = session
         self.memory = memory
@@ -149,16 +149,16 @@ struct HTTP2Session: ~Copyable {
 
     /// Processes bytes from the peer; their events are then available from ``takeEvents(_:)``.
     ///
-    /// - Throws: ``WireError`` of kind `.protocolViolation` when the connection cannot continue. A violation that
+    /// - Throws: ``TransportError`` of kind `.protocolViolation` when the connection cannot continue. A violation that
     ///   HTTP/2 answers with a frame does not throw: the frame is added to the output, and then ``isOver`` is true.
-    func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) throws(WireError) {
+    func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) throws(TransportError) {
         inbox.now = now
         guard inbox.role == .client || inbox.frameBudget.admits(bytes, at: now) else {
-            return inbox.terminate(raw, .enhanceYourCalm, because: HTTP2FrameBudget.complaint)
+            return inbox.terminate(raw, .enhanceYourCalm, because: HTTP2FrameBudget.excess)
         }
         let count = nghttp2_session_mem_recv(raw, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
         guard count >= 0 else {
-            throw WireError(.protocolViolation, "the peer broke HTTP/2: \(nghttp2Message(CInt(count)))")
+            throw TransportError(.protocolViolation, "the peer violated HTTP/2: \(nghttp2Message(CInt(count)))")
         }
     }
 
@@ -212,16 +212,16 @@ struct HTTP2Session: ~Copyable {
     }
 
     /// The peer's violation of the protocol with nghttp2's message; nil when there is none.
-    var violation: WireError? {
-        inbox.violation.map { WireError(.protocolViolation, "HTTP/2 was broken: \($0)") }
+    var violation: TransportError? {
+        inbox.violation.map { TransportError(.protocolViolation, "HTTP/2 was violated: \($0)") }
     }
 
     // MARK: Streams
 
     /// Opens a stream for the request.
     ///
-    /// - Throws: ``WireError`` when the session accepts no more streams.
-    func open(_ stream: HTTP2Stream) throws(WireError) {
+    /// - Throws: ``TransportError`` when the session accepts no more streams.
+    func open(_ stream: HTTP2Stream) throws(TransportError) {
         let context = Unmanaged.passUnretained(stream).toOpaque()
         // The fields are added when the frame is written; see `writeFields`.
         let id: Int32
@@ -232,7 +232,7 @@ struct HTTP2Session: ~Copyable {
             id = nghttp2_submit_request(raw, nil, nil, 0, &body, context)
         }
         guard id > 0 else {
-            throw WireError(.closedLocally, "the connection takes no more requests: \(nghttp2Message(id))")
+            throw TransportError(.closedLocally, "the connection accepts no more requests: \(nghttp2Message(id))")
         }
         stream.id = id
         inbox.add(stream)
@@ -245,13 +245,13 @@ struct HTTP2Session: ~Copyable {
     func outcome(of stream: HTTP2Stream, closedWith code: HTTP2ErrorCode) -> StreamOutcome {
         // A server may answer completely and then reset the stream without an error to stop the rest of the request.
         if stream.isMessageComplete { return .answered }
-        let cause = WireError(.closedByPeer, "the peer reset the stream (\(code))")
+        let cause = TransportError(.closedByPeer, "the peer reset the stream (\(code))")
         return code == .refusedStream
             ? .broken(StreamFailure(isUnprocessed: true, cause: cause)) : outcome(of: stream, brokenBy: cause)
     }
 
     /// Returns the outcome of a request whose connection has ended, or that was reset (clients only).
-    func outcome(of stream: HTTP2Stream, brokenBy cause: WireError) -> StreamOutcome {
+    func outcome(of stream: HTTP2Stream, brokenBy cause: TransportError) -> StreamOutcome {
         let hasSent = stream.id <= inbox.lastSentStreamID
         return .broken(StreamFailure(isUnprocessed: !hasSent, cause: cause))
     }

@@ -42,7 +42,7 @@ package final class HTTP2Stream {
     @exclusivity(unchecked) var outgoingBody: [UInt8]
     @exclusivity(unchecked) var outgoingOffset = 0
     /// The octets of the response's body that count as pending for the client (servers only).
-    @exclusivity(unchecked) var heldBytes = 0
+    @exclusivity(unchecked) var pendingBytes = 0
     /// The arrival time of the first part of a request, and later the time at which it was answered (servers only).
     @exclusivity(unchecked) var began = MonotonicTime.zero
     /// Whether the client has to act: its request is not complete, or its response is pending (servers only).
@@ -50,7 +50,7 @@ package final class HTTP2Stream {
     /// Whether the stream carried a request whose end is reported to the owner (servers only).
     var isCounted: Bool { isReported || isMalformed || areFieldsTooLong }
     /// The index in the session's list of open streams.
-    @exclusivity(unchecked) var place = 0
+    @exclusivity(unchecked) var index = 0
     /// The object to report with the stream's end, until it has ended (clients only).
     @exclusivity(unchecked) var sender: AnyObject?
 
@@ -86,7 +86,7 @@ package struct StreamFailure: Error, Sendable, Hashable {
     /// Whether the peer certainly did not process the request (RFC 9113 §8.7), so that it may be sent again.
     package var isUnprocessed: Bool
     /// The error that ended the stream.
-    package var cause: WireError
+    package var cause: TransportError
 }
 
 /// An HTTP/2 error code (RFC 9113 §7).

@@ -10,7 +10,7 @@ final class Dialer {
     private let host: String
     private let port: UInt16
     private let loop: EventLoop
-    private var completion: ((Result<Reference<Socket>, WireError>) -> Void)?
+    private var completion: ((Result<Reference<Socket>, TransportError>) -> Void)?
     private var admits: (SocketAddress) -> Bool = { _ in true }
     private var addresses: [SocketAddress] = []
     private var plan = DialPlan(addressCount: 0)
@@ -31,7 +31,7 @@ final class Dialer {
     ///   - completion: Receives the first socket that connects.
     func start(
         admits: @escaping (SocketAddress) -> Bool = { _ in true },
-        completion: @escaping (Result<Reference<Socket>, WireError>) -> Void
+        completion: @escaping (Result<Reference<Socket>, TransportError>) -> Void
     ) {
         self.admits = admits
         self.completion = completion
@@ -44,7 +44,7 @@ final class Dialer {
         release()
     }
 
-    private func resolved(_ result: Result<[SocketAddress], WireError>) {
+    private func resolved(_ result: Result<[SocketAddress], TransportError>) {
         guard completion != nil else { return }
         switch result {
         case .failure(let error):
@@ -53,7 +53,9 @@ final class Dialer {
             self.addresses = addresses.filter(admits)
             guard !self.addresses.isEmpty else {
                 let list = addresses.map(\.host).joined(separator: ", ")
-                return finish(.failure(WireError(.connectionRefused, "\(host) is at \(list), which is not allowed")))
+                return finish(
+                    .failure(TransportError(.connectionRefused, "the address \(list) of \(host) is not allowed"))
+                )
             }
             plan = DialPlan(addressCount: self.addresses.count)
             carryOut(plan.start())
@@ -73,14 +75,14 @@ final class Dialer {
                     carryOut(plan.delayPassed())
                 }
             case .fail(let why):
-                finish(.failure(WireError(.connectionRefused, "cannot connect to \(host):\(port): \(why)")))
+                finish(.failure(TransportError(.connectionRefused, "cannot connect to \(host):\(port): \(why)")))
             }
         }
     }
 
     private func attempt(_ index: Int) {
         let address = addresses[index]
-        do throws(WireError) {
+        do throws(TransportError) {
             let socket = Reference(try Socket(for: address))
             try socket.value.startConnecting(to: address)
             let watcher = try SocketWatcher(socket.value, on: loop) { [weak self] _ in self?.settled(index) }
@@ -103,7 +105,7 @@ final class Dialer {
         }
     }
 
-    private func finish(_ result: Result<Reference<Socket>, WireError>) {
+    private func finish(_ result: Result<Reference<Socket>, TransportError>) {
         let completion = completion.take()
         release()
         completion?(result)

@@ -55,11 +55,11 @@ package final class ListeningSocket<ID> {
     ///   - port: The port, or 0 for any free port.
     ///   - limit: The maximum number of connections.
     ///   - loop: The event loop of the server and its connections.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is in use, or `.addressNotAvailable` when it is
-    ///   not an address of this machine.
-    package init(host: String, port: UInt16, limit: Int, on loop: EventLoop) throws(WireError) {
+    /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
+    ///   `.addressNotAvailable` when it is not an address of this machine.
+    package init(host: String, port: UInt16, limit: Int, on loop: EventLoop) throws(TransportError) {
         guard let address = SocketAddress(literal: host, port: port) else {
-            throw WireError(.cannotListen, "\(host) is not an address literal such as 127.0.0.1 or ::1")
+            throw TransportError(.cannotListen, "\(host) is not an address literal such as 127.0.0.1 or ::1")
         }
         let socket = try Socket(for: address)
         try socket.listen(on: address)
@@ -71,8 +71,8 @@ package final class ListeningSocket<ID> {
 
     /// Starts accepting connections.
     ///
-    /// - Throws: ``WireError`` of kind `.system` when the socket cannot be watched.
-    package func start(_ connections: Connections) throws(WireError) {
+    /// - Throws: ``TransportError`` of kind `.system` when the socket cannot be watched.
+    package func start(_ connections: Connections) throws(TransportError) {
         self.connections = connections
         watcher = try SocketWatcher(socket, on: loop) { [unowned self] _ in acceptWaiting() }
         watcher?.wait(for: .readable)
@@ -92,7 +92,7 @@ package final class ListeningSocket<ID> {
                 }
                 if let victim { connections.close(victim) }
                 connections.serve(Reference(socket), peer)
-            case .nobodyWaits:
+            case .wouldBlock:
                 if let victim { slots.putBack(victim) }
                 return
             case .exhausted:

@@ -34,7 +34,7 @@ final class ProxyTunnel {
 
     private let exchange: TransportExchange
     private let proxyName: String
-    private var verdict: WireError?
+    private var failure: TransportError?
 
     /// Creates a tunnel, which ``start(_:on:completion:)`` requests.
     ///
@@ -43,8 +43,8 @@ final class ProxyTunnel {
     ///   - proxy: The proxy.
     ///   - host: The target host.
     ///   - port: The target port.
-    /// - Throws: ``WireError`` of kind `.system` when memory cannot be allocated.
-    init(over socket: Reference<Socket>, to proxy: HTTPProxy, host: String, port: UInt16) throws(WireError) {
+    /// - Throws: ``TransportError`` of kind `.system` when memory cannot be allocated.
+    init(over socket: Reference<Socket>, to proxy: HTTPProxy, host: String, port: UInt16) throws(TransportError) {
         proxyName = "\(proxy.host):\(proxy.port)"
         let authority = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
         var lines = ["CONNECT \(authority) HTTP/1.1", "Host: \(authority)"]
@@ -58,12 +58,12 @@ final class ProxyTunnel {
     }
 
     /// Requests the tunnel; `completion` is called once, with nil when the tunnel is established.
-    func start(_ socket: Reference<Socket>, on loop: EventLoop, completion: @escaping (WireError?) -> Void) {
+    func start(_ socket: Reference<Socket>, on loop: EventLoop, completion: @escaping (TransportError?) -> Void) {
         exchange.start(
             socket,
             on: loop,
             until: { [unowned self] answer, _ in isEnough(answer) },
-            completion: { [unowned self] error in completion(error ?? verdict) }
+            completion: { [unowned self] error in completion(error ?? failure) }
         )
     }
 
@@ -75,24 +75,24 @@ final class ProxyTunnel {
     private func isEnough(_ answer: [UInt8]) -> Bool {
         guard let end = answer.firstRange(of: Array("\r\n\r\n".utf8)) else {
             guard answer.count > ProxyTunnel.answerLimit else { return false }
-            verdict = WireError(.protocolViolation, "the proxy \(proxyName) does not answer as one")
+            failure = TransportError(.protocolViolation, "the proxy \(proxyName) did not send an HTTP/1 response")
             return true
         }
         let head = String(decoding: answer[..<end.lowerBound], as: UTF8.self)
-        verdict = problem(with: head, hasMore: end.upperBound < answer.count)
+        failure = problem(with: head, hasMore: end.upperBound < answer.count)
         return true
     }
 
     /// Returns the reason why the response does not establish the tunnel; nil when it does.
-    private func problem(with head: String, hasMore: Bool) -> WireError? {
+    private func problem(with head: String, hasMore: Bool) -> TransportError? {
         let line = head.prefix { $0 != "\r\n" }
         let words = line.split(separator: " ", maxSplits: 2)
         guard words.count >= 2, words[0].hasPrefix("HTTP/1."), words[1].count == 3 else {
-            return WireError(.protocolViolation, "the proxy \(proxyName) does not answer as one")
+            return TransportError(.protocolViolation, "the proxy \(proxyName) did not send an HTTP/1 response")
         }
         // The target server sends nothing before the client does, so further bytes are not from it.
         guard words[1].hasPrefix("2"), !hasMore else {
-            return WireError(.connectionRefused, "the proxy \(proxyName) answered \(line)")
+            return TransportError(.connectionRefused, "the proxy \(proxyName) answered \(line)")
         }
         return nil
     }

@@ -13,9 +13,9 @@ enum Resolver {
     private final class Query {
         let request = UnsafeMutablePointer<uv_getaddrinfo_t>.allocate(capacity: 1)
         let host: String
-        let completion: (Result<[SocketAddress], WireError>) -> Void
+        let completion: (Result<[SocketAddress], TransportError>) -> Void
 
-        init(host: String, completion: @escaping (Result<[SocketAddress], WireError>) -> Void) {
+        init(host: String, completion: @escaping (Result<[SocketAddress], TransportError>) -> Void) {
             self.host = host
             self.completion = completion
         }
@@ -33,7 +33,7 @@ enum Resolver {
         _ host: String,
         port: UInt16,
         on loop: EventLoop,
-        completion: @escaping (Result<[SocketAddress], WireError>) -> Void
+        completion: @escaping (Result<[SocketAddress], TransportError>) -> Void
     ) {
         loop.checkIsolated()
         if let address = SocketAddress(literal: host, port: port) {
@@ -73,7 +73,7 @@ enum Resolver {
         host: String,
         status: CInt,
         list: UnsafeMutablePointer<addrinfo>?
-    ) -> Result<[SocketAddress], WireError> {
+    ) -> Result<[SocketAddress], TransportError> {
         var addresses: [SocketAddress] = []
         var next = list
         while let entry = next?.pointee {
@@ -84,7 +84,7 @@ enum Resolver {
         }
         guard status == 0, !addresses.isEmpty else {
             let why = status == 0 ? "it has no address" : uvMessage(status)
-            return .failure(WireError(.nameNotResolved, "the name \(host) does not resolve: \(why)"))
+            return .failure(TransportError(.nameNotResolved, "the name \(host) does not resolve: \(why)"))
         }
         return .success(addresses)
     }

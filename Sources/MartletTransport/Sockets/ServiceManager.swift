@@ -11,7 +11,7 @@ package struct ServiceManager: Sendable {
     /// The path of the socket; a leading `@` stands for the zero byte of an abstract socket's name.
     private let path: String
     /// The watchdog timeout, after which a service without notifications counts as hung; nil for none.
-    package let patience: Duration?
+    package let watchdogTimeout: Duration?
 
     /// Creates a client for the service manager that started this process; nil when it expects no notifications.
     ///
@@ -19,18 +19,18 @@ package struct ServiceManager: Sendable {
     package init?(environment: [String: String]) {
         guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
         self.path = path
-        let isMeant = environment["WATCHDOG_PID"].map { $0 == String(getpid()) } ?? true
+        let appliesToProcess = environment["WATCHDOG_PID"].map { $0 == String(getpid()) } ?? true
         let time = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
-        patience = isMeant && time > 0 ? .microseconds(time) : nil
+        watchdogTimeout = appliesToProcess && time > 0 ? .microseconds(time) : nil
     }
 
     /// Sends assignments, such as `READY=1`; waits up to ten seconds for a busy service manager.
-    package func tell(_ assignments: String...) {
+    package func notify(_ assignments: String...) {
         send(assignments, within: 10)
     }
 
     /// Sends an assignment that is repeated soon, such as `WATCHDOG=1`, without waiting.
-    package func mention(_ assignment: String) {
+    package func notifyWithoutWaiting(_ assignment: String) {
         send([assignment], within: 0)
     }
 
@@ -43,8 +43,8 @@ package struct ServiceManager: Sendable {
         let descriptor = socket(AF_UNIX, type, 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        var patience = timeval(tv_sec: seconds, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeout = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let name = Array(path.utf8)
@@ -64,7 +64,7 @@ package struct ServiceManager: Sendable {
     }
 
     /// Notifies the service manager that the service is reloading its configuration; `READY=1` ends the reload.
-    package func tellReloading() {
-        tell("RELOADING=1", "MONOTONIC_USEC=\(uv_hrtime() / 1_000)")
+    package func notifyReloading() {
+        notify("RELOADING=1", "MONOTONIC_USEC=\(uv_hrtime() / 1_000)")
     }
 }

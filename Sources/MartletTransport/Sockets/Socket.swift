@@ -11,7 +11,7 @@ package struct Socket: ~Copyable, Sendable {
     let descriptor: CInt
 
     /// Takes ownership of a socket, and makes it non-blocking.
-    init(adopting descriptor: CInt) throws(WireError) {
+    init(adopting descriptor: CInt) throws(TransportError) {
         self.descriptor = descriptor
         guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0,
             fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
@@ -23,14 +23,14 @@ package struct Socket: ~Copyable, Sendable {
     }
 
     /// Creates a socket of the address family of `address`.
-    init(for address: SocketAddress) throws(WireError) {
+    init(for address: SocketAddress) throws(TransportError) {
         #if canImport(Glibc)
             let stream = CInt(SOCK_STREAM.rawValue)
         #else
             let stream = SOCK_STREAM
         #endif
         let descriptor = socket(CInt(address.family), stream, 0)
-        guard descriptor >= 0 else { throw Socket.systemError("cannot make a socket") }
+        guard descriptor >= 0 else { throw Socket.systemError("cannot create a socket") }
         try self.init(adopting: descriptor)
     }
 
@@ -39,10 +39,10 @@ package struct Socket: ~Copyable, Sendable {
     }
 
     /// Starts connecting; the socket becomes writable when the attempt has ended, and ``connectError`` has the result.
-    func startConnecting(to address: SocketAddress) throws(WireError) {
+    func startConnecting(to address: SocketAddress) throws(TransportError) {
         let status = address.withPointer { connect(descriptor, $0, $1) }
         guard status == 0 || errno == EINPROGRESS else {
-            throw WireError(.connectionRefused, "\(address): \(Socket.message(errno))")
+            throw TransportError(.connectionRefused, "\(address): \(Socket.message(errno))")
         }
     }
 
@@ -57,7 +57,7 @@ package struct Socket: ~Copyable, Sendable {
     }
 
     /// Binds the socket to the address and listens.
-    func listen(on address: SocketAddress) throws(WireError) {
+    func listen(on address: SocketAddress) throws(TransportError) {
         Socket.set(SOL_SOCKET, SO_REUSEADDR, of: descriptor)
         let bound = address.withPointer { bind(descriptor, $0, $1) }
         #if canImport(Glibc)
@@ -71,13 +71,13 @@ package struct Socket: ~Copyable, Sendable {
     }
 
     /// Returns the error for an address that cannot be bound, from the system's error number (`errno`).
-    static func listenError(_ address: SocketAddress, _ number: CInt) -> WireError {
+    static func listenError(_ address: SocketAddress, _ number: CInt) -> TransportError {
         let isForeign = number == EADDRNOTAVAIL
         let advice =
             isForeign
             ? "use an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them"
             : "choose another port, or 0 for any free one"
-        return WireError(
+        return TransportError(
             isForeign ? .addressNotAvailable : .cannotListen,
             "cannot listen on \(address): \(Socket.message(number)); \(advice)"
         )
@@ -86,7 +86,7 @@ package struct Socket: ~Copyable, Sendable {
     /// The result of accepting from a listening socket.
     enum Acceptance: ~Copyable {
         case accepted(Socket, from: SocketAddress)
-        case nobodyWaits
+        case wouldBlock
         /// No descriptors or memory are available, so an immediate retry would fail again.
         case exhausted
     }
@@ -112,7 +112,7 @@ package struct Socket: ~Copyable, Sendable {
             switch errno {
             case EINTR, ECONNABORTED: continue
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted
-            default: return .nobodyWaits
+            default: return .wouldBlock
             }
         }
     }
@@ -144,8 +144,8 @@ package struct Socket: ~Copyable, Sendable {
         uvMessage(-number)
     }
 
-    private static func systemError(_ what: String) -> WireError {
-        WireError(.system, "\(what): \(message(errno))")
+    private static func systemError(_ what: String) -> TransportError {
+        TransportError(.system, "\(what): \(message(errno))")
     }
 
     private static func set(_ level: some BinaryInteger, _ option: some BinaryInteger, of descriptor: CInt) {

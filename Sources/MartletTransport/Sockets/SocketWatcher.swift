@@ -26,7 +26,7 @@ package final class SocketWatcher {
         _ socket: borrowing Socket,
         on loop: EventLoop,
         onReady: @escaping (Readiness) -> Void
-    ) throws(WireError) {
+    ) throws(TransportError) {
         try self.init(descriptor: socket.descriptor, on: loop, onReady: onReady)
     }
 
@@ -36,13 +36,13 @@ package final class SocketWatcher {
     ///   - descriptor: The socket. It must not be closed before ``close()``.
     ///   - loop: The event loop; the caller must be on it.
     ///   - onReady: Receives the readiness of the socket.
-    /// - Throws: ``WireError`` of kind `.system` when the socket cannot be watched.
-    package init(descriptor: CInt, on loop: EventLoop, onReady: @escaping (Readiness) -> Void) throws(WireError) {
+    /// - Throws: ``TransportError`` of kind `.system` when the socket cannot be watched.
+    package init(descriptor: CInt, on loop: EventLoop, onReady: @escaping (Readiness) -> Void) throws(TransportError) {
         loop.checkIsolated()
         self.onReady = onReady
         let status = uv_poll_init_socket(loop.loop, handle, descriptor)
         guard status == 0 else {
-            throw WireError(.system, "cannot watch a socket: \(uvMessage(status))")
+            throw TransportError(.system, "cannot watch a socket: \(uvMessage(status))")
         }
         // libuv retains the watcher until `uv_close` has closed the handle.
         handle.pointee.data = Unmanaged.passRetained(self).toOpaque()

@@ -8,7 +8,7 @@ final class TransportExchange {
     private var watcher: SocketWatcher?
     /// Returns whether the received bytes suffice; the second argument states whether the peer has finished sending.
     private var isEnough: (([UInt8], Bool) -> Bool)?
-    private var completion: ((WireError?) -> Void)?
+    private var completion: ((TransportError?) -> Void)?
 
     /// Creates an exchange, which ``start(_:on:until:completion:)`` starts.
     ///
@@ -17,13 +17,13 @@ final class TransportExchange {
     ///   - tls: The TLS settings; nil for cleartext.
     ///   - peerName: The name that the peer's certificate must have, also used in error messages.
     ///   - request: The bytes to write.
-    /// - Throws: ``WireError`` of kind `.system` when memory cannot be allocated.
+    /// - Throws: ``TransportError`` of kind `.system` when memory cannot be allocated.
     init(
         over socket: Reference<Socket>,
         tls: TLSContext?,
         peerName: String,
         request: [UInt8]
-    ) throws(WireError) {
+    ) throws(TransportError) {
         transport = Reference(try Transport(socket, tls: tls, peerName: peerName))
         isEncrypted = tls != nil
         self.peerName = peerName
@@ -41,11 +41,11 @@ final class TransportExchange {
         _ socket: Reference<Socket>,
         on loop: EventLoop,
         until isEnough: @escaping ([UInt8], Bool) -> Bool,
-        completion: @escaping (WireError?) -> Void
+        completion: @escaping (TransportError?) -> Void
     ) {
         self.isEnough = isEnough
         self.completion = completion
-        do throws(WireError) {
+        do throws(TransportError) {
             watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] _ in proceed(loop) }
         } catch {
             return finish(error)
@@ -72,7 +72,7 @@ final class TransportExchange {
             switch outcome {
             case .moved: continue  // OpenSSL's buffer may hold more data, for which the socket reports no readiness.
             case .mustWait: watcher?.wait(for: .readable)
-            case .ended: finish(WireError(.closedByPeer, "\(peerName) closed the connection without an answer"))
+            case .ended: finish(TransportError(.closedByPeer, "\(peerName) closed the connection without a response"))
             case .failed(let error): finish(error)
             }
             return
@@ -87,7 +87,7 @@ final class TransportExchange {
             isEncrypted = false
             return true
         case .mustWait(let toWrite): watcher?.wait(for: toWrite ? .writable : .readable)
-        case .ended: finish(WireError(.closedByPeer, "\(peerName) closed the connection during the TLS handshake"))
+        case .ended: finish(TransportError(.closedByPeer, "\(peerName) closed the connection during the TLS handshake"))
         case .failed(let error): finish(error)
         }
         // The output of the handshake is still in a buffer.
@@ -104,7 +104,7 @@ final class TransportExchange {
                 watcher?.wait(for: toWrite ? .writable : .readable)
                 return false
             case .ended:
-                finish(WireError(.closedByPeer, "\(peerName) closed the connection"))
+                finish(TransportError(.closedByPeer, "\(peerName) closed the connection"))
                 return false
             case .failed(let error):
                 finish(error)
@@ -122,7 +122,7 @@ final class TransportExchange {
         }
     }
 
-    private func finish(_ error: WireError?) {
+    private func finish(_ error: TransportError?) {
         let completion = completion.take()
         cancel()
         completion?(error)

@@ -31,10 +31,10 @@ package final class TLSContext: @unchecked Sendable {
     /// clients.
     private var forNamedHosts: TLSContext?
 
-    private init(isServer: Bool, needsHTTP2: Bool = true) throws(WireError) {
+    private init(isServer: Bool, needsHTTP2: Bool = true) throws(TransportError) {
         prepareOpenSSL()
         guard let context = SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
-            throw WireError(.system, "cannot make a TLS context: \(openSSLMessage())")
+            throw TransportError(.system, "cannot create a TLS context: \(openSSLMessage())")
         }
         self.context = context
         self.isServer = isServer
@@ -56,12 +56,12 @@ package final class TLSContext: @unchecked Sendable {
     ///   - identity: The client certificate to present when the server requests one.
     ///   - isTLS13Required: Whether TLS 1.3 is the minimum version, instead of TLS 1.2.
     /// - Returns: The settings.
-    /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the expected PEM.
+    /// - Throws: ``TransportError`` of kind `.badCredentials` for text that is not the expected PEM.
     package static func client(
         authorities: String? = nil,
         identity: Identity? = nil,
         isTLS13Required: Bool = false
-    ) throws(WireError) -> TLSContext {
+    ) throws(TransportError) -> TLSContext {
         let tls = try TLSContext(isServer: false)
         if isTLS13Required { _ = martlet_SSL_CTX_set_min_proto_version(tls.context, TLS1_3_VERSION) }
         SystemAuthorities.add(to: SSL_CTX_get_cert_store(tls.context))
@@ -77,8 +77,8 @@ package final class TLSContext: @unchecked Sendable {
     ///
     /// - Parameter authorities: PEM certificates to trust besides the system's; nil for none.
     /// - Returns: The settings.
-    /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the expected PEM.
-    package static func http1Client(authorities: String? = nil) throws(WireError) -> TLSContext {
+    /// - Throws: ``TransportError`` of kind `.badCredentials` for text that is not the expected PEM.
+    package static func http1Client(authorities: String? = nil) throws(TransportError) -> TLSContext {
         let tls = try TLSContext(isServer: false, needsHTTP2: false)
         SystemAuthorities.add(to: SSL_CTX_get_cert_store(tls.context))
         SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER, nil)
@@ -97,13 +97,13 @@ package final class TLSContext: @unchecked Sendable {
     ///   - clientAuthorities: PEM certificates of the authorities for ``CertificateFacts/isIssuedByAuthority``; nil for
     ///     none.
     /// - Returns: The settings.
-    /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the expected PEM.
+    /// - Throws: ``TransportError`` of kind `.badCredentials` for text that is not the expected PEM.
     package static func server(
         identity: Identity,
         identityForNamedHosts: Identity? = nil,
         asksForCertificates: Bool = false,
         clientAuthorities: String? = nil
-    ) throws(WireError) -> TLSContext {
+    ) throws(TransportError) -> TLSContext {
         let tls = try TLSContext(isServer: true)
         try tls.use(identity)
         if let clientAuthorities { try tls.trust(clientAuthorities) }
@@ -145,7 +145,7 @@ package final class TLSContext: @unchecked Sendable {
         return tls
     }
 
-    private func trust(_ pem: String) throws(WireError) {
+    private func trust(_ pem: String) throws(TransportError) {
         let certificates = try certificates(in: pem)
         guard let store = SSL_CTX_get_cert_store(context) else { return }
         for certificate in certificates {
@@ -153,10 +153,10 @@ package final class TLSContext: @unchecked Sendable {
         }
     }
 
-    private func use(_ identity: Identity) throws(WireError) {
+    private func use(_ identity: Identity) throws(TransportError) {
         let certificates = try certificates(in: identity.certificateChainPEM)
         guard SSL_CTX_use_certificate(context, certificates[0].raw) == 1 else {
-            throw WireError(.badCredentials, "the certificate cannot be used: \(openSSLMessage())")
+            throw TransportError(.badCredentials, "the certificate cannot be used: \(openSSLMessage())")
         }
         for certificate in certificates.dropFirst() {
             _ = martlet_SSL_CTX_add1_chain_cert(context, certificate.raw)
@@ -168,15 +168,15 @@ package final class TLSContext: @unchecked Sendable {
                 throw CryptographyError("the private key does not belong to the certificate: \(openSSLMessage())")
             }
         } catch {
-            throw WireError(.badCredentials, "\(error)")
+            throw TransportError(.badCredentials, "\(error)")
         }
     }
 
     /// Returns every certificate in the text; throws when there is none.
-    private func certificates(in pem: String) throws(WireError) -> [Certificate] {
+    private func certificates(in pem: String) throws(TransportError) -> [Certificate] {
         let certificates = Certificate.all(in: pem)
         guard !certificates.isEmpty else {
-            throw WireError(.badCredentials, "there is no PEM certificate in the text given")
+            throw TransportError(.badCredentials, "the text contains no PEM certificate")
         }
         return certificates
     }

@@ -19,7 +19,7 @@ package struct Transport: ~Copyable {
         /// The peer has closed the connection in order.
         case ended
         /// The connection is broken.
-        case failed(WireError)
+        case failed(TransportError)
     }
 
     /// The capacity for several TLS records, so that one system call, and one packet on the loopback interface, sends
@@ -49,8 +49,8 @@ package struct Transport: ~Copyable {
     ///   - tls: The TLS settings; nil for cleartext.
     ///   - peerName: The name or address literal that a server's certificate must have; otherwise used only in
     ///     messages.
-    /// - Throws: ``WireError`` of kind `.system` when memory cannot be allocated.
-    package init(_ socket: Reference<Socket>, tls: TLSContext?, peerName: String) throws(WireError) {
+    /// - Throws: ``TransportError`` of kind `.system` when memory cannot be allocated.
+    package init(_ socket: Reference<Socket>, tls: TLSContext?, peerName: String) throws(TransportError) {
         self.peerName = peerName
         needsHTTP2 = tls?.needsHTTP2 ?? false
         guard let tls else {
@@ -59,13 +59,13 @@ package struct Transport: ~Copyable {
             return
         }
         guard let ssl = SSL_new(tls.context) else {
-            throw WireError(.system, "cannot start TLS: \(openSSLMessage())")
+            throw TransportError(.system, "cannot start TLS: \(openSSLMessage())")
         }
         guard Transport.connect(ssl, to: socket.value.descriptor),
             tls.isServer || Transport.expect(peerName, from: ssl)
         else {
             SSL_free(ssl)
-            throw WireError(.system, "cannot start TLS with \(peerName): \(openSSLMessage())")
+            throw TransportError(.system, "cannot start TLS with \(peerName): \(openSSLMessage())")
         }
         if tls.isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
         self.socket = socket
@@ -95,9 +95,9 @@ package struct Transport: ~Copyable {
         guard status == 1 else { return failure(status, during: "the TLS handshake") }
         if needsHTTP2, SSL_is_server(ssl) == 0, !agreedOnHTTP2 {
             return .failed(
-                WireError(
+                TransportError(
                     .notHTTP2,
-                    "\(peerName) did not agree to HTTP/2 by ALPN; APNs and its stand-ins speak only that"
+                    "\(peerName) did not select HTTP/2 in the TLS handshake (ALPN)"
                 )
             )
         }
@@ -156,7 +156,7 @@ package struct Transport: ~Copyable {
         if martlet_BIO_flush(output) > 0 { return .moved(0) }
         let number = errno
         if BIO_test_flags(output, BIO_FLAGS_SHOULD_RETRY) != 0 { return .mustWait(toWrite: true) }
-        return .failed(WireError(.closedByPeer, "writing to \(peerName) failed: \(Socket.message(number))"))
+        return .failed(TransportError(.closedByPeer, "writing to \(peerName) failed: \(Socket.message(number))"))
     }
 
     /// Accepts as many bytes as fit; with TLS, ``flush()`` writes them to the socket.
@@ -217,7 +217,8 @@ package struct Transport: ~Copyable {
         if count == 0 { return .ended }
         switch errno {
         case EAGAIN, EINTR: return .mustWait(toWrite: what == "writing")
-        default: return .failed(WireError(.closedByPeer, "\(what) from \(peerName) failed: \(Socket.message(errno))"))
+        default:
+            return .failed(TransportError(.closedByPeer, "\(what) from \(peerName) failed: \(Socket.message(errno))"))
         }
     }
 
@@ -229,7 +230,10 @@ package struct Transport: ~Copyable {
         case SSL_ERROR_ZERO_RETURN: return .ended
         case SSL_ERROR_SYSCALL where ERR_peek_error() == 0:
             return .failed(
-                WireError(.closedByPeer, "\(peerName) broke the connection during \(what): \(Socket.message(number))")
+                TransportError(
+                    .closedByPeer,
+                    "the connection to \(peerName) was lost during \(what): \(Socket.message(number))"
+                )
             )
         default: break
         }
@@ -237,30 +241,32 @@ package struct Transport: ~Copyable {
         if verification != Int(X509_V_OK), SSL_is_server(ssl) == 0 {
             let why = X509_verify_cert_error_string(verification).map { String(cString: $0) } ?? "unknown"
             ERR_clear_error()
-            return .failed(WireError(.certificateRejected, "the certificate of \(peerName) is not trusted: \(why)"))
+            return .failed(
+                TransportError(.certificateRejected, "the certificate of \(peerName) is not trusted: \(why)")
+            )
         }
         let code = ERR_GET_REASON(ERR_peek_error())
         if code == SSL_R_CERTIFICATE_VERIFY_FAILED {
             let why = X509_verify_cert_error_string(verification).map { String(cString: $0) } ?? "unknown"
             ERR_clear_error()
-            return .failed(WireError(.certificateRejected, "the certificate of \(peerName) was refused: \(why)"))
+            return .failed(TransportError(.certificateRejected, "the certificate of \(peerName) was refused: \(why)"))
         }
         let message = openSSLMessage()
         if code == SSL_R_UNEXPECTED_EOF_WHILE_READING {
-            return .failed(WireError(.closedByPeer, "\(peerName) closed the connection during \(what)"))
+            return .failed(TransportError(.closedByPeer, "\(peerName) closed the connection during \(what)"))
         }
         if Transport.certificateAlerts.contains(code) {
             return .failed(
-                WireError(.certificateRejected, "\(peerName) did not accept this side's certificate: \(message)")
+                TransportError(.certificateRejected, "\(peerName) did not accept this side's certificate: \(message)")
             )
         }
         if code == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL {
-            return .failed(WireError(.notHTTP2, "\(peerName) does not speak HTTP/2 (\(message))"))
+            return .failed(TransportError(.notHTTP2, "\(peerName) does not support HTTP/2 (\(message))"))
         }
         // The errors that OpenSSL reports for a peer that responds in cleartext.
         let isClear = [SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_PACKET_LENGTH_TOO_LONG].contains(code)
         let guess = isClear ? "; the server may not use TLS on this port" : ""
-        return .failed(WireError(.tlsFailed, "TLS with \(peerName) failed during \(what): \(message)\(guess)"))
+        return .failed(TransportError(.tlsFailed, "TLS with \(peerName) failed during \(what): \(message)\(guess)"))
     }
 }
 

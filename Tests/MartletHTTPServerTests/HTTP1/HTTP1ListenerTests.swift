@@ -326,7 +326,7 @@ import Testing
     @Test func `a port in use is an error that says what to do`() throws {
         let first = try listener()
         defer { first.stop() }
-        let error = #expect(throws: WireError.self) {
+        let error = #expect(throws: TransportError.self) {
             _ = try HTTP1Listener(
                 host: "127.0.0.1",
                 port: first.port,
@@ -341,14 +341,14 @@ import Testing
 
     @Test(arguments: ["localhost", "", "256.0.0.1", "127.0.0.1:80"])
     func `a host that is no address is an error`(host: String) {
-        let error = #expect(throws: WireError.self) {
+        let error = #expect(throws: TransportError.self) {
             _ = try HTTP1Listener(host: host, port: 0, handler: { .whole(await HTTP1ListenerTests.echo($0)) })
         }
         #expect(error?.kind == .cannotListen)
     }
 
     @Test func `an address of another machine is an error`() {
-        let error = #expect(throws: WireError.self) {
+        let error = #expect(throws: TransportError.self) {
             _ = try HTTP1Listener(host: "192.0.2.1", port: 0, handler: { .whole(await HTTP1ListenerTests.echo($0)) })
         }
         #expect(error?.kind == .addressNotAvailable)

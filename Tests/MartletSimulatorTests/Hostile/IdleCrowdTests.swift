@@ -73,7 +73,7 @@ private actor EncryptedCrowd {
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
     private var connections: [HTTP2Connection] = []
     private var missing = 0
-    private var failure: WireError?
+    private var failure: TransportError?
     private var whenComplete: CheckedContinuation<Void, Never>?
 
     init() throws {
@@ -110,7 +110,7 @@ private actor EncryptedCrowd {
     }
 
     func leave() {
-        for connection in connections { connection.close(WireError(.closedLocally, "done")) }
+        for connection in connections { connection.close(TransportError(.closedLocally, "done")) }
         connections = []
     }
 }

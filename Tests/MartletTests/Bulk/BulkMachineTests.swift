@@ -25,7 +25,7 @@ import Testing
         #expect(machine.readerReady() == .read(Grant(lane: 0, first: 0, count: 8)))
         #expect(machine.readerReady() == nil)
         machine.settled(8, on: 0)
-        #expect(machine.room == 0)
+        #expect(machine.freeSlots == 0)
         #expect(machine.outcomesRead(1) == nil)
         #expect(machine.outcomesRead(1) == .read(Grant(lane: 0, first: 8, count: 2)))
     }
@@ -34,7 +34,7 @@ import Testing
         var machine = BulkMachine(window: 100, lanes: 1)
         #expect(machine.readerReady() == .read(Grant(lane: 0, first: 0, count: 64)))
         machine.sourceEnded(unused: 63, of: Grant(lane: 0, first: 0, count: 64))
-        #expect(machine.room == 99 && !machine.isSettled)
+        #expect(machine.freeSlots == 99 && !machine.isSettled)
         machine.settled(1, on: 0)
         #expect(machine.isSettled && !machine.isFinished)
         #expect(machine.outcomesRead(1) == nil)

@@ -133,8 +133,8 @@ import Testing
         #expect(story.actions() == ["connect 3", "open b on 3"])
     }
 
-    @Test(arguments: [WireError.Kind.certificateRejected, .notHTTP2, .badCredentials])
-    func `what will not get better by itself fails everything at once`(kind: WireError.Kind) {
+    @Test(arguments: [TransportError.Kind.certificateRejected, .notHTTP2, .badCredentials])
+    func `what will not get better by itself fails everything at once`(kind: TransportError.Kind) {
         var story = PoolStory()
         story.submit("a", "b", retry: .standard)
         story.disconnect(kind)

@@ -73,7 +73,7 @@ struct PoolStory {
     }
 
     mutating func breakOff(_ name: String, isUnprocessed: Bool = false, on id: Int = 1) throws {
-        let failure = StreamFailure(isUnprocessed: isUnprocessed, cause: WireError(.closedByPeer, "broken"))
+        let failure = StreamFailure(isUnprocessed: isUnprocessed, cause: TransportError(.closedByPeer, "broken"))
         machine.broken(try key(name), on: id, failure, at: now)
     }
 
@@ -82,8 +82,8 @@ struct PoolStory {
         machine.wentAway(goAway, on: id, at: now)
     }
 
-    mutating func disconnect(_ kind: WireError.Kind = .closedByPeer, on id: Int = 1) {
-        machine.disconnected(id, WireError(kind, "\(kind)"), at: now)
+    mutating func disconnect(_ kind: TransportError.Kind = .closedByPeer, on id: Int = 1) {
+        machine.disconnected(id, TransportError(kind, "\(kind)"), at: now)
     }
 
     /// Lets time pass, and calls the machine whenever its timer fires.

@@ -35,12 +35,12 @@ struct SimulatedBulk {
     ///
     /// - Throws: ``Violation`` when a rule is broken.
     mutating func run() throws(Violation) {
-        try heed(machine.readerReady())
+        try perform(machine.readerReady())
         let speeds = (0..<3).map { _ in Int.random(in: 1...20, using: &random) }
         while !machine.isFinished {
             steps += 1
             guard steps < 200_000 else { throw Violation(description: "it does not come to an end") }
-            if steps == stopsAt { for order in machine.stopped() { try heed(order) } }
+            if steps == stopsAt { for order in machine.stopped() { try perform(order) } }
             var choice = Int.random(in: 0..<speeds.reduce(0, +), using: &random)
             for (who, speed) in speeds.enumerated() {
                 if choice < speed { try act(who) }
@@ -69,7 +69,7 @@ struct SimulatedBulk {
             let share = Int.random(in: 1...min(unread, machine.readingShare), using: &random)
             unread -= share
             taken += share
-            try heed(machine.outcomesRead(share))
+            try perform(machine.outcomesRead(share))
         }
     }
 
@@ -86,11 +86,11 @@ struct SimulatedBulk {
         current.first += 1
         current.count -= 1
         grant = current.count > 0 ? current : nil
-        if grant == nil { try heed(machine.readerReady()) }
+        if grant == nil { try perform(machine.readerReady()) }
     }
 
-    private mutating func heed(_ order: BulkMachine.Order?) throws(Violation) {
-        switch order {
+    private mutating func perform(_ action: BulkMachine.Action?) throws(Violation) {
+        switch action {
         case .read(let next):
             guard grant == nil, !isReadingOver else { throw Violation(description: "nobody waits for a grant") }
             guard next.first == read, next.count > 0 else { throw Violation(description: "a place is left out") }
@@ -105,7 +105,7 @@ struct SimulatedBulk {
 
     private func check() throws(Violation) {
         let onTheirWay = lanes.reduce(0, +) + unread + (grant?.count ?? 0)
-        guard onTheirWay <= machine.window, machine.room == machine.window - onTheirWay else {
+        guard onTheirWay <= machine.window, machine.freeSlots == machine.window - onTheirWay else {
             throw Violation(description: "\(onTheirWay) devices are on their way, \(machine.window) may be")
         }
     }

@@ -155,7 +155,7 @@ struct SimulatedWorld {
         case .goAway(let id):
             goAway(id)
         case .cut(let id):
-            disconnect(id, WireError(.closedByPeer, "cut"))
+            disconnect(id, TransportError(.closedByPeer, "cut"))
         case .die(let id):
             peers[id]?.isDead = true
         case .jump:
@@ -287,8 +287,8 @@ struct SimulatedWorld {
     private mutating func connect(_ id: ConnectionID) {
         guard let peer = peers[id], !peer.isConnected else { return }
         guard !happens(weather.connectFailure) else {
-            let kinds: [WireError.Kind] = [.connectionRefused, .nameNotResolved, .timedOut, .certificateRejected]
-            disconnect(id, WireError(kinds.randomElement(using: &random) ?? .system, "no connection"))
+            let kinds: [TransportError.Kind] = [.connectionRefused, .nameNotResolved, .timedOut, .certificateRejected]
+            disconnect(id, TransportError(kinds.randomElement(using: &random) ?? .system, "no connection"))
             return
         }
         peers[id]?.isConnected = true
@@ -367,7 +367,7 @@ struct SimulatedWorld {
         if happens(0.2) { schedule(.goAway(id), after: delay()) }
     }
 
-    private mutating func disconnect(_ id: ConnectionID, _ reason: WireError) {
+    private mutating func disconnect(_ id: ConnectionID, _ reason: TransportError) {
         guard let peer = peers.removeValue(forKey: id) else { return }
         noteFailure(of: peer)
         machine.disconnected(id, reason, at: now)
@@ -380,7 +380,7 @@ struct SimulatedWorld {
     }
 
     private mutating func breakOff(_ push: PushKey, on id: ConnectionID, isUnprocessed: Bool) {
-        let failure = StreamFailure(isUnprocessed: isUnprocessed, cause: WireError(.closedByPeer, "broken"))
+        let failure = StreamFailure(isUnprocessed: isUnprocessed, cause: TransportError(.closedByPeer, "broken"))
         machine.broken(push, on: id, failure, at: now)
     }
 

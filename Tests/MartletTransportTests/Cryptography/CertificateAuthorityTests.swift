@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "the key is empty"), (" \n", "the key is empty"), ("hello", "no PEM text"),
+        ("", "the key is empty"), (" \n", "the key is empty"), ("hello", "must be PEM text"),
         ("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n", "a certificate, not a private key"),
         ("-----BEGIN PUBLIC KEY-----\nAA==\n-----END PUBLIC KEY-----\n", "a public key"),
         ("-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----\n", "encrypted"),
@@ -145,7 +145,7 @@ import Testing
         let edwards = try await pem("genpkey", "-algorithm", "ED25519")
         let rsa = try await pem("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048")
         let others = [
-            (otherCurve, "secp384r1"), (edwards, "no elliptic-curve key"), (rsa, "no elliptic-curve key"),
+            (otherCurve, "secp384r1"), (edwards, "not an elliptic-curve key"), (rsa, "not an elliptic-curve key"),
         ]
         for (text, words) in others {
             let error = #expect(throws: CryptographyError.self) { try ES256PrivateKey(pem: text) }

@@ -84,7 +84,7 @@ actor EchoServer {
     }
 
     func cut() {
-        for connection in connections { connection.close(WireError(.closedLocally, "cut")) }
+        for connection in connections { connection.close(TransportError(.closedLocally, "cut")) }
     }
 
     func abort() {
@@ -114,7 +114,7 @@ actor TestClient {
     private(set) var goAways: [HTTP2GoAway] = []
     private(set) var settingsCount = 0
     private(set) var pongs = 0
-    private(set) var closedBy: WireError?
+    private(set) var closedBy: TransportError?
     private var abortsAtGoAway = false
     /// What was told, and in which order, as far as it matters here.
     private(set) var story: [String] = []
@@ -236,7 +236,7 @@ actor TestClient {
     var peerConcurrentStreams: UInt32? { connection?.peerConcurrentStreams }
 
     func close() {
-        connection?.close(WireError(.closedLocally, "done"))
+        connection?.close(TransportError(.closedLocally, "done"))
         connection = nil
     }
 }

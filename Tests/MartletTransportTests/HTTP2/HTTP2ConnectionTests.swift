@@ -210,7 +210,7 @@ import Testing
         await pair.server.cut()
         await pair.client.wait { $0.closedBy != nil }
         #expect(await pair.client.closedBy?.kind == .closedByPeer)
-        await #expect(throws: WireError.self) { try await pair.client.get("/late") }
+        await #expect(throws: TransportError.self) { try await pair.client.get("/late") }
         await pair.close()
     }
 
@@ -232,7 +232,7 @@ import Testing
         try await pair.server.start()
         let port = await pair.server.port
         await pair.server.close()
-        let error = await #expect(throws: WireError.self) { try await pair.client.open(port: port) }
+        let error = await #expect(throws: TransportError.self) { try await pair.client.open(port: port) }
         #expect(error?.kind == .connectionRefused)
         #expect(error?.description.contains("refused") == true)
         pair.loop.shutdown()
@@ -240,7 +240,7 @@ import Testing
 
     @Test func `a name that does not resolve says so`() async throws {
         let pair = try Pair()
-        let error = await #expect(throws: WireError.self) {
+        let error = await #expect(throws: TransportError.self) {
             try await pair.client.open(host: "no-such-host.invalid", port: 443)
         }
         #expect(error?.kind == .nameNotResolved)
@@ -255,7 +255,7 @@ import Testing
         let identity = TLSContext.Identity(certificateChainPEM: issued.certificatePEM, privateKeyPEM: issued.keyPEM)
         try await pair.server.start(tls: .server(identity: identity))
         let port = await pair.server.port
-        let error = await #expect(throws: WireError.self) {
+        let error = await #expect(throws: TransportError.self) {
             try await pair.client.open(host: "localhost", port: port, tls: .client())
         }
         #expect(error?.kind == .certificateRejected)
@@ -270,7 +270,7 @@ import Testing
         try await pair.server.start(tls: .server(identity: identity))
         let port = await pair.server.port
         for host in ["localhost", "127.0.0.1"] {
-            let error = await #expect(throws: WireError.self) {
+            let error = await #expect(throws: TransportError.self) {
                 try await pair.client.open(
                     host: host,
                     port: port,
@@ -321,7 +321,7 @@ import Testing
         }
         await silent.waitForClient()
         await clock.advance(by: .seconds(5))
-        let error = await #expect(throws: WireError.self) { try await opening.value }
+        let error = await #expect(throws: TransportError.self) { try await opening.value }
         #expect(error?.kind == .timedOut)
         pair.loop.shutdown()
     }
@@ -330,7 +330,7 @@ import Testing
         let pair = try Pair()
         try await pair.server.start()
         let port = await pair.server.port
-        let error = await #expect(throws: WireError.self) {
+        let error = await #expect(throws: TransportError.self) {
             try await pair.client.open(port: port, tls: .client())
         }
         #expect(error?.kind == .tlsFailed)
@@ -358,7 +358,7 @@ import Testing
         try await pair.server.start()
         let port = await pair.server.port
         let scope = try LoopScope()
-        let error = await #expect(throws: WireError.self) {
+        let error = await #expect(throws: TransportError.self) {
             try await scope.run { loop in
                 let limits = HTTP2Listener.Configuration(tls: nil, limits: .test)
                 _ = try HTTP2Listener(host: "127.0.0.1", port: port, configuration: limits, on: loop) { _, _ in }

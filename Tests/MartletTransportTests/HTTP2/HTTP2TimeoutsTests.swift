@@ -5,7 +5,7 @@ import Testing
 @testable import MartletTransport
 
 /// How long a server waits for its clients.
-@Suite(.timeLimit(.minutes(1))) struct HTTP2PatienceTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTP2TimeoutsTests {
     // MARK: Decisions
 
     private func seconds(_ seconds: Int64) -> MonotonicTime {
@@ -13,35 +13,35 @@ import Testing
     }
 
     @Test func `a client that does not greet is given up, whatever else it sends`() {
-        var watch = HTTP2Watch(HTTP2Patience(), at: seconds(5))
-        watch.heard(at: seconds(34))
-        #expect(watch.overdue(at: seconds(34)) == nil)
-        #expect(watch.overdue(at: seconds(35)) == .handshake)
-        watch.greeted()
-        #expect(watch.overdue(at: seconds(35)) == nil)
+        var monitor = HTTP2IdleMonitor(HTTP2Timeouts(), at: seconds(5))
+        monitor.receivedInput(at: seconds(34))
+        #expect(monitor.overdue(at: seconds(34)) == nil)
+        #expect(monitor.overdue(at: seconds(35)) == .handshake)
+        monitor.receivedSettings()
+        #expect(monitor.overdue(at: seconds(35)) == nil)
     }
 
     @Test func `silence ends with anything that comes`() {
-        var watch = HTTP2Watch(HTTP2Patience(idle: .seconds(60)), at: .zero)
-        watch.greeted()
-        watch.heard(at: seconds(30))
-        #expect(watch.overdue(at: seconds(89)) == nil)
-        #expect(watch.overdue(at: seconds(90)) == .idle)
+        var monitor = HTTP2IdleMonitor(HTTP2Timeouts(idle: .seconds(60)), at: .zero)
+        monitor.receivedSettings()
+        monitor.receivedInput(at: seconds(30))
+        #expect(monitor.overdue(at: seconds(89)) == nil)
+        #expect(monitor.overdue(at: seconds(90)) == .idle)
     }
 
     @Test func `output that waits counts from when it first had to`() {
-        var watch = HTTP2Watch(HTTP2Patience(), at: .zero)
-        watch.greeted()
-        watch.stalled(at: seconds(10))
-        watch.stalled(at: seconds(35))
-        watch.heard(at: seconds(39))
-        #expect(watch.overdue(at: seconds(39)) == nil)
-        #expect(watch.overdue(at: seconds(40)) == .output)
-        watch.moved()
-        #expect(watch.overdue(at: seconds(40)) == nil)
-        watch.stalled(at: seconds(41))
-        #expect(watch.overdue(at: seconds(70)) == nil)
-        #expect(watch.overdue(at: seconds(71)) == .output)
+        var monitor = HTTP2IdleMonitor(HTTP2Timeouts(), at: .zero)
+        monitor.receivedSettings()
+        monitor.outputStalled(at: seconds(10))
+        monitor.outputStalled(at: seconds(35))
+        monitor.receivedInput(at: seconds(39))
+        #expect(monitor.overdue(at: seconds(39)) == nil)
+        #expect(monitor.overdue(at: seconds(40)) == .output)
+        monitor.outputResumed()
+        #expect(monitor.overdue(at: seconds(40)) == nil)
+        monitor.outputStalled(at: seconds(41))
+        #expect(monitor.overdue(at: seconds(70)) == nil)
+        #expect(monitor.overdue(at: seconds(71)) == .output)
     }
 
     // MARK: Idle servers
@@ -67,7 +67,7 @@ import Testing
             HTTP2Listener.Configuration(
                 tls: TLSContext.server(identity: identity),
                 limits: .test,
-                patience: HTTP2Patience(handshake: .milliseconds(500))
+                timeouts: HTTP2Timeouts(handshake: .milliseconds(500))
             )
         )
         // Asking for it later would wake the loop.
@@ -94,7 +94,7 @@ import Testing
             HTTP2Listener.Configuration(
                 tls: nil,
                 limits: .test,
-                patience: HTTP2Patience(handshake: .milliseconds(500))
+                timeouts: HTTP2Timeouts(handshake: .milliseconds(500))
             )
         )
         let port = await server.port

@@ -1,5 +1,5 @@
 /// An error below the HTTP layer, with a kind for code and a message for people.
-package struct WireError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure.
     package enum Kind: Sendable, Hashable {
         /// The system provided no descriptor, thread or option.
