@@ -93,11 +93,11 @@ private struct RelayService {
         guard let manager else { return }
         manager.notify("READY=1")
         // Sent from the relay's event loop, so that a blocked loop stops the watchdog messages.
-        if let patience = manager.patience {
-            await relay.callRepeatedly(every: patience / 2) { manager.mention("WATCHDOG=1") }
+        if let timeout = manager.watchdogTimeout {
+            await relay.callRepeatedly(every: timeout / 2) { manager.notifyWithoutWaiting("WATCHDOG=1") }
         }
         await relay.callRepeatedly(every: RelayService.statusInterval) {
-            Task { manager.mention("STATUS=\(await relay.summary)") }
+            Task { manager.notifyWithoutWaiting("STATUS=\(await relay.summary)") }
         }
     }
 
