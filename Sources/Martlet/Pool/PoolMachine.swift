@@ -52,8 +52,10 @@ struct PoolMachine {
 
     /// The settings of the owner.
     struct Settings {
-        /// Whether pushes are sent with provider tokens. On each connection only one push is then sent until the first
-        /// response, as APNs requires ("Establishing a connection to APNs").
+        /// Whether pushes are sent with provider tokens.
+        ///
+        /// On each connection only one push is then sent until the first response, as APNs requires ("Establishing a
+        /// connection to APNs").
         var usesProviderTokens: Bool
         /// The maximum number of pushes that wait for a stream or for their timestamp; further ones are rejected.
         var waitingLimit: Int

@@ -13,7 +13,7 @@ package protocol JSONFieldError: Error {
 /// Each method that returns a value throws if the value is missing or of another type; ``ifPresent`` makes a member
 /// optional:
 ///
-/// ```swift
+/// ```
 /// let host = try server["host"].nonemptyText()
 /// let port = try server["port"].ifPresent?.integer(in: 1...65_535) ?? 443
 /// ```
@@ -57,6 +57,7 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
     /// Returns an error about the value.
     ///
     /// - Parameter rule: The rule that the value breaks, as in "must be a string".
+    /// - Returns: The error.
     package func error(_ rule: String) -> Failure {
         let subject = path.description
         return Failure(subject.isEmpty ? rule : subject + " " + rule, at: path)
@@ -65,6 +66,7 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
     /// Returns the error about a value that is missing, or other than expected.
     ///
     /// - Parameter expected: The expected kind of value, as in "a string".
+    /// - Returns: The error.
     package func mismatch(_ expected: String) -> Failure {
         guard let value else { return error("is missing: it must be \(expected)") }
         return error(value.mismatch(expected))
@@ -161,6 +163,7 @@ extension JSONValue {
     /// Returns the message about a value that is other than expected.
     ///
     /// - Parameter expected: The expected kind of value, as in "a string".
+    /// - Returns: The message.
     package func mismatch(_ expected: String) -> String { "must be \(expected) (found \(excerpt))" }
 
     /// The maximum length of a string that is quoted in a message; a longer one may be a secret.

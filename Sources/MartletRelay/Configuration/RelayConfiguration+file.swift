@@ -69,6 +69,7 @@ extension RelayConfiguration {
     ///   - json: The content of the file, with overrides applied.
     ///   - places: The directories of the files that settings name.
     ///   - variables: The variables of OpenTelemetry's specification, which replace settings of `telemetry`.
+    /// - Throws: ``RelayError``, which names the setting.
     init(_ json: JSONValue, _ places: FilePlaces, variables: [String: String] = [:]) throws(RelayError) {
         let root = ConfigurationField(json, named: "the configuration")
         try root.check(RelayConfiguration.settings.map(\.declaration), oneOf: RelayConfiguration.addresses)

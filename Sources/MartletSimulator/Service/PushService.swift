@@ -58,13 +58,15 @@ actor PushService {
     /// Whether the service accepts pushes.
     var isListening: Bool { !listeners.isEmpty }
 
-    /// Listens on a port and returns the port.
+    /// Listens on a port.
     ///
     /// - Parameters:
     ///   - host: An address literal.
     ///   - port: The port; 0 for any free port.
     ///   - tls: The TLS settings; nil for HTTP/2 in cleartext.
     ///   - kind: The requests that the port accepts.
+    /// - Returns: The port.
+    /// - Throws: ``TransportError`` when the address is in use, or not one of this machine.
     func listen(
         on host: String,
         _ port: UInt16,
@@ -241,6 +243,8 @@ actor PushService {
     /// Changes the devices, channels, signing keys or contracts.
     ///
     /// - Parameter change: The change; its second argument is the time in seconds since 1970.
+    /// - Returns: The result of the change.
+    /// - Throws: The error of the change.
     func update<Value, Failure>(
         _ change: (inout ServiceMachine, Int64) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -255,7 +259,10 @@ actor PushService {
 
     /// Changes the faults, applies them to all connections, and reports the change.
     ///
-    /// - Parameter endsLimits: Whether the stream limits of faults that affected single connections end.
+    /// - Parameters:
+    ///   - endsLimits: Whether the stream limits of faults that affected single connections end.
+    ///   - change: The change.
+    /// - Throws: The error of the change.
     func updateFaults<Failure>(
         endsLimits: Bool,
         _ change: (inout ServiceMachine) throws(Failure) -> Void

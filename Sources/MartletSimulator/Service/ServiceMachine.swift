@@ -219,6 +219,7 @@ struct ServiceMachine {
     ///   - connection: The number of the connection; ``ReceivedPush/noConnection`` for the inbox page.
     ///   - client: The state of the client.
     ///   - now: The time in seconds since 1970.
+    /// - Returns: The record, and the delivery events of other pushes by their numbers.
     mutating func record(
         _ request: APNsRequest,
         _ decision: Decision,

@@ -79,6 +79,7 @@ extension SettingType {
     ///   - change: The way to change the value of an environment.
     ///   - help: The purpose of the value, with `{environment}` for the environment.
     ///   - option: The options that replace the values of the file.
+    /// - Returns: The type.
     static func environments<Element>(
         _ element: SettingType<Element>,
         fallback: String,

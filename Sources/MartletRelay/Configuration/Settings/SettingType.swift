@@ -212,6 +212,7 @@ extension SettingType {
     ///   - settings: The settings of an object.
     ///   - alternatives: Settings of which at least one must be present.
     ///   - read: Creates the value of an object whose members have been checked.
+    /// - Returns: The type.
     static func object<Owner>(
         _ settings: [Setting<Owner>],
         oneOf alternatives: [String] = [],
@@ -245,6 +246,7 @@ extension ConfigurationField {
     /// - Parameters:
     ///   - declarations: The settings of the object.
     ///   - alternatives: Settings of which at least one must be present.
+    /// - Throws: ``RelayError``, which names the missing or unknown member.
     func check(_ declarations: [SettingDeclaration], oneOf alternatives: [String] = []) throws(RelayError) {
         try checkMembers(declarations.map(\.name))
         var missing = declarations.filter { $0.isRequired && !self[$0.name].isPresent }.map {
