@@ -64,7 +64,7 @@ import Testing
         let silent = try SilentServer()
         let run = try await martlet("healthcheck", "--url", address(silent.port), "--wait", "1")
         #expect(run.status == 3)
-        #expect(run.errorOutput.contains("127.0.0.1:\(silent.port) did not answer in time"), "\(run.errorOutput)")
+        #expect(run.errorOutput.contains("127.0.0.1:\(silent.port) did not respond in time"), "\(run.errorOutput)")
     }
 
     @Test(arguments: [
