@@ -31,7 +31,7 @@ class Simulator:
             [MARTLET, "simulate", "--h2c", "--port", "0", "--inbox-port", str(inbox_port), "--keep", "6000", *more],
             stdout=subprocess.PIPE, text=True)
         for line in self.process.stdout:
-            if found := re.search(r"answers at (http://localhost:\d+)", line):
+            if found := re.search(r"Simulated APNs at (http://localhost:\d+)", line):
                 self.apns = found[1]
             if found := re.search(r"http://localhost:(\d+)/", line):
                 self.port = int(found[1])
