@@ -11,12 +11,21 @@ struct FaultInjection: Equatable, CustomStringConvertible {
     let name: String
     /// The description of the fault for findings.
     let description: String
+    /// Whether the suffix of the device token selected the fault.
+    let isFromDeviceToken: Bool
+
+    /// The refusal of a provider token that an earlier fault has declared expired.
+    static let expiredToken = FaultInjection(
+        action: .respond(.expiredProviderToken),
+        of: Fault(.respond(.expiredProviderToken))
+    )
 
     /// Creates the injection of a configured fault.
     init(action: Fault.Action, of fault: Fault) {
         self.action = action
         name = fault.action.name
         description = "the simulator's fault \(name)"
+        isFromDeviceToken = false
     }
 
     /// Creates the injection that the suffix of a device token selects.
@@ -24,6 +33,13 @@ struct FaultInjection: Equatable, CustomStringConvertible {
         self.action = action
         name = deviceToken.suffix(FaultInjection.suffixLength).lowercased()
         description = "the device token suffix \(name)"
+        isFromDeviceToken = true
+    }
+
+    /// Whether the fault only replaces the acceptance of a request: APNs knows the state of a device token only of
+    /// requests that are otherwise valid.
+    var needsAcceptance: Bool {
+        if case .respond = action { isFromDeviceToken } else { false }
     }
 
     /// Whether the request gets no answer.

@@ -282,7 +282,8 @@ struct Judge {
         )
     }
 
-    private static let expiredByFault = Refusal.credentials(
+    /// The refusal of a provider token that a fault has declared expired.
+    static let expiredByFault = Refusal.credentials(
         .expiredProviderToken,
         .providerTokenTooOld,
         "a fault of the simulator has declared this provider token expired: send a new one"

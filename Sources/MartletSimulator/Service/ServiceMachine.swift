@@ -107,6 +107,9 @@ struct ServiceMachine {
             port == .pushes || request.isAboutChannels
             ? judge.verdict(on: request, over: &client.connection, at: skewedNow, using: &generator)
             : .refused(Judge.notAboutChannels)
+        if judged.status != 200 { injections.removeAll(where: \.needsAcceptance) }
+        // The fault that declared a provider token expired also answers later requests with that token.
+        if injections.isEmpty, judged.finding == Judge.expiredByFault.finding { injections = [.expiredToken] }
         // A fault changes the answer, not the effect of the request.
         var verdict = judged
         for injection in injections {
@@ -132,6 +135,7 @@ struct ServiceMachine {
         var verdict = judged
         var injections: [FaultInjection] = []
         for injection in plan.injections(on: request.deviceToken, request.headers, at: now) {
+            if judged.status != 200, injection.needsAcceptance { continue }
             guard let injected = Judge.Verdict(injection, at: now) else { continue }
             verdict = injected
             injections = [injection]
@@ -183,12 +187,12 @@ struct ServiceMachine {
         var fields: [(name: String, value: String)] = []
         let id: String
         if hasRequestID {
-            id = request.requestID?.lowercased() ?? APNsID.random(using: &generator).description
+            id = request.requestID.flatMap(\.lowercasedIdentifier) ?? APNsID.random(using: &generator).description
             fields.append(("apns-request-id", id))
             if let channel = verdict.channel { fields.append(("apns-channel-id", channel.rawValue)) }
         } else {
             // APNs answers with the canonical form, which is in lower case.
-            id = request.headers.id?.lowercased() ?? APNsID.random(using: &generator).description
+            id = request.headers.id.flatMap(\.lowercasedIdentifier) ?? APNsID.random(using: &generator).description
             fields.append(("apns-id", id))
             if environment == .development {
                 fields.append(("apns-unique-id", APNsID.random(using: &generator).description))
@@ -366,4 +370,9 @@ struct ServiceMachine {
         judge.clockSkew = 0
         judge.forgetExpiredTokens()
     }
+}
+
+extension String {
+    /// The identifier in the form that APNs answers with; nil for an empty one, in place of which APNs generates one.
+    fileprivate var lowercasedIdentifier: String? { isEmpty ? nil : lowercased() }
 }

@@ -209,11 +209,11 @@ import Testing
         let apns = try await SimulatedAPNs.start(configuration)
         let key = try SigningKey.ephemeral(keyID: "KEY0000001", teamID: "TEAM000001")
         try await apns.register(key)
-        let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
-        for hex in ["5d3a6a1c", "5d3a000503"] {
+        for (key, hex) in [(try SigningKey.ephemeral(), "5d3a6a1c"), (key, "5d3a000503")] {
+            let client = try PushClient(await apns.endpoint, authentication: .token(key))
             _ = try? await client.send(.alert("Hi"), to: DeviceToken(hex: hex), topic: "com.example.app")
+            await client.close()
         }
-        await client.close()
         await apns.stop()
         let rules = await apns.pushes.map { $0.findings.map(\.rule) }
         #expect(rules.first == ["provider-token-key-unknown"])

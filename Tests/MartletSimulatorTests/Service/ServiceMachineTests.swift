@@ -72,6 +72,36 @@ import Testing
         #expect(decision.response.fields.contains { $0.name == "date" })
     }
 
+    @Test func `the suffix of a device token replaces the acceptance of a push, and no refusal`() {
+        var machine = machine()
+        var client = ClientState()
+        let device = "5d3a00dead"
+        let unsigned = machine.decide(on: request(device, isSigned: false), from: &client, over: .pushes, at: now)
+        #expect(unsigned.verdict.reason == .missingProviderToken && unsigned.injections.isEmpty)
+        #expect(machine.decide(onComposed: request("5d3a000413"), at: now).verdict.status == 413)
+        let signed = machine.decide(on: request(device), from: &client, over: .pushes, at: now)
+        #expect(signed.verdict.reason == .unregistered && signed.injections.map(\.name) == ["00dead"])
+    }
+
+    @Test func `each refusal of a token that a fault declared expired names the fault`() {
+        var machine = machine([Fault(.respond(.expiredProviderToken), count: 1)])
+        var client = ClientState()
+        for _ in 0..<3 {
+            let decision = machine.decide(on: request(), from: &client, over: .pushes, at: now)
+            #expect(decision.verdict.reason == .expiredProviderToken)
+            #expect(decision.injections.map(\.name) == ["respond"])
+        }
+    }
+
+    @Test func `an empty identifier is answered with a generated one`() {
+        var machine = machine()
+        var client = ClientState()
+        var request = request()
+        request.headers.id = ""
+        let decision = machine.decide(on: request, from: &client, over: .pushes, at: now)
+        #expect(decision.verdict.reason == .badMessageID && decision.id.count == 36)
+    }
+
     @Test func `a fault changes the answer and not the effect of a request`() {
         var machine = machine([Fault(.respond(.serviceUnavailable), count: 1)])
         var client = ClientState()
