@@ -90,9 +90,9 @@ package struct OutboxModel: Sendable {
     }
 
     package mutating func claim(_ lane: Lane, _ urgency: Urgency, limit: Int, at now: Int64) -> Claim {
-        func isOfShelf(_ row: Row) -> Bool { row.push.lane == lane && row.push.urgency == urgency }
+        func isOfQueue(_ row: Row) -> Bool { row.push.lane == lane && row.push.urgency == urgency }
         let due = rows.filter { number, row in
-            isOfShelf(row) && !claimed.contains(number) && row.readyAt.map { $0 <= now } ?? false
+            isOfQueue(row) && !claimed.contains(number) && row.readyAt.map { $0 <= now } ?? false
         }
         .sorted { ($0.value.readyAt ?? 0, $0.key) < ($1.value.readyAt ?? 0, $1.key) }
         var pushes: [ClaimedPush] = []
@@ -116,7 +116,7 @@ package struct OutboxModel: Sendable {
                 )
             )
         }
-        let rest = rows.filter { isOfShelf($0.value) && !claimed.contains($0.key) }
+        let rest = rows.filter { isOfQueue($0.value) && !claimed.contains($0.key) }
         return Claim(pushes: pushes, nextDue: rest.compactMap(\.value.readyAt).min())
     }
 

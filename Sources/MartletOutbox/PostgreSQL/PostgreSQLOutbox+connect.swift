@@ -61,7 +61,7 @@ extension PostgreSQLOutbox {
         }
         // The outbox may have been closed meanwhile; that closed only the connections that existed.
         guard !isClosed else { throw .disconnected("the outbox is closed") }
-        let time = options.statementTime * purpose.patience
+        let time = options.statementTime * purpose.timeoutFactor
         let link: PipelinedConnection
         do throws(TransportError) {
             link = try PipelinedConnection(session, on: loop, answerTime: time + Self.margin)

@@ -18,11 +18,11 @@ extension PostgreSQLOutbox {
         at now: Int64
     ) async throws(OutboxError) -> Claim {
         let app = try await number(of: lane.app)
-        let shelf = Shelf(lane: lane, urgency: urgency)
+        let key = QueueKey(lane: lane, urgency: urgency)
         let place: [Parameter] = [
             .integer(app), .flag(lane.environment.isProduction), .integer(Int64(urgency.rawValue)),
         ]
-        let start = watermarks[shelf, default: Watermark()].startOfClaim(at: .now)
+        let start = watermarks[key, default: Watermark()].startOfClaim(at: .now)
         let node = node
         let question: [Parameter] =
             [.integer(node)] + place + [.integer(start), .integer(now), .integer(Int64(limit))]
@@ -50,7 +50,7 @@ extension PostgreSQLOutbox {
         held.formUnion(due.map(\.push.number))
         let isAll = due.count < limit
         let seen = isAll ? now : due.last?.readyAt ?? now
-        watermarks[shelf]?.advance(to: seen)
+        watermarks[key]?.advance(to: seen)
         if !due.isEmpty { watch.noteWork() }
         guard isAll else { return Claim(pushes: due.map(\.push), nextDue: seen) }
         let nextDue = try? await inquire(
@@ -65,9 +65,9 @@ extension PostgreSQLOutbox {
     /// claimed.
     func noteTime(_ now: Int64) {
         if now < latestTime - Watermark.lookBack {
-            for shelf in watermarks.keys { watermarks[shelf]?.startOver() }
+            for key in watermarks.keys { watermarks[key]?.startOver() }
         } else if now < latestTime {
-            for shelf in watermarks.keys { watermarks[shelf]?.expectStragglers() }
+            for key in watermarks.keys { watermarks[key]?.expectStragglers() }
         }
         latestTime = now
     }
@@ -76,7 +76,7 @@ extension PostgreSQLOutbox {
     ///
     /// All watermarks are updated, which costs less than finding the lanes concerned.
     func notePushes(due now: Int64) {
-        for shelf in watermarks.keys { watermarks[shelf]?.notePush(due: now) }
+        for key in watermarks.keys { watermarks[key]?.notePush(due: now) }
     }
 
     package func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {

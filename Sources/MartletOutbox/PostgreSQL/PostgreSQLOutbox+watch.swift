@@ -36,7 +36,7 @@ extension PostgreSQLOutbox {
         }
     }
 
-    private static let mostShelves = 4_096
+    private static let maximumQueues = 4_096
 
     // MARK: New pushes
 
@@ -62,25 +62,25 @@ extension PostgreSQLOutbox {
     private func lookForArrivals() async throws(OutboxError) {
         let isThorough = watch.isThorough
         let start = ContinuousClock.now
-        let shelves = watermarks.keys.prefix(Self.mostShelves).map { shelf in
-            (shelf: shelf, from: isThorough ? .min : watermarks[shelf]?.startOfLook(at: start) ?? .min)
+        let queues = watermarks.keys.prefix(Self.maximumQueues).map { key in
+            (key: key, from: isThorough ? .min : watermarks[key]?.startOfLook(at: start) ?? .min)
         }
-        let apps = shelves.map { number(ofKnown: $0.shelf.lane.app) ?? 0 }
+        let apps = queues.map { number(ofKnown: $0.key.lane.app) ?? 0 }
         let places = try await inquire(
             isThorough ? .maintaining : .watching,
             """
             SELECT place FROM martlet.arrived($1, $2, $3, $4, martlet.milliseconds(clock_timestamp()))
             """,
             [
-                .integers(apps), .flags(shelves.map(\.shelf.lane.environment.isProduction)),
-                .integers(shelves.map { Int64($0.shelf.urgency.rawValue) }), .integers(shelves.map(\.from)),
+                .integers(apps), .flags(queues.map(\.key.lane.environment.isProduction)),
+                .integers(queues.map { Int64($0.key.urgency.rawValue) }), .integers(queues.map(\.from)),
             ]
         ) { rows in rows.all.map { Int($0.integer(at: 0)) - 1 } }
         if isThorough { watch.looked(thoroughlyFor: ContinuousClock.now - start) }
-        for place in places where shelves.indices.contains(place) {
-            let shelf = shelves[place].shelf
-            if isThorough { watermarks[shelf]?.startOver() } else { watermarks[shelf]?.expectStragglers() }
-            newsOut.yield(.arrived(shelf.lane, shelf.urgency))
+        for place in places where queues.indices.contains(place) {
+            let key = queues[place].key
+            if isThorough { watermarks[key]?.startOver() } else { watermarks[key]?.expectStragglers() }
+            newsOut.yield(.arrived(key.lane, key.urgency))
         }
     }
 

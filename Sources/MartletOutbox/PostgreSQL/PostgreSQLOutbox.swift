@@ -56,7 +56,7 @@ package actor PostgreSQLOutbox {
         case maintaining
 
         /// The factor of ``Options/statementTime`` for a statement.
-        var patience: Int {
+        var timeoutFactor: Int {
             switch self {
             case .watching: 1
             case .accepting, .delivering: 6
@@ -66,7 +66,7 @@ package actor PostgreSQLOutbox {
     }
 
     /// One urgency of a lane that this node delivers.
-    struct Shelf: Hashable {
+    struct QueueKey: Hashable {
         var lane: Lane
         var urgency: Urgency
     }
@@ -104,7 +104,7 @@ package actor PostgreSQLOutbox {
     /// The time until which the server may still finish a claim whose connection was lost.
     var lostClaimsUntil = ContinuousClock.now
     /// The progress of claims in each lane and urgency.
-    var watermarks: [Shelf: Watermark] = [:]
+    var watermarks: [QueueKey: Watermark] = [:]
     /// The time that a caller passed last.
     var latestTime = Int64.min / 2
     var watch = Watch()

@@ -54,10 +54,10 @@ struct SharedProviderTokenSource: ProviderTokenSource {
                 if let damage = damage(of: token) { throw damage }
             }
             state.held.withLock { $0.began(using: token, at: now) }
-            return minted(token, at: now)
+            return signed(token, at: now)
         } catch {
             log.warning(.providerTokenNotShared, ["key": .string(key.keyID), "error": .string("\(error)")])
-            return minted(try heldOrSigned(at: now), at: now)
+            return signed(try heldOrSigned(at: now), at: now)
         }
     }
 
@@ -100,7 +100,7 @@ struct SharedProviderTokenSource: ProviderTokenSource {
         )
     }
 
-    private func minted(_ token: SharedToken, at now: Int64) -> SignedProviderToken {
+    private func signed(_ token: SharedToken, at now: Int64) -> SignedProviderToken {
         let left = state.held.withLock { $0.machine.secondsUntilRenewal(at: now) }
         return SignedProviderToken(
             text: token.text,

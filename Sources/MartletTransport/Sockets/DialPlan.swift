@@ -4,7 +4,7 @@
 /// Events go in and actions come out; the caller performs the actions, and owns the sockets and the timer.
 struct DialPlan {
     /// The next action of the caller.
-    enum Order: Equatable {
+    enum Action: Equatable {
         /// Connect to the address at this index.
         case attempt(Int)
         /// Call ``delayPassed()`` after ``DialPlan/attemptDelay``, unless an attempt has succeeded or all have failed
@@ -27,23 +27,23 @@ struct DialPlan {
     }
 
     /// Starts the first attempt.
-    mutating func start() -> [Order] {
+    mutating func start() -> [Action] {
         attemptNext()
     }
 
     /// Starts an attempt with the next address in parallel, because the last attempt has had no result yet.
-    mutating func delayPassed() -> [Order] {
+    mutating func delayPassed() -> [Action] {
         attemptNext()
     }
 
     /// Records that an attempt has failed, and starts one with the next address immediately.
-    mutating func attemptFailed(_ why: String) -> [Order] {
+    mutating func attemptFailed(_ why: String) -> [Action] {
         failures.append(why)
         if failures.count == addressCount { return [.fail(failures.joined(separator: "; "))] }
         return attemptNext()
     }
 
-    private mutating func attemptNext() -> [Order] {
+    private mutating func attemptNext() -> [Action] {
         guard nextIndex < addressCount else { return [] }
         defer { nextIndex += 1 }
         return nextIndex + 1 < addressCount ? [.attempt(nextIndex), .startTimer] : [.attempt(nextIndex)]

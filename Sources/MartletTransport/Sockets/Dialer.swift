@@ -62,10 +62,10 @@ final class Dialer {
         }
     }
 
-    private func carryOut(_ orders: [DialPlan.Order]) {
-        for order in orders {
+    private func carryOut(_ actions: [DialPlan.Action]) {
+        for action in actions {
             guard completion != nil else { return }
-            switch order {
+            switch action {
             case .attempt(let index):
                 attempt(index)
             case .startTimer:
