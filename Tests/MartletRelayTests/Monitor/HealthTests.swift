@@ -31,6 +31,10 @@ import Testing
     @Test func `a relay whose file is gone finds out by itself`() async throws {
         // The clock stands still, so that the outbox was written to just now however slow the machine is.
         let bench = try await RelayBench(clock: TestClock().wall)
+        // A first claim that is still under way would notice that the outbox is closed.
+        await until(bench.parts.dispatcher) { dispatcher in
+            !dispatcher.machine.lanes.values.contains { $0.queues.contains { $0.isReady || $0.isClaiming } }
+        }
         await bench.parts.outbox.close(isInOrder: true)
         await bench.parts.monitor.checkOutbox()
         #expect(await bench.ask("GET", "/readyz", key: nil).text == "ok\n")
