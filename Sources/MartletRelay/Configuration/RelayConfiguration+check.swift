@@ -68,7 +68,7 @@ extension RelayConfiguration {
         if clientAuthorities == nil, let caller = callers.first(where: { $0.certificate?.subject != nil }) {
             throw RelayError(
                 "the caller \(caller.name) has certificate-subject, which needs client-authorities: "
-                    + "anybody can make a certificate with any subject"
+                    + "any client can create a certificate with any subject"
             )
         }
     }
@@ -113,10 +113,10 @@ extension RelayConfiguration {
             remarks.append("listen.\(name) has an address, but no app is sent to \(name)")
         }
         if identity == nil, !listeners.values.allSatisfy(\.isOfThisMachine) {
-            remarks.append("listen is open to other machines without a certificate: anybody on the way can read keys")
+            remarks.append("listen is open to other machines without a certificate: keys are readable on the network")
         }
         if let http, !http.isOfThisMachine {
-            remarks.append("http is open to other machines in the clear: put a proxy with TLS before it")
+            remarks.append("http is open to other machines without TLS: put a proxy with TLS in front of it")
         }
         return remarks + sharedKeyRemarks + (telemetry?.remarks ?? [])
     }
