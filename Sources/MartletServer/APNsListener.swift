@@ -68,7 +68,9 @@ package final class APNsListener {
                 onEvent(client, .opened)
             case .request(let stream):
                 guard let client = connections[key] else { return }
-                onEvent(client, .request(APNsRequest(stream), APNsReply(connection, stream)))
+                let request = APNsRequest(stream)
+                stream.releaseBody()
+                onEvent(client, .request(request, APNsReply(connection, stream)))
             case .served(let stream, let isAnswered):
                 guard let client = connections[key] else { return }
                 let status = isAnswered ? stream.answerStatus : 0

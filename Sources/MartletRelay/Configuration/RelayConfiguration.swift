@@ -33,6 +33,9 @@ package struct RelayConfiguration: Sendable {
     var longestBody = 4 << 20
     /// The maximum number of HTTP/1.1 connections, further limited by the process's file descriptors.
     var connections = 16_384
+    /// The maximum number of HTTP/1.1 connections: half of the descriptors are left for callers over HTTP/2,
+    /// connections to Apple and files.
+    var connectionLimit: Int { min(connections, DescriptorLimit.current / 2) }
     /// The certificate and key of the relay; nil for HTTP/2 without TLS.
     package var identity: TLSContext.Identity?
     /// The PEM certificates of the authorities that issue certificates for callers; nil for none.

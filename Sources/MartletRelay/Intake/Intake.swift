@@ -42,7 +42,8 @@ actor Intake {
         loop = context.loop
         self.context = context
         self.dispatcher = dispatcher
-        gate = LoadGate(limits: context.configuration.loadLimits)
+        let configuration = context.configuration
+        gate = LoadGate(limits: configuration.loadLimits.bounded(byConnections: configuration.connectionLimit))
         events = OutcomeEvents(run: context.startedAt)
     }
 

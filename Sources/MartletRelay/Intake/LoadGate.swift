@@ -13,6 +13,15 @@ struct LoadGate {
         var waiting = 50_000
         /// The maximum number of requests of one caller that wait for Apple's answer.
         var waitingPerCaller = 5_000
+
+        /// Lowers the limits of waiting requests, each of which may hold a connection, so that connections are left for
+        /// others: a quarter for all, and half for each caller.
+        func bounded(byConnections connections: Int) -> Limits {
+            var limits = self
+            limits.waiting = min(waiting, connections / 4 * 3)
+            limits.waitingPerCaller = min(waitingPerCaller, connections / 2)
+            return limits
+        }
     }
 
     /// The pushes and requests under way.

@@ -115,6 +115,9 @@ extension RelayServer {
             forward(pending, lane, bundle, isList: isList)
         case .push(let push):
             let waits = !request.prefersAsync && verdict == .take(mayWait: true)
+            var pending = pending
+            // The push has the body; the request may wait for Apple's answer for long.
+            pending.request.body = []
             let bound = LoopBound(pending, to: loop)
             intake.assumeIsolated { intake in
                 intake.accept([push], from: caller.name) { result, _ in

@@ -114,8 +114,7 @@ actor RelayServer {
     private func listen(at address: RelayConfiguration.Address, for api: RelayAPI) throws -> UInt16 {
         var limits = HTTP1Listener.Limits()
         limits.bodyBytes = context.configuration.longestBody
-        // Half of the descriptors are left for callers over HTTP/2, connections to Apple and files.
-        limits.connections = min(context.configuration.connections, DescriptorLimit.current / 2)
+        limits.connections = context.configuration.connectionLimit
         let listener = try HTTP1Listener(
             host: address.host,
             port: address.port,

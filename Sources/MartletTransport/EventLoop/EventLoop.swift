@@ -46,6 +46,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         var running: [Work] = []
         var endOfTurn: [() -> Void] = []
         var endingTurn: [() -> Void] = []
+        /// The actions to run after the loop has polled its sockets.
+        var nextTurn: [() -> Void] = []
+        /// The number of times that the loop has polled its sockets.
+        @exclusivity(unchecked) var turn: UInt64 = 0
         var timers = TimeHeap<LoopTimer>()
         @exclusivity(unchecked) var turnTime = MonotonicTime.zero
         /// Whether the loop has waited for events since `turnTime` was read.
@@ -242,6 +246,16 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         bound.endOfTurn.append(action)
     }
 
+    /// Calls `action` once in the next turn, after the input that other sockets have received until then.
+    package func atNextTurn(_ action: @escaping () -> Void) {
+        checkIsolated()
+        bound.nextTurn.append(action)
+        uv_idle_start(noWait) { _ in }
+    }
+
+    /// The number of the current turn: it changes when the loop polls its sockets.
+    var turn: UInt64 { bound.turn }
+
     /// Fires the timers that are due; ``ManualClock/advance(by:)`` calls this after it has advanced.
     func fireTimers() {
         while let timer = bound.timers.removeDue(by: now) {
@@ -256,9 +270,14 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// pause for a timeout of its peer.
     private func polled() {
         readClock()
+        bound.turn &+= 1
+        guard bound.hasTimerFired || !bound.nextTurn.isEmpty else { return }
+        uv_idle_stop(noWait)
+        var actions: [() -> Void] = []
+        swap(&actions, &bound.nextTurn)
+        for action in actions { action() }
         guard bound.hasTimerFired else { return }
         bound.hasTimerFired = false
-        uv_idle_stop(noWait)
         fireTimers()
     }
 

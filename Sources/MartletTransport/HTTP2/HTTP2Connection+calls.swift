@@ -1,5 +1,16 @@
 /// The operations and statistics of a connection; output is written at the end of the turn.
 extension HTTP2Connection {
+    /// Whether requests may be sent.
+    package var isOpen: Bool {
+        if case .open = phase { true } else { false }
+    }
+
+    /// The properties of the peer's certificate; nil when it has presented none.
+    package var peerCertificate: CertificateFacts? { transport?.value.peerCertificate }
+
+    /// The parameters negotiated in the TLS handshake; nil in cleartext, and when the connection is closed.
+    package var security: TransportSecurity? { transport?.value.security }
+
     /// The number of open streams.
     package var openStreamCount: Int { session.openStreamCount }
 

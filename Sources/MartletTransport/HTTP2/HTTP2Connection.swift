@@ -6,7 +6,7 @@
 /// All calls and events are on its loop. The transport handles TLS, the session the HTTP/2 protocol, and the owner the
 /// requests.
 package final class HTTP2Connection {
-    /// The maximum number of consecutive reads before other connections of the loop are served.
+    /// The maximum number of consecutive reads of a client before other connections of the loop are served.
     private static let readsPerTurn = 64
     /// The number of queued frames for a client from which on they are written before more of its input is read.
     private static let outputFrames = 1_000
@@ -22,6 +22,12 @@ package final class HTTP2Connection {
     let session: HTTP2Session
     /// The timeout state for a server's client.
     var idleMonitor: HTTP2IdleMonitor?
+    /// The load of all clients of a server; nil for a client.
+    private let load: HTTP2ServerLoad?
+    /// The memory of incomplete requests that was added to the load, in bytes.
+    private(set) var incompleteBytes = 0
+    /// Whether input that was not processed in this turn is read in the next one.
+    private var readsInNextTurn = false
     @exclusivity(unchecked) var transport: Reference<Transport>?
     var watcher: SocketWatcher?
     private(set) var onEvent: ((Event) -> Void)?
@@ -55,6 +61,7 @@ package final class HTTP2Connection {
         self.loop = loop
         self.endpoint = endpoint
         peer = endpoint.host
+        load = nil
         self.timeout = timeout
         role = .client
         session = try HTTP2Session(.client, limits: limits)
@@ -67,9 +74,11 @@ package final class HTTP2Connection {
         tls: TLSContext?,
         limits: HTTP2Limits,
         timeouts: HTTP2Timeouts,
+        load: HTTP2ServerLoad,
         on loop: EventLoop
     ) throws(TransportError) {
         self.loop = loop
+        self.load = load
         timeout = timeouts.handshake
         idleMonitor = HTTP2IdleMonitor(timeouts, at: loop.now)
         endpoint = nil
@@ -102,17 +111,6 @@ package final class HTTP2Connection {
     }
 
     // MARK: For owners
-
-    /// Whether requests may be sent.
-    package var isOpen: Bool {
-        if case .open = phase { true } else { false }
-    }
-
-    /// The properties of the peer's certificate; nil when it has presented none.
-    package var peerCertificate: CertificateFacts? { transport?.value.peerCertificate }
-
-    /// The parameters negotiated in the TLS handshake; nil in cleartext, and when the connection is closed.
-    package var security: TransportSecurity? { transport?.value.security }
 
     /// Sends a request (clients only).
     ///
@@ -196,11 +194,15 @@ package final class HTTP2Connection {
     }
 
     func read() {
-        for _ in 0..<HTTP2Connection.readsPerTurn {
+        guard !readsInNextTurn else { return }
+        var octetsLeft = load?.share(in: loop.turn) ?? HTTP2Connection.readsPerTurn * loop.readBuffer.count
+        while octetsLeft > 0 {
             guard mayRead, let transport else { return }
             var count = 0
-            let outcome = transport.value.fill(loop.readBuffer, &count)
-            if count > 0, isOpen { received(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])) }
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: loop.readBuffer.prefix(octetsLeft))
+            let outcome = transport.value.fill(buffer, &count)
+            octetsLeft -= buffer.count
+            if count > 0, isOpen { received(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
             switch outcome {
             case .moved:
                 continue
@@ -215,7 +217,11 @@ package final class HTTP2Connection {
             }
         }
         // OpenSSL's buffer may hold more data, for which the socket reports no readiness.
-        loop.atEndOfTurn { [weak self] in self?.read() }
+        readsInNextTurn = true
+        loop.atNextTurn { [weak self] in
+            self?.readsInNextTurn = false
+            self?.read()
+        }
     }
 
     private func received(_ bytes: UnsafeRawBufferPointer) {
@@ -228,6 +234,17 @@ package final class HTTP2Connection {
         }
         reportEvents()
         if role == .server, session.outputFrameCount > HTTP2Connection.outputFrames { flush() } else { scheduleFlush() }
+        countIncompleteBytes()
+    }
+
+    /// Adds the memory of the requests that are not complete to the server's load (servers only).
+    private func countIncompleteBytes() {
+        guard let load else { return }
+        let bytes = if case .closed = phase { 0 } else { session.incompleteBytes }
+        guard bytes != incompleteBytes else { return }
+        let change = bytes - incompleteBytes
+        incompleteBytes = bytes
+        load.add(incompleteBytes: change)
     }
 
     /// Closes the sending side and continues to read what the client still sends.
@@ -363,6 +380,7 @@ package final class HTTP2Connection {
         case .idle, .handshaking, .open, .ending, .draining, .closed: break
         }
         phase = .closed
+        countIncompleteBytes()
         timer?.cancel()
         readTimer?.cancel()
         watcher?.close()

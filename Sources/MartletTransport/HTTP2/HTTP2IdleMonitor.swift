@@ -77,6 +77,12 @@ extension HTTP2Connection {
         close(TransportError(.closedLocally, "the connection was closed to accept another client"))
     }
 
+    /// Closes the connection because its incomplete requests take too much memory (servers only).
+    func closeForMemory() {
+        goAway(.enhanceYourCalm, lastStreamID: session.lastReportedStreamID)
+        close(TransportError(.closedLocally, "the client's incomplete requests took too much memory"))
+    }
+
     /// Resets requests, or closes the connection, that have exceeded a timeout (servers only).
     func enforceTimeouts() {
         guard let idleMonitor else { return }

@@ -46,6 +46,10 @@ final class HTTP2Inbox {
     private(set) var refusedStreamCount = 0
     /// The number of requests that were reported to the owner and have not been answered (servers only).
     @exclusivity(unchecked) private(set) var requestsInProgress = 0
+    /// The memory of the requests that are not complete, in bytes (servers only).
+    @exclusivity(unchecked) private(set) var incompleteBytes = 0
+    /// The memory of a request without fields and body, in bytes.
+    private static let emptyRequestBytes = 1_024
     /// The size in octets of the response bodies whose streams are open because the client has not read them (servers
     /// only).
     @exclusivity(unchecked) private var answerBytes = 0
@@ -98,11 +102,18 @@ final class HTTP2Inbox {
         open.append(stream)
     }
 
+    /// Counts memory for a request that is not complete (servers only).
+    private func count(incompleteBytes bytes: Int, of stream: HTTP2Stream) {
+        stream.incompleteBytes += bytes
+        incompleteBytes += bytes
+    }
+
     /// Removes a stream that has ended from the open ones, and adds the event.
     func closed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         guard !stream.isClosed, stream.index < open.count else { return }
         stream.isClosed = true
         settle(stream)
+        count(incompleteBytes: -stream.incompleteBytes, of: stream)
         answerBytes -= stream.pendingBytes
         // A header block can be split into several pieces, and its stream can end in between.
         if receiving?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() { receiving = nil }
@@ -122,6 +133,7 @@ final class HTTP2Inbox {
     func takeOpenStreams() -> [HTTP2Stream] {
         defer { open = [] }
         receiving = nil
+        incompleteBytes = 0
         for stream in open {
             stream.isClosed = true
             settle(stream)
@@ -204,6 +216,7 @@ final class HTTP2Inbox {
             stream.began = now
             nghttp2_session_set_stream_user_data(session, stream.id, Unmanaged.passUnretained(stream).toOpaque())
             add(stream)
+            count(incompleteBytes: HTTP2Inbox.emptyRequestBytes, of: stream)
         } else {
             HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
                 receiving = Unmanaged.passUnretained(stream)
@@ -265,10 +278,12 @@ final class HTTP2Inbox {
     func received(_ bytes: UnsafeBufferPointer<UInt8>, on stream: HTTP2Stream) {
         // The response is sent at the end of the request, because clients fail when they are answered and reset
         // earlier.
-        guard !stream.areFieldsTooLong else { return }
+        guard !stream.areFieldsTooLong, !stream.isBodyTooLong else { return }
         let room = limits.bodyBytes - stream.body.count
-        stream.body.append(contentsOf: UnsafeBufferPointer(rebasing: bytes.prefix(room)))
-        guard bytes.count > room, !stream.isBodyTooLong else { return }
+        let part = bytes.prefix(room)
+        stream.body.append(contentsOf: UnsafeBufferPointer(rebasing: part))
+        if role == .server { count(incompleteBytes: part.count, of: stream) }
+        guard bytes.count > room else { return }
         stream.isBodyTooLong = true
         if role == .server { events.append(.request(stream)) }
     }
@@ -278,8 +293,13 @@ final class HTTP2Inbox {
         switch nghttp2_frame_type(UInt32(frame.hd.type)) {
         case NGHTTP2_HEADERS, NGHTTP2_DATA:
             receiving = nil
-            guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
+            let isLast = frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+            guard isLast || role == .server && nghttp2_frame_type(UInt32(frame.hd.type)) == NGHTTP2_HEADERS else {
+                return
+            }
             HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
+                guard isLast else { return count(incompleteBytes: stream.incomingFields.byteCount, of: stream) }
+                if role == .server { count(incompleteBytes: -stream.incompleteBytes, of: stream) }
                 stream.isMessageComplete = true
                 usualFieldBytes = max(usualFieldBytes, stream.incomingFields.byteCount)
                 // The event was already added when the body became too long.

@@ -37,6 +37,7 @@ package final class HTTP2Listener {
     /// The socket; nil once the listener is closing, so that further clients are refused.
     private var listeningSocket: ListeningSocket<ObjectIdentifier>?
     private var connections: [ObjectIdentifier: HTTP2Connection] = [:]
+    private let load = HTTP2ServerLoad()
     private var timeoutCheck: LoopTimer?
     private var onDrained: (() -> Void)?
 
@@ -131,6 +132,7 @@ package final class HTTP2Listener {
                 tls: configuration.tls,
                 limits: configuration.limits,
                 timeouts: configuration.timeouts,
+                load: load,
                 on: loop
             )
         else { return }
@@ -143,8 +145,14 @@ package final class HTTP2Listener {
                 listeningSocket?.connectionClosed()
             }
             onEvent(connection, event)
+            if case .caughtUp = event, load.isExcessive { closeLargest() }
             finishIfDrained()
         }
+    }
+
+    /// Closes the connection whose incomplete requests take the most memory.
+    private func closeLargest() {
+        connections.values.max { $0.incompleteBytes < $1.incompleteBytes }?.closeForMemory()
     }
 
     private func scheduleTimeoutCheck() {

@@ -84,4 +84,10 @@ import Testing
         #expect(gate.verdict(on: 1, load(), at: 11_000).isTaken)
         #expect(gate.verdict(on: 1, load(), at: 5_000).isTaken)
     }
+
+    @Test(arguments: [(32_000, 24_000, 5_000), (8_000, 6_000, 4_000), (1_000_000, 50_000, 5_000)])
+    func `requests that wait leave connections for others`(connections: Int, all: Int, ofCaller: Int) {
+        let limits = LoadGate.Limits().bounded(byConnections: connections)
+        #expect(limits.waiting == all && limits.waitingPerCaller == ofCaller)
+    }
 }

@@ -1,4 +1,6 @@
-import MartletTransport
+import Dispatch
+
+@testable import MartletTransport
 
 /// A server that answers each request with its own path as the body and the size of the body it got.
 actor EchoServer {
@@ -10,6 +12,8 @@ actor EchoServer {
     private var connections: [HTTP2Connection] = []
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private(set) var requests = 0
+    /// The number of requests in each turn of the loop.
+    private(set) var requestsByTurn: [UInt64: Int] = [:]
     /// The reasons for which connections have closed.
     private(set) var endings: [String] = []
     /// Whether the next request makes the server go away.
@@ -45,6 +49,7 @@ actor EchoServer {
             waiters = []
         case .request(let stream):
             requests += 1
+            requestsByTurn[loop.turn, default: 0] += 1
             if isLeaving {
                 isLeaving = false
                 connection.goAway()
@@ -74,6 +79,9 @@ actor EchoServer {
     func goAway(_ debugData: String) {
         for connection in connections { connection.goAway(debugData: Array(debugData.utf8)) }
     }
+
+    /// Blocks the loop.
+    func hold(until event: DispatchSemaphore) { event.wait() }
 
     func holdAnswers() { isHoldingAnswers = true }
 

@@ -1,0 +1,39 @@
+/// The load of all clients of a server, shared by its connections; used only on the server's loop.
+///
+/// Without it, clients with many requests in flight would delay all others: each connection would process its input
+/// until none is left, and requests that are never completed would occupy memory without bound.
+final class HTTP2ServerLoad {
+    /// The number of octets that all connections together process in one turn of the loop, a few thousand requests.
+    static let octetsPerTurn = 128 << 10
+    /// The number of octets that a connection processes in one turn at least.
+    static let leastOctets = 256
+    /// The maximum memory of incomplete requests in bytes, of all connections together.
+    static let incompleteBytesLimit = 64 << 20
+
+    private var turn: UInt64 = 0
+    /// The number of connections that have received input in this turn, and in the turn before it.
+    private var active = 0
+    private var activeBefore = 0
+    /// The memory in bytes of requests that are not complete.
+    private(set) var incompleteBytes = 0
+
+    /// Whether the requests that are not complete take too much memory.
+    var isExcessive: Bool { incompleteBytes > HTTP2ServerLoad.incompleteBytesLimit }
+
+    /// Returns the number of octets that a connection may process in a turn of the loop; called once in each turn in
+    /// which it has input.
+    func share(in turn: UInt64) -> Int {
+        if turn != self.turn {
+            activeBefore = turn == self.turn &+ 1 ? active : 0
+            active = 0
+            self.turn = turn
+        }
+        active += 1
+        return max(HTTP2ServerLoad.leastOctets, HTTP2ServerLoad.octetsPerTurn / max(active, activeBefore))
+    }
+
+    /// Adds a change of the memory of a connection's incomplete requests.
+    func add(incompleteBytes change: Int) {
+        incompleteBytes += change
+    }
+}
