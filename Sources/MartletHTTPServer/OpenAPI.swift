@@ -40,11 +40,10 @@ struct OpenAPI<Service: Sendable> {
 
     private func problems(of route: Route<Service>) -> [Int] {
         var statuses = Set(route.problems)
-        if route.access != .anyone { statuses.insert(401) }
-        if case .scope = route.access { statuses.insert(403) }
+        if route.access != .anyone { statuses.formUnion([401, 403]) }
         if route.body != nil { statuses.formUnion([400, 413]) }
         // No route has a path that is too long.
-        if !RoutePath(route.path).placeholders.isEmpty { statuses.insert(404) }
+        if !route.pattern.placeholders.isEmpty { statuses.insert(404) }
         // Every route rejects unknown query parameters.
         statuses.insert(400)
         return statuses.sorted()
@@ -56,13 +55,12 @@ struct OpenAPI<Service: Sendable> {
         ]
         switch route.access {
         case .anyone: members.append(.init("security", []))
-        case .key: members.append(.init("security", [["key": []]]))
-        case .scope(let scope):
+        case .scope(let scope, _):
             members.append(.init("description", .string("Needs a key with the scope `\(scope)`.")))
             members.append(.init("security", [["key": [.string(scope)]]]))
         }
         let declared = route.parameters
-        let inPath = RoutePath(route.path).placeholders.map { name in
+        let inPath = route.pattern.placeholders.map { name in
             declared.first { $0.place == .path && $0.name == name }
                 ?? RouteParameter(.path, name: name, summary: "Part of the path")
         }

@@ -16,6 +16,11 @@ package struct RouteMatch<Service: Sendable>: Sendable {
     /// Whether the route requires no credentials.
     package var isOpen: Bool { route?.access == .anyone }
 
+    /// The name of the action in the audit log; nil for a request that is not audited.
+    package var auditAction: String? {
+        if case .scope(_, let action)? = route?.access { action } else { nil }
+    }
+
     /// Whether the route reads the body while it arrives.
     package var streamsBody: Bool { route?.streamsBody ?? false }
 }

@@ -21,7 +21,7 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/apps/{app}/channels",
             summary: "The broadcast channels of an app",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             parameters: places,
             answers: [RouteAnswer(200, "The channels", .schema("Channels"))],
             problems: problems
@@ -34,7 +34,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/apps/{app}/channels",
             summary: "Creates a channel; message-storage-policy is 0 to store nothing and 1 for the most recent push",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "create-channel"),
             parameters: places,
             body: RouteBody(
                 [
@@ -61,7 +61,7 @@ extension RelayAPI {
             method: "DELETE",
             path: "/v1/apps/{app}/channels",
             summary: "Deletes a channel",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "delete-channel"),
             parameters: places + [
                 RouteParameter(
                     name: "channel",

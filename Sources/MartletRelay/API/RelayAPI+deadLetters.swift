@@ -16,7 +16,8 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/apps/{app}/dead-letters",
             summary: "Abandoned pushes, newest first; without their payloads",
-            access: .scope("manage"),
+            // The page requests the list every few seconds, and it has no content of pushes.
+            access: .scope("manage", audit: nil),
             parameters: [limit],
             answers: [RouteAnswer(200, "The pushes", .schema("DeadLetters"))],
             problems: [503]
@@ -33,7 +34,7 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/apps/{app}/dead-letters/{id}",
             summary: "An abandoned push with its device token and payload, which are personal data",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "show-dead-letter"),
             parameters: [
                 RouteParameter(
                     .path,
@@ -61,7 +62,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/apps/{app}/dead-letters:requeue",
             summary: "Sends abandoned pushes again: those of ids, or all",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "requeue"),
             body: RouteBody(
                 [
                     "type": "object", "additionalProperties": false,

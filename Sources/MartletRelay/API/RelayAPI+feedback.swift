@@ -16,7 +16,7 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/events",
             summary: "The outcomes of pushes from now on, as server-sent events; over HTTP/1.1 only",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             parameters: [
                 RouteParameter(
                     .header,
@@ -43,7 +43,7 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/apps/{app}/dead-tokens",
             summary: "Unregistered device tokens, oldest discovery first",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             parameters: [
                 RouteParameter(
                     name: "after",
@@ -70,7 +70,7 @@ extension RelayAPI {
             method: "DELETE",
             path: "/v1/apps/{app}/dead-tokens/{token}",
             summary: "Accepts pushes for a token again, since its device has registered again",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "accept-token"),
             parameters: [
                 RouteParameter(.path, name: "token", summary: "The device token", schema: .schema("DeviceToken"))
             ],

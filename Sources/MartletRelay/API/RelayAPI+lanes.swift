@@ -17,7 +17,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/apps/{app}/lanes/{environment}/pause",
             summary: "Stops sending the pushes of a lane; further ones are still accepted and stored",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "pause"),
             parameters: [environment],
             answers: [RouteAnswer(200, "The lane is paused", .schema("ManualPause"))],
             problems: [404, 503]
@@ -33,7 +33,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/apps/{app}/lanes/{environment}/resume",
             summary: "Sends the pushes of a paused lane again",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "resume"),
             parameters: [environment],
             answers: [
                 RouteAnswer(
@@ -55,7 +55,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/apps/{app}/lanes/{environment}/purge",
             summary: "Cancels the waiting pushes of a lane, scheduled ones too, until the client closes the connection",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "purge"),
             parameters: [environment],
             answers: [
                 RouteAnswer(

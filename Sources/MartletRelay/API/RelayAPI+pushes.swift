@@ -44,7 +44,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/pushes",
             summary: "Accepts a push for one device, many or a channel",
-            access: .scope("send"),
+            access: .scope("send", audit: nil),
             parameters: [wait] + requestFields,
             body: RouteBody(.schema("PushRequest"), examples: requestExamples),
             answers: [
@@ -95,7 +95,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/pushes:batch",
             summary: "Accepts pushes, a line of JSON each, and answers with a line for each",
-            access: .scope("send"),
+            access: .scope("send", audit: nil),
             parameters: requestFields,
             body: RouteBody(
                 ["type": "string", "description": "Lines with a PushRequest each"],
@@ -130,7 +130,7 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/pushes/{id}",
             summary: "The status of a push",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             parameters: [pushID, app, wait],
             answers: [RouteAnswer(200, "The status", .schema("PushStatus"))],
             problems: [404, 503]
@@ -147,7 +147,8 @@ extension RelayAPI {
             method: "DELETE",
             path: "/v1/pushes/{id}",
             summary: "Cancels a push that has not been sent",
-            access: .scope("send"),
+            // The relay does not store the sender of a push, so the push may be that of another caller.
+            access: .scope("send", audit: "cancel"),
             parameters: [pushID, app],
             answers: [
                 RouteAnswer(200, "The push is cancelled", .schema("PushStatus")),

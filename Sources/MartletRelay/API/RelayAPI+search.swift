@@ -10,7 +10,7 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/pushes",
             summary: "Pushes to a device token that have not ended, and abandoned ones; or those with an identifier",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             parameters: [
                 RouteParameter(name: "token", summary: "The device token", schema: .schema("DeviceToken")),
                 RouteParameter(name: "id", summary: "The identifier of pushes", schema: .schema("PushID")),

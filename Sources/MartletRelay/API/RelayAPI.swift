@@ -87,6 +87,7 @@ struct RelayAPI: Sendable {
                 method: "GET",
                 path: "/openapi.json",
                 summary: "This description",
+                access: .anyone,
                 answers: [RouteAnswer(200, "An OpenAPI 3.1 document", ["type": "object"])]
             ) { _ in .bytes(description, status: 200, type: "application/json") }
         ] + healthRoutes + pushRoutes + searchRoutes + channelRoutes + feedbackRoutes + deadLetterRoutes + laneRoutes
@@ -100,15 +101,16 @@ struct RelayAPI: Sendable {
     }
 
     /// Returns the decision about a request from its head; without a valid key, the body is not read.
-    func admission(of request: HTTPRequest, from peer: String? = nil) -> HTTP1Admission {
+    func admission(of request: HTTPRequest) -> HTTP1Admission {
         if let health = measuredHealth(request) { return .answer(health) }
-        let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
-        guard hasBody else { return .whole }
         let start = ContinuousClock.now
         let match = RelayAPI.table.match(of: request)
+        let handler: HTTP1Listener.Handler = { await answer($0, match, $1, from: $0.peer) }
+        let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
+        guard hasBody else { return .whole(handler) }
         if let problem = RelayAPI.credentialsProblem(of: request) { return .answer(problem.response) }
         do throws(CallerRefusal) {
-            _ = try parts.server.caller(request.fields["authorization"], from: peer)
+            _ = try parts.server.caller(request.fields["authorization"], from: request.peer)
         } catch {
             let route = match.path ?? "other"
             parts.server.noteAnswer(
@@ -120,7 +122,7 @@ struct RelayAPI: Sendable {
             )
             return .answer(APIProblem(401, error.message).response)
         }
-        return match.streamsBody ? .streamed : .whole
+        return match.streamsBody ? .streamed(handler) : .whole(handler)
     }
 
     /// Returns the problem of a request with several credentials, because a proxy in front of the relay may have

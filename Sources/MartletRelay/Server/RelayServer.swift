@@ -120,8 +120,7 @@ actor RelayServer {
             host: address.host,
             port: address.port,
             limits: limits,
-            admission: { api.admission(of: $0, from: $0.peer) },
-            handler: { await api.answer($0, nil, $1, from: $0.peer) }
+            admission: { api.admission(of: $0) }
         )
         http = listener
         return listener.port
