@@ -17,6 +17,24 @@ struct PendingRequest {
     let start: ContinuousClock.Instant
 }
 
+/// The requests whose pushes are being stored or have no outcome yet.
+///
+/// The intake receives their numbers, so that they never leave the actor of the connections.
+struct PendingRequests {
+    private var requests: [Int: PendingRequest] = [:]
+    private var next = 0
+
+    /// Stores a request and returns its number.
+    mutating func add(_ request: PendingRequest) -> Int {
+        next += 1
+        requests[next] = request
+        return next
+    }
+
+    /// Removes and returns a request.
+    mutating func take(_ number: Int) -> PendingRequest? { requests.removeValue(forKey: number) }
+}
+
 /// Serving of the APNs protocol.
 extension RelayServer {
     /// Handles an event of a connection.
@@ -115,10 +133,10 @@ extension RelayServer {
             forward(pending, lane, bundle, isList: isList)
         case .push(let push):
             let waits = !request.prefersAsync && verdict == .take(mayWait: true)
-            let bound = LoopBound(pending, to: loop)
+            let number = pendingRequests.add(pending)
             intake.assumeIsolated { intake in
                 intake.accept([push], from: caller.name) { result, _ in
-                    self.assumeIsolated { $0.accepted(push, result, for: bound.value, waits: waits) }
+                    self.assumeIsolated { $0.accepted(push, result, for: number, waits: waits) }
                 }
             }
         }
@@ -127,16 +145,20 @@ extension RelayServer {
     private func accepted(
         _ push: OutboxPush,
         _ result: Result<ArraySlice<Acceptance>, OutboxError>,
-        for pending: PendingRequest,
+        for number: Int,
         waits: Bool
     ) {
+        guard let pending = pendingRequests.take(number) else { return }
         if let response = APNsResponse(result.map(\.first)) { return finish(pending, response) }
         let time = context.configuration.answerTime
         guard waits, time > .zero, let caller = pending.caller else { return finish(pending, .accepted) }
-        let bound = LoopBound(pending, to: loop)
+        let waiting = pendingRequests.add(pending)
         intake.assumeIsolated { intake in
             intake.wait(for: push.id, of: push.lane.app, by: caller, within: time) { end in
-                self.assumeIsolated { $0.finish(bound.value, end.map { .ended($0.outcome) } ?? .accepted) }
+                self.assumeIsolated { server in
+                    guard let pending = server.pendingRequests.take(waiting) else { return }
+                    server.finish(pending, end.map { .ended($0.outcome) } ?? .accepted)
+                }
             }
         }
     }

@@ -43,6 +43,7 @@ actor RelayServer {
     /// The port of the JSON API; nil when it is not configured.
     private(set) var httpPort: UInt16?
     var connections: [ObjectIdentifier: RelayConnection] = [:]
+    var pendingRequests = PendingRequests()
     var counts = ServerCounts()
     /// The limit for log lines about clients whose TLS handshake failed.
     private var handshakeThrottle = LogThrottle()
