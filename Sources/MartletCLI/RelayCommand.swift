@@ -130,7 +130,7 @@ private struct RelayService {
             configuration = try options.configuration()
         } catch {
             note(error)
-            await relay.noteFailedReload()
+            await relay.noteRejectedReload(error)
             return
         }
         do {

@@ -43,7 +43,7 @@ extension RelayMonitor {
         guard let shared = context.sharedOutbox else { return }
         await shared.publish(FleetView.text(of: snapshot.ownFacts))
         do throws(OutboxError) {
-            fleet.update(try await shared.nodes())
+            fleet.update(try await shared.nodes(), at: context.now)
             context.outboxHealth.noteRead(at: context.now)
         } catch {
             context.noteOutbox(error)

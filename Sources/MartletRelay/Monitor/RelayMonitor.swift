@@ -80,9 +80,9 @@ actor RelayMonitor {
         postHealth()
     }
 
-    /// Records the result of a reload.
-    func noteReload(succeeds: Bool) {
-        reloads.note(succeeds: succeeds, at: context.now)
+    /// Records the result of a reload; nil for a success.
+    func noteReload(_ error: String?) {
+        reloads.note(error, at: context.now)
     }
 
     /// Reports that the relay is shutting down, and ends the maintenance.
