@@ -58,7 +58,7 @@ import Testing
         await check(bench, outage)
         let waiting = await bench.ask("GET", "/v1/status").json["lanes"]?.elements?.first
         #expect(waiting?["backlog"] == 3 && waiting?["oldest-seconds"] == 20, "each try makes a push due anew")
-        #expect((await bench.parts.dispatcher.counts.unsent.values.reduce(0, +)) >= 1)
+        #expect((await bench.parts.dispatcher.snapshot.counts.unsent.values.reduce(0, +)) >= 1)
         let ready = await bench.ask("GET", "/readyz?verbose").text
         #expect(ready.contains("orders production: down since 2026-11-18T11:06:50.000Z: ConnectionFailed"), "\(ready)")
 
