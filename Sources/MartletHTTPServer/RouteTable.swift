@@ -65,12 +65,12 @@ package struct RouteTable<Service: Sendable>: Sendable {
         let path = request.path
         let match = match ?? self.match(of: request)
         guard path.utf8.count <= RouteTable.longestPath else {
-            return APIProblem(404, "there is nothing at a path of more than \(RouteTable.longestPath) bytes").answer
+            return APIProblem(404, "the path is longer than \(RouteTable.longestPath) bytes").answer
         }
-        guard match.isKnownPath else { return APIProblem(404, "there is nothing at \(path)").answer }
+        guard match.isKnownPath else { return APIProblem(404, "\(path) does not exist").answer }
         guard let route = match.route else {
             let methods = match.methods.joined(separator: ", ")
-            var response = APIProblem(405, "\(path) only answers to \(methods)").response
+            var response = APIProblem(405, "\(path) does not support \(request.method); use \(methods)").response
             response.fields.append("allow", methods)
             return .whole(response)
         }

@@ -6,7 +6,7 @@ internal import MartletTransport
 extension RelayAPI {
     static let limit = RouteParameter(
         name: "limit",
-        summary: "The most that one answer holds",
+        summary: "Maximum number of entries in the response",
         schema: ["type": "integer", "minimum": 1, "maximum": 1_000, "default": 100]
     )
 

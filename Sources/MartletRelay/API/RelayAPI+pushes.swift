@@ -186,7 +186,7 @@ extension RelayAPI {
         }
         guard found.count == 1 else {
             let names = found.map(\.lane.app).joined(separator: ", ")
-            throw APIProblem(400, "pushes of several apps have this identifier (\(names)): add ?app= and one of them")
+            throw APIProblem(400, "pushes of several apps (\(names)) have this identifier: choose one with ?app=")
         }
         return first
     }
@@ -231,7 +231,7 @@ enum PushAnswer {
             self = .status(PushStatus(id: push.id, lane: push.lane, acceptedAt: now, place: .accepted))
         case .success(.duplicate(let status)): self = .status(status)
         case .success(.conflict):
-            self = .problem(APIProblem(422, "another push has the identifier \(push.id)", at: "/id"))
+            self = .problem(APIProblem(422, "another push has the identifier \(push.id): choose a new one", at: "/id"))
         case .success(.suppressed(let dead)):
             self = .problem(
                 APIProblem(

@@ -39,7 +39,7 @@ extension RelayAPI {
             case (nil, let id?):
                 return answer(try await pushes(withID: id, call), cursor: Int64(after))
             case (nil, nil), (_?, _?):
-                throw APIProblem(400, "a search needs either token or id")
+                throw APIProblem(400, "either token or id is required, and not both")
             }
         }
     ]

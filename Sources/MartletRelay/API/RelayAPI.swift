@@ -34,8 +34,8 @@ struct RelayAPI: Sendable {
             guard scope != .manage || mayManage else {
                 throw APIProblem(
                     403,
-                    "requests that need the scope manage are answered at the address of http;"
-                        + " manage-over-listen in the configuration allows them here"
+                    "requests that need the scope manage are only accepted at the address of http;"
+                        + " set manage-over-listen in the configuration to accept them here"
                 )
             }
         }
@@ -44,7 +44,7 @@ struct RelayAPI: Sendable {
         func demandAll() async throws(APIProblem) {
             try demand(.manage)
             guard await parts.monitor.apps.isSubset(of: caller.apps) else {
-                throw APIProblem(403, "this key is not for all apps of the relay, and the request concerns all of them")
+                throw APIProblem(403, "this key is not for all apps of the relay, which the request requires")
             }
         }
 

@@ -46,7 +46,9 @@ extension RelayServer {
         case .request(let request, let reply):
             if let other = request.other, let match = RelayAPI.match(of: other) {
                 guard !request.isBodyTooLong else {
-                    return reply.send(APIProblem(413, "the body is too long").response)
+                    return reply.send(
+                        APIProblem(413, "the body is longer than \(RelayServer.longestBody) bytes").response
+                    )
                 }
                 return answer(other, match, from: client.peer, reply)
             }

@@ -19,7 +19,7 @@ actor RelayServer {
     /// The maximum time for sending the last answers over HTTP when the relay stops.
     private static let lastAnswersTime = Duration.seconds(2)
     /// The maximum size of a body over HTTP/2, in bytes; small, because many arrive at once.
-    private static let longestBody = 256 << 10
+    static let longestBody = 256 << 10
 
     nonisolated let loop: EventLoop
     /// The executor of the actor, required by `Actor`: the event loop of all parts.
