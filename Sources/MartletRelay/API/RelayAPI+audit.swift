@@ -13,7 +13,7 @@ extension RelayAPI {
         peer: String?,
         answer: HTTP1Answer
     ) -> AuditEntry? {
-        guard case .whole(let response) = answer, let action = match.auditAction else { return nil }
+        guard case .whole(let response) = answer, case .scope(_, let action?)? = match.access else { return nil }
         let json = (try? JSONReader.read(response.body)) ?? .null
         let arguments = match.arguments
         var entry = AuditEntry(

@@ -26,7 +26,7 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The channels", .schema("Channels"))],
             problems: problems
         ) { (call) throws(APIProblem) in
-            let channels = try await channels(call, .read)
+            let channels = try await channels(call)
             let all = try await appleCall { () throws(APNsError) in try await channels.list() }
             return .json(["channels": .array(all.map { .string($0.rawValue) })])
         },
@@ -52,7 +52,7 @@ extension RelayAPI {
             ],
             problems: problems
         ) { (call) throws(APIProblem) in
-            let channels = try await channels(call, .manage)
+            let channels = try await channels(call)
             let storage = try storage(call)
             let channel = try await appleCall { () throws(APNsError) in try await channels.create(storing: storage) }
             return .json(["channel": .string(channel.rawValue)], status: 201)
@@ -73,7 +73,7 @@ extension RelayAPI {
             answers: [RouteAnswer(204, "The channel is deleted", type: nil)],
             problems: problems
         ) { (call) throws(APIProblem) in
-            let channels = try await channels(call, .manage)
+            let channels = try await channels(call)
             guard let channel = call.text("channel"), !channel.isEmpty else {
                 throw APIProblem(400, "channel is missing")
             }
@@ -83,12 +83,8 @@ extension RelayAPI {
     ]
 
     /// Returns the channels of the app in the path.
-    private static func channels(
-        _ call: Call,
-        _ scope: RelayConfiguration.Caller.Scope
-    ) async throws(APIProblem) -> Channels {
-        let name = call.arguments["app"] ?? ""
-        try call.service.demand(scope, of: name)
+    private static func channels(_ call: Call) async throws(APIProblem) -> Channels {
+        let name = try call.app()
         let environment = try call.text("environment").map { (text) throws(APIProblem) in
             guard let environment = PushEnvironment(rawValue: text) else {
                 throw APIProblem(400, "environment must be production or development (found \"\(text)\")")

@@ -22,8 +22,7 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The pushes", .schema("DeadLetters"))],
             problems: [503]
         ) { (call) throws(APIProblem) in
-            let app = call.arguments["app"] ?? ""
-            try call.service.demand(.manage, of: app)
+            let app = try call.app()
             let limit = try call.number("limit", 1...1_000, default: 100)
             let letters = try await outboxCall { () throws(OutboxError) in
                 try await call.service.parts.outbox.deadLetters(of: app, limit: limit)
@@ -46,12 +45,8 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The push", .schema("DeadLetter"))],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
-            let app = call.arguments["app"] ?? ""
-            try call.service.demand(.manage, of: app)
-            let text = call.arguments["id"] ?? ""
-            guard let id = try? APNsID(text) else {
-                throw APIProblem(400, "\(text) is not the identifier of a push: it must be a UUID in lower case")
-            }
+            let app = try call.app()
+            let id = try call.pushID()
             let letter = try await outboxCall { () throws(OutboxError) in
                 try await call.service.parts.outbox.deadLetter(id, of: app)
             }
@@ -79,8 +74,7 @@ extension RelayAPI {
             ],
             problems: [503]
         ) { (call) throws(APIProblem) in
-            let app = call.arguments["app"] ?? ""
-            try call.service.demand(.manage, of: app)
+            let app = try call.app()
             let ids = try requeued(call)
             let count = try await outboxCall { () throws(OutboxError) in
                 try await call.service.parts.dispatcher.requeueDeadLetters(ids, of: app)

@@ -34,7 +34,6 @@ extension RelayAPI {
             ],
             problems: [429, 501, 503]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
             let lastID = call.fields["last-event-id"]
             let events = try await call.service.parts.intake.listen(for: call.service.caller, after: lastID)
             return .pieces(["content-type": "text/event-stream", "cache-control": "no-store"], events)
@@ -54,8 +53,7 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The tokens", .schema("DeadTokens"))],
             problems: [503]
         ) { (call) throws(APIProblem) in
-            let app = call.arguments["app"] ?? ""
-            try call.service.demand(.read, of: app)
+            let app = try call.app()
             let after = try call.number("after", 0 ... .max, default: 0)
             let limit = try call.number("limit", 1...1_000, default: 100)
             let tokens = try await outboxCall { () throws(OutboxError) in
@@ -77,8 +75,7 @@ extension RelayAPI {
             answers: [RouteAnswer(204, "The token gets pushes again", type: nil)],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
-            let app = call.arguments["app"] ?? ""
-            try call.service.demand(.manage, of: app)
+            let app = try call.app()
             let token = try call.deviceToken()
             let wasDead = try await outboxCall { () throws(OutboxError) in
                 try await call.service.parts.outbox.revive(token, of: app)

@@ -76,8 +76,7 @@ extension RelayAPI {
 
     /// Returns the lane in the path, which the caller must be permitted to manage.
     private static func lane(of call: Call) async throws(APIProblem) -> Lane {
-        let app = call.arguments["app"] ?? ""
-        try call.service.demand(.manage, of: app)
+        let app = try call.app()
         let name = call.arguments["environment"] ?? ""
         let lanes = await call.service.parts.monitor.lanes(of: [app])
         guard let lane = lanes.first(where: { $0.environment.rawValue == name }) else {

@@ -44,7 +44,7 @@ extension RelayAPI {
         )
     }
 
-    /// The routes for health, for probes without a key.
+    /// The routes for health, for the description; ``health(_:)`` answers their requests before the routes are matched.
     static let healthRoutes: [Route] = [
         Route(
             method: "GET",
@@ -65,12 +65,7 @@ extension RelayAPI {
                 )
             ],
             answers: [RouteAnswer(200, "It accepts pushes", ["type": "string"], type: plainText)] + unhealthy
-        ) { call in
-            let caller = call.service.caller
-            let apps = caller.scopes.contains(.read) ? caller.apps : []
-            let isVerbose = call.text("verbose").map { $0 != "false" } ?? false
-            return .whole(readiness(by: call.service.parts.monitor.health, naming: isVerbose ? apps : nil))
-        },
+        ) { call in .whole(readiness(by: call.service.parts.monitor.health, naming: nil)) },
     ]
 
     private static let plainText = "text/plain"
@@ -87,7 +82,6 @@ extension RelayAPI {
             access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The metrics", ["type": "string"], type: plainText)]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
             let text = await call.service.parts.monitor.metrics(of: call.service.caller.apps).exposition
             return .text(text, type: "text/plain; version=0.0.4; charset=utf-8")
         },
@@ -98,7 +92,6 @@ extension RelayAPI {
             access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The state", .schema("Status"))]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
             return .json(await call.service.parts.monitor.status(of: call.service.caller.apps))
         },
         Route(
@@ -108,7 +101,6 @@ extension RelayAPI {
             access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The samples, oldest first", .schema("History"))]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
             return .json(await call.service.parts.monitor.history(of: call.service.caller.apps))
         },
         Route(
@@ -118,7 +110,6 @@ extension RelayAPI {
             access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The apps", .schema("Apps"))]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
             let apps = await call.service.parts.monitor.appList(call.service.caller.apps)
             return .json(["apps": .array(apps)])
         },

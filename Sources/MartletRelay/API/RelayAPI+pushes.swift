@@ -63,7 +63,6 @@ extension RelayAPI {
             ],
             problems: [410, 422, 429, 503]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.send)
             var builder = try await call.service.parts.intake.requestBuilder(for: call)
             let pushes = try builder.pushes(of: try PushRequest(try call.json()))
             let caller = call.service.caller
@@ -121,7 +120,6 @@ extension RelayAPI {
             problems: [429, 503],
             streamsBody: true
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.send)
             let builder = try await call.service.parts.intake.requestBuilder(for: call)
             let slot = try await call.service.parts.intake.openBatch(for: call.service.caller)
             return .pieces(["content-type": "application/x-ndjson"], BatchAnswers(call, builder, slot))
@@ -135,7 +133,6 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The status", .schema("PushStatus"))],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
             let time = try call.waitingTime()
             let known = try await find(call)
             guard !known.hasEnded, let time else { return .json(known.json) }
@@ -156,7 +153,6 @@ extension RelayAPI {
             ],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.send)
             let known = try await find(call)
             let status = try await outboxCall { () throws(OutboxError) in
                 try await call.service.parts.dispatcher.cancel(known.id, of: known.lane.app)
@@ -171,13 +167,10 @@ extension RelayAPI {
 
     /// Returns the push in the path among the caller's apps; identifiers are unique only within an app.
     private static func find(_ call: Call) async throws(APIProblem) -> PushStatus {
-        let text = call.arguments["id"] ?? ""
-        guard let id = try? APNsID(text) else {
-            throw APIProblem(400, "\(text) is not the identifier of a push: it must be a UUID in lower case")
-        }
+        let id = try call.pushID()
         var apps = call.service.caller.apps
         if let app = call.text("app") {
-            guard apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
+            try call.service.demand(app: app)
             apps = [app]
         }
         let found = try await statuses(of: id, in: apps, call)
@@ -247,6 +240,22 @@ enum PushAnswer {
 }
 
 extension APICall<RelayAPI.Service> {
+    /// Returns the app in the path, which the key must be for.
+    func app() throws(APIProblem) -> String {
+        let app = arguments["app"] ?? ""
+        try service.demand(app: app)
+        return app
+    }
+
+    /// Returns the identifier of a push in the path.
+    func pushID() throws(APIProblem) -> APNsID {
+        let text = arguments["id"] ?? ""
+        guard let id = try? APNsID(text) else {
+            throw APIProblem(400, "\(text) is not the identifier of a push: it must be a UUID in lower case")
+        }
+        return id
+    }
+
     /// Returns the time that the caller wants to wait for the outcome; nil for none.
     func waitingTime() throws(APIProblem) -> Duration? {
         guard let text = text("wait") else { return nil }

@@ -28,8 +28,7 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The pushes, oldest first", .schema("FoundPushes"))],
             problems: [503]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
-            if let app = call.text("app") { try call.service.demand(.read, of: app) }
+            if let app = call.text("app") { try call.service.demand(app: app) }
             let after = try call.number("after", 0 ... .max, default: 0)
             let limit = try call.number("limit", 1...1_000, default: 100)
             switch (call.text("token"), call.text("id")) {

@@ -26,12 +26,13 @@ struct RelayAPI: Sendable {
         /// Whether the listener answers requests that need the scope `manage`.
         var mayManage = true
 
-        /// Checks that the caller has a scope.
-        func demand(_ scope: RelayConfiguration.Caller.Scope) throws(APIProblem) {
-            guard caller.scopes.contains(scope) else {
-                throw APIProblem(403, "this key does not have the scope \(scope.rawValue)")
+        /// Checks that the caller has the scope of a route.
+        fileprivate func demand(_ access: RouteAccess?) throws(APIProblem) {
+            guard case .scope(let scope, _)? = access else { return }
+            guard caller.scopes.contains(where: { $0.rawValue == scope }) else {
+                throw APIProblem(403, "this key does not have the scope \(scope)")
             }
-            guard scope != .manage || mayManage else {
+            guard scope != RelayConfiguration.Caller.Scope.manage.rawValue || mayManage else {
                 throw APIProblem(
                     403,
                     "requests that need the scope manage are only accepted at the address of http;"
@@ -40,17 +41,15 @@ struct RelayAPI: Sendable {
             }
         }
 
-        /// Checks that the caller may make administrative requests that concern all apps.
+        /// Checks that the key is for all apps of the relay.
         func demandAll() async throws(APIProblem) {
-            try demand(.manage)
             guard await parts.monitor.apps.isSubset(of: caller.apps) else {
                 throw APIProblem(403, "this key is not for all apps of the relay, which the request requires")
             }
         }
 
-        /// Checks that the caller has a scope for an app.
-        func demand(_ scope: RelayConfiguration.Caller.Scope, of app: String) throws(APIProblem) {
-            try demand(scope)
+        /// Checks that the key is for an app.
+        func demand(app: String) throws(APIProblem) {
             guard caller.apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
         }
     }
@@ -175,7 +174,7 @@ struct RelayAPI: Sendable {
         if let page = RelayAPI.page.answer(request) { return (page, nil) }
         if let problem = RelayAPI.credentialsProblem(of: request) { return (problem.answer, CallerCounter.other) }
         let authorization = request.fields["authorization"]
-        guard !match.isOpen else {
+        guard match.access != .anyone else {
             // Does not wait for the relay's loop, because the request may be about the health of that loop.
             let caller = parts.server.currentCaller(authorization) ?? .anonymous
             let answer = await RelayAPI.table.answer(request, Service(parts: parts, caller: caller), match: match)
@@ -190,7 +189,13 @@ struct RelayAPI: Sendable {
         let managesOverListeners = await parts.server.managesOverListeners
         let mayManage = listener == .http || managesOverListeners
         let service = Service(parts: parts, caller: caller, mayManage: mayManage)
-        let answer = await RelayAPI.table.answer(request, service, stream: body, match: match)
+        let answer: HTTP1Answer
+        do throws(APIProblem) {
+            try service.demand(match.access)
+            answer = await RelayAPI.table.answer(request, service, stream: body, match: match)
+        } catch {
+            answer = error.answer
+        }
         if let entry = RelayAPI.auditEntry(of: request, match, from: caller, peer: peer, answer: answer) {
             await parts.server.audit(entry)
         }
