@@ -46,7 +46,7 @@ actor Dispatcher {
     var laneControl = LaneControl()
     /// The connections of each lane to Apple.
     var connections: [Lane: LaneConnections] = [:]
-    private var outageLogs: [Lane: OutageLog] = [:]
+    private(set) var outageLogs: [Lane: OutageLog] = [:]
     /// The relays that share the outbox.
     var fleet = FleetMembership()
     private var counts = DispatchCounts()
