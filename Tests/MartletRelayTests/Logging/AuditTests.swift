@@ -1,3 +1,4 @@
+import Foundation
 import MartletCore
 import MartletHTTPServer
 import MartletOutbox
@@ -21,6 +22,15 @@ import Testing
     @Test func `every route that needs manage is audited, except the list of dead letters`() {
         let unaudited = RelayAPI.routes.filter { $0.access == .scope("manage", audit: nil) }
         #expect(unaudited.map(\.path) == ["/v1/apps/{app}/dead-letters"])
+    }
+
+    @Test func `the article lists every action`() throws {
+        let file = "Sources/MartletRelay/Documentation.docc/OperateTheRelay.md"
+        let article = try String(contentsOfFile: file, encoding: .utf8)
+        for route in RelayAPI.routes {
+            guard case .scope(_, let action?) = route.access else { continue }
+            #expect(article.contains("`\(action)`"), "\(action)")
+        }
     }
 
     @Test func `a request for the fields of an audited answer is audited, too`() async throws {
