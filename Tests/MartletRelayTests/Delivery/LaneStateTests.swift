@@ -69,7 +69,9 @@ import Testing
         configuration.port = port
         let apple = try await SimulatedAPNs.start(configuration)
         clock.advance(by: 5)
-        await until(bench.parts.dispatcher) { $0.snapshot.counts.outcomes[Self.lane]?[.delivered] == 24 && $0.machine.isIdle }
+        await until(bench.parts.dispatcher) {
+            $0.snapshot.counts.outcomes[Self.lane]?[.delivered] == 24 && $0.machine.isIdle
+        }
         clock.advance(by: 5)
         await check(bench, Expected(sent: 27, rate: "0.3", delivered: 24))
 
