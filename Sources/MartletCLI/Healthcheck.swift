@@ -61,18 +61,18 @@ private struct Healthcheck {
     }
 
     private func ask(within bound: Duration) async throws(HealthcheckError) {
-        let status: Int
+        let answer: HTTPResponse
         do throws(TransportError) {
             let call = HTTP1Call(host: address.server.host, port: address.server.port, tls: tls)
             let path = address.path.isEmpty ? Healthcheck.path : address.path
-            status = try await call.send("GET", path, within: bound, on: loop).status
+            answer = try await call.send("GET", path, within: bound, on: loop)
         } catch {
             let message = "\(address) is not ready: \(error); " + advice(for: error.kind)
             throw HealthcheckError(description: message, isAnswer: false)
         }
-        guard status == 200 else {
-            let advice = status == 404 ? "check --url" : waitAdvice
-            let message = "\(address) is not ready: it answers \(status); \(advice)"
+        guard answer.status == 200 else {
+            let advice = answer.status == 404 ? "check --url" : waitAdvice
+            let message = "\(address) is not ready: status \(answer.status)\(answer.reason); \(advice)"
             throw HealthcheckError(description: message, isAnswer: true)
         }
     }
@@ -86,7 +86,7 @@ private struct Healthcheck {
     private func advice(for kind: TransportError.Kind) -> String {
         switch kind {
         case .connectionRefused:
-            "start martlet simulate (or relay), \(waitAdvice), or give its address with --url"
+            "start martlet simulate or martlet relay, \(waitAdvice), or give its address with --url"
         case .nameNotResolved: "check the spelling of the host in --url"
         case .tlsFailed: clearAdvice
         case .closedByPeer where tls != nil: clearAdvice
@@ -94,6 +94,15 @@ private struct Healthcheck {
             "check that --url is the HTTP interface of a simulator or relay, and begins with https:// if that uses TLS"
         default: "check that --url is the HTTP interface of a simulator or relay"
         }
+    }
+}
+
+extension HTTPResponse {
+    /// The reason in a plain text body, in parentheses; empty for another body.
+    fileprivate var reason: String {
+        guard fields["content-type"]?.hasPrefix("text/plain") ?? false else { return "" }
+        let text = body.prefix(200).prefix { (0x20...0x7E).contains($0) }
+        return text.isEmpty ? "" : " (\(String(decoding: text, as: UTF8.self)))"
     }
 }
 

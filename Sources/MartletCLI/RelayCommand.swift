@@ -62,7 +62,7 @@ private struct RelayService {
         await printAddresses(of: relay)
         await report(relay)
         await obey(signals, relay, log)
-        manager?.notify("STOPPING=1", "STATUS=finishing what is on its way")
+        manager?.notify("STOPPING=1", "STATUS=waiting for the pushes in flight")
         await relay.stop()
         await output.finish()
     }
@@ -103,7 +103,7 @@ private struct RelayService {
 
     /// Handles signals and drain requests, until one of them stops the relay.
     private func obey(_ signals: AsyncStream<ServiceSignal>, _ relay: PushRelay, _ log: Logger) async {
-        let (wishes, all) = AsyncStream.makeStream(of: ServiceSignal.self)
+        let (requests, all) = AsyncStream.makeStream(of: ServiceSignal.self)
         let sources = [
             Task { for await signal in signals { all.yield(signal) } },
             Task {
@@ -112,8 +112,8 @@ private struct RelayService {
             },
         ]
         defer { for source in sources { source.cancel() } }
-        for await wish in wishes {
-            guard wish == .reload else { return }
+        for await request in requests {
+            guard request == .reload else { return }
             manager?.notifyReloading()
             await reload(relay, log)
             manager?.notify("READY=1")
@@ -130,7 +130,7 @@ private struct RelayService {
             configuration = try options.configuration()
         } catch {
             note(error)
-            await relay.noteFailedReload()
+            await relay.noteRejectedReload(error)
             return
         }
         do {

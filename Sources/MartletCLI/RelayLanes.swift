@@ -73,9 +73,12 @@ extension Command {
 extension JSONValue {
     /// A description of the manual pause of a lane.
     var manualPause: String {
-        let milliseconds = self["since"]?.integerValue ?? 0
-        let since = Date(timeIntervalSince1970: Double(milliseconds / 1_000)).formatted(.iso8601)
-        return "paused manually since \(since) by \(self["by"]?.stringValue ?? "")"
+        "paused manually since \(time("since")) by \(self["by"]?.stringValue ?? "")"
+    }
+
+    /// Returns the text of a member that is a time in milliseconds since 1970.
+    func time(_ name: String) -> String {
+        Date(timeIntervalSince1970: Double((self[name]?.integerValue ?? 0) / 1_000)).formatted(.iso8601)
     }
 }
 

@@ -19,9 +19,16 @@ extension Command {
             "keeps pushes in \(storage?["place"]?.stringValue ?? "")",
             storage?["problem"]?.stringValue.map { "which fails: \($0)" },
         ]
-        Terminal.output.write(words.compactMap(\.self).joined(separator: ", ") + "\n\n" + lanes(in: status))
+        let problems = (status["problems"]?.elements ?? []).map { problem in
+            "\(problem["problem"]?.shown ?? "") (since \(problem.time("since"))): \(problem["error"]?.shown ?? "");"
+                + " \(problem["action"]?.shown ?? "")\n"
+        }
+        let head = words.compactMap(\.self).joined(separator: ", ") + "\n" + problems.joined()
+        Terminal.output.write(head + "\n" + lanes(in: status))
         guard status["nodes"]?.elements?.isEmpty == false else { return }
         Terminal.output.write("\n" + nodes(in: status))
+        guard status["nodes-outdated-since"] != nil else { return }
+        Terminal.output.write("outdated since \(status.time("nodes-outdated-since")): the database does not answer\n")
     }
 
     /// Returns a table of the relays that share a database.

@@ -35,7 +35,9 @@ package struct APICall<Service: Sendable>: Sendable {
                 let known = parameters.map(\.name).joined(separator: ", ")
                 throw APIProblem(400, "unknown parameter \(name); known: \(known.isEmpty ? "none" : known)")
             }
-            guard seen.insert(name).inserted else { throw APIProblem(400, "the parameter \(name) is there twice") }
+            guard seen.insert(name).inserted else {
+                throw APIProblem(400, "the parameter \(name) must be given only once")
+            }
         }
     }
 
@@ -49,8 +51,9 @@ package struct APICall<Service: Sendable>: Sendable {
         guard let text = text(name) else { return standard }
         guard let number = Int(text), String(number) == text, range.contains(number) else {
             let bounds =
-                range.upperBound == .max ? "\(range.lowerBound) on" : "\(range.lowerBound) to \(range.upperBound)"
-            throw APIProblem(400, "\(name) must be a number from \(bounds), not \(text)")
+                range.upperBound == .max
+                ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
+            throw APIProblem(400, "\(name) must be a whole number \(bounds) (found \"\(text)\")")
         }
         return number
     }
@@ -60,7 +63,7 @@ package struct APICall<Service: Sendable>: Sendable {
         switch text(name) {
         case nil, "false": false
         case "true": true
-        case let text?: throw APIProblem(400, "\(name) must be true or false, not \(text)")
+        case let text?: throw APIProblem(400, "\(name) must be true or false (found \"\(text)\")")
         }
     }
 
@@ -96,25 +99,25 @@ package struct APICall<Service: Sendable>: Sendable {
 
 /// Access to the members of request bodies.
 extension JSONValue {
-    /// Returns a list; empty when the member is missing.
+    /// Returns an array; empty when the member is missing.
     package func list(_ name: String) throws(APIProblem) -> [JSONValue] {
         guard let value = self[name] else { return [] }
-        guard let elements = value.elements else { throw APIProblem(400, "\(name) must be a list") }
+        guard let elements = value.elements else { throw APIProblem(400, "\(name) must be an array") }
         return elements
     }
 
-    /// Returns a list of strings; empty when the member is missing.
+    /// Returns an array of strings; empty when the member is missing.
     package func texts(_ name: String) throws(APIProblem) -> [String] {
         let elements = try list(name)
         let texts = elements.compactMap(\.stringValue)
-        guard texts.count == elements.count else { throw APIProblem(400, "\(name) must be texts") }
+        guard texts.count == elements.count else { throw APIProblem(400, "\(name) must be an array of strings") }
         return texts
     }
 
     /// Returns a string; nil when the member is missing.
     package func text(_ name: String) throws(APIProblem) -> String? {
         guard let value = self[name] else { return nil }
-        guard let text = value.stringValue else { throw APIProblem(400, "\(name) must be a text") }
+        guard let text = value.stringValue else { throw APIProblem(400, "\(name) must be a string") }
         return text
     }
 

@@ -40,11 +40,10 @@ struct OpenAPI<Service: Sendable> {
 
     private func problems(of route: Route<Service>) -> [Int] {
         var statuses = Set(route.problems)
-        if route.access != .anyone { statuses.insert(401) }
-        if case .scope = route.access { statuses.insert(403) }
+        if route.access != .anyone { statuses.formUnion([401, 403]) }
         if route.body != nil { statuses.formUnion([400, 413]) }
         // No route has a path that is too long.
-        if !RoutePath(route.path).placeholders.isEmpty { statuses.insert(404) }
+        if !route.pattern.placeholders.isEmpty { statuses.insert(404) }
         // Every route rejects unknown query parameters.
         statuses.insert(400)
         return statuses.sorted()
@@ -56,15 +55,14 @@ struct OpenAPI<Service: Sendable> {
         ]
         switch route.access {
         case .anyone: members.append(.init("security", []))
-        case .key: members.append(.init("security", [["key": []]]))
-        case .scope(let scope):
+        case .scope(let scope, _):
             members.append(.init("description", .string("Needs a key with the scope `\(scope)`.")))
             members.append(.init("security", [["key": [.string(scope)]]]))
         }
         let declared = route.parameters
-        let inPath = RoutePath(route.path).placeholders.map { name in
+        let inPath = route.pattern.placeholders.map { name in
             declared.first { $0.place == .path && $0.name == name }
-                ?? RouteParameter(.path, name: name, summary: "Part of the path")
+                ?? RouteParameter(.path, name: name, summary: "A part of the path")
         }
         let parameters = inPath + declared.filter { $0.place != .path }
         if !parameters.isEmpty { members.append(.init("parameters", .array(parameters.map(parameter)))) }
@@ -123,7 +121,7 @@ struct OpenAPI<Service: Sendable> {
             ],
         ]
         return [
-            "type": "object", "description": "A problem as RFC 9457 has it", "required": ["status", "detail"],
+            "type": "object", "description": "A problem in the format of RFC 9457", "required": ["status", "detail"],
             "properties": [
                 "status": ["type": "integer", "description": "The HTTP status, also of one line of a batch"],
                 "detail": ["type": "string", "description": "What is wrong, and what to do"],
@@ -136,10 +134,10 @@ struct OpenAPI<Service: Sendable> {
     private static func problem(_ status: Int) -> JSONValue {
         let description =
             switch status {
-            case 400: "The request breaks a rule, which the problem names"
-            case 401: "No valid key was given"
-            case 403: "The key does not allow it"
-            case 404: "There is no such thing"
+            case 400: "The request is invalid; the problem names the error"
+            case 401: "The key is missing or invalid"
+            case 403: "The key does not permit the request"
+            case 404: "Not found"
             case 409: "The state of the push does not allow it, or the request is ambiguous"
             case 410: "The device token is no longer registered"
             case 413: "The body is too long"
@@ -147,7 +145,7 @@ struct OpenAPI<Service: Sendable> {
             case 429: "Too many requests"
             case 501: "Not available over this connection"
             case 502: "Apple did not answer, or answered with an error"
-            case 503: "Not possible at the moment: retry after the time given"
+            case 503: "Temporarily unavailable; retry after the given time"
             default: "A problem"
             }
         var members: [JSONValue.Member] = [.init("description", .string(description))]

@@ -8,8 +8,8 @@ internal import MartletTransport
 package struct Route<Service: Sendable>: Sendable {
     /// The HTTP method.
     package var method: String
-    /// The path; a part in braces is a placeholder for any text.
-    package var path: String
+    /// The path, with which requests are compared.
+    let pattern: RoutePath
     /// The effect of the route, in one line.
     package var summary: String
     /// The credentials that the route requires.
@@ -27,12 +27,15 @@ package struct Route<Service: Sendable>: Sendable {
     /// Answers a call.
     package var answer: @Sendable (APICall<Service>) async throws(APIProblem) -> HTTP1Answer
 
-    /// Creates a route from its parts, by default without credentials, parameters and a body, and with JSON responses.
+    /// The path; a part in braces is a placeholder for any text.
+    package var path: String { pattern.text }
+
+    /// Creates a route from its parts, by default without parameters and a body, and with JSON responses.
     package init(
         method: String,
         path: String,
         summary: String,
-        access: RouteAccess = .anyone,
+        access: RouteAccess,
         parameters: [RouteParameter] = [],
         body: RouteBody? = nil,
         answers: [RouteAnswer] = [RouteAnswer(200, "Done")],
@@ -41,7 +44,7 @@ package struct Route<Service: Sendable>: Sendable {
         answer: @escaping @Sendable (APICall<Service>) async throws(APIProblem) -> HTTP1Answer
     ) {
         self.method = method
-        self.path = path
+        pattern = RoutePath(path)
         self.summary = summary
         self.access = access
         self.parameters = parameters
@@ -57,10 +60,10 @@ package struct Route<Service: Sendable>: Sendable {
 package enum RouteAccess: Sendable, Hashable {
     /// No credentials.
     case anyone
-    /// A key of the interface.
-    case key
     /// A key of the interface with this scope.
-    case scope(String)
+    ///
+    /// `audit` is the name of the action in the audit log; nil for a request that is not audited.
+    case scope(String, audit: String?)
 }
 
 /// A parameter of a route, outside its body.

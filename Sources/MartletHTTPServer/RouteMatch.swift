@@ -13,8 +13,8 @@ package struct RouteMatch<Service: Sendable>: Sendable {
     /// Whether any route has the path of the request, for any method.
     package var isKnownPath: Bool { !methods.isEmpty }
 
-    /// Whether the route requires no credentials.
-    package var isOpen: Bool { route?.access == .anyone }
+    /// The credentials that the route requires; nil without a route.
+    package var access: RouteAccess? { route?.access }
 
     /// Whether the route reads the body while it arrives.
     package var streamsBody: Bool { route?.streamsBody ?? false }

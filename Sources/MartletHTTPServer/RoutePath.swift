@@ -6,10 +6,13 @@ struct RoutePath: Sendable {
         case placeholder(name: String)
     }
 
+    /// The path as it is declared, with braces.
+    let text: String
     private let parts: [Part]
 
     /// Creates a path from its text; a part in braces is a placeholder for any text.
     init(_ path: String) {
+        text = path
         parts = path.split(separator: "/", omittingEmptySubsequences: false).map { part in
             part.hasPrefix("{") ? .placeholder(name: String(part.dropFirst().dropLast())) : .text(String(part))
         }

@@ -10,8 +10,6 @@ package struct RouteTable<Service: Sendable>: Sendable {
     private let summary: String
     private let schemas: JSONValue
     private let routes: [Route<Service>]
-    /// The paths of the routes, in their order.
-    private let paths: [RoutePath]
 
     /// Creates a table of routes.
     ///
@@ -25,7 +23,6 @@ package struct RouteTable<Service: Sendable>: Sendable {
         self.summary = summary
         self.schemas = schemas
         self.routes = routes
-        paths = routes.map { RoutePath($0.path) }
     }
 
     /// Finds the route of a request.
@@ -42,7 +39,7 @@ package struct RouteTable<Service: Sendable>: Sendable {
     private func routes(at path: String) -> [Match] {
         guard path.utf8.count <= RouteTable.longestPath else { return [] }
         let parts = path[...].utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return zip(routes, paths).compactMap { route, path in path.arguments(of: parts).map { (route, $0) } }
+        return routes.compactMap { route in route.pattern.arguments(of: parts).map { (route, $0) } }
     }
 
     private func best(among matches: [Match], for request: HTTPRequest) -> Match? {
@@ -68,12 +65,12 @@ package struct RouteTable<Service: Sendable>: Sendable {
         let path = request.path
         let match = match ?? self.match(of: request)
         guard path.utf8.count <= RouteTable.longestPath else {
-            return APIProblem(404, "there is nothing at a path of more than \(RouteTable.longestPath) bytes").answer
+            return APIProblem(404, "the path is longer than \(RouteTable.longestPath) bytes").answer
         }
-        guard match.isKnownPath else { return APIProblem(404, "there is nothing at \(path)").answer }
+        guard match.isKnownPath else { return APIProblem(404, "\(path) does not exist").answer }
         guard let route = match.route else {
             let methods = match.methods.joined(separator: ", ")
-            var response = APIProblem(405, "\(path) only answers to \(methods)").response
+            var response = APIProblem(405, "\(path) does not support \(request.method); use \(methods)").response
             response.fields.append("allow", methods)
             return .whole(response)
         }

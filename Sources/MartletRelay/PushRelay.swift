@@ -123,15 +123,15 @@ package actor PushRelay {
         do throws(RelayError) {
             try await apply(new)
         } catch {
-            await noteFailedReload()
+            await noteRejectedReload(error)
             throw error
         }
-        await parts.monitor.noteReload(succeeds: true)
+        await parts.monitor.noteReload(nil)
     }
 
-    /// Notes that a new configuration could not be read or applied.
-    package func noteFailedReload() async {
-        await parts.monitor.noteReload(succeeds: false)
+    /// Records that a new configuration could not be read or applied, for the status and the metrics.
+    package func noteRejectedReload(_ error: any Error) async {
+        await parts.monitor.noteReload("\(error)")
     }
 
     private func apply(_ new: RelayConfiguration) async throws(RelayError) {

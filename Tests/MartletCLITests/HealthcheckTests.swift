@@ -21,7 +21,7 @@ import Testing
             #expect(run.status == 0 && run.text.hasSuffix("\(url) is ready\n"), "\(run.errorOutput)")
         }
         let elsewhere = try await martlet("healthcheck", "--url", "http://127.0.0.1:\(port)/nowhere")
-        #expect(elsewhere.status == 1 && elsewhere.errorOutput.contains("it answers 404; check --url"))
+        #expect(elsewhere.status == 1 && elsewhere.errorOutput.contains("status 404; check --url"))
         await apns.stop()
         let stopped = try await martlet("healthcheck", "--url", address(port))
         #expect(stopped.status == 3)
@@ -68,7 +68,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n", "it answers 503; wait for it with --wait 30"),
+        ("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n", "status 503; wait for it with --wait 30"),
+        (
+            "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 15\r\n\r\n"
+                + "starting\n\u{1b}[31m\n",
+            "status 503 (starting); wait for it with --wait 30"
+        ),
         ("HTTP/1.1 200", "closed the connection without a response"), ("", "closed the connection without a response"),
         ("\u{16}\u{3}\u{1} no HTTP\n", "did not send an HTTP/1 response"),
         (String(repeating: "x", count: 3_000), "did not send an HTTP/1 response"), ("HTTP/1.0 200 OK\r\n\r\n", ""),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct RouteTableTests {
     private func route(_ method: String, _ path: String) -> Route<Void> {
-        Route(method: method, path: path, summary: "") { _ in .whole(HTTPResponse(status: 200)) }
+        Route(method: method, path: path, summary: "", access: .anyone) { _ in .whole(HTTPResponse(status: 200)) }
     }
 
     private func request(_ target: String) -> HTTPRequest {

@@ -181,6 +181,18 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `the status shows a rejected reload`() async throws {
+        let bench = try await RelayBench {
+            $0.http = RelayConfiguration.Address(port: 0)
+            $0.callers[0].apps = ["orders", "rides"]
+        }
+        await bench.relay.noteRejectedReload(RelayError("relay.json is not valid JSON"))
+        let status = try await ask(bench, "status")
+        #expect(status.text.contains("because it rejected the new one (since 20"), "\(status.text)")
+        #expect(status.text.contains("Z): relay.json is not valid JSON; check the file with"), "\(status.text)")
+        await bench.stop()
+    }
+
     @Test func `without a key the command says where it belongs`() async throws {
         let run = try await ProgramRun(
             "env",

@@ -66,11 +66,11 @@ function show(status) {
     plot("Oldest (seconds)", history, "oldest-seconds"))
   byID("lanes").replaceChildren(lanes(status))
   byID("fleet").hidden = !status.nodes?.length
-  byID("nodes").replaceChildren(nodes(status))
+  byID("nodes").replaceChildren(...outdated(status), nodes(status))
   byID("dead").replaceChildren(...deadLetters(status))
 }
 
-function figures({ lanes, connections, storage }) {
+function figures({ lanes, connections, storage, problems = [] }) {
   const sum = (pick) => lanes.reduce((total, lane) => total + (pick(lane) ?? 0), 0)
   const oldest = Math.max(0, ...lanes.map((lane) => lane["oldest-seconds"] ?? 0))
   const facts = [
@@ -84,9 +84,13 @@ function figures({ lanes, connections, storage }) {
   const made = facts.map(([name, value]) =>
     element("div", { class: "figure" }, element("dt", {}, name), element("dd", {}, value)))
   const figures = [element("dl", { class: "figures" }, made)]
-  if (storage.problem) figures.unshift(element("p", { class: "alarm", role: "alert" }, storage.problem))
+  figures.unshift(...problems.map(({ problem, since, error, action }) =>
+    alarm(`${problem} (since ${new Date(since).toISOString()}): ${error}; ${action}`)))
+  if (storage.problem) figures.unshift(alarm(storage.problem))
   return figures
 }
+
+const alarm = (text) => element("p", { class: "alarm", role: "alert" }, text)
 
 /** A count of waiting pushes, which is unknown while the relay cannot read its outbox. */
 const waiting = (count) => count === undefined ? "unknown" : number.format(count)
@@ -113,6 +117,11 @@ function lanes({ lanes, now }) {
         element("td", { "data-down": isDown || Boolean(manual) }, state),
         element("td", {}, outcomes(lane)))
     })))
+}
+
+/** A note that the relays are those of an earlier time, while the database does not answer. */
+function outdated({ "nodes-outdated-since": since }) {
+  return since ? [alarm(`outdated since ${new Date(since).toISOString()}: the database does not answer`)] : []
 }
 
 /** The relays that share the database; the one that serves this page is marked. */

@@ -34,8 +34,8 @@ package struct HTTP1Body: AsyncSequence, Sendable {
 package enum HTTP1Admission: Sendable {
     /// Respond immediately without reading the body.
     case answer(HTTPResponse)
-    /// Pass the request to the handler when its body is complete.
-    case whole
-    /// Pass the request to the handler immediately; the handler reads the body while it arrives.
-    case streamed
+    /// Pass the request to a handler when its body is complete.
+    case whole(HTTP1Listener.Handler)
+    /// Pass the request to a handler immediately; the handler reads the body while it arrives.
+    case streamed(HTTP1Listener.Handler)
 }

@@ -9,10 +9,10 @@ extension HTTP1Connection {
         var reserve: (Int) -> Bool
         /// Releases memory reserved with `reserve`.
         var release: (Int) -> Void
-        /// Receives a request, to be answered with ``HTTP1Connection/answer(_:)``.
+        /// Receives a request and its handler, to be answered with ``HTTP1Connection/answer(_:)``.
         ///
         /// The body of a streamed request is read with ``HTTP1Connection/readBody(_:)``.
-        var received: (HTTPRequest, _ isStreamed: Bool) -> Void
+        var received: (HTTPRequest, @escaping HTTP1Listener.Handler, _ isStreamed: Bool) -> Void
         /// Called when the client closes the connection or stops reading while its request is handled.
         var clientLeft: () -> Void
         /// Called when a response has been written and the connection waits for the next request.

@@ -13,7 +13,7 @@ final class HTTP1Connection {
         /// The owner has the request. Can become `streaming`, `finishing` or `closed`.
         case handling
         /// The pieces of the response are written as they become available. Can become `finishing` or `closed`.
-        case streaming(isChunked: Bool)
+        case streaming
         /// The response is complete but not fully written. Can become `reading`, `draining` or `closed`.
         case finishing
         /// The response is written and further input is discarded, because closing a socket with unread input makes the
@@ -25,10 +25,6 @@ final class HTTP1Connection {
 
     /// The maximum number of bytes read ahead of the request that is being handled.
     private static let readAhead = 64 * 1024
-    /// The number of bytes of pending output from which on ``write(_:then:)`` waits.
-    private static let outputLimit = 64 * 1024
-    /// The same while the request's body is arriving: many clients read nothing before they have sent everything.
-    private static let outputLimitAhead = 16 << 20
     /// The time within which a client has to close the connection after the last response.
     private static let drainingLimit = Duration.seconds(2)
     /// The time for which a streamed body may pause before a full server may close its connection.
@@ -48,24 +44,19 @@ final class HTTP1Connection {
 
     /// The request whose body is being read.
     private var head: HTTP1RequestHead?
+    /// The handler of that request.
+    private var handler: HTTP1Listener.Handler?
     var body: [UInt8] = []
     /// The progress of a body that the owner reads while it arrives.
     var incoming = Incoming.none
     /// Receives the next piece of such a body when it is available.
     var bodyReader: ((Result<[UInt8]?, HTTP1Body.Broken>) -> Void)?
-    /// The connection options of the request that is being answered.
-    private var keepsAlive = false
-    private var isHTTP10 = false
     /// Whether the server takes no further requests.
     private var isEnding = false
-    private var isHEAD = false
     private var hasClientLeft = false
     private var isParsing = false
 
-    private var output: [UInt8] = []
-    private var written = 0
-    /// Called when there is capacity for more output, or the connection is closed.
-    private var whenWritable: (() -> Void)?
+    private var output = HTTP1Output()
 
     /// The start of the request, of its response, or of the wait for the next request.
     private var phaseBegan: MonotonicTime
@@ -131,29 +122,23 @@ final class HTTP1Connection {
     /// Starts a response whose body follows with ``write(_:then:)`` and ends with ``finish()``.
     func begin(_ fields: HTTPFields) {
         guard case .handling = state else { return }
-        if isHTTP10 { keepsAlive = false }
-        append(status: 200, fields, isHTTP10 ? .close : .chunked)
-        enter(.streaming(isChunked: !isHTTP10))
+        output.begin(fields, date: clock())
+        enter(.streaming)
         flush()
     }
 
     /// Writes a piece of the body and calls `then` when there is capacity for another; immediately when the client has
     /// gone.
     func write(_ piece: [UInt8], then: @escaping () -> Void) {
-        guard case .streaming(let isChunked) = state else { return then() }
-        if !piece.isEmpty {
-            if isChunked { output += Array("\(String(piece.count, radix: 16))\r\n".utf8) }
-            output += piece
-            if isChunked { output += Array("\r\n".utf8) }
-        }
-        whenWritable = then
+        guard case .streaming = state else { return then() }
+        output.add(piece: piece, then: then)
         flush()
     }
 
     /// Ends a streamed response.
     func finish() {
-        guard case .streaming(let isChunked) = state else { return }
-        if isChunked { output += Array("0\r\n\r\n".utf8) }
+        guard case .streaming = state else { return }
+        output.finish()
         enter(.finishing)
         flush()
     }
@@ -161,7 +146,7 @@ final class HTTP1Connection {
     /// Closes after the requests that have arrived are answered.
     func closeInOrder() {
         isEnding = true
-        keepsAlive = false
+        output.keepsAlive = false
         // A request that the client has sent may still be unread.
         read()
         if case .reading = state, head == nil { close() }
@@ -175,8 +160,8 @@ final class HTTP1Connection {
         watcher = nil
         breakBody()
         dropBody()
-        output = []
-        whenWritable.take()?()
+        output.resumeWriter()
+        output = HTTP1Output()
         let owner = owner.take()
         owner?.closed()
     }
@@ -196,7 +181,7 @@ final class HTTP1Connection {
         case .handling:
             if bodyReader != nil, isIdle { connectionFailed() }
         case .streaming:
-            if bodyReader != nil || written < output.count, isIdle { connectionFailed() }
+            if bodyReader != nil || output.isPending, isIdle { connectionFailed() }
         case .finishing:
             if isIdle || isOverdue { close() }
         case .draining:
@@ -229,7 +214,7 @@ final class HTTP1Connection {
 
     func watch() {
         var interest: SocketWatcher.Readiness = mayRead ? .readable : []
-        if written < output.count { interest.insert(.writable) }
+        if output.isPending { interest.insert(.writable) }
         watcher?.wait(for: interest)
     }
 
@@ -262,13 +247,13 @@ final class HTTP1Connection {
         case .reading, .draining: close()
         case .handling, .streaming:
             hasClientLeft = true
-            keepsAlive = false
+            output.keepsAlive = false
             breakBody()
             watch()
             owner?.clientLeft()
         case .finishing:
             hasClientLeft = true
-            keepsAlive = false
+            output.keepsAlive = false
             watch()
         case .closed: break
         }
@@ -311,30 +296,30 @@ final class HTTP1Connection {
         var head = head
         head.request.peer = peer
         self.head = head
-        keepsAlive = head.keepsAlive && !isEnding
-        isHTTP10 = head.isHTTP10
-        isHEAD = head.request.method == "HEAD"
+        output.prepare(for: head, isLast: isEnding)
         switch owner?.admit(head.request) {
         case .answer(let response):
             // The body of such a request is not read, so the next request cannot be found.
-            if head.bodyLength != .known(0) { keepsAlive = false }
+            if head.bodyLength != .known(0) { output.keepsAlive = false }
             self.head = nil
             return write(response)
-        case .whole, nil:
+        case .whole(let handler):
+            self.handler = handler
             if case .known(let length) = head.bodyLength, length > limits.bodyBytes { throw tooLong }
             askForBody(of: head)
-        case .streamed:
+        case .streamed(let handler):
             askForBody(of: head)
             incoming = .arriving
             self.head = nil
             enter(.handling)
-            owner?.received(head.request, true)
+            owner?.received(head.request, handler, true)
+        case nil: break
         }
     }
 
     private func askForBody(of head: HTTP1RequestHead) {
         guard head.expectsContinue else { return }
-        output += Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+        output.askForBody()
         flush()
     }
 
@@ -353,10 +338,10 @@ final class HTTP1Connection {
         if case .arriving = incoming {
             incoming = .complete
             passBody()
-        } else if var request = head.take()?.request {
+        } else if var request = head.take()?.request, let handler = handler.take() {
             request.body = body
             enter(.handling)
-            owner?.received(request, false)
+            owner?.received(request, handler, false)
         }
     }
 
@@ -364,7 +349,7 @@ final class HTTP1Connection {
 
     /// Rejects the received request and closes the connection, because the start of the next request is unknown.
     private func refuse(_ violation: HTTP1Violation) {
-        keepsAlive = false
+        output.keepsAlive = false
         head = nil
         var response = HTTPResponse(status: violation.status, text: violation.message)
         if violation.status == 503 { response.fields.append("retry-after", "1") }
@@ -372,62 +357,30 @@ final class HTTP1Connection {
     }
 
     private func write(_ response: HTTPResponse) {
-        let canCarry = HTTP1ResponseHead.canCarry(response)
-        let response = canCarry ? response : HTTPResponse(status: 500, text: "The response cannot be sent.")
-        if case .arriving = incoming { keepsAlive = false }
-        let hasNoBody = response.status == 204 || response.status == 304
-        append(status: response.status, response.fields, hasNoBody ? .none : .length(response.body.count))
-        if !isHEAD, !hasNoBody { output += response.body }
+        if case .arriving = incoming { output.keepsAlive = false }
+        output.add(response, date: clock())
         if case .none = incoming { dropBody() }
         enter(.finishing)
         flush()
     }
 
-    private func append(status: Int, _ fields: HTTPFields, _ framing: HTTP1ResponseHead.Framing) {
-        let head = HTTP1ResponseHead(
-            status: status,
-            fields: fields,
-            framing: framing,
-            keepsAlive: keepsAlive,
-            isHTTP10: isHTTP10,
-            date: clock()
-        )
-        output += head.bytes
-    }
-
-    private var outputLimit: Int {
-        if case .arriving = incoming { HTTP1Connection.outputLimitAhead } else { HTTP1Connection.outputLimit }
-    }
-
     private func flush() {
-        while written < output.count {
-            switch unsafe output[written...].withUnsafeBytes({ unsafe transport.write($0) }) {
-            case .moved(let count):
-                written += count
-                lastTransferAt = loop.now
-            case .mustWait:
-                if written > output.count / 2 {
-                    output.removeFirst(written)
-                    written = 0
-                }
-                if output.count - written < outputLimit { whenWritable.take()?() }
-                return watch()
-            case .ended, .failed:
-                return connectionFailed()
-            }
+        let isReading = if case .arriving = incoming { true } else { false }
+        switch output.write(to: transport, isReading: isReading, didMove: { lastTransferAt = loop.now }) {
+        case .complete:
+            output.resumeWriter()
+            if case .finishing = state { answered() }
+            watch()
+        case .mustWait: watch()
+        case .failed: connectionFailed()
         }
-        output.removeAll(keepingCapacity: output.capacity <= 4 * HTTP1Connection.outputLimit)
-        written = 0
-        if case .finishing = state { answered() }
-        whenWritable.take()?()
-        watch()
     }
 
     /// Handles the end of a response.
     private func answered() {
-        output = []
         // The unread rest of a body must not be parsed as the next request.
-        if case .arriving = incoming { keepsAlive = false }
+        let keepsAlive = if case .arriving = incoming { false } else { output.keepsAlive }
+        output = HTTP1Output()
         incoming = .none
         dropBody()
         guard keepsAlive else {

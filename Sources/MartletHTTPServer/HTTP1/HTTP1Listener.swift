@@ -31,7 +31,9 @@ package final class HTTP1Listener: Sendable {
     /// The port on which the listener accepts connections.
     package var port: UInt16 { server.port }
 
-    /// A function that answers a request; the body is empty except for requests admitted as `.streamed`.
+    /// A function that answers one request; several calls may run at the same time.
+    ///
+    /// The body is empty except for requests admitted as `.streamed`.
     package typealias Handler = @Sendable (HTTPRequest, HTTP1Body) async -> HTTP1Answer
 
     /// Binds the address and starts answering requests.
@@ -42,17 +44,15 @@ package final class HTTP1Listener: Sendable {
     ///   - limits: The limits for clients.
     ///   - admission: Decides about a request when its fields have arrived. It runs on the listener's loop, so it must
     ///     be fast.
-    ///   - handler: Answers one request; several calls may run at the same time.
     /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
     ///   `.addressNotAvailable` when it is not an address of this machine.
     package init(
         host: String,
         port: UInt16,
         limits: Limits = Limits(),
-        admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission,
-        handler: @escaping Handler
+        admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission
     ) throws(TransportError) {
-        let server = try HTTP1Server(host: host, port: port, limits: limits, admission: admission, handler: handler)
+        let server = try HTTP1Server(host: host, port: port, limits: limits, admission: admission)
         self.server = server
         server.loop.execute { server.assumeIsolated { $0.start() } }
     }
@@ -76,8 +76,7 @@ package final class HTTP1Listener: Sendable {
             host: host,
             port: port,
             limits: limits,
-            admission: { _ in .whole },
-            handler: { request, _ in await handler(request) }
+            admission: { _ in .whole { request, _ in await handler(request) } }
         )
     }
 

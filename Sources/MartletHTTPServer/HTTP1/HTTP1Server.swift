@@ -29,7 +29,6 @@ actor HTTP1Server {
     private var listeningSocket: ListeningSocket<Int>?
     private let limits: HTTP1Listener.Limits
     private let admission: @Sendable (HTTPRequest) -> HTTP1Admission
-    private let handler: HTTP1Listener.Handler
     private var patrol: LoopTimer?
     private var clients: [Int: Client] = [:]
     private var nextClient = 0
@@ -44,8 +43,7 @@ actor HTTP1Server {
         host: String,
         port: UInt16,
         limits: HTTP1Listener.Limits,
-        admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission,
-        handler: @escaping HTTP1Listener.Handler
+        admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission
     ) throws(TransportError) {
         loop = try EventLoop()
         let socket = try ListeningSocket<Int>(host: host, port: port, limit: limits.connections, on: loop)
@@ -53,7 +51,6 @@ actor HTTP1Server {
         listeningSocket = socket
         self.limits = limits
         self.admission = admission
-        self.handler = handler
     }
 
     /// Starts accepting connections.
@@ -139,8 +136,8 @@ actor HTTP1Server {
                 admit: { admission($0) },
                 reserve: { [weak self] count in self?.assumeIsolated { $0.reserve(count, for: id) } ?? false },
                 release: { [weak self] count in self?.assumeIsolated { $0.bodyBytes -= count } },
-                received: { [weak self] request, isStreamed in
-                    self?.assumeIsolated { $0.handle(request, isStreamed: isStreamed, of: id) }
+                received: { [weak self] request, handler, isStreamed in
+                    self?.assumeIsolated { $0.handle(request, handler, isStreamed: isStreamed, of: id) }
                 },
                 clientLeft: { [weak self] in self?.assumeIsolated { $0.clients[id]?.task?.cancel() } },
                 answered: { [weak self] in self?.assumeIsolated { $0.answered(id) } },
@@ -184,10 +181,14 @@ actor HTTP1Server {
 
     // MARK: Requests
 
-    private func handle(_ request: HTTPRequest, isStreamed: Bool, of id: Int) {
+    private func handle(
+        _ request: HTTPRequest,
+        _ handler: @escaping HTTP1Listener.Handler,
+        isStreamed: Bool,
+        of id: Int
+    ) {
         clients[id]?.request += 1
         guard let number = clients[id]?.request else { return }
-        let handler = handler
         let body = HTTP1Body { [weak self] () async throws(HTTP1Body.Broken) in
             guard isStreamed else { return nil }
             guard let self else { throw HTTP1Body.Broken() }

@@ -70,7 +70,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
 
         /// The answers to a caller that is no longer permitted to send.
         var refusals: [UInt8] {
-            let problem = APIProblem(403, "this key may not send any more").json.encoded() + [UInt8(ascii: "\n")]
+            let problem = APIProblem(403, "this key no longer permits sending").json.encoded() + [UInt8(ascii: "\n")]
             return Array(repeatElement(problem, count: count).joined())
         }
 

@@ -1,7 +1,7 @@
 internal import MartletHTTPServer
 internal import MartletTransport
 
-/// A reader of the lines of a complete or arriving body; empty lines are skipped.
+/// A reader of the lines of a complete or arriving body; a line ends with LF or CRLF, and empty lines are skipped.
 struct LineReader {
     /// An error that ends reading early.
     enum Failure: Error {
@@ -31,36 +31,32 @@ struct LineReader {
         self.stream = stream?.makeAsyncIterator()
     }
 
-    /// Returns the next line; nil at the end, and when `count` is positive and no complete line has arrived.
+    /// Returns the next line; nil at the end, and when the `count` lines before have to be handled first.
     mutating func next(after count: Int) async throws(Failure) -> [UInt8]? {
         while true {
-            if let line = takeLine() {
-                if !line.isEmpty { return line }
-                continue
+            let lineFeed = bytes[searched...].firstIndex(of: UInt8(ascii: "\n"))
+            searched = lineFeed ?? bytes.count
+            let hasReturn = searched > start && bytes[searched - 1] == UInt8(ascii: "\r")
+            let line = start..<(hasReturn ? searched - 1 : searched)
+            guard line.count <= LineReader.longestLine else {
+                guard count == 0 else { return nil }
+                throw .lineTooLong
             }
-            guard bytes.count - start <= LineReader.longestLine else { throw .lineTooLong }
-            if count > 0, stream != nil { return nil }
-            guard let piece = try await nextPiece() else {
-                defer { start = bytes.count }
-                return start < bytes.count ? Array(bytes[start...]) : nil
+            if lineFeed == nil {
+                if count > 0, stream != nil { return nil }
+                if let piece = try await nextPiece() {
+                    bytes.removeFirst(start)
+                    searched -= start
+                    start = 0
+                    bytes += piece
+                    continue
+                }
             }
-            bytes.removeFirst(start)
-            searched -= start
-            start = 0
-            bytes += piece
-        }
-    }
-
-    private mutating func takeLine() -> [UInt8]? {
-        guard let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
-            searched = bytes.count
-            return nil
-        }
-        defer {
-            start = end + 1
+            start = min(searched + 1, bytes.count)
             searched = start
+            if !line.isEmpty { return Array(bytes[line]) }
+            if lineFeed == nil { return nil }
         }
-        return Array(bytes[start..<end])
     }
 
     private mutating func nextPiece() async throws(Failure) -> [UInt8]? {

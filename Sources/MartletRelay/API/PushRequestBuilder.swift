@@ -39,7 +39,11 @@ struct PushRequestBuilder {
         let app = try app(of: request)
         let lane = Lane(app: app.name, environment: request.environment ?? app.environments[0])
         guard app.environments.contains(lane.environment), let renderer = clients[lane]?.renderer else {
-            throw APIProblem(400, "\(app.name) is not sent to \(lane.environment.rawValue)", at: "/environment")
+            throw APIProblem(
+                400,
+                "the app \(app.name) is not configured for \(lane.environment.rawValue)",
+                at: "/environment"
+            )
         }
         if let time = request.notBefore, time > now + PushRequestBuilder.longestDelay {
             throw APIProblem(

@@ -5,26 +5,7 @@ internal import MartletServer
 internal import MartletTransport
 
 extension RelayAPI {
-    /// The names of administrative requests in the audit log, by method and path.
-    ///
-    /// Cancelling does not need the scope `manage`. It is audited because the relay does not store the sender of a
-    /// push, so the push may be that of another caller.
-    static let auditedActions = [
-        "DELETE /v1/pushes/{id}": "cancel",
-        "POST /v1/apps/{app}/channels": "create-channel",
-        "DELETE /v1/apps/{app}/channels": "delete-channel",
-        "DELETE /v1/apps/{app}/dead-tokens/{token}": "accept-token",
-        "GET /v1/apps/{app}/dead-letters/{id}": "show-dead-letter",
-        "POST /v1/apps/{app}/dead-letters:requeue": "requeue",
-        "POST /v1/apps/{app}/lanes/{environment}/pause": "pause",
-        "POST /v1/apps/{app}/lanes/{environment}/resume": "resume",
-        "POST /v1/apps/{app}/lanes/{environment}/purge": "purge",
-        "POST /v1/drain": "drain",
-        "POST /v1/nodes/{node}/drain": "drain",
-        "POST /v1/backup": "backup",
-    ]
-
-    /// Returns the audit entry of an answered request; nil for a request that is not administrative.
+    /// Returns the audit entry of an answered request; nil for a request that is not audited.
     static func auditEntry(
         of request: HTTPRequest,
         _ match: Match,
@@ -32,9 +13,7 @@ extension RelayAPI {
         peer: String?,
         answer: HTTP1Answer
     ) -> AuditEntry? {
-        guard case .whole(let response) = answer, let path = match.path,
-            let action = auditedActions["\(request.method) \(path)"]
-        else { return nil }
+        guard case .whole(let response) = answer, case .scope(_, let action?)? = match.access else { return nil }
         let json = (try? JSONReader.read(response.body)) ?? .null
         let arguments = match.arguments
         var entry = AuditEntry(
@@ -54,9 +33,7 @@ extension RelayAPI {
         entry.status = response.status
         return entry
     }
-}
 
-extension RelayAPI {
     /// The maximum number of identifiers in an audit entry.
     private static let targetLimit = 10
 

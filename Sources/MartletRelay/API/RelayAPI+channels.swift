@@ -21,12 +21,12 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/apps/{app}/channels",
             summary: "The broadcast channels of an app",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             parameters: places,
             answers: [RouteAnswer(200, "The channels", .schema("Channels"))],
             problems: problems
         ) { (call) throws(APIProblem) in
-            let channels = try await channels(call, .read)
+            let channels = try await channels(call)
             let all = try await appleCall { () throws(APNsError) in try await channels.list() }
             return .json(["channels": .array(all.map { .string($0.rawValue) })])
         },
@@ -34,7 +34,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/apps/{app}/channels",
             summary: "Creates a channel; message-storage-policy is 0 to store nothing and 1 for the most recent push",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "create-channel"),
             parameters: places,
             body: RouteBody(
                 [
@@ -52,7 +52,7 @@ extension RelayAPI {
             ],
             problems: problems
         ) { (call) throws(APIProblem) in
-            let channels = try await channels(call, .manage)
+            let channels = try await channels(call)
             let storage = try storage(call)
             let channel = try await appleCall { () throws(APNsError) in try await channels.create(storing: storage) }
             return .json(["channel": .string(channel.rawValue)], status: 201)
@@ -61,7 +61,7 @@ extension RelayAPI {
             method: "DELETE",
             path: "/v1/apps/{app}/channels",
             summary: "Deletes a channel",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "delete-channel"),
             parameters: places + [
                 RouteParameter(
                     name: "channel",
@@ -73,7 +73,7 @@ extension RelayAPI {
             answers: [RouteAnswer(204, "The channel is deleted", type: nil)],
             problems: problems
         ) { (call) throws(APIProblem) in
-            let channels = try await channels(call, .manage)
+            let channels = try await channels(call)
             guard let channel = call.text("channel"), !channel.isEmpty else {
                 throw APIProblem(400, "channel is missing")
             }
@@ -83,12 +83,8 @@ extension RelayAPI {
     ]
 
     /// Returns the channels of the app in the path.
-    private static func channels(
-        _ call: Call,
-        _ scope: RelayConfiguration.Caller.Scope
-    ) async throws(APIProblem) -> Channels {
-        let name = call.arguments["app"] ?? ""
-        try call.service.demand(scope, of: name)
+    private static func channels(_ call: Call) async throws(APIProblem) -> Channels {
+        let name = try call.app()
         let environment = try call.text("environment").map { (text) throws(APIProblem) in
             guard let environment = PushEnvironment(rawValue: text) else {
                 throw APIProblem(400, "environment must be production or development (found \"\(text)\")")

@@ -16,13 +16,13 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/apps/{app}/dead-letters",
             summary: "Abandoned pushes, newest first; without their payloads",
-            access: .scope("manage"),
+            // The page requests the list every few seconds, and it has no content of pushes.
+            access: .scope("manage", audit: nil),
             parameters: [limit],
             answers: [RouteAnswer(200, "The pushes", .schema("DeadLetters"))],
             problems: [503]
         ) { (call) throws(APIProblem) in
-            let app = call.arguments["app"] ?? ""
-            try call.service.demand(.manage, of: app)
+            let app = try call.app()
             let limit = try call.number("limit", 1...1_000, default: 100)
             let letters = try await outboxCall { () throws(OutboxError) in
                 try await call.service.parts.outbox.deadLetters(of: app, limit: limit)
@@ -33,7 +33,7 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/apps/{app}/dead-letters/{id}",
             summary: "An abandoned push with its device token and payload, which are personal data",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "show-dead-letter"),
             parameters: [
                 RouteParameter(
                     .path,
@@ -45,12 +45,8 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The push", .schema("DeadLetter"))],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
-            let app = call.arguments["app"] ?? ""
-            try call.service.demand(.manage, of: app)
-            let text = call.arguments["id"] ?? ""
-            guard let id = try? APNsID(text) else {
-                throw APIProblem(400, "\(text) is not the identifier of a push: it must be a UUID in lower case")
-            }
+            let app = try call.app()
+            let id = try call.pushID()
             let letter = try await outboxCall { () throws(OutboxError) in
                 try await call.service.parts.outbox.deadLetter(id, of: app)
             }
@@ -61,7 +57,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/apps/{app}/dead-letters:requeue",
             summary: "Sends abandoned pushes again: those of ids, or all",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "requeue"),
             body: RouteBody(
                 [
                     "type": "object", "additionalProperties": false,
@@ -78,8 +74,7 @@ extension RelayAPI {
             ],
             problems: [503]
         ) { (call) throws(APIProblem) in
-            let app = call.arguments["app"] ?? ""
-            try call.service.demand(.manage, of: app)
+            let app = try call.app()
             let ids = try requeued(call)
             let count = try await outboxCall { () throws(OutboxError) in
                 try await call.service.parts.dispatcher.requeueDeadLetters(ids, of: app)

@@ -6,7 +6,7 @@ internal import MartletTransport
 extension RelayAPI {
     static let limit = RouteParameter(
         name: "limit",
-        summary: "The most that one answer holds",
+        summary: "Maximum number of entries in the response",
         schema: ["type": "integer", "minimum": 1, "maximum": 1_000, "default": 100]
     )
 
@@ -16,7 +16,7 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/events",
             summary: "The outcomes of pushes from now on, as server-sent events; over HTTP/1.1 only",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             parameters: [
                 RouteParameter(
                     .header,
@@ -34,7 +34,6 @@ extension RelayAPI {
             ],
             problems: [429, 501, 503]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
             let lastID = call.fields["last-event-id"]
             let events = try await call.service.parts.intake.listen(for: call.service.caller, after: lastID)
             return .pieces(["content-type": "text/event-stream", "cache-control": "no-store"], events)
@@ -43,7 +42,7 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/apps/{app}/dead-tokens",
             summary: "Unregistered device tokens, oldest discovery first",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             parameters: [
                 RouteParameter(
                     name: "after",
@@ -54,8 +53,7 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The tokens", .schema("DeadTokens"))],
             problems: [503]
         ) { (call) throws(APIProblem) in
-            let app = call.arguments["app"] ?? ""
-            try call.service.demand(.read, of: app)
+            let app = try call.app()
             let after = try call.number("after", 0 ... .max, default: 0)
             let limit = try call.number("limit", 1...1_000, default: 100)
             let tokens = try await outboxCall { () throws(OutboxError) in
@@ -70,15 +68,14 @@ extension RelayAPI {
             method: "DELETE",
             path: "/v1/apps/{app}/dead-tokens/{token}",
             summary: "Accepts pushes for a token again, since its device has registered again",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "accept-token"),
             parameters: [
                 RouteParameter(.path, name: "token", summary: "The device token", schema: .schema("DeviceToken"))
             ],
             answers: [RouteAnswer(204, "The token gets pushes again", type: nil)],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
-            let app = call.arguments["app"] ?? ""
-            try call.service.demand(.manage, of: app)
+            let app = try call.app()
             let token = try call.deviceToken()
             let wasDead = try await outboxCall { () throws(OutboxError) in
                 try await call.service.parts.outbox.revive(token, of: app)

@@ -17,7 +17,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/apps/{app}/lanes/{environment}/pause",
             summary: "Stops sending the pushes of a lane; further ones are still accepted and stored",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "pause"),
             parameters: [environment],
             answers: [RouteAnswer(200, "The lane is paused", .schema("ManualPause"))],
             problems: [404, 503]
@@ -33,7 +33,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/apps/{app}/lanes/{environment}/resume",
             summary: "Sends the pushes of a paused lane again",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "resume"),
             parameters: [environment],
             answers: [
                 RouteAnswer(
@@ -55,7 +55,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/apps/{app}/lanes/{environment}/purge",
             summary: "Cancels the waiting pushes of a lane, scheduled ones too, until the client closes the connection",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "purge"),
             parameters: [environment],
             answers: [
                 RouteAnswer(
@@ -76,8 +76,7 @@ extension RelayAPI {
 
     /// Returns the lane in the path, which the caller must be permitted to manage.
     private static func lane(of call: Call) async throws(APIProblem) -> Lane {
-        let app = call.arguments["app"] ?? ""
-        try call.service.demand(.manage, of: app)
+        let app = try call.app()
         let name = call.arguments["environment"] ?? ""
         let lanes = await call.service.parts.monitor.lanes(of: [app])
         guard let lane = lanes.first(where: { $0.environment.rawValue == name }) else {

@@ -44,18 +44,20 @@ extension RelayAPI {
         )
     }
 
-    /// The routes for health, for probes without a key.
+    /// The routes for health, for the description; ``health(_:)`` answers their requests before the routes are matched.
     static let healthRoutes: [Route] = [
         Route(
             method: "GET",
             path: "/livez",
             summary: "Whether the relay's event loop runs",
+            access: .anyone,
             answers: [RouteAnswer(200, "It runs", ["type": "string"], type: plainText)] + unhealthy
         ) { call in .whole(liveness(by: call.service.parts.monitor.health)) },
         Route(
             method: "GET",
             path: "/readyz",
             summary: "Whether the relay accepts pushes",
+            access: .anyone,
             parameters: [
                 RouteParameter(
                     name: "verbose",
@@ -63,12 +65,7 @@ extension RelayAPI {
                 )
             ],
             answers: [RouteAnswer(200, "It accepts pushes", ["type": "string"], type: plainText)] + unhealthy
-        ) { call in
-            let caller = call.service.caller
-            let apps = caller.scopes.contains(.read) ? caller.apps : []
-            let isVerbose = call.text("verbose").map { $0 != "false" } ?? false
-            return .whole(readiness(by: call.service.parts.monitor.health, naming: isVerbose ? apps : nil))
-        },
+        ) { call in .whole(readiness(by: call.service.parts.monitor.health, naming: nil)) },
     ]
 
     private static let plainText = "text/plain"
@@ -82,10 +79,9 @@ extension RelayAPI {
             method: "GET",
             path: "/metrics",
             summary: "Metrics of the key's apps in Prometheus' text format",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The metrics", ["type": "string"], type: plainText)]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
             let text = await call.service.parts.monitor.metrics(of: call.service.caller.apps).exposition
             return .text(text, type: "text/plain; version=0.0.4; charset=utf-8")
         },
@@ -93,30 +89,27 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/status",
             summary: "The state of the relay: lanes, apps, storage, version",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The state", .schema("Status"))]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
             return .json(await call.service.parts.monitor.status(of: call.service.caller.apps))
         },
         Route(
             method: "GET",
             path: "/v1/status/history",
             summary: "The state of the lanes in the last hour, a sample every ten seconds",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The samples, oldest first", .schema("History"))]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
             return .json(await call.service.parts.monitor.history(of: call.service.caller.apps))
         },
         Route(
             method: "GET",
             path: "/v1/apps",
             summary: "The key's apps, as they are configured",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The apps", .schema("Apps"))]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
             let apps = await call.service.parts.monitor.appList(call.service.caller.apps)
             return .json(["apps": .array(apps)])
         },
@@ -124,7 +117,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/drain",
             summary: "Shuts the relay down after what is in flight; needs a key for all its apps",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "drain"),
             answers: [RouteAnswer(202, "The relay is shutting down", .schema("State"))]
         ) { (call) throws(APIProblem) in
             try await call.service.demandAll()
@@ -135,7 +128,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/backup",
             summary: "Copies the relay's file, while it is in use, to a file beside it; needs a key for all its apps",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "backup"),
             answers: [RouteAnswer(200, "The copy is complete", .schema("Backup"))],
             problems: [409, 503]
         ) { (call) throws(APIProblem) in
@@ -152,7 +145,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/nodes/{node}/drain",
             summary: "Shuts down one of the relays that share a database; needs a key for all apps",
-            access: .scope("manage"),
+            access: .scope("manage", audit: "drain"),
             parameters: [
                 RouteParameter(.path, name: "node", summary: "The relay's number", schema: ["type": "integer"])
             ],

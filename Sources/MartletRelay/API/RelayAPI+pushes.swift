@@ -44,7 +44,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/pushes",
             summary: "Accepts a push for one device, many or a channel",
-            access: .scope("send"),
+            access: .scope("send", audit: nil),
             parameters: [wait] + requestFields,
             body: RouteBody(.schema("PushRequest"), examples: requestExamples),
             answers: [
@@ -63,7 +63,6 @@ extension RelayAPI {
             ],
             problems: [410, 422, 429, 503]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.send)
             var builder = try await call.service.parts.intake.requestBuilder(for: call)
             let pushes = try builder.pushes(of: try PushRequest(try call.json()))
             let caller = call.service.caller
@@ -95,7 +94,7 @@ extension RelayAPI {
             method: "POST",
             path: "/v1/pushes:batch",
             summary: "Accepts pushes, a line of JSON each, and answers with a line for each",
-            access: .scope("send"),
+            access: .scope("send", audit: nil),
             parameters: requestFields,
             body: RouteBody(
                 ["type": "string", "description": "Lines with a PushRequest each"],
@@ -121,7 +120,6 @@ extension RelayAPI {
             problems: [429, 503],
             streamsBody: true
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.send)
             let builder = try await call.service.parts.intake.requestBuilder(for: call)
             let slot = try await call.service.parts.intake.openBatch(for: call.service.caller)
             return .pieces(["content-type": "application/x-ndjson"], BatchAnswers(call, builder, slot))
@@ -130,12 +128,11 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/pushes/{id}",
             summary: "The status of a push",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             parameters: [pushID, app, wait],
             answers: [RouteAnswer(200, "The status", .schema("PushStatus"))],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
             let time = try call.waitingTime()
             let known = try await find(call)
             guard !known.hasEnded, let time else { return .json(known.json) }
@@ -147,7 +144,8 @@ extension RelayAPI {
             method: "DELETE",
             path: "/v1/pushes/{id}",
             summary: "Cancels a push that has not been sent",
-            access: .scope("send"),
+            // The relay does not store the sender of a push, so the push may be that of another caller.
+            access: .scope("send", audit: "cancel"),
             parameters: [pushID, app],
             answers: [
                 RouteAnswer(200, "The push is cancelled", .schema("PushStatus")),
@@ -155,7 +153,6 @@ extension RelayAPI {
             ],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.send)
             let known = try await find(call)
             let status = try await outboxCall { () throws(OutboxError) in
                 try await call.service.parts.dispatcher.cancel(known.id, of: known.lane.app)
@@ -170,13 +167,10 @@ extension RelayAPI {
 
     /// Returns the push in the path among the caller's apps; identifiers are unique only within an app.
     private static func find(_ call: Call) async throws(APIProblem) -> PushStatus {
-        let text = call.arguments["id"] ?? ""
-        guard let id = try? APNsID(text) else {
-            throw APIProblem(400, "\(text) is not the identifier of a push: it must be a UUID in lower case")
-        }
+        let id = try call.pushID()
         var apps = call.service.caller.apps
         if let app = call.text("app") {
-            guard apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
+            try call.service.demand(app: app)
             apps = [app]
         }
         let found = try await statuses(of: id, in: apps, call)
@@ -185,7 +179,7 @@ extension RelayAPI {
         }
         guard found.count == 1 else {
             let names = found.map(\.lane.app).joined(separator: ", ")
-            throw APIProblem(400, "pushes of several apps have this identifier (\(names)): add ?app= and one of them")
+            throw APIProblem(400, "pushes of several apps (\(names)) have this identifier: choose one with ?app=")
         }
         return first
     }
@@ -230,7 +224,7 @@ enum PushAnswer {
             self = .status(PushStatus(id: push.id, lane: push.lane, acceptedAt: now, place: .accepted))
         case .success(.duplicate(let status)): self = .status(status)
         case .success(.conflict):
-            self = .problem(APIProblem(422, "another push has the identifier \(push.id)", at: "/id"))
+            self = .problem(APIProblem(422, "another push has the identifier \(push.id): choose a new one", at: "/id"))
         case .success(.suppressed(let dead)):
             self = .problem(
                 APIProblem(
@@ -246,6 +240,22 @@ enum PushAnswer {
 }
 
 extension APICall<RelayAPI.Service> {
+    /// Returns the app in the path, which the key must be for.
+    func app() throws(APIProblem) -> String {
+        let app = arguments["app"] ?? ""
+        try service.demand(app: app)
+        return app
+    }
+
+    /// Returns the identifier of a push in the path.
+    func pushID() throws(APIProblem) -> APNsID {
+        let text = arguments["id"] ?? ""
+        guard let id = try? APNsID(text) else {
+            throw APIProblem(400, "\(text) is not the identifier of a push: it must be a UUID in lower case")
+        }
+        return id
+    }
+
     /// Returns the time that the caller wants to wait for the outcome; nil for none.
     func waitingTime() throws(APIProblem) -> Duration? {
         guard let text = text("wait") else { return nil }

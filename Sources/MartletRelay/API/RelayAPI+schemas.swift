@@ -181,7 +181,8 @@ extension RelayAPI {
           },
           "Status": {
             "type": "object",
-            "required": ["version", "state", "started-at", "now", "storage", "connections", "apps", "nodes", "lanes"],
+            "required": [
+              "version", "state", "started-at", "now", "storage", "problems", "connections", "apps", "nodes", "lanes"],
             "properties": {
               "version": {"type": "string"},
               "state": {"enum": ["ok", "draining", "not-keeping"]},
@@ -195,6 +196,15 @@ extension RelayAPI {
                   "since": {"$ref": "#/components/schemas/Milliseconds"}
                 }
               },
+              "problems": {"type": "array", "description": "What an operator has to fix", "items": {
+                "type": "object", "required": ["kind", "problem", "since", "error", "action"],
+                "properties": {
+                  "kind": {"enum": ["configuration", "webhook"]},
+                  "app": {"type": "string", "description": "The app of a webhook"},
+                  "problem": {"type": "string"}, "since": {"$ref": "#/components/schemas/Milliseconds"},
+                  "error": {"type": "string", "description": "The last error"},
+                  "action": {"type": "string", "description": "How to fix it"}
+                }}},
               "connections": {"type": "integer", "description": "Connections of APNs clients"},
               "apps": {"type": "array", "items": {"$ref": "#/components/schemas/App"}},
               "nodes": {"type": "array", "description": "The relays that share the database", "items": {
@@ -208,6 +218,8 @@ extension RelayAPI {
                       "state": {"enum": ["ok", "leads", "draining"]}, "own": {"type": "boolean"}
                     }}
                 ]}},
+              "nodes-outdated-since": {"$ref": "#/components/schemas/Milliseconds",
+                "description": "The time of the data in nodes; only while the database does not answer"},
               "lanes": {"type": "array", "description": "The apps in Apple's environments", "items": {
                 "allOf": [
                   {"$ref": "#/components/schemas/Work"},

@@ -10,7 +10,7 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/pushes",
             summary: "Pushes to a device token that have not ended, and abandoned ones; or those with an identifier",
-            access: .scope("read"),
+            access: .scope("read", audit: nil),
             parameters: [
                 RouteParameter(name: "token", summary: "The device token", schema: .schema("DeviceToken")),
                 RouteParameter(name: "id", summary: "The identifier of pushes", schema: .schema("PushID")),
@@ -28,8 +28,7 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The pushes, oldest first", .schema("FoundPushes"))],
             problems: [503]
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.read)
-            if let app = call.text("app") { try call.service.demand(.read, of: app) }
+            if let app = call.text("app") { try call.service.demand(app: app) }
             let after = try call.number("after", 0 ... .max, default: 0)
             let limit = try call.number("limit", 1...1_000, default: 100)
             switch (call.text("token"), call.text("id")) {
@@ -39,7 +38,7 @@ extension RelayAPI {
             case (nil, let id?):
                 return answer(try await pushes(withID: id, call), cursor: Int64(after))
             case (nil, nil), (_?, _?):
-                throw APIProblem(400, "a search needs either token or id")
+                throw APIProblem(400, "either token or id is required, and not both")
             }
         }
     ]

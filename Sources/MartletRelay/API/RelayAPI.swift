@@ -26,31 +26,30 @@ struct RelayAPI: Sendable {
         /// Whether the listener answers requests that need the scope `manage`.
         var mayManage = true
 
-        /// Checks that the caller has a scope.
-        func demand(_ scope: RelayConfiguration.Caller.Scope) throws(APIProblem) {
-            guard caller.scopes.contains(scope) else {
-                throw APIProblem(403, "this key does not have the scope \(scope.rawValue)")
+        /// Checks that the caller has the scope of a route.
+        fileprivate func demand(_ access: RouteAccess?) throws(APIProblem) {
+            guard case .scope(let scope, _)? = access else { return }
+            guard caller.scopes.contains(where: { $0.rawValue == scope }) else {
+                throw APIProblem(403, "this key does not have the scope \(scope)")
             }
-            guard scope != .manage || mayManage else {
+            guard scope != RelayConfiguration.Caller.Scope.manage.rawValue || mayManage else {
                 throw APIProblem(
                     403,
-                    "requests that need the scope manage are answered at the address of http;"
-                        + " manage-over-listen in the configuration allows them here"
+                    "requests that need the scope manage are only accepted at the address of http;"
+                        + " set manage-over-listen in the configuration to accept them here"
                 )
             }
         }
 
-        /// Checks that the caller may make administrative requests that concern all apps.
+        /// Checks that the key is for all apps of the relay.
         func demandAll() async throws(APIProblem) {
-            try demand(.manage)
             guard await parts.monitor.apps.isSubset(of: caller.apps) else {
-                throw APIProblem(403, "this key is not for all apps of the relay, and the request concerns all of them")
+                throw APIProblem(403, "this key is not for all apps of the relay, which the request requires")
             }
         }
 
-        /// Checks that the caller has a scope for an app.
-        func demand(_ scope: RelayConfiguration.Caller.Scope, of app: String) throws(APIProblem) {
-            try demand(scope)
+        /// Checks that the key is for an app.
+        func demand(app: String) throws(APIProblem) {
             guard caller.apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
         }
     }
@@ -87,6 +86,7 @@ struct RelayAPI: Sendable {
                 method: "GET",
                 path: "/openapi.json",
                 summary: "This description",
+                access: .anyone,
                 answers: [RouteAnswer(200, "An OpenAPI 3.1 document", ["type": "object"])]
             ) { _ in .bytes(description, status: 200, type: "application/json") }
         ] + healthRoutes + pushRoutes + searchRoutes + channelRoutes + feedbackRoutes + deadLetterRoutes + laneRoutes
@@ -100,15 +100,16 @@ struct RelayAPI: Sendable {
     }
 
     /// Returns the decision about a request from its head; without a valid key, the body is not read.
-    func admission(of request: HTTPRequest, from peer: String? = nil) -> HTTP1Admission {
+    func admission(of request: HTTPRequest) -> HTTP1Admission {
         if let health = measuredHealth(request) { return .answer(health) }
-        let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
-        guard hasBody else { return .whole }
         let start = ContinuousClock.now
         let match = RelayAPI.table.match(of: request)
+        let handler: HTTP1Listener.Handler = { await answer($0, match, $1, from: $0.peer) }
+        let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
+        guard hasBody else { return .whole(handler) }
         if let problem = RelayAPI.credentialsProblem(of: request) { return .answer(problem.response) }
         do throws(CallerRefusal) {
-            _ = try parts.server.caller(request.fields["authorization"], from: peer)
+            _ = try parts.server.caller(request.fields["authorization"], from: request.peer)
         } catch {
             let route = match.path ?? "other"
             parts.server.noteAnswer(
@@ -120,7 +121,7 @@ struct RelayAPI: Sendable {
             )
             return .answer(APIProblem(401, error.message).response)
         }
-        return match.streamsBody ? .streamed : .whole
+        return match.streamsBody ? .streamed(handler) : .whole(handler)
     }
 
     /// Returns the problem of a request with several credentials, because a proxy in front of the relay may have
@@ -173,7 +174,7 @@ struct RelayAPI: Sendable {
         if let page = RelayAPI.page.answer(request) { return (page, nil) }
         if let problem = RelayAPI.credentialsProblem(of: request) { return (problem.answer, CallerCounter.other) }
         let authorization = request.fields["authorization"]
-        guard !match.isOpen else {
+        guard match.access != .anyone else {
             // Does not wait for the relay's loop, because the request may be about the health of that loop.
             let caller = parts.server.currentCaller(authorization) ?? .anonymous
             let answer = await RelayAPI.table.answer(request, Service(parts: parts, caller: caller), match: match)
@@ -188,7 +189,13 @@ struct RelayAPI: Sendable {
         let managesOverListeners = await parts.server.managesOverListeners
         let mayManage = listener == .http || managesOverListeners
         let service = Service(parts: parts, caller: caller, mayManage: mayManage)
-        let answer = await RelayAPI.table.answer(request, service, stream: body, match: match)
+        let answer: HTTP1Answer
+        do throws(APIProblem) {
+            try service.demand(match.access)
+            answer = await RelayAPI.table.answer(request, service, stream: body, match: match)
+        } catch {
+            answer = error.answer
+        }
         if let entry = RelayAPI.auditEntry(of: request, match, from: caller, peer: peer, answer: answer) {
             await parts.server.audit(entry)
         }

@@ -2,8 +2,8 @@
 struct ConfigurationReloads {
     private(set) var succeeded = 0
     private(set) var failed = 0
-    /// Whether the last reload failed.
-    private(set) var didLastFail = false
+    /// The rejection of the last reload; nil when it succeeded.
+    private(set) var rejection: StandingProblem?
     /// The time at which the configuration in use was read, in milliseconds since 1970.
     private(set) var lastSuccess: Int64
 
@@ -11,10 +11,10 @@ struct ConfigurationReloads {
         lastSuccess = startedAt
     }
 
-    /// Records the result of a reload.
-    mutating func note(succeeds: Bool, at now: Int64) {
-        didLastFail = !succeeds
-        guard succeeds else {
+    /// Records the result of a reload; nil for a success.
+    mutating func note(_ error: String?, at now: Int64) {
+        rejection = error.map { StandingProblem(after: rejection, $0, at: now) }
+        guard error == nil else {
             failed += 1
             return
         }

@@ -52,8 +52,8 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
                 : "the caller \(name) expires at \(time), in \(days) days: make a new key"
         case .certificates(let setting):
             isExpired
-                ? "a certificate of \(setting) expired at \(time): clients cannot connect with it"
-                : "a certificate of \(setting) expires at \(time), in \(days) days: renew it"
+                ? "\(setting): a certificate expired at \(time): clients cannot connect with it"
+                : "\(setting): a certificate expires at \(time), in \(days) days: renew it"
         }
     }
 

@@ -20,10 +20,10 @@ extension RelayConfiguration {
         try checkNames(apps.map(\.name), "apps")
         try checkNames(callers.map(\.name), "callers")
         for app in apps where !app.name.utf8.allSatisfy(\.isOfPathSegment) {
-            throw RelayError("the app \(app.name): name must be of letters, digits, \"-\", \".\" and \"_\"")
+            throw RelayError("the app \(app.name): name must consist of letters, digits, \"-\", \".\" and \"_\"")
         }
         guard !listeners.isEmpty || http != nil else {
-            throw RelayError("listen or http has to name one address at least")
+            throw RelayError("listen or http must have an address")
         }
         if case .database(let address) = data, !PostgreSQLOutbox.isAddress(address) {
             throw RelayError(
@@ -51,8 +51,8 @@ extension RelayConfiguration {
                 continue
             }
             throw RelayError(
-                "the callers \(other) and \(caller.name) have the same key-sha256: make a key for each with"
-                    + " `martlet relay keys make`, so that one can be withdrawn without the other"
+                "the callers \(other) and \(caller.name) have the same key-sha256: create a key for each with"
+                    + " `martlet relay keys make`, so that each can be revoked separately"
             )
         }
     }
@@ -61,7 +61,7 @@ extension RelayConfiguration {
         guard let caller = callers.first(where: { $0.certificate != nil }) else { return }
         guard identity != nil else {
             throw RelayError(
-                "the caller \(caller.name) has a certificate, which clients show only over TLS: "
+                "the caller \(caller.name) has a certificate, which clients present only over TLS: "
                     + "set certificate and certificate-key"
             )
         }
@@ -98,7 +98,7 @@ extension RelayConfiguration {
     private func checkNames(_ names: [String], _ list: String) throws(RelayError) {
         var seen: Set<String> = []
         for name in names where !seen.insert(name).inserted {
-            throw RelayError("\(list) has two of the name \(name)")
+            throw RelayError("\(list) has two entries with the name \(name)")
         }
     }
 
@@ -106,11 +106,11 @@ extension RelayConfiguration {
     package var remarks: [String] {
         var remarks: [String] = []
         if http != nil, callers.isEmpty {
-            remarks.append("http has an address, but callers names no key: only health can be asked for there")
+            remarks.append("http has an address, but callers has no key: only health checks are answered there")
         }
         for environment in listeners.keys where !apps.contains(where: { $0.environments.contains(environment) }) {
             let name = environment.rawValue
-            remarks.append("listen.\(name) has an address, but no app is sent to \(name)")
+            remarks.append("listen.\(name) has an address, but no app is configured for \(name)")
         }
         if identity == nil, !listeners.values.allSatisfy(\.isOfThisMachine) {
             remarks.append("listen is open to other machines without a certificate: keys are readable on the network")

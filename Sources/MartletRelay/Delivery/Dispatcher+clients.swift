@@ -94,9 +94,11 @@ extension Dispatcher {
     ) throws(APIProblem) -> Channels {
         guard let app = context.configuration.apps.first(where: { $0.name == name }),
             let client = clients[Lane(app: name, environment: environment ?? app.environments[0])]?.client
-        else { throw APIProblem(404, "\(name) is not sent to \(environment?.rawValue ?? "Apple")") }
+        else {
+            throw APIProblem(404, "the app \(name) is not configured for \(environment?.rawValue ?? "any environment")")
+        }
         guard bundleID.map(app.bundleIDs.contains) ?? true else {
-            throw APIProblem(404, "\(name) has no bundle identifier \(bundleID ?? "")")
+            throw APIProblem(404, "the app \(name) has no bundle identifier \(bundleID ?? "")")
         }
         return client.channels(of: Topic(bundleID ?? app.bundleIDs[0]))
     }

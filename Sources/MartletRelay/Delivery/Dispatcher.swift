@@ -21,6 +21,8 @@ actor Dispatcher {
         /// The pause by an operator; nil without one.
         var pause: LanePause?
         var connections: LaneConnections
+        /// The client of the lane; nil before the start.
+        var client: LaneClient?
     }
 
     /// The state that the monitor reports.
@@ -47,7 +49,7 @@ actor Dispatcher {
     private(set) var outageLogs: [Lane: OutageLog] = [:]
     /// The relays that share the outbox.
     var fleet = FleetMembership()
-    private(set) var counts = DispatchCounts()
+    private var counts = DispatchCounts()
     private var isActing = false
     private var nextAction: LoopTimer?
     private(set) var isDraining = false
@@ -92,7 +94,8 @@ actor Dispatcher {
                 inFlight: state.inFlight,
                 problem: state.problem(at: now),
                 pause: laneControl.pause(of: lane),
-                connections: connections[lane] ?? LaneConnections()
+                connections: connections[lane] ?? LaneConnections(),
+                client: clients[lane]
             )
             return (lane, report)
         }

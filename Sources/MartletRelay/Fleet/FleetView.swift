@@ -3,8 +3,13 @@ internal import MartletOutbox
 
 /// The registered relays that share an outbox, and the data that they publish: a value without I/O.
 struct FleetView: Sendable {
+    /// The time without an update after which the data is outdated, in milliseconds: several updates were missed.
+    private static let longestAge: Int64 = 10_000
+
     /// The registered relays; empty for a relay with an outbox in a file.
     private(set) var nodes: [OutboxNode] = []
+    /// The time of the last update, in milliseconds since 1970; nil before the first one.
+    private var updatedAt: Int64?
     /// The data that the other relays have published about their lanes.
     private var others: [Int64: [Lane: LaneFacts]] = [:]
     /// The totals of relays that have stopped, so that sums do not decrease.
@@ -15,7 +20,8 @@ struct FleetView: Sendable {
     private var newDuplicates: [Int64] = []
 
     /// Updates the registered relays and their published data.
-    mutating func update(_ nodes: [OutboxNode]) {
+    mutating func update(_ nodes: [OutboxNode], at now: Int64) {
+        updatedAt = now
         findDuplicates(among: nodes)
         self.nodes = nodes
         let before = others
@@ -24,6 +30,11 @@ struct FleetView: Sendable {
         for (number, lanes) in before where others[number] == nil {
             for (lane, facts) in lanes { stopped[lane] = (stopped[lane] ?? LaneFacts()) + facts.done }
         }
+    }
+
+    /// Returns the time of the last update if it was long ago, because the database does not answer; nil otherwise.
+    func outdatedSince(at now: Int64) -> Int64? {
+        updatedAt.flatMap { now - $0 > FleetView.longestAge ? $0 : nil }
     }
 
     /// Returns the relays with this relay's name that were not returned before.

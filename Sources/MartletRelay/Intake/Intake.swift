@@ -122,7 +122,7 @@ actor Intake {
     func requestBuilder(for call: RelayAPI.Call) throws(APIProblem) -> PushRequestBuilder {
         let key = call.fields["idempotency-key"]
         guard key != "" else {
-            throw APIProblem(400, "Idempotency-Key must not be empty; leave it out, or send a text")
+            throw APIProblem(400, "Idempotency-Key must not be empty")
         }
         let caller = call.service.caller
         if case .refuse(let refusal, let seconds) = verdict(onRequestOf: caller) {

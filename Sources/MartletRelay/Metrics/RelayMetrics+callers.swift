@@ -53,7 +53,7 @@ extension RelayMetrics {
             "martlet_relay_configuration_last_reload_successful",
             .gauge,
             "Whether the last reload of the configuration succeeded.",
-            snapshot.reloads.didLastFail ? 0 : 1
+            snapshot.reloads.rejection == nil ? 1 : 0
         )
         sheet.family(
             "martlet_relay_configuration_last_success_timestamp_seconds",

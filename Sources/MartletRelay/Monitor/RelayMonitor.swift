@@ -13,6 +13,12 @@ actor RelayMonitor {
     private static let longestCommit: Int64 = 3_000
     /// The interval between checks of a database that does not answer.
     private static let outboxCheckInterval = Duration.seconds(1)
+    /// The number of rows that one commit changes, so that other calls need not wait for long.
+    private static let batch = 500
+    /// The maximum number of commits in one run; more than a relay without a backlog needs.
+    private static let batchesPerRun = 20
+    /// The interval between keep-alive comments to event streams, in seconds.
+    private static let secondsBetweenKeepAlives: Int64 = 15
 
     nonisolated let loop: EventLoop
     /// The executor of the actor, required by `Actor`: the event loop of all parts.
@@ -21,23 +27,23 @@ actor RelayMonitor {
     nonisolated let health: HealthBoard
 
     private(set) var context: RelayContext
-    let server: RelayServer
-    let intake: Intake
-    let dispatcher: Dispatcher
-    let webhooks: WebhookSender
+    private let server: RelayServer
+    private let intake: Intake
+    private let dispatcher: Dispatcher
+    private let webhooks: WebhookSender
     /// The other relays that share the outbox.
-    var fleet = FleetView()
+    private var fleet = FleetView()
     private var rates = RecentRates()
     private var reloads: ConfigurationReloads
-    var history = StatusHistory()
-    var memoryReturn = MemoryReturn(residentBytes: FreedMemory.residentBytes)
-    var expiryLog = ExpiryLog()
+    private(set) var history = StatusHistory()
+    private var memoryReturn = MemoryReturn(residentBytes: FreedMemory.residentBytes)
+    private var expiryLog = ExpiryLog()
     private var loopLag = Histogram.times
     private(set) var exports = ExportCounts()
     /// The limit for log lines about exports that failed.
     private var exportThrottle = LogThrottle()
     private var exporter: TelemetryExporter?
-    private(set) var isDraining = false
+    private var isDraining = false
     private var maintenance: Task<Void, Never>?
     /// The time of the last check of a database that does not answer.
     private var outboxCheckedAt = MonotonicTime.zero
@@ -80,9 +86,9 @@ actor RelayMonitor {
         postHealth()
     }
 
-    /// Records the result of a reload.
-    func noteReload(succeeds: Bool) {
-        reloads.note(succeeds: succeeds, at: context.now)
+    /// Records the result of a reload; nil for a success.
+    func noteReload(_ error: String?) {
+        reloads.note(error, at: context.now)
     }
 
     /// Reports that the relay is shutting down, and ends the maintenance.
@@ -141,7 +147,7 @@ actor RelayMonitor {
     /// Records the number of sent pushes for the rates of the lanes, about once a second.
     func noteRates() {
         let now = context.now
-        if rates.wantsTotals(at: now) { rates.note(dispatcher.assumeIsolated { $0.counts.sent }, at: now) }
+        if rates.wantsTotals(at: now) { rates.note(dispatcher.assumeIsolated { $0.snapshot }.counts.sent, at: now) }
     }
 
     /// Checks a database that does not answer until it does.
@@ -230,13 +236,99 @@ actor RelayMonitor {
         let backlog = await backlog()
         let measures = await context.outbox.measures
         var conditions: [(lane: Lane, teamID: String, ClientCondition)] = []
-        let clients = await dispatcher.clients
-        for lane in lanes(of: apps) {
-            guard let client = clients[lane] else { continue }
+        for (lane, report) in await dispatcher.snapshot.lanes(of: apps) {
+            guard let client = report.client else { continue }
             let condition = await client.client.condition
             conditions.append((lane, client.teamID, condition))
         }
         return RelayMetrics(snapshot, of: apps, backlog, measures, conditions).sheet
+    }
+
+    // MARK: Maintenance
+
+    /// Runs the maintenance; called once a second.
+    func runMaintenance() async {
+        let now = context.now
+        // Before all else, because the outbox may take long.
+        await intake.finishExpiredStreams(at: now / 1_000)
+        logExpiry(isStart: false)
+        await server.logOmittedRefusals(at: now)
+        await syncFleet()
+        // Other relays pause lanes too, and the outbox may have been unavailable at the start.
+        let state = await dispatcher.snapshot
+        if context.sharedOutbox != nil || !state.knowsPauses { await dispatcher.syncLanes() }
+        // Only the leader, because several relays would conflict.
+        if state.fleet.isLeader {
+            // Pushes may be due because the clock was set forward, which no timer notices.
+            await dispatcher.actSoon()
+            await endExpired(at: now)
+            await webhooks.callDue()
+        }
+        if now / 1_000 % RelayMonitor.secondsBetweenKeepAlives == 0 { await intake.sendKeepAlive() }
+        if history.wants(at: now) {
+            await takeSample()
+            returnMemory()
+        }
+        await checkOutbox()
+        if state.fleet.isLeader { await forgetOutcomes(before: now - context.configuration.retention) }
+    }
+
+    /// Publishes this relay's data and reads that of the other relays.
+    private func syncFleet() async {
+        guard let shared = context.sharedOutbox else { return }
+        await shared.publish(FleetView.text(of: snapshot.ownFacts))
+        do throws(OutboxError) {
+            fleet.update(try await shared.nodes(), at: context.now)
+            context.outboxHealth.noteRead(at: context.now)
+        } catch {
+            context.noteOutbox(error)
+        }
+        for number in fleet.takeDuplicates() {
+            context.log.warning(
+                .duplicateNodeName,
+                ["name": .string(context.configuration.node), "relay": .whole(number)]
+            )
+        }
+    }
+
+    /// Ends expired pushes.
+    private func endExpired(at now: Int64) async {
+        for _ in 0..<RelayMonitor.batchesPerRun {
+            let expired = (try? await context.outbox.expire(at: now, limit: RelayMonitor.batch)) ?? []
+            await dispatcher.noteRemoval(of: expired)
+            if expired.count < RelayMonitor.batch { return }
+        }
+    }
+
+    /// Deletes outcomes from before a time.
+    private func forgetOutcomes(before time: Int64) async {
+        for _ in 0..<RelayMonitor.batchesPerRun {
+            let count = (try? await context.outbox.forgetOutcomes(before: time, limit: RelayMonitor.batch)) ?? 0
+            if count < RelayMonitor.batch { return }
+        }
+    }
+
+    private func returnMemory() {
+        guard memoryReturn.isDue(at: FreedMemory.residentBytes) else { return }
+        FreedMemory.returnToSystem()
+        memoryReturn.finished(at: FreedMemory.residentBytes)
+    }
+
+    private func takeSample() async {
+        let backlog = await backlog()
+        if let backlog { await dispatcher.endOutages(without: backlog) }
+        let snapshot = snapshot
+        history.add(snapshot.historySample(backlog), at: snapshot.now)
+    }
+
+    /// Warns of keys and certificates that expire soon or have expired.
+    ///
+    /// - Parameter isStart: Whether to repeat earlier warnings, because the configuration is new.
+    private func logExpiry(isStart: Bool = true) {
+        if isStart { expiryLog = ExpiryLog() }
+        for warning in expiryLog.take(from: context.configuration, at: context.now / 1_000) {
+            context.log.warning(warning.event, warning.fields)
+        }
     }
 
     // MARK: Telemetry

@@ -11,18 +11,59 @@ extension RelaySnapshot {
     ///   - backlog: The backlog of each lane that has one; nil while the outbox cannot be read.
     /// - Returns: The status.
     func status(of apps: Set<String>, _ backlog: [Lane: Backlog]?) -> JSONValue {
-        [
-            "version": .string(MartletVersion.current),
-            "state": .string(isDraining ? "draining" : store.problem == nil ? "ok" : "not-keeping"),
-            "started-at": .whole(context.startedAt), "now": .whole(now),
-            "storage": .object(storageMembers),
-            "connections": .whole(server.connections),
-            "apps": .array(appList(apps)),
-            "nodes": .array(nodeList(apps)),
-            "lanes": .array(
-                dispatcher.lanes(of: apps).map { lane, report in .object(members(of: lane, report, backlog)) }
-            ),
+        let lanes = dispatcher.lanes(of: apps).map { lane, report in
+            JSONValue.object(members(of: lane, report, backlog))
+        }
+        let status: [JSONValue.Member?] = [
+            .init("version", .string(MartletVersion.current)),
+            .init("state", .string(isDraining ? "draining" : store.problem == nil ? "ok" : "not-keeping")),
+            .init("started-at", .whole(context.startedAt)), .init("now", .whole(now)),
+            .init("storage", .object(storageMembers)),
+            .init("problems", .array(problems(apps))),
+            .init("connections", .whole(server.connections)),
+            .init("apps", .array(appList(apps))),
+            .init("nodes", .array(nodeList(apps))),
+            fleet.outdatedSince(at: now).map { .init("nodes-outdated-since", .whole($0)) },
+            .init("lanes", .array(lanes)),
         ]
+        return .object(status.compactMap(\.self))
+    }
+
+    /// Returns the problems that an operator has to fix, except those of storage and of lanes.
+    private func problems(_ apps: Set<String>) -> [JSONValue] {
+        var list: [JSONValue] = []
+        func add(_ kind: String, app: String? = nil, _ text: String, since: Int64, error: String, action: String) {
+            let members: [JSONValue.Member?] = [
+                .init("kind", .string(kind)), app.map { .init("app", .string($0)) }, .init("problem", .string(text)),
+                .init("since", .whole(since)), .init("error", .string(error)), .init("action", .string(action)),
+            ]
+            list.append(.object(members.compactMap(\.self)))
+        }
+        if let rejection = reloads.rejection {
+            // The error may name apps that the key is not for.
+            let isForAll = context.configuration.appNames.isSubset(of: apps)
+            add(
+                "configuration",
+                "the relay runs with an earlier configuration, because it rejected the new one",
+                since: rejection.since,
+                error: isForAll ? rejection.error : "the log line `configuration rejected` has the reason",
+                action: "check the file with martlet relay check, correct it, and reload again"
+            )
+        }
+        // Only the leader calls webhooks, so another relay does not know whether they still fail.
+        guard dispatcher.fleet.isLeader else { return list }
+        for app in context.configuration.apps where app.webhook != nil && apps.contains(app.name) {
+            guard let problem = webhooks[app.name]?.problem else { continue }
+            add(
+                "webhook",
+                app: app.name,
+                "the webhook of \(app.name) does not accept reports about unregistered tokens",
+                since: problem.since,
+                error: problem.error,
+                action: "correct the receiver; the relay repeats the report at least once an hour"
+            )
+        }
+        return list
     }
 
     /// Returns the configuration of some apps.

@@ -17,6 +17,24 @@ struct PendingRequest {
     let start: ContinuousClock.Instant
 }
 
+/// The requests whose pushes are being stored or have no outcome yet.
+///
+/// The intake receives their numbers, so that they never leave the actor of the connections.
+struct PendingRequests {
+    private var requests: [Int: PendingRequest] = [:]
+    private var next = 0
+
+    /// Stores a request and returns its number.
+    mutating func add(_ request: PendingRequest) -> Int {
+        next += 1
+        requests[next] = request
+        return next
+    }
+
+    /// Removes and returns a request.
+    mutating func take(_ number: Int) -> PendingRequest? { requests.removeValue(forKey: number) }
+}
+
 /// Serving of the APNs protocol.
 extension RelayServer {
     /// Handles an event of a connection.
@@ -28,7 +46,9 @@ extension RelayServer {
         case .request(let request, let reply):
             if let other = request.other, let match = RelayAPI.match(of: other) {
                 guard !request.isBodyTooLong else {
-                    return reply.send(APIProblem(413, "the body is too long").response)
+                    return reply.send(
+                        APIProblem(413, "the body is longer than \(RelayServer.longestBody) bytes").response
+                    )
                 }
                 return answer(other, match, from: client.peer, reply)
             }
@@ -118,10 +138,10 @@ extension RelayServer {
             var pending = pending
             // The push has the body; the request may wait for Apple's answer for long.
             pending.request.body = []
-            let bound = LoopBound(pending, to: loop)
+            let number = pendingRequests.add(pending)
             intake.assumeIsolated { intake in
                 intake.accept([push], from: caller.name) { result, _ in
-                    self.assumeIsolated { $0.accepted(push, result, for: bound.value, waits: waits) }
+                    self.assumeIsolated { $0.accepted(push, result, for: number, waits: waits) }
                 }
             }
         }
@@ -130,16 +150,20 @@ extension RelayServer {
     private func accepted(
         _ push: OutboxPush,
         _ result: Result<ArraySlice<Acceptance>, OutboxError>,
-        for pending: PendingRequest,
+        for number: Int,
         waits: Bool
     ) {
+        guard let pending = pendingRequests.take(number) else { return }
         if let response = APNsResponse(result.map(\.first)) { return finish(pending, response) }
         let time = context.configuration.answerTime
         guard waits, time > .zero, let caller = pending.caller else { return finish(pending, .accepted) }
-        let bound = LoopBound(pending, to: loop)
+        let waiting = pendingRequests.add(pending)
         intake.assumeIsolated { intake in
             intake.wait(for: push.id, of: push.lane.app, by: caller, within: time) { end in
-                self.assumeIsolated { $0.finish(bound.value, end.map { .ended($0.outcome) } ?? .accepted) }
+                self.assumeIsolated { server in
+                    guard let pending = server.pendingRequests.take(waiting) else { return }
+                    server.finish(pending, end.map { .ended($0.outcome) } ?? .accepted)
+                }
             }
         }
     }

@@ -19,7 +19,7 @@ actor RelayServer {
     /// The maximum time for sending the last answers over HTTP when the relay stops.
     private static let lastAnswersTime = Duration.seconds(2)
     /// The maximum size of a body over HTTP/2, in bytes; small, because many arrive at once.
-    private static let longestBody = 256 << 10
+    static let longestBody = 256 << 10
 
     nonisolated let loop: EventLoop
     /// The executor of the actor, required by `Actor`: the event loop of all parts.
@@ -43,6 +43,7 @@ actor RelayServer {
     /// The port of the JSON API; nil when it is not configured.
     private(set) var httpPort: UInt16?
     var connections: [ObjectIdentifier: RelayConnection] = [:]
+    var pendingRequests = PendingRequests()
     var counts = ServerCounts()
     /// The limit for log lines about clients whose TLS handshake failed.
     private var handshakeThrottle = LogThrottle()
@@ -119,8 +120,7 @@ actor RelayServer {
             host: address.host,
             port: address.port,
             limits: limits,
-            admission: { api.admission(of: $0, from: $0.peer) },
-            handler: { await api.answer($0, nil, $1, from: $0.peer) }
+            admission: { api.admission(of: $0) }
         )
         http = listener
         return listener.port

@@ -7,10 +7,12 @@ internal import MartletTransport
 /// It is not part of the ``RelayMonitor``, because it has effects on others: it calls servers, and stores which tokens
 /// they have received.
 actor WebhookSender {
-    /// The number of reports to a webhook, by whether it accepted them.
+    /// The number of reports to a webhook, by whether it accepted them, and the last failure.
     struct Counts: Sendable, Hashable {
         var succeeded = 0
         var failed = 0
+        /// The failure of the last report; nil when it was accepted, or nothing is left to report.
+        var problem: StandingProblem?
     }
 
     /// The maximum number of tokens in one report.
@@ -53,6 +55,7 @@ actor WebhookSender {
         do throws(OutboxError) {
             let cursor = try await context.outbox.cursor(of: reader)
             let tokens = try await context.outbox.deadTokens(of: app, after: cursor, limit: WebhookSender.reportLimit)
+            if tokens.isEmpty { counts[app]?.problem = nil }
             if let last = tokens.last {
                 isDone = await send(tokens, to: webhook, of: app)
                 if isDone { try await context.outbox.setCursor(last.cursor, of: reader) }
@@ -68,9 +71,15 @@ actor WebhookSender {
         do throws(RelayError) {
             try await webhook.report(tokens, of: app, at: context.now, on: loop)
             counts[app, default: Counts()].succeeded += 1
+            counts[app]?.problem = nil
             return true
         } catch {
             counts[app, default: Counts()].failed += 1
+            counts[app]?.problem = StandingProblem(
+                after: counts[app]?.problem,
+                "\(webhook.url): \(error)",
+                at: context.now
+            )
             guard let omitted = throttles[app, default: LogThrottle()].take(at: context.now) else { return false }
             context.log.warning(
                 .webhookFailed,

@@ -14,6 +14,32 @@ extension MartletHTTPServer.APICall<SimulatedAPNs> {
     }
 }
 
+extension MartletHTTPServer.Route<SimulatedAPNs> {
+    /// Creates a route of the simulator, which requires no credentials.
+    init(
+        method: String,
+        path: String,
+        summary: String,
+        parameters: [RouteParameter] = [],
+        body: RouteBody? = nil,
+        answers: [RouteAnswer] = [RouteAnswer(200, "Done")],
+        problems: [Int] = [],
+        answer: @escaping @Sendable (APICall) async throws(APIProblem) -> HTTP1Answer
+    ) {
+        self.init(
+            method: method,
+            path: path,
+            summary: summary,
+            access: .anyone,
+            parameters: parameters,
+            body: body,
+            answers: answers,
+            problems: problems,
+            answer: answer
+        )
+    }
+}
+
 extension PushQuery {
     /// Creates a query from the text in an HTTP request.
     ///

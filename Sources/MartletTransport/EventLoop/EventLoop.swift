@@ -1,12 +1,6 @@
 internal import CMartletLibuv
 internal import Synchronization
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// A thread that waits for sockets and timers with libuv and runs Swift jobs in between.
 ///
 /// The module `MartletTransport` transports bytes over sockets, TLS, HTTP/2 and HTTP/1.1, all on event loops; it
@@ -101,7 +95,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         wakeTimer.pointee.data = context
         readClock()
 
-        guard startThread({ $0.run() }) else {
+        guard LoopThread.start({ self.run() }) else {
             Unmanaged<EventLoop>.fromOpaque(context).release()
             stop()
             uv_run(loop, UV_RUN_DEFAULT)
@@ -109,28 +103,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             throw TransportError(.system, "cannot start a thread")
         }
         clock?.add(self)
-    }
-
-    /// Runs `body` on a new thread, which keeps this object alive; returns false when the thread cannot be created.
-    private func startThread(_ body: @escaping (EventLoop) -> Void) -> Bool {
-        let start = Unmanaged.passRetained(ThreadStart(loop: self, body: body)).toOpaque()
-        var thread = uv_thread_t()
-        let status = uv_thread_create(
-            &thread,
-            { context in
-                guard let context else { return }
-                let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
-                blockSignals()
-                start.body(start.loop)
-            },
-            start
-        )
-        guard status == 0 else {
-            Unmanaged<ThreadStart>.fromOpaque(start).release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
     }
 
     deinit {
@@ -147,7 +119,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// Whether the current thread is the loop's thread.
     package var isCurrent: Bool {
-        threadID.load(ordering: .relaxed) == currentThreadID()
+        threadID.load(ordering: .relaxed) == LoopThread.currentID
     }
 
     /// Runs `body` on the loop, in order with the queued jobs; when called on the loop, later in the same turn.
@@ -210,7 +182,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             defer { inbox.hasThread = true }
             return !inbox.hasThread
         }
-        if needsThread { _ = startThread { $0.runLateWork() } }
+        if needsThread { _ = LoopThread.start { self.runLateWork() } }
     }
 
     // MARK: On the loop
@@ -308,7 +280,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     private func run() {
-        threadID.store(currentThreadID(), ordering: .relaxed)
+        threadID.store(LoopThread.currentID, ordering: .relaxed)
         uv_prepare_start(beforePoll) { handle in EventLoop.from(handle?.pointee.data)?.finishTurn() }
         uv_check_start(afterPoll) { handle in EventLoop.from(handle?.pointee.data)?.polled() }
         uv_run(loop, UV_RUN_DEFAULT)
@@ -320,7 +292,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// Runs work that was added after the loop had been closed, in order.
     private func runLateWork() {
-        threadID.store(currentThreadID(), ordering: .relaxed)
+        threadID.store(LoopThread.currentID, ordering: .relaxed)
         while true {
             let isDone = inbox.withLock { inbox in
                 bound.work.append(contentsOf: inbox.work)
@@ -392,35 +364,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             nil
         )
     }
-}
-
-/// Blocks signals on the calling thread: a write to a closed connection must return an error instead of ending the
-/// process with `SIGPIPE`, and signals that the program waits for must be delivered to its own threads.
-private func blockSignals() {
-    var all = sigset_t()
-    sigfillset(&all)
-    for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGPROF] { sigdelset(&all, signal) }
-    pthread_sigmask(SIG_BLOCK, &all, nil)
-}
-
-/// The context of a new thread of a loop.
-private final class ThreadStart {
-    let loop: EventLoop
-    let body: (EventLoop) -> Void
-
-    init(loop: EventLoop, body: @escaping (EventLoop) -> Void) {
-        self.loop = loop
-        self.body = body
-    }
-}
-
-/// Returns an identifier of the calling thread that can be compared.
-private func currentThreadID() -> UInt {
-    #if canImport(Glibc)
-        UInt(pthread_self())
-    #else
-        UInt(bitPattern: pthread_self())
-    #endif
 }
 
 /// Returns libuv's message for one of its (negative) status codes.

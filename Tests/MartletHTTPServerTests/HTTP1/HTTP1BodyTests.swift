@@ -7,7 +7,7 @@ import Testing
 /// Bodies that are read while they arrive.
 @Suite(.timeLimit(.minutes(1))) struct HTTP1BodyTests {
     private func listener(_ handler: @escaping HTTP1Listener.Handler) throws -> HTTP1Listener {
-        try HTTP1Listener(host: "127.0.0.1", port: 0, admission: { _ in .streamed }, handler: handler)
+        try HTTP1Listener(host: "127.0.0.1", port: 0, admission: { _ in .streamed(handler) })
     }
 
     private static let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -125,10 +125,11 @@ import Testing
             host: "127.0.0.1",
             port: 0,
             limits: limits,
-            admission: { _ in .streamed },
-            handler: { _, body in
-                let count = await Self.length(of: body)
-                return .whole(HTTPResponse(status: 200, body: Array("\(count ?? -1)".utf8)))
+            admission: { _ in
+                .streamed { _, body in
+                    let count = await Self.length(of: body)
+                    return .whole(HTTPResponse(status: 200, body: Array("\(count ?? -1)".utf8)))
+                }
             }
         )
         defer { listener.stop() }
@@ -145,12 +146,13 @@ import Testing
             host: "127.0.0.1",
             port: 0,
             limits: limits,
-            admission: { $0.method == "POST" ? .streamed : .whole },
-            handler: { request, body in
-                guard request.method == "POST" else { return .whole(HTTPResponse(status: 204)) }
-                waiting.continuation.yield()
-                _ = await Self.length(of: body)
-                return .whole(HTTPResponse(status: 200))
+            admission: { request in
+                guard request.method == "POST" else { return .whole { _, _ in .whole(HTTPResponse(status: 204)) } }
+                return .streamed { _, body in
+                    waiting.continuation.yield()
+                    _ = await Self.length(of: body)
+                    return .whole(HTTPResponse(status: 200))
+                }
             }
         )
         defer { listener.stop() }

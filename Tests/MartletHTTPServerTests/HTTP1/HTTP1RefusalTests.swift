@@ -11,10 +11,12 @@ import Testing
         let listener = try HTTP1Listener(
             host: "127.0.0.1",
             port: 0,
-            admission: { $0.fields["authorization"] == nil ? .answer(HTTPResponse(status: 401)) : .whole },
-            handler: { request, _ in
-                handled.withLock { $0 += 1 }
-                return .whole(HTTPResponse(status: 200, fields: [:], body: request.body))
+            admission: { request in
+                guard request.fields["authorization"] != nil else { return .answer(HTTPResponse(status: 401)) }
+                return .whole { request, _ in
+                    handled.withLock { $0 += 1 }
+                    return .whole(HTTPResponse(status: 200, fields: [:], body: request.body))
+                }
             }
         )
         defer { listener.stop() }

@@ -52,7 +52,11 @@ import Testing
         let path = "/v1/pushes/" + Self.id
         for method in ["GET", "DELETE"] {
             let answer = await bench.ask(method, path, key: "both")
-            #expect(answer.status == 400 && answer.text.contains("(orders, rides): add ?app="), "\(answer.text)")
+            #expect(
+                answer.status == 400
+                    && answer.text.contains("(orders, rides) have this identifier: choose one with ?app="),
+                "\(answer.text)"
+            )
         }
         #expect(await bench.ask("GET", path).json["app"] == "orders", "the key of one app need not say which")
         #expect(await bench.ask("DELETE", path + "?app=rides", key: "both").json["state"] == "cancelled")

@@ -87,7 +87,7 @@ import Testing
             let path = route.path.replacing("{app}", with: "orders").replacing("{token}", with: "dead00ff")
                 .replacing("{id}", with: "123e4567-e89b-42d3-a456-426655440000").replacing("{node}", with: "1")
                 .replacing("{environment}", with: "production")
-            let key: String? = if case .scope(let scope) = route.access { "all but " + scope } else { nil }
+            let key: String? = if case .scope(let scope, _) = route.access { "all but " + scope } else { nil }
             let answer = await bench.ask(route.method, path, #"{"to":"5d3a6a1c","payload":{}}"#, key: key)
             #expect(answer.status == (key == nil ? 200 : 403), "\(route.method) \(path): \(answer.text)")
         }

@@ -63,8 +63,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", 400, "a search needs either token or id"),
-        ("?token=5d3a6a1c&id=123e4567-e89b-42d3-a456-426655440000", 400, "a search needs either token or id"),
+        ("", 400, "either token or id is required, and not both"),
+        (
+            "?token=5d3a6a1c&id=123e4567-e89b-42d3-a456-426655440000", 400,
+            "either token or id is required, and not both"
+        ),
         ("?token=5d3a6a1c", 400, "app is missing: this key is for orders, rides"),
         ("?token=xyz&app=orders", 400, "token: "), ("?id=xyz", 400, "id must be a UUID in lower case"),
         ("?token=5d3a6a1c&app=meals", 403, "this key is not for the app meals"),

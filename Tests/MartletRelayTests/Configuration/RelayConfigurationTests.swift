@@ -46,11 +46,11 @@ import Testing
         (ConfigurationFile.good(("\"production\"", "\"sandbox\"")), "listen.sandbox is unknown"),
         (
             ConfigurationFile.good(("{\"production\": \"127.0.0.1:0\"}", "{}"), ("\"http\": \"127.0.0.1:0\",", "")),
-            "listen or http has to name one address at least"
+            "listen or http must have an address"
         ),
         (
             ConfigurationFile.good(("orders\", \"b", "or/ders\", \"b"), ("[\"orders", "[\"or/ders")),
-            "name must be of letters"
+            "name must consist of letters"
         ),
         (ConfigurationFile.good(("\"key-file\": \"AuthKey.p8\", ", "")), "apps[0].key-file is missing"),
         (ConfigurationFile.good(("AuthKey.p8", "Other.p8")), "Other.p8 cannot be read: no such file or directory"),
@@ -142,9 +142,9 @@ import Testing
         let file = try ConfigurationFile()
         var configuration = try RelayConfiguration(file: file.path)
         configuration.callers.append(configuration.callers[0])
-        #expect(throws: RelayError("callers has two of the name back end")) { try configuration.check() }
+        #expect(throws: RelayError("callers has two entries with the name back end")) { try configuration.check() }
         configuration.apps.append(configuration.apps[0])
-        #expect(throws: RelayError("apps has two of the name orders")) { try configuration.check() }
+        #expect(throws: RelayError("apps has two entries with the name orders")) { try configuration.check() }
     }
 
     @Test func `two callers cannot have one key`() throws {

@@ -36,9 +36,9 @@ import Testing
         for _ in 0..<20 { #expect(await bench.push().json["state"] == "delivered") }
         for token in ["dead00f1", "dead00f2"] { #expect(await bench.push(to: token).json["state"] == "refused") }
         _ = await bench.push(to: "0bad", waiting: false)
-        await until(bench.parts.dispatcher) { $0.counts.sent[Self.lane] == 23 }
+        await until(bench.parts.dispatcher) { $0.snapshot.counts.sent[Self.lane] == 23 }
         clock.advance(by: 5)
-        await until(bench.parts.dispatcher) { $0.counts.sent[Self.lane] == 24 && $0.machine.isIdle }
+        await until(bench.parts.dispatcher) { $0.snapshot.counts.sent[Self.lane] == 24 && $0.machine.isIdle }
         clock.advance(by: 5)
         await check(bench, Expected(sent: 24, rate: "2.4", delivered: 21))
         let metrics = await bench.ask("GET", "/metrics").text
@@ -58,7 +58,7 @@ import Testing
         await check(bench, outage)
         let waiting = await bench.ask("GET", "/v1/status").json["lanes"]?.elements?.first
         #expect(waiting?["backlog"] == 3 && waiting?["oldest-seconds"] == 20, "each try makes a push due anew")
-        #expect((await bench.parts.dispatcher.counts.unsent.values.reduce(0, +)) >= 1)
+        #expect((await bench.parts.dispatcher.snapshot.counts.unsent.values.reduce(0, +)) >= 1)
         let ready = await bench.ask("GET", "/readyz?verbose").text
         #expect(ready.contains("orders production: down since 2026-11-18T11:06:50.000Z: ConnectionFailed"), "\(ready)")
 
@@ -69,7 +69,9 @@ import Testing
         configuration.port = port
         let apple = try await SimulatedAPNs.start(configuration)
         clock.advance(by: 5)
-        await until(bench.parts.dispatcher) { $0.counts.outcomes[Self.lane]?[.delivered] == 24 && $0.machine.isIdle }
+        await until(bench.parts.dispatcher) {
+            $0.snapshot.counts.outcomes[Self.lane]?[.delivered] == 24 && $0.machine.isIdle
+        }
         clock.advance(by: 5)
         await check(bench, Expected(sent: 27, rate: "0.3", delivered: 24))
 
@@ -77,7 +79,7 @@ import Testing
         await apple.setFaults([Fault(.respond(.invalidProviderToken))])
         let refused = clock.now
         _ = await bench.push(waiting: false)
-        await until(bench.parts.dispatcher) { $0.counts.sent[Self.lane] == 28 }
+        await until(bench.parts.dispatcher) { $0.snapshot.counts.sent[Self.lane] == 28 }
         _ = await bench.push(to: "5d3a6a1d", waiting: false)
         await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.outage != nil }
         let credentials = Expected(sent: 29, rate: "0.3", delivered: 24, outage: ("InvalidProviderToken", refused))

@@ -280,13 +280,23 @@ import Testing
         }
         var view = FleetView()
         let own = node(3, silence: 100, isOwn: true)
-        view.update([node(1, silence: 4_000), node(2, silence: 4_000, name: "b"), own])
-        view.update([node(1, silence: 9_000), node(2, silence: 200, name: "b"), own])
+        view.update([node(1, silence: 4_000), node(2, silence: 4_000, name: "b"), own], at: 0)
+        view.update([node(1, silence: 9_000), node(2, silence: 200, name: "b"), own], at: 0)
         #expect(view.takeDuplicates() == [], "a lease that nobody renews, and another name")
-        view.update([node(1, silence: 300), node(2, silence: 400, name: "b"), own])
+        view.update([node(1, silence: 300), node(2, silence: 400, name: "b"), own], at: 0)
         #expect(view.takeDuplicates() == [1])
-        view.update([node(1, silence: 100), own])
+        view.update([node(1, silence: 100), own], at: 0)
         #expect(view.takeDuplicates() == [])
+    }
+
+    @Test func `data that was not updated for ten seconds is outdated`() {
+        var view = FleetView()
+        #expect(view.outdatedSince(at: 50_000) == nil, "a relay with an outbox in a file")
+        view.update([], at: 50_000)
+        #expect(view.outdatedSince(at: 60_000) == nil && view.outdatedSince(at: 60_001) == 50_000)
+        #expect(view.outdatedSince(at: 10) == nil, "a clock that was set back")
+        view.update([], at: 60_001)
+        #expect(view.outdatedSince(at: 60_002) == nil)
     }
 
     @Test func `what others tell of their lanes is added up, and sums only grow`() {
@@ -308,10 +318,10 @@ import Testing
                 facts: FleetView.text(of: [lane: facts])
             )
         }
-        view.update([node(1, isOwn: true), node(2), node(3)])
+        view.update([node(1, isOwn: true), node(2), node(3)], at: 0)
         #expect(view.others(in: lane).sent == 14 && view.others(in: lane).rate == 5)
         #expect(view.others(in: lane).outcomes[.delivered] == 12)
-        view.update([node(1, isOwn: true), node(3)])
+        view.update([node(1, isOwn: true), node(3)], at: 0)
         #expect(view.others(in: lane).sent == 14 && view.others(in: lane).rate == 2.5)
     }
 

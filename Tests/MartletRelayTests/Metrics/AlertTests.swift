@@ -1,6 +1,8 @@
 import Foundation
+import Martlet
 import MartletCore
 import MartletOutbox
+import MartletTransport
 import TestSupport
 import Testing
 
@@ -25,17 +27,83 @@ import Testing
     private var alertNames: [String] { alerts.matches(of: /- alert: (\w+)/).map { String($0.1) } }
 
     /// The queries of the dashboard.
-    private var queries: [String] {
-        func texts(_ value: JSONValue) -> [String] {
-            let own = value["expr"]?.stringValue.map { [$0] } ?? []
-            return own + ((value.elements ?? []) + (value.members ?? []).map(\.value)).flatMap(texts)
+    private var queries: [String] { panels.map(\.query) }
+
+    /// The queries of the dashboard, each with the labels that its legend shows.
+    private var panels: [(query: String, shown: Set<String>)] {
+        func panels(_ value: JSONValue) -> [(query: String, shown: Set<String>)] {
+            let legend = value["legendFormat"]?.stringValue ?? ""
+            let shown = Set(legend.matches(of: /\{\{(\w+)\}\}/).map { String($0.1) })
+            let own = value["expr"]?.stringValue.map { [($0, shown)] } ?? []
+            return own + ((value.elements ?? []) + (value.members ?? []).map(\.value)).flatMap(panels)
         }
-        return texts(dashboard)
+        return panels(dashboard)
+    }
+
+    /// The queries of the alerts, each with the labels that its message shows.
+    private var rules: [(query: String, shown: Set<String>)] {
+        alerts.split(separator: "- alert: ").dropFirst().map { rule in
+            let query = rule.firstMatch(of: /expr: ((?s:.*?))\n +(?:for|labels):/).map { String($0.1) } ?? ""
+            return (query, Set(rule.matches(of: /\$labels\.(\w+)/).map { String($0.1) }))
+        }
     }
 
     /// The metrics that a text names.
     private static func metrics(in text: String) -> Set<String> {
         Set(text.matches(of: /\b(martlet_relay|process|http_server)_[a-z_]+/).map { String($0.0) })
+    }
+
+    /// The labels of the samples of a relay that has delivered a push and cannot reach one of Apple's servers.
+    private static func labels() async throws -> [String: Set<String>] {
+        let reserved = try SilentServer.unusedPort()
+        let issued = try CertificateAuthority().issueServerCertificate(dnsNames: ["localhost"], ipAddresses: [])
+        let webhook = try Webhook(
+            url: "https://localhost/hook",
+            secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        )
+        let bench = try await RelayBench {
+            $0.apps[0].environments = [.production, .development]
+            $0.apps[0].webhook = webhook
+            $0.endpoints[.development] = LaneEndpoint(
+                APNsEndpoint(host: "127.0.0.1", port: reserved.port, isEncrypted: false)
+            )
+            $0.identity = .init(certificateChainPEM: issued.certificatePEM, privateKeyPEM: issued.keyPEM)
+            $0.callers[0].expiresAt = .distantFuture
+        }
+        #expect(await bench.push().json["state"] == "delivered")
+        let push = #"{"to":"5d3a6a1c","environment":"development","payload":{"aps":{"alert":"Hi"}}}"#
+        #expect(await bench.ask("POST", "/v1/pushes", push).status == 202)
+        let lane = Lane(app: "orders", environment: .development)
+        await until(bench.parts.dispatcher) { dispatcher in
+            dispatcher.snapshot.lanes[lane].map { $0.problem != nil && !$0.connections.errors.isEmpty } ?? false
+        }
+        let text = await bench.parts.monitor.metrics(of: ["orders"]).exposition
+        await bench.stop()
+        var labels: [String: Set<String>] = [:]
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            let name = String(line.prefix { $0 != "{" && $0 != " " })
+            labels[name, default: []].formUnion(line.matches(of: /(\w+)="/).map { String($0.1) })
+        }
+        return labels
+    }
+
+    @Test func `each label of the alerts and the dashboard exists`() async throws {
+        let labels = try await Self.labels()
+        #expect(rules.count == alertNames.count)
+        // Prometheus adds these to each sample.
+        let added: Set = ["instance", "job"]
+        for (query, shown) in rules + panels {
+            let metrics = Self.metrics(in: query)
+            #expect(metrics.isSubset(of: labels.keys), "\(metrics.subtracting(labels.keys)): \(query)")
+            for selector in query.matches(of: /(\w+)\{([^}]*)\}/) {
+                guard let known = labels[String(selector.1)] else { continue }
+                let selected = Set(selector.2.matches(of: /(\w+) *[=!]/).map { String($0.1) })
+                #expect(selected.isSubset(of: known.union(added)), "\(query)")
+            }
+            let groups = query.matches(of: /\b(?:by|on) \(([^)]*)\)/).flatMap { $0.1.matches(of: /\w+/) }
+            let all = metrics.reduce(added) { $0.union(labels[$1] ?? []) }
+            #expect(Set(groups.map { String($0.0) }).union(shown).isSubset(of: all), "\(query)")
+        }
     }
 
     /// The names of the samples of a relay.

@@ -101,7 +101,8 @@ import Testing
 
     @Test func `reloads are counted, with the time of the last good one`() async throws {
         let clock = TestClock()
-        let bench = try await RelayBench(clock: clock.wall)
+        let key = try RelayConfiguration.Caller(key: "operator", apps: ["orders", "rides"], scopes: [.read])
+        let bench = try await RelayBench(clock: clock.wall) { $0.callers.append(key) }
         let names = [
             #"configuration_reloads_total{result="ok"}"#, #"configuration_reloads_total{result="failed"}"#,
             "configuration_last_reload_successful", "configuration_last_success_timestamp_seconds",
@@ -122,10 +123,19 @@ import Testing
         bad.apps[1].name = "orders"
         let unusable = bad
         await #expect(throws: RelayError.self) { try await bench.relay.reload(unusable) }
-        await bench.relay.noteFailedReload()
+        clock.advance(by: 60)
+        await bench.relay.noteRejectedReload(RelayError("relay.json is not valid JSON"))
         await expect(["1", "2", "0", "\(Double(start + 60))"])
+        let problem = await bench.ask("GET", "/v1/status").json["problems"]?.elements?.first
+        #expect(problem?["kind"] == "configuration" && problem?["since"] == .whole((start + 120) * 1_000))
+        #expect(problem?["error"] == "the log line `configuration rejected` has the reason", "the key is for one app")
+        #expect(
+            await bench.ask("GET", "/v1/status", key: "operator").json["problems"]?.elements?.first?["error"]
+                == "relay.json is not valid JSON"
+        )
         try await bench.relay.reload(await bench.relay.context.configuration)
-        await expect(["2", "2", "1", "\(Double(start + 120))"])
+        #expect(await bench.ask("GET", "/v1/status").json["problems"] == [])
+        await expect(["2", "2", "1", "\(Double(start + 180))"])
         await bench.stop()
     }
 
@@ -146,7 +156,7 @@ import Testing
         let configuration = await bench.relay.context.configuration
         let late = Date(millisecondsSince1970: (expiry + 1) * 1_000)
         let words = configuration.expiryWarnings(at: late).map(\.description)
-        #expect(words == ["a certificate of certificate expired at \(time): clients cannot connect with it"])
+        #expect(words == ["certificate: a certificate expired at \(time): clients cannot connect with it"])
         await bench.stop()
     }
 
@@ -178,6 +188,12 @@ import Testing
         let counts = await self.lines(bench, "webhook_reports_total")
         #expect(counts.contains(#"martlet_relay_webhook_reports_total{app="orders",result="failed"} 1"#), "\(counts)")
         #expect(counts.contains(#"martlet_relay_webhook_reports_total{app="orders",result="ok"} 0"#), "\(counts)")
+        let problems = await bench.ask("GET", "/v1/status").json["problems"]?.elements ?? []
+        #expect(problems.map { $0["app"] } == ["orders", "rides"])
+        #expect(
+            problems.first?["error"] == .string("http://127.0.0.1:\(server.port)/hook: the answer was status 500"),
+            "\(problems)"
+        )
         let all = lines.objects.filter { $0["msg"] == "webhook failed" }
         let line = try #require(all.first { $0["app"] == "orders" }, "\(lines.all)")
         #expect(line["error"] == "the answer was status 500", "\(line)")

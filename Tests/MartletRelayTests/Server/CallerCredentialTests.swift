@@ -109,7 +109,7 @@ import Testing
         (#""expires": "T","#, "callers[0].expires must be a date or a time in UTC"),
         (#""expires": 7,"#, "callers[0].expires must be a string"),
         (#""certificate-sha256": "ab","#, "callers[0].certificate-sha256 must be the 64 hexadecimal digits"),
-        (#""certificate-subject": "CN=a","#, "has a certificate, which clients show only over TLS"),
+        (#""certificate-subject": "CN=a","#, "has a certificate, which clients present only over TLS"),
         (#""password": "a","#, "callers[0].password is unknown"),
     ])
     func `a mistake in a caller's credentials names the rule`(member: String, message: String) throws {

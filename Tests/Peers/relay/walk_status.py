@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -143,6 +144,14 @@ class RelayPage(unittest.TestCase):
         expect(self.page.locator("#live")).to_have_text("Live")
         self.relay.stop()
         expect(self.page.locator("#live")).to_have_text("Connection lost. Retrying…", timeout=10_000)
+
+    def test_a_rejected_reload_is_shown(self):
+        self.enter(KEY)
+        with open(self.directory.name + "/relay.json", "w") as file:
+            file.write("{")
+        self.relay.process.send_signal(signal.SIGHUP)
+        expect(self.page.locator(".alarm")).to_contain_text("relay.json is not valid JSON", timeout=10_000)
+        self.assertEqual(self.errors, [])
 
     def test_narrow_screen_in_dark_mode(self):
         self.page.set_viewport_size({"width": 390, "height": 800})
