@@ -8,7 +8,6 @@ internal import Synchronization
 final class SpanRecorder: Sendable {
     private struct State {
         var tracer: PushTracer
-        /// The source of identifiers and of the random sample.
         var generator = SplitMix64(state: .random(in: .min ... .max))
     }
 
@@ -37,7 +36,6 @@ final class SpanRecorder: Sendable {
         }
     }
 
-    /// Records the span of a push for which the outbox has answered.
     func stored(_ arrival: PushTracer.Arrival, _ answer: Result<Acceptance, OutboxError>) {
         let time = clock.microsecondsSince1970()
         state.withLock { $0.tracer.stored(arrival, answer, at: time) }

@@ -131,21 +131,21 @@ import Testing
         #expect(try TelemetrySettings(variables: ["OTEL_EXPORTER_OTLP_ENDPOINT": ""]) == nil)
         let endpoint = ["OTEL_EXPORTER_OTLP_ENDPOINT": "https://collector.example:4318/base"]
         let plain = try #require(try TelemetrySettings(variables: endpoint))
-        #expect(plain.traces?.address == WebAddress("https://collector.example:4318/base/v1/traces"))
-        #expect(plain.metrics?.address == WebAddress("https://collector.example:4318/base/v1/metrics"))
+        #expect(plain.address == WebAddress("https://collector.example:4318/base/v1/traces"))
         #expect(plain.attributes == [Attribute("service.name", "martlet-relay")] && plain.share == 1)
         #expect(try TelemetrySettings(variables: endpoint.merging(["OTEL_SDK_DISABLED": "true"]) { $1 }) == nil)
+        #expect(try TelemetrySettings(variables: endpoint.merging(["OTEL_TRACES_EXPORTER": "none"]) { $1 }) == nil)
         let all = [
-            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://[::1]:1/t?x=1", "OTEL_METRICS_EXPORTER": "none",
+            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://[::1]:1/t?x=1",
             "OTEL_EXPORTER_OTLP_HEADERS": "a=1", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "B=x%20y,c=z=",
             "OTEL_RESOURCE_ATTRIBUTES": "service.name=mine,deployment.environment.name=test",
             "OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.1",
             "OTEL_EXPORTER_OTLP_TIMEOUT": "2500", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
         ]
         let settings = try #require(try TelemetrySettings(variables: endpoint.merging(all) { $1 }))
-        #expect(settings.traces?.address == WebAddress("http://[::1]:1/t?x=1") && settings.metrics == nil)
-        #expect(settings.traces?.fields == ["b": "x y", "c": "z="])
-        #expect(settings.summary == ["Exports traces to http://[::1]:1/t."])
+        #expect(settings.address == WebAddress("http://[::1]:1/t?x=1"))
+        #expect(settings.fields == ["b": "x y", "c": "z="])
+        #expect(settings.summary == "Exports traces to http://[::1]:1/t.")
         #expect(settings.attributes.map(\.name) == ["service.name", "deployment.environment.name"])
         #expect(settings.attributes[0] == Attribute("service.name", "mine"))
         #expect(settings.share == 0.1 && settings.timeout == .milliseconds(2_500) && settings.remarks.count == 1)
@@ -160,15 +160,15 @@ import Testing
         let file = try ConfigurationFile(ConfigurationFile.good(("\"data\"", telemetry)))
         try file.directory.write("api-key=abc\nother=d\n", to: "headers")
         let settings = try #require(try RelayConfiguration(file: file.path).telemetry)
-        #expect(settings.traces?.address == WebAddress("http://127.0.0.1:4318/v1/traces") && settings.share == 0.5)
-        #expect(settings.traces?.fields == ["api-key": "abc", "other": "d"])
+        #expect(settings.address == WebAddress("http://127.0.0.1:4318/v1/traces") && settings.share == 0.5)
+        #expect(settings.fields == ["api-key": "abc", "other": "d"])
         #expect(settings.attributes == [Attribute("service.name", "pushes")])
         var overrides = RelayOverrides()
         overrides.openTelemetry = [
-            "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://10.0.0.1/m", "OTEL_SERVICE_NAME": "other",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "http://10.0.0.1/m", "OTEL_SERVICE_NAME": "other",
         ]
         let both = try #require(try RelayConfiguration(file: file.path, overrides: overrides).telemetry)
-        #expect(both.metrics?.address == WebAddress("http://10.0.0.1/m") && both.traces == settings.traces)
+        #expect(both.address == WebAddress("http://10.0.0.1/m/v1/traces") && both.fields == settings.fields)
         #expect(both.attributes == [Attribute("service.name", "other")])
     }
 
@@ -182,7 +182,7 @@ import Testing
             ["OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "2"],
             "OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1"
         ),
-        (["OTEL_METRIC_EXPORT_INTERVAL": "soon"], "OTEL_METRIC_EXPORT_INTERVAL must be a number of milliseconds"),
+        (["OTEL_EXPORTER_OTLP_TIMEOUT": "soon"], "OTEL_EXPORTER_OTLP_TIMEOUT must be a number of milliseconds"),
         (["OTEL_EXPORTER_OTLP_CERTIFICATE": "/nowhere"], "the file /nowhere cannot be read"),
     ])
     func `a mistake in a variable is named, without its secrets`(variables: [String: String], message: String) {
