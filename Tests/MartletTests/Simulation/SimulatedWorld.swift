@@ -327,9 +327,9 @@ struct SimulatedWorld {
         if truths[index].processed > 0, lastAnswerAccepts(index) { return nil }
         let reason = Self.reasons.randomElement(using: &random) ?? .internalServerError
         var error = APNsError(.refused, id: id, description: "refused", outcome: .answered)
-        error.reason = reason
-        error.status = reason.status
-        if happens(0.1) { error.retryAfter = .milliseconds(Int.random(in: 0...3_000, using: &random)) }
+        error.properties.reason = reason
+        error.properties.status = reason.status
+        if happens(0.1) { error.properties.retryAfter = .milliseconds(Int.random(in: 0...3_000, using: &random)) }
         return error
     }
 
