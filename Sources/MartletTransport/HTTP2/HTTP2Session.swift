@@ -20,22 +20,16 @@ enum HTTP2Event {
 package struct HTTP2GoAway: Sendable, Hashable {
     /// The highest stream that the peer may have processed.
     package var lastStreamID: Int32
-    /// The error code.
     package var errorCode: HTTP2ErrorCode
     /// The peer's additional data; APNs sends a JSON object with a `reason`.
     package var debugData: [UInt8]
+}
 
+extension HTTP2GoAway {
     init(_ frame: nghttp2_goaway) {
         lastStreamID = frame.last_stream_id
         errorCode = HTTP2ErrorCode(rawValue: frame.error_code)
         debugData = Array(UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len))
-    }
-
-    /// Creates a frame from its parts.
-    package init(lastStreamID: Int32, errorCode: HTTP2ErrorCode, debugData: [UInt8]) {
-        self.lastStreamID = lastStreamID
-        self.errorCode = errorCode
-        self.debugData = debugData
     }
 }
 
@@ -51,7 +45,6 @@ package struct HTTP2Limits: Sendable {
     /// connection, and the stream of a response that exceeds it is reset.
     package var fieldBytes: Int
 
-    /// Creates limits with these values.
     package init(concurrentStreams: UInt32, bodyBytes: Int, fieldBytes: Int) {
         self.concurrentStreams = concurrentStreams
         self.bodyBytes = bodyBytes
@@ -203,7 +196,6 @@ struct HTTP2Session: ~Copyable {
         frame.complete(in: &output)
     }
 
-    /// The number of frames in the output queue.
     var outputFrameCount: Int { nghttp2_session_get_outbound_queue_size(raw) }
 
     /// Whether both sides have finished.
@@ -238,7 +230,6 @@ struct HTTP2Session: ~Copyable {
         inbox.add(stream)
     }
 
-    /// The number of open streams.
     var openStreamCount: Int { inbox.openStreamCount }
 
     /// Returns the outcome of a request whose stream the peer has closed (clients only).
@@ -256,7 +247,6 @@ struct HTTP2Session: ~Copyable {
         return .broken(StreamFailure(isUnprocessed: !hasSent, cause: cause))
     }
 
-    /// Removes and returns the open streams, which end with the session.
     func takeOpenStreams() -> [HTTP2Stream] {
         inbox.takeOpenStreams()
     }
@@ -293,7 +283,6 @@ struct HTTP2Session: ~Copyable {
         if status != 0 { reset(stream, .internalError) }
     }
 
-    /// Resets a stream.
     func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         guard !stream.isClosed else { return }
         nghttp2_submit_rst_stream(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
@@ -308,7 +297,6 @@ struct HTTP2Session: ~Copyable {
     /// pending (servers only).
     var refusedStreamCount: Int { inbox.refusedStreamCount }
 
-    /// The number of streams that the peer has reset.
     var resetStreamCount: Int { inbox.resetStreamCount }
 
     /// Returns whether the peer's stream is processed: no GOAWAY has excluded it.
@@ -348,7 +336,6 @@ struct HTTP2Session: ~Copyable {
         inbox.terminate(raw, .settingsTimeout, because: "the peer does not acknowledge SETTINGS frames")
     }
 
-    /// Sends a PING.
     func ping() {
         nghttp2_submit_ping(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }
