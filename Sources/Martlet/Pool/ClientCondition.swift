@@ -38,7 +38,6 @@ extension PushClient {
 }
 
 extension PoolMachine {
-    /// The current state of the pool.
     var condition: ClientCondition {
         var condition = ClientCondition()
         for connection in connections where connection.isUsable { condition.streamLimit += connection.peerLimit }

@@ -8,7 +8,6 @@ extension PoolMachine {
 
     // MARK: Events
 
-    /// Records that a connection was established.
     mutating func connected(_ id: ConnectionID, at now: MonotonicTime) {
         guard let index = index(of: id), case .connecting = connections[index].phase else { return }
         connections[index].phase = .open
@@ -164,7 +163,6 @@ extension PoolMachine {
     /// The number of connections that stay open even when idle.
     var keptConnections: Int { min(wantedConnections, settings.connectionLimit) }
 
-    /// Whether the wanted number of connections is open.
     var isWarm: Bool { connections.count(where: \.isUsable) >= keptConnections }
 
     private mutating func openWantedConnections(at now: MonotonicTime) {

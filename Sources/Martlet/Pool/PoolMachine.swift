@@ -50,7 +50,6 @@ struct PoolMachine {
         case report(ClientEvent)
     }
 
-    /// The settings of the owner.
     struct Settings {
         /// Whether pushes are sent with provider tokens.
         ///
@@ -59,7 +58,6 @@ struct PoolMachine {
         var usesProviderTokens: Bool
         /// The maximum number of pushes that wait for a stream or for their timestamp; further ones are rejected.
         var waitingLimit: Int
-        /// The maximum number of connections.
         var connectionLimit = 4
         /// Whether to stop sending for a while when everything is rejected for one reason.
         var breaksCircuit = true
@@ -108,10 +106,8 @@ struct PoolMachine {
         pushes.takeResult(of: key)
     }
 
-    /// The number of pushes that wait for a stream.
     var waitingCount: Int { waiting.count - settledInQueue }
 
-    /// Whether the limit of waiting pushes is reached.
     private var isFull: Bool { waitingCount + delayedCount >= settings.waitingLimit }
 
     // MARK: Push events
@@ -273,7 +269,6 @@ struct PoolMachine {
         closeAllIfFinished()
     }
 
-    /// Whether the owner has closed the pool and every push is settled.
     var isFinished: Bool { isClosing && pushes.unsettledCount == 0 }
 
     // MARK: Sending
@@ -319,7 +314,6 @@ struct PoolMachine {
         if let request = tokens.wait(push, for: id) { actions.append(.requestToken(request)) }
     }
 
-    /// Sends a push on a connection, with the current token.
     mutating func open(_ push: PushKey, on id: ConnectionID) {
         pushes[push].isAwaitingToken = false
         pushes[push].tokenIssuedAt = tokens.issuedAt

@@ -11,7 +11,6 @@ package struct TimeHeap<Element> {
     /// All elements, in no particular order.
     package var all: [Element] { entries.map(\.element) }
 
-    /// Adds an element that is due at this time.
     package mutating func insert(_ element: Element, due: MonotonicTime) {
         entries.append((due, element))
         var child = entries.count - 1

@@ -1,12 +1,10 @@
 /// The operations and statistics of a connection; output is written at the end of the turn.
 extension HTTP2Connection {
-    /// The number of open streams.
     package var openStreamCount: Int { session.openStreamCount }
 
     /// The number of the peer's streams that were refused because a limit was reached (servers only).
     package var refusedStreamCount: Int { session.refusedStreamCount }
 
-    /// The number of streams that the peer has reset.
     package var resetStreamCount: Int { session.resetStreamCount }
 
     /// The last GOAWAY frame that was written to the peer; nil when none was written.
@@ -27,7 +25,6 @@ extension HTTP2Connection {
         scheduleFlush()
     }
 
-    /// Resets a stream with an error code.
     package func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         session.reset(stream, code)
         scheduleFlush()
@@ -62,8 +59,6 @@ extension HTTP2Connection {
     /// Shuts down gracefully (servers only; RFC 9113 §6.8): announces a GOAWAY, sends the final one when the client has
     /// answered a PING, so that it includes every stream that was being opened, and closes when the open streams have
     /// ended.
-    ///
-    /// - Parameter debugData: The debug data of the final GOAWAY.
     package func shutDown(debugData: [UInt8]) {
         guard case .none = shutdown else { return }
         shutdown = .announced(debugData: debugData)

@@ -60,7 +60,6 @@ package final class HTTP2Connection {
         session = try HTTP2Session(.client, limits: limits)
     }
 
-    /// Creates a server's connection on an accepted socket.
     init(
         accepting socket: Reference<Socket>,
         from peer: String,

@@ -22,7 +22,6 @@ struct HTTP2IdleMonitor {
         lastInputAt = now
     }
 
-    /// Records input from the client.
     mutating func receivedInput(at now: MonotonicTime) {
         lastInputAt = now
     }

@@ -51,7 +51,6 @@ final class HTTP2Inbox {
     @exclusivity(unchecked) private var answerBytes = 0
     /// The highest identifier of a stream whose request was reported to the owner (servers only).
     @exclusivity(unchecked) private(set) var lastReportedStreamID: Int32 = 0
-    /// The number of streams that the peer has reset.
     private(set) var resetStreamCount = 0
     /// The open streams; each stores its index, so that adding and removing need no search.
     @exclusivity(unchecked) private var open: [HTTP2Stream] = []

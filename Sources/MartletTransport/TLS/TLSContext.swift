@@ -7,7 +7,6 @@ internal import CMartletOpenSSL
 package final class TLSContext: @unchecked Sendable {
     /// A certificate with its private key, as PEM text.
     package struct Identity: Sendable, CustomStringConvertible, CustomReflectable {
-        /// The certificate, followed by any intermediate certificates.
         package var certificateChainPEM: String
         /// The private key of the first certificate.
         package var privateKeyPEM: String
