@@ -29,10 +29,9 @@ import Testing
         share: Double,
         isRecorded: Bool
     ) throws {
-        var generator = SplitMix64(state: 3)
-        var tracer = PushTracer(share: share)
+        var tracer = PushTracer(share: share, seed: 3)
         var push = push(text)
-        let arrival = tracer.arrived(&push, at: 1, using: &generator)
+        let arrival = tracer.arrived(&push, at: 1)
         #expect((arrival != nil) == isRecorded)
         guard let arrival else {
             #expect(push.traceParent == text, "what is not recorded is left alone")
@@ -42,7 +41,7 @@ import Testing
         #expect(carried.isSampled && carried.text == push.traceParent && push.traceParent != text)
         tracer.stored(arrival, .success(.accepted), at: 2)
         let claimed = ClaimedPush(number: 1, push: push, acceptedAt: 0, attempts: 2, unknownTries: 1)
-        tracer.sent(claimed, .unknown, to: "apple", took: 5, at: 9, using: &generator)
+        tracer.sent(claimed, .unknown, to: "apple", took: 5, at: 9)
         let spans = tracer.take(10)
         #expect(spans.map(\.context.traceID) == [carried.traceID, carried.traceID] && tracer.take(10).isEmpty)
         #expect(spans[1].parentID == carried.spanID && spans[1].error == "NoAnswer" && spans[1].start == 4)
@@ -50,22 +49,20 @@ import Testing
     }
 
     @Test func `a share is about that much`() {
-        var generator = SplitMix64(state: 3)
-        let tracer = PushTracer(share: 0.25)
+        var tracer = PushTracer(share: 0.25, seed: 3)
         let count = (0..<4_000).count { _ in
             var push = push(nil)
-            return tracer.arrived(&push, at: 1, using: &generator) != nil
+            return tracer.arrived(&push, at: 1) != nil
         }
         #expect((900...1_100).contains(count))
     }
 
     @Test func `spans that nobody takes are dropped, and counted`() throws {
-        var generator = SplitMix64(state: 3)
-        var tracer = PushTracer(share: 1)
+        var tracer = PushTracer(share: 1, seed: 3)
         for _ in 0..<PushTracer.limit + 7 {
             var push = push(nil)
-            let arrival = try #require(tracer.arrived(&push, at: 1, using: &generator))
-            tracer.stored(arrival, .success(.full), at: 2)
+            let arrival = tracer.arrived(&push, at: 1)
+            tracer.stored(try #require(arrival), .success(.full), at: 2)
         }
         #expect(tracer.dropped == 7 && tracer.take(.max).count == PushTracer.limit)
     }
