@@ -1,14 +1,14 @@
 /// The operations and statistics of a connection; output is written at the end of the turn.
 extension HTTP2Connection {
-    package var openStreamCount: Int { session.openStreamCount }
+    package var openStreamCount: Int { session.inbox.openStreamCount }
 
     /// The number of the peer's streams that were refused because a limit was reached (servers only).
-    package var refusedStreamCount: Int { session.refusedStreamCount }
+    package var refusedStreamCount: Int { session.inbox.refusedStreamCount }
 
-    package var resetStreamCount: Int { session.resetStreamCount }
+    package var resetStreamCount: Int { session.inbox.resetStreamCount }
 
     /// The last GOAWAY frame that was written to the peer; nil when none was written.
-    package var goAwaySent: HTTP2GoAway? { session.goAwaySent }
+    package var goAwaySent: HTTP2GoAway? { session.inbox.goAwaySent }
 
     /// The maximum number of concurrent streams that the peer allows, by its last settings.
     package var peerConcurrentStreams: UInt32 { session.peerConcurrentStreams }

@@ -325,7 +325,7 @@ package final class HTTP2Connection {
     /// Makes the kernel wake a busy client once for several responses.
     private func coalesceReads() {
         guard role == .client, let transport else { return }
-        if let mark = coalescing.openStreams(session.openStreamCount) { transport.value.setLowWaterMark(mark) }
+        if let mark = coalescing.openStreams(session.inbox.openStreamCount) { transport.value.setLowWaterMark(mark) }
         guard coalescing.isActive, readTimer == nil else { return }
         readTimer = loop.schedule(after: ReadCoalescing.delayLimit) { [weak self] in
             guard let self else { return }
@@ -369,13 +369,13 @@ package final class HTTP2Connection {
         transport = nil
         reportEvents()
         if role == .server {
-            for stream in session.takeOpenStreams() where stream.isCounted {
+            for stream in session.inbox.takeOpenStreams() where stream.isCounted {
                 onEvent?(.served(stream, isAnswered: false))
             }
         }
         let report = onEvent.take()
         report?(.closed(reason))
-        for stream in session.takeOpenStreams() where role == .client {
+        for stream in session.inbox.takeOpenStreams() where role == .client {
             report?(.ended(stream, sender: stream.sender.take(), session.outcome(of: stream, brokenBy: reason)))
         }
         report?(.caughtUp)

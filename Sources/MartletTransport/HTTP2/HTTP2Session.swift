@@ -71,7 +71,7 @@ struct HTTP2Session: ~Copyable {
     private let raw: OpaquePointer
     /// Retained because it owns the memory blocks of nghttp2's session.
     private let memory: HTTP2Memory
-    private let inbox: HTTP2Inbox
+    let inbox: HTTP2Inbox
     private let fieldList = FieldList()
     /// The encoder of a client's requests; a server's responses are encoded by nghttp2.
     private let encoder: HPACKEncoder?
@@ -230,8 +230,6 @@ struct HTTP2Session: ~Copyable {
         inbox.add(stream)
     }
 
-    var openStreamCount: Int { inbox.openStreamCount }
-
     /// Returns the outcome of a request whose stream the peer has closed (clients only).
     func outcome(of stream: HTTP2Stream, closedWith code: HTTP2ErrorCode) -> StreamOutcome {
         // A server may answer completely and then reset the stream without an error to stop the rest of the request.
@@ -246,25 +244,6 @@ struct HTTP2Session: ~Copyable {
         let hasSent = stream.id <= inbox.lastSentStreamID
         return .broken(StreamFailure(isUnprocessed: !hasSent, cause: cause))
     }
-
-    func takeOpenStreams() -> [HTTP2Stream] {
-        inbox.takeOpenStreams()
-    }
-
-    /// Returns the requests that began at this time or before and are not complete, and those that were answered by
-    /// then and whose response the client has not accepted (servers only).
-    func requestsUnfinished(since time: MonotonicTime) -> [HTTP2Stream] {
-        inbox.requestsUnfinished(since: time)
-    }
-
-    /// The number of requests that were reported to the owner and have not been answered (servers only).
-    var requestsInProgress: Int { inbox.requestsInProgress }
-
-    /// The highest identifier of a stream whose request was reported to the owner (servers only).
-    var lastReportedStreamID: Int32 { inbox.lastReportedStreamID }
-
-    /// Records that a request is reported to the owner (servers only).
-    func reported(_ stream: HTTP2Stream) { inbox.reported(stream) }
 
     /// Answers the request of a stream; has no effect when the stream has closed in the meantime.
     func answer(_ stream: HTTP2Stream, with response: HTTPResponse) {
@@ -289,15 +268,6 @@ struct HTTP2Session: ~Copyable {
     }
 
     // MARK: Connection
-
-    /// The last GOAWAY frame that was written, also by nghttp2 itself; nil when there was none.
-    var goAwaySent: HTTP2GoAway? { inbox.goAwaySent }
-
-    /// The number of the peer's streams that were refused because too many were open, or too many responses were
-    /// pending (servers only).
-    var refusedStreamCount: Int { inbox.refusedStreamCount }
-
-    var resetStreamCount: Int { inbox.resetStreamCount }
 
     /// Returns whether the peer's stream is processed: no GOAWAY has excluded it.
     func takes(_ stream: HTTP2Stream) -> Bool { stream.id <= inbox.lastTakenStreamID }
