@@ -34,11 +34,6 @@ struct RequestQueue<Request> {
 
     var all: [Request] { slots[head...].compactMap(\.self) }
 
-    mutating func removeAll() -> [Request] {
-        defer { self = RequestQueue() }
-        return all
-    }
-
     /// Removes the requests for which the closure returns true.
     mutating func removeAll(where isUnwanted: (Request) -> Bool) {
         slots = slots[head...].filter { $0.map { !isUnwanted($0) } ?? false }
