@@ -168,7 +168,7 @@ struct SimulatedWorld {
             receiveToken()
         case .replaceKey:
             hasToken = false
-            for used in machine.connections where used.hasBeenUsed { peers[used.id]?.isReplaced = true }
+            for used in machine.connections.all where used.hasBeenUsed { peers[used.id]?.isReplaced = true }
             machine.keyReplaced(at: now)
         case .close:
             isClosing = true
@@ -242,7 +242,7 @@ struct SimulatedWorld {
         if peers.values.contains(where: { !$0.isConnected }) {
             throw Violation(description: "two connections are being opened at once")
         }
-        if machine.connections.count(where: \.isUsable) >= settings.connectionLimit {
+        if machine.connections.all.count(where: \.isUsable) >= settings.connectionLimit {
             throw Violation(description: "more connections than allowed")
         }
         if let lastFailure, now.duration(since: lastFailure) < ReconnectBackoff.baseDelay / 2 {
