@@ -50,7 +50,6 @@ public struct APNsEndpoint: Sendable, Hashable {
         channels: Address(host: "api-manage-broadcast.sandbox.push.apple.com", port: 2195)
     )
 
-    /// The endpoint for managing channels.
     var channelEndpoint: APNsEndpoint {
         guard let channels else { return self }
         return APNsEndpoint(host: channels.host, port: channels.port, isEncrypted: isEncrypted)

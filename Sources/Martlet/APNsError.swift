@@ -8,7 +8,7 @@ internal import MartletTransport
 #endif
 
 /// The reason why a push was not accepted.
-public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+public struct APNsError: DescribedError, Hashable {
     /// The kinds of failure; later versions may add more.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's name.
@@ -67,7 +67,8 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
         }
     }
 
-    private struct Properties: Sendable, Hashable {
+    /// The values of the public properties.
+    struct Properties: Sendable, Hashable {
         var code: Code
         var description: String
         var outcome: Outcome
@@ -85,103 +86,66 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
     }
 
     private var storage: Storage
-    private var properties: Properties {
+    /// All properties; to set several of them, change a copy of this value, because each change allocates.
+    var properties: Properties {
         get { storage.properties }
         set { storage = Storage(newValue) }
     }
 
     /// The kind of failure.
-    public internal(set) var code: Code {
-        get { properties.code }
-        set { properties.code = newValue }
-    }
+    public var code: Code { properties.code }
     /// The error message.
-    public internal(set) var description: String {
-        get { properties.description }
-        set { properties.description = newValue }
-    }
+    public var description: String { properties.description }
     /// Whether no connection could be established because the TLS handshake failed.
-    package internal(set) var isTLSFailure: Bool {
-        get { properties.isTLSFailure }
-        set { properties.isTLSFailure = newValue }
-    }
+    package var isTLSFailure: Bool { properties.isTLSFailure }
     /// The outcome of the push.
-    public internal(set) var outcome: Outcome {
-        get { properties.outcome }
-        set { properties.outcome = newValue }
-    }
+    public var outcome: Outcome { properties.outcome }
     /// The push's identifier; nil when the failure does not concern a single push.
-    public internal(set) var id: APNsID? {
-        get { properties.id }
-        set { properties.id = newValue }
-    }
+    public var id: APNsID? { properties.id }
     /// The HTTP status of the response; nil without a response.
-    public internal(set) var status: Int? {
-        get { properties.status }
-        set { properties.status = newValue }
-    }
+    public var status: Int? { properties.status }
     /// The reason in the response, known or not; nil without a response.
-    public internal(set) var reason: Reason? {
-        get { properties.reason }
-        set { properties.reason = newValue }
-    }
+    public var reason: Reason? { properties.reason }
     /// The time at which APNs last confirmed that the token is not valid for the topic; nil unless the status is 410.
     ///
     /// Delete the token unless the app has registered it again since; see
     /// ``BulkReport/DeadToken/isStillDead(registeredAt:)``. Source: "Handling notification responses from APNs"
     /// (`timestamp`).
-    public internal(set) var unregisteredAt: Date? {
-        get { properties.unregisteredAt }
-        set { properties.unregisteredAt = newValue }
-    }
+    public var unregisteredAt: Date? { properties.unregisteredAt }
     /// The delay that the server requested before another attempt, at most 30 days; nil when it requested none.
-    public internal(set) var retryAfter: Duration? {
-        get { properties.retryAfter }
-        set { properties.retryAfter = newValue }
-    }
+    public var retryAfter: Duration? { properties.retryAfter }
     /// The rule that the push violates and the location, for the code `invalid`; nil for other codes.
-    public internal(set) var finding: Lint.Finding? {
-        get { properties.finding }
-        set { properties.finding = newValue }
-    }
+    public var finding: Lint.Finding? { properties.finding }
     /// The number of times the push was sent.
-    public internal(set) var attempts: Int {
-        get { properties.attempts }
-        set { properties.attempts = newValue }
-    }
+    public var attempts: Int { properties.attempts }
     /// The number of earlier attempts that were sent and not answered; each of them may have been delivered, too.
     ///
     /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such attempts, or a server other than APNs answered with
     /// status 500, 502 or 504.
-    public internal(set) var unknownTries: Int {
-        get { properties.unknownTries }
-        set { properties.unknownTries = newValue }
-    }
+    public var unknownTries: Int { properties.unknownTries }
     /// The time spent in each phase of the send.
-    public internal(set) var timing: SendTiming {
-        get { properties.timing }
-        set { properties.timing = newValue }
-    }
+    public var timing: SendTiming { properties.timing }
 
     /// The failure of the last attempt, when the send ended for another reason before the next: it was cancelled, its
     /// timeout expired, or the client was closed.
-    public internal(set) var lastFailure: APNsError? {
-        get { properties.lastFailure }
-        set { properties.lastFailure = newValue }
-    }
+    public var lastFailure: APNsError? { properties.lastFailure }
     /// The underlying error: a `CancellationError` when the send was cancelled, otherwise ``lastFailure``.
     public var cause: (any Error)? {
         code == .cancelled ? CancellationError() : lastFailure
     }
 
+    init(_ properties: Properties) {
+        storage = Storage(properties)
+    }
+
     init(_ code: Code, id: APNsID? = nil, description: String, outcome: Outcome = .neverSent) {
-        storage = Storage(Properties(code: code, description: description, outcome: outcome, id: id))
+        self.init(Properties(code: code, description: description, outcome: outcome, id: id))
     }
 
     init(_ finding: Lint.Finding, id: APNsID?) {
         self.init(.invalid, id: id, description: "not sent: \(finding.message)")
-        self.finding = finding
-        reason = finding.reason
+        properties.finding = finding
+        properties.reason = finding.reason
     }
 
     /// Creates a failure of the connection, for a push or for the whole client.
@@ -199,14 +163,11 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
             case .system, .cannotListen, .addressNotAvailable: .system
             }
         self.init(code, id: id, description: error.description, outcome: outcome)
-        isTLSFailure = error.kind == .tlsFailed
+        properties.isTLSFailure = error.kind == .tlsFailed
     }
 }
 
 extension APNsError {
-    /// The ``description``, so that `localizedDescription` has the same text.
-    public var errorDescription: String? { description }
-
     /// Returns whether two errors have equal properties.
     public static func == (left: APNsError, right: APNsError) -> Bool {
         left.properties == right.properties

@@ -14,35 +14,19 @@ extension Channels {
     }
 }
 
-/// A request about the channels of one app.
-struct ChannelRequest {
-    let app: Topic
-    let content: Channels.Request
-
-    var method: String {
-        switch content {
-        case .create: "POST"
-        case .read, .list: "GET"
-        case .delete: "DELETE"
-        }
-    }
-
-    var path: String {
-        "/1/apps/\(app)/" + (content == .list ? "all-channels" : "channels")
-    }
-
-    var channel: ChannelID? {
-        switch content {
-        case .read(let channel), .delete(let channel): channel
-        case .create, .list: nil
+extension Channels.Request {
+    func target(of app: Topic) -> RequestTarget {
+        switch self {
+        case .create: .channels(method: "POST", bundle: app.rawValue, nil, isList: false)
+        case .read(let channel): .channels(method: "GET", bundle: app.rawValue, channel, isList: false)
+        case .delete(let channel): .channels(method: "DELETE", bundle: app.rawValue, channel, isList: false)
+        case .list: .channels(method: "GET", bundle: app.rawValue, nil, isList: true)
         }
     }
 
     var body: [UInt8] {
-        guard case .create(let storage) = content else { return [] }
-        let body: JSONValue = [
-            "message-storage-policy": .number(JSONNumber(storage.rawValue)), "push-type": "LiveActivity",
-        ]
+        guard case .create(let storage) = self else { return [] }
+        let body: JSONValue = ["message-storage-policy": .integer(storage.rawValue), "push-type": "LiveActivity"]
         return body.encoded()
     }
 }

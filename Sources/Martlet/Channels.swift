@@ -80,11 +80,11 @@ public struct Channels: Sendable {
     /// - Parameter request: The request.
     /// - Returns: The fields and the body.
     public func describe(_ request: Request) -> RequestDescription {
-        client.describe(ChannelRequest(app: app, content: request))
+        client.describe(request, of: app)
     }
 
     private func send(_ request: Request) async throws(APNsError) -> Acceptance {
-        try await client.send(ChannelRequest(app: app, content: request), options: options)
+        try await client.send(request, of: app, options: options)
     }
 
     private func unreadable(_ what: String) -> APNsError {

@@ -46,7 +46,6 @@ extension PushClient {
         /// Turn it off to see the server's own response.
         public var checksBeforeSending: Bool
 
-        /// Returns the configuration of each of several loops, with its share of the limits.
         func share(ofLoops count: Int) -> Configuration {
             var share = self
             share.connectionLimit = max(1, connectionLimit / count)
@@ -91,7 +90,6 @@ extension PushClient.Configuration {
     /// The variable is read once.
     public static let allowsRetriesByDefault = allowsRetries(in: ProcessInfo.processInfo.environment)
 
-    /// Returns whether an environment permits retries.
     static func allowsRetries(in environment: [String: String]) -> Bool {
         environment["MARTLET_RETRY"] != "off"
     }

@@ -304,15 +304,15 @@ public final class PushClient: Sendable {
         return try await pool.send(PendingPush(PushDraft(fields, body: broadcast.payload, limits: limits), id: id))
     }
 
-    /// Sends a channel management request.
     func send(
-        _ request: ChannelRequest,
+        _ request: Channels.Request,
+        of app: Topic,
         options: SendOptions
     ) async throws(APNsError) -> Acceptance {
         let id = identifiers.next()
-        let fields = channelRequests.channel(request, id: id)
-        let limits = limits(of: options, isUrgent: false)
-        let draft = PushDraft(fields, body: request.body, limits: limits)
+        let body = request.body
+        let fields = channelRequests.request(to: request.target(of: app), id: id, hasBody: !body.isEmpty)
+        let draft = PushDraft(fields, body: body, limits: limits(of: options, isUrgent: false))
         return try await channelPool.send(PendingPush(draft, id: id))
     }
 }

@@ -74,8 +74,9 @@ extension PushClient {
     ) throws(APNsError) -> RequestDescription {
         let id = notification.id ?? identifiers.next()
         let body = try writing(for: id, notification.payload.encoded)
-        let fields = requests.push(notification, to: token, topic: topic, id: id)
-        let headers = PushHeaders { fields[$0] }
+        var headers = PushHeaders(notification, topic: topic)
+        let fields = requests.request(to: .device(token), id: id, headers: headers, hasBody: true)
+        headers.id = id.description
         return RequestDescription(
             fields,
             body: body,
@@ -98,8 +99,9 @@ extension PushClient {
         )
     }
 
-    func describe(_ request: ChannelRequest) -> RequestDescription {
-        let fields = channelRequests.channel(request, id: identifiers.next())
-        return RequestDescription(fields, body: request.body, bodyLimit: nil, findings: [])
+    func describe(_ request: Channels.Request, of app: Topic) -> RequestDescription {
+        let (target, body) = (request.target(of: app), request.body)
+        let fields = channelRequests.request(to: target, id: identifiers.next(), hasBody: !body.isEmpty)
+        return RequestDescription(fields, body: body, bodyLimit: nil, findings: [])
     }
 }

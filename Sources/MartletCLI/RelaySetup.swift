@@ -163,7 +163,7 @@ extension RelayConfiguration {
                 "Takes \(endpoint.endpoint.host):\(endpoint.endpoint.port) for Apple's \(environment.rawValue)."
             )
         }
-        lines += telemetry?.summary ?? []
+        if let telemetry { lines.append(telemetry.summary) }
         return (lines + ["", appTable + "\n" + callerTable]).joined(separator: "\n")
     }
 

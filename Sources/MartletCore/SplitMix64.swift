@@ -2,7 +2,6 @@
 package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Creates a generator with this state.
     package init(state: UInt64) {
         self.state = state
     }

@@ -7,7 +7,6 @@ package struct Claim: Sendable, Hashable {
     /// It is in the past when the limit excluded due pushes.
     package var nextDue: Int64?
 
-    /// Creates the result of a claim.
     package init(pushes: [ClaimedPush], nextDue: Int64?) {
         self.pushes = pushes
         self.nextDue = nextDue

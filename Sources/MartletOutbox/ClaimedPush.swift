@@ -1,8 +1,6 @@
 /// A push that is to be sent now, with the counts of earlier attempts.
 package struct ClaimedPush: Sendable, Hashable {
-    /// The number of the push in the store.
     package var number: Int64
-    /// The push.
     package var push: OutboxPush
     /// The time of acceptance, in milliseconds since 1970.
     package var acceptedAt: Int64
@@ -11,7 +9,6 @@ package struct ClaimedPush: Sendable, Hashable {
     /// The number of attempts without an answer, including those that may have happened before a process crashed.
     package var unknownTries: Int
 
-    /// Creates a claimed push.
     package init(number: Int64, push: OutboxPush, acceptedAt: Int64, attempts: Int, unknownTries: Int) {
         self.number = number
         self.push = push

@@ -4,7 +4,6 @@ package import MartletCore
 package struct DeadToken: Sendable, Hashable {
     /// The position in the feed of unregistered tokens; it increases with each report.
     package var cursor: Int64
-    /// The token.
     package var token: DeviceToken
     /// The time when APNs last confirmed that the token is unregistered; nil when Apple did not report it.
     package var unregisteredAt: Int64?
@@ -13,7 +12,6 @@ package struct DeadToken: Sendable, Hashable {
     /// Apple's reason.
     package var reason: String
 
-    /// Creates a record of an unregistered token.
     package init(cursor: Int64, token: DeviceToken, unregisteredAt: Int64?, learntAt: Int64, reason: String) {
         self.cursor = cursor
         self.token = token

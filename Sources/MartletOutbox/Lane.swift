@@ -2,10 +2,8 @@
 package struct Lane: Sendable, Hashable {
     /// The app's name in the relay.
     package var app: String
-    /// The environment.
     package var environment: PushEnvironment
 
-    /// Creates a lane.
     package init(app: String, environment: PushEnvironment) {
         self.app = app
         self.environment = environment

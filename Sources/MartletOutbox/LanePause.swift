@@ -1,13 +1,11 @@
 /// A pause of a lane by an operator: its pushes are stored and not sent until the lane is resumed.
 package struct LanePause: Sendable, Hashable {
-    /// The lane.
     package var lane: Lane
     /// The time of the pause, in milliseconds since 1970.
     package var since: Int64
     /// The name of the caller that paused it.
     package var caller: String
 
-    /// Creates a pause.
     package init(lane: Lane, since: Int64, caller: String) {
         self.lane = lane
         self.since = since
@@ -23,7 +21,6 @@ package struct PurgedPushes: Sendable, Hashable {
     /// stay.
     package var last: Int64
 
-    /// Creates the result of a step.
     package init(pushes: [PushStatus], last: Int64) {
         self.pushes = pushes
         self.last = last
@@ -34,10 +31,8 @@ package struct PurgedPushes: Sendable, Hashable {
 package struct FoundPush: Sendable, Hashable {
     /// The number of the push in the store, which is the cursor for the rest of the search.
     package var number: Int64
-    /// The push.
     package var status: PushStatus
 
-    /// Creates a result of a search.
     package init(number: Int64, status: PushStatus) {
         self.number = number
         self.status = status

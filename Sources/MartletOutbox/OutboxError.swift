@@ -16,12 +16,10 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case closed
     }
 
-    /// The kind of failure.
     package let kind: Kind
     /// The message, without a final period; it contains no token and no payload.
     package let description: String
 
-    /// Creates an error.
     package init(_ kind: Kind, _ description: String) {
         self.kind = kind
         self.description = description

@@ -2,13 +2,11 @@ package import MartletCore
 
 /// A push as it is stored: the caller's headers, and the bytes of the payload unchanged.
 package struct OutboxPush: Sendable, Hashable {
-    /// The lane.
     package var lane: Lane
     /// The identifier, unique in its app; it stays the same for all attempts.
     package var id: APNsID
     /// Whether the caller chose the identifier, and may therefore have submitted the push before.
     package var hasCallersID: Bool
-    /// The destination.
     package var destination: PushDestination
     /// The headers as they are sent to Apple, except for the identifier, which is ``id``.
     package var headers: PushHeaders
@@ -55,6 +53,5 @@ package struct OutboxPush: Sendable, Hashable {
         self.traceParent = traceParent
     }
 
-    /// The urgency, by the header for the priority.
     package var urgency: Urgency { Urgency(priority: headers.priority) }
 }

@@ -14,7 +14,6 @@ package struct Outcome: Sendable, Hashable {
         case dead
     }
 
-    /// The kind of outcome.
     package var state: State
     /// The status of Apple's last answer; nil when there was none.
     package var status: Int?
@@ -24,7 +23,6 @@ package struct Outcome: Sendable, Hashable {
     package var uniqueID: String?
     /// With status 410: the time when APNs last confirmed that the token is unregistered.
     package var unregisteredAt: Int64?
-    /// The number of attempts.
     package var attempts: Int
     /// The number of attempts without an answer, each of which may have been delivered.
     package var unknownTries: Int

@@ -12,16 +12,11 @@ package struct PushStatus: Sendable, Hashable {
         case ended(Outcome, at: Int64)
     }
 
-    /// The identifier.
     package var id: APNsID
-    /// The lane.
     package var lane: Lane
-    /// The time of acceptance.
     package var acceptedAt: Int64
-    /// The stage.
     package var place: Place
 
-    /// Creates a status.
     package init(id: APNsID, lane: Lane, acceptedAt: Int64, place: Place) {
         self.id = id
         self.lane = lane

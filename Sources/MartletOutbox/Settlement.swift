@@ -8,14 +8,11 @@ package struct Settlement: Sendable, Hashable {
         case postponed(until: Int64, attempts: Int, unknownTries: Int)
     }
 
-    /// The number of the push in the store.
     package var number: Int64
-    /// The result.
     package var change: Change
     /// Whether Apple has reported the token as unregistered, which the store then records.
     package var isTokenDead: Bool
 
-    /// Creates a settlement.
     package init(number: Int64, _ change: Change, isTokenDead: Bool = false) {
         self.number = number
         self.change = change

@@ -79,27 +79,6 @@ package struct OutboxNode: Sendable, Hashable {
     package var isOwn: Bool
     /// The data that it has published, as JSON.
     package var facts: String
-
-    /// Creates a node.
-    package init(
-        number: Int64,
-        name: String,
-        version: String,
-        startedAt: Int64,
-        silence: Int64,
-        isToDrain: Bool,
-        isOwn: Bool,
-        facts: String
-    ) {
-        self.number = number
-        self.name = name
-        self.version = version
-        self.startedAt = startedAt
-        self.silence = silence
-        self.isToDrain = isToDrain
-        self.isOwn = isOwn
-        self.facts = facts
-    }
 }
 
 /// A provider token that all nodes use.

@@ -33,8 +33,7 @@ struct RelayContext: Sendable {
         self.clock = clock
         self.log = log
         startedAt = clock.millisecondsSince1970()
-        let telemetry = configuration.telemetry
-        spans = telemetry.flatMap { $0.traces == nil ? nil : SpanRecorder(share: $0.share, clock: clock) }
+        spans = configuration.telemetry.map { SpanRecorder(share: $0.share, clock: clock) }
         do {
             owner = LoopOwner(try EventLoop())
         } catch {

@@ -8,7 +8,6 @@ package struct LibraryVersions: Sendable {
     package let nghttp2 = LibraryVersions.text(nghttp2_version(0)?.pointee.version_str)
     package let openssl = LibraryVersions.text(OpenSSL_version(OPENSSL_VERSION_STRING))
 
-    /// Reads the versions.
     package init() {}
 
     private static func text(_ version: UnsafePointer<CChar>?) -> String {

@@ -30,7 +30,6 @@ package struct TransportError: Error, Sendable, Hashable, CustomStringConvertibl
         case addressNotAvailable
     }
 
-    /// The kind of failure.
     package var kind: Kind
     /// The error message, a sentence without the final full stop.
     package var description: String

@@ -13,8 +13,8 @@ import Testing
         outcome: APNsError.Outcome = .answered
     ) -> Duration? {
         var error = APNsError(.refused, description: "refused", outcome: outcome)
-        error.reason = reason
-        error.status = status
+        error.properties.reason = reason
+        error.properties.status = status
         var generator = SplitMix64(state: 1)
         return policy.delay(before: retry, isUrgent: isUrgent, after: error, using: &generator)
     }

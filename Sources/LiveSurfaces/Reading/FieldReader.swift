@@ -23,7 +23,6 @@ struct FieldReader {
     private var asked: [String] = []
     private var found = 0
 
-    /// Creates a reader of an object.
     init(_ members: [JSONValue.Member], at path: [String] = [], categories: NotificationCategories) {
         self.members = members
         self.path = path
@@ -120,7 +119,6 @@ struct FieldReader {
         }
     }
 
-    /// Whether a field is present.
     func has(_ name: String) -> Bool {
         members.contains { $0.name == name }
     }
@@ -139,7 +137,6 @@ struct FieldReader {
 
     // MARK: Schema
 
-    /// The object as a JSON Schema.
     var objectSchema: JSONValue {
         var members = JSONObjectBuilder(capacity: 4)
         members.add("type", "object")

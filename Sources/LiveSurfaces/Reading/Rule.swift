@@ -18,7 +18,6 @@ struct Rule<Value: Sendable>: Sendable {
 }
 
 extension Rule where Value == String {
-    /// Any text.
     static let text = text(minimum: 0)
     /// Text that is not empty.
     static let nonEmptyText = text(minimum: 1)
@@ -45,7 +44,6 @@ extension Rule where Value == String {
         )
     }
 
-    /// Returns the rule for exactly this text.
     static func literal(_ literal: String) -> Rule {
         Rule(
             standIn: literal,
@@ -187,7 +185,6 @@ extension Rule where Value: RawRepresentable<String> & CaseIterable {
 }
 
 extension Rule where Value == String {
-    /// Returns the rule for a text from a list.
     static func choice(of texts: [String]) -> Rule {
         Rule(
             standIn: "",

@@ -38,7 +38,6 @@ extension SurfaceSnapshot {
         try SurfaceSnapshot(json, categories: categories)
     }
 
-    /// Parses a JSON value.
     static func value(of bytes: [UInt8]) throws(SurfaceError) -> JSONValue {
         do throws(JSONError) {
             return try JSONReader.read(bytes)

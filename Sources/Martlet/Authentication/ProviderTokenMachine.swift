@@ -9,7 +9,6 @@ internal import MartletCore
 /// The owner is a source of tokens, which either issues all of them or shares them with other processes.
 /// ``PoolTokenMachine`` decides when a connection pool asks its source, and which pushes wait for the answer.
 package struct ProviderTokenMachine {
-    /// An action for the owner.
     package enum Action: Equatable {
         /// Use the token.
         case use
@@ -93,7 +92,6 @@ package struct ProviderTokenMachine {
 
     // MARK: Events
 
-    /// Records that a token was issued by the owner, or found.
     package mutating func began(using issuedAt: Int64, at now: Int64) {
         guard issuedAt != self.issuedAt else {
             // A token can be issued again within the same second.

@@ -24,6 +24,5 @@ package struct WallClock: Sendable {
     /// Returns the whole seconds since 1970, UTC.
     package func secondsSince1970() -> Int64 { microsecondsSince1970() / 1_000_000 }
 
-    /// The system's clock.
     package static let system = WallClock(microsecondsSince1970: { Int64(Date().timeIntervalSince1970 * 1_000_000) })
 }

@@ -83,7 +83,6 @@ internal import Synchronization
         swap(&pushes, &sparePushes)
     }
 
-    /// Records the outcome of a push.
     func ended(_ outcome: consuming BulkOutcome) {
         outcomes.append(outcome)
         if outcomes.count == batch {

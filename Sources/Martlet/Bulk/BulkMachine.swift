@@ -20,7 +20,6 @@ struct BulkMachine {
         /// Take back the pushes that have not been sent.
         case takeBack
 
-        /// Whether the action resumes the reader of devices.
         var isForSourceReader: Bool { self != .takeBack }
     }
 
@@ -34,7 +33,6 @@ struct BulkMachine {
 
     /// The maximum size of a grant, which keeps the lanes evenly loaded.
     static let grantLimit = 64
-    /// The maximum size of a batch.
     private static let batchLimit = 512
 
     let window: Int
@@ -43,7 +41,6 @@ struct BulkMachine {
     /// The number of outcomes that have not been read.
     private(set) var unread = 0
     private(set) var granted = 0
-    /// Whether the reader of devices waits for a grant.
     private(set) var isReaderWaiting = false
     /// Whether no more devices will be read.
     private(set) var isSourceEnded = false
@@ -61,7 +58,6 @@ struct BulkMachine {
     /// The number of outcomes that may be read before ``outcomesRead(_:)`` has to be called.
     var readingShare: Int { min(batch, BulkMachine.grantLimit) }
 
-    /// The number of free slots for devices.
     var freeSlots: Int { window - outstanding.reduce(0, +) - unread }
 
     /// Whether each device that was read has an outcome, and no more will be read.
@@ -92,7 +88,6 @@ struct BulkMachine {
         unread += count
     }
 
-    /// Records that outcomes were read.
     mutating func outcomesRead(_ count: Int) -> Action? {
         unread -= count
         return nextGrant(atLeast: batch)

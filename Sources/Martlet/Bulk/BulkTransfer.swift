@@ -104,7 +104,6 @@ final class BulkTransfer: Sendable {
 
     // MARK: Outcomes
 
-    /// Receives outcomes from a lane.
     func deliver(_ outcomes: [BulkOutcome], from lane: Int) {
         carryOut { state in
             state.outcomes.append(outcomes)
@@ -174,7 +173,6 @@ final class BulkTransfer: Sendable {
 
     // MARK: Actions
 
-    /// Updates the machine with an event and performs the actions that it returns.
     private func carryOut(_ event: (inout sending State) -> [BulkMachine.Action]) {
         var readers: [CheckedContinuation<Void, Never>] = []
         var sourceReader: CheckedContinuation<BulkMachine.Grant?, Never>?

@@ -46,7 +46,7 @@ struct BulkWriter {
         case .success(let draft):
             return PendingPush(draft, id: id, to: token, ticket: ticket)
         case .failure(var error):
-            error.id = id
+            error.properties.id = id
             throw error
         }
     }

@@ -94,7 +94,7 @@ struct CircuitBreaker {
             .circuitOpen,
             description: "the last \(count) responses were all \(reason): \(cause); nothing is sent for \(pause)"
         )
-        error.reason = reason
+        error.properties.reason = reason
         return error
     }
 }

@@ -38,10 +38,9 @@ extension PushClient {
 }
 
 extension PoolMachine {
-    /// The current state of the pool.
     var condition: ClientCondition {
         var condition = ClientCondition()
-        for connection in connections where connection.isUsable { condition.streamLimit += connection.peerLimit }
+        condition.streamLimit = connections.streamLimit
         condition.isCircuitOpen = circuit.isOpen
         condition.tokenIssuedAt = tokens.issuedAt
         condition.tokensUsed = tokens.count

@@ -38,7 +38,6 @@ extension PoolMachine {
         wake(at: due)
     }
 
-    /// Settles a push in any state.
     mutating func end(_ push: PushKey, _ code: APNsError.Code, _ description: String, at now: MonotonicTime) {
         switch pushes[push].phase {
         case .waiting:
@@ -73,7 +72,7 @@ extension PoolMachine {
 
     /// Settles a push that is not sent again because of an error: the outcome is that of its last attempt.
     mutating func settle(_ push: PushKey, becauseOf reason: APNsError, at now: MonotonicTime) {
-        var error = reason
+        var error = reason.properties
         let lastFailure = pushes.lastFailure(of: push)
         if case .onWire = pushes[push].phase, !pushes[push].isAwaitingToken {
             error.outcome = .unknown
@@ -86,13 +85,13 @@ extension PoolMachine {
             error.description += "; the last attempt: \(last.description)"
         }
         error.lastFailure = lastFailure
-        settle(push, error, at: now)
+        settle(push, APNsError(error), at: now)
     }
 
     /// Settles a push with a failure, or as accepted when `failure` is nil.
     mutating func settle(_ push: PushKey, _ failure: APNsError?, at now: MonotonicTime) {
         pushes.settle(push, at: now)
-        if var failure {
+        if var failure = failure?.properties {
             let state = pushes[push]
             failure.id = state.id
             failure.attempts = state.attempts
@@ -101,8 +100,8 @@ extension PoolMachine {
             // A known outcome of the last attempt does not change the unknown outcome of an earlier one.
             if failure.unknownTries > 0, failure.outcome != .answered { failure.outcome = .unknown }
             if failure.outcome != .answered { circuit.unanswered() }
-            counters.count(failure)
-            pushes.failed(push, failure)
+            counters.count(failure.outcome)
+            pushes.failed(push, APNsError(failure))
         } else {
             counters.accepted += 1
         }

@@ -31,12 +31,12 @@ extension PoolMachine {
         switch tokens.failed() {
         case .current(let unsendable):
             for (push, id) in unsendable {
-                if let index = index(of: id) { connections[index].remove(at: now) }
+                connections.releasePush(on: id, at: now)
                 if !pushes.isSettled(push) {
                     pushes[push].attempts -= 1
                     settle(push, becauseOf: error, at: now)
                 }
-                closeIfDrained(id, at: now)
+                connections.closeIfDrained(id, &actions)
             }
             for push in waiting.all where !pushes.isSettled(push) {
                 settledInQueue += 1

@@ -25,8 +25,9 @@ internal import MartletTransport
 /// In every state it may be settled early: by its deadline, its caller, or the end of the client. The action `settle`
 /// is returned exactly once for each push that was submitted; the seeded simulation verifies this.
 ///
-/// `PoolMachine+results.swift` handles failures and results, `PoolMachine+connections.swift` connections and their
-/// events, `PoolMachine+tokens.swift` provider tokens, and `PoolMachine+time.swift` timeouts.
+/// ``PoolConnections`` decides when connections are opened and closed. `PoolMachine+results.swift` handles failures and
+/// results, `PoolMachine+connections.swift` the events of connections, `PoolMachine+tokens.swift` provider tokens, and
+/// `PoolMachine+time.swift` timeouts.
 struct PoolMachine {
     typealias ConnectionID = Int
 
@@ -50,7 +51,6 @@ struct PoolMachine {
         case report(ClientEvent)
     }
 
-    /// The settings of the owner.
     struct Settings {
         /// Whether pushes are sent with provider tokens.
         ///
@@ -59,7 +59,6 @@ struct PoolMachine {
         var usesProviderTokens: Bool
         /// The maximum number of pushes that wait for a stream or for their timestamp; further ones are rejected.
         var waitingLimit: Int
-        /// The maximum number of connections.
         var connectionLimit = 4
         /// Whether to stop sending for a while when everything is rejected for one reason.
         var breaksCircuit = true
@@ -72,31 +71,32 @@ struct PoolMachine {
     var actions: [Action] = []
     var pushes = PushTable()
     var tokens = PoolTokenMachine()
-    var connections: [PooledConnection] = []
+    var connections: PoolConnections
     var waiting = RequestQueue<PushKey>()
     /// The number of pushes in the queue that are already settled.
     var settledInQueue = 0
     var backingOff = TimeHeap<PushKey>()
     /// The number of pushes that wait for their timestamp before their first attempt.
     var delayedCount = 0
-    var backoff = ReconnectBackoff()
     var circuit = CircuitBreaker()
     var random: SplitMix64
-    var lastID: ConnectionID = 0
-    var lastConnectedAt = MonotonicTime.zero
-    /// The number of connections that stay open even when idle, if the limit permits it.
-    var wantedConnections = 1
     /// The time of the next check of deadlines, which is at most ``sweepInterval`` after the earliest deadline.
     var nextSweep = MonotonicTime.never
-    /// The time at which the driver has to call ``timerFired(at:)`` at the latest.
-    var nextWake = MonotonicTime.never
+    /// The time at which a push needs ``timerFired(at:)`` at the latest.
+    var nextDue = MonotonicTime.never
     var isClosing = false
     var counters = ClientCounters()
 
     init(_ settings: Settings, seed: UInt64) {
         self.settings = settings
+        connections = PoolConnections(limit: settings.connectionLimit, seed: seed)
         random = SplitMix64(state: seed)
     }
+
+    /// The time at which the driver has to call ``timerFired(at:)`` at the latest.
+    var nextWake: MonotonicTime { min(nextDue, connections.nextWake) }
+
+    var isWarm: Bool { connections.isWarm }
 
     /// Returns the actions since the last call, in exchange for an empty list whose storage is reused.
     mutating func takeActions(_ list: inout [Action]) {
@@ -108,10 +108,8 @@ struct PoolMachine {
         pushes.takeResult(of: key)
     }
 
-    /// The number of pushes that wait for a stream.
     var waitingCount: Int { waiting.count - settledInQueue }
 
-    /// Whether the limit of waiting pushes is reached.
     private var isFull: Bool { waitingCount + delayedCount >= settings.waitingLimit }
 
     // MARK: Push events
@@ -152,7 +150,9 @@ struct PoolMachine {
         nextSweep = min(nextSweep, deadline)
         wake(at: nextSweep)
         let isDelayed = limits.delay > .zero
-        if !isDelayed, waiting.isEmpty, let index = connectionWithCapacity {
+        if !isDelayed, waiting.isEmpty,
+            let index = connections.indexWithRoom(startsWithOneStream: settings.usesProviderTokens)
+        {
             dispatch(push, onto: index, at: now)
             return
         }
@@ -188,11 +188,9 @@ struct PoolMachine {
 
     /// Handles a push that could not be opened on a connection that accepts no more; nothing of it was sent.
     mutating func notOpened(_ push: PushKey, on id: ConnectionID, at now: MonotonicTime) {
-        if let index = index(of: id) {
-            connections[index].remove(at: now)
-            drain(at: index, now)
-            closeIfDrained(id, at: now)
-        }
+        connections.releasePush(on: id, at: now)
+        connections.drain(id, at: now, &actions)
+        connections.closeIfDrained(id, &actions)
         if !pushes.isSettled(push) {
             pushes[push].attempts -= 1
             putBack(push, at: now)
@@ -202,8 +200,8 @@ struct PoolMachine {
 
     /// Handles a push that was settled before it was opened on a connection.
     mutating func notWanted(_ push: PushKey, on id: ConnectionID, at now: MonotonicTime) {
-        if let index = index(of: id) { connections[index].remove(at: now) }
-        closeIfDrained(id, at: now)
+        connections.releasePush(on: id, at: now)
+        connections.closeIfDrained(id, &actions)
         serve(at: now)
     }
 
@@ -214,20 +212,16 @@ struct PoolMachine {
         refusal: APNsError?,
         at now: MonotonicTime
     ) {
-        if let index = index(of: id) {
-            connections[index].remove(at: now)
-            connections[index].receivedInput(at: now)
-            connections[index].hasBeenAnswered = true
-        }
+        connections.releasePush(on: id, isAnswered: true, at: now)
         breakCircuit(after: refusal, at: now)
         if let refusal {
             handle(refusal, from: push, on: id, at: now)
             if !pushes.isSettled(push) { retryOrSettle(push, refusal, at: now) }
         } else {
-            backoff.succeeded()
+            connections.responded()
             if !pushes.isSettled(push) { settle(push, nil, at: now) }
         }
-        closeIfDrained(id, at: now)
+        connections.closeIfDrained(id, &actions)
         serve(at: now)
     }
 
@@ -238,7 +232,7 @@ struct PoolMachine {
         _ failure: StreamFailure,
         at now: MonotonicTime
     ) {
-        if let index = index(of: id) { connections[index].remove(at: now) }
+        connections.releasePush(on: id, at: now)
         if !pushes.isSettled(push) {
             let outcome: APNsError.Outcome = failure.isUnprocessed ? .unprocessed : .unknown
             let error = APNsError(failure.cause, id: pushes[push].id, outcome: outcome)
@@ -254,7 +248,7 @@ struct PoolMachine {
                 retryOrSettle(push, error, at: now)
             }
         }
-        closeIfDrained(id, at: now)
+        connections.closeIfDrained(id, &actions)
         serve(at: now)
     }
 
@@ -273,14 +267,14 @@ struct PoolMachine {
         closeAllIfFinished()
     }
 
-    /// Whether the owner has closed the pool and every push is settled.
     var isFinished: Bool { isClosing && pushes.unsettledCount == 0 }
 
     // MARK: Sending
 
     /// Sends waiting pushes on connections that have capacity.
     mutating func serve(at now: MonotonicTime) {
-        while !waiting.isEmpty, let index = connectionWithCapacity {
+        while !waiting.isEmpty, let index = connections.indexWithRoom(startsWithOneStream: settings.usesProviderTokens)
+        {
             guard let push = waiting.popFirst() else { return }
             if pushes.isSettled(push) {
                 settledInQueue -= 1
@@ -288,7 +282,8 @@ struct PoolMachine {
                 dispatch(push, onto: index, at: now)
             }
         }
-        if waitingCount > 0 { openConnectionIfNeeded(at: now) }
+        guard waitingCount > 0, let oldest = oldestWaiting else { return }
+        connections.open(forPushWaitingSince: pushes[oldest].since, at: now, &actions)
     }
 
     /// The push that has waited for a stream for the longest time.
@@ -304,22 +299,15 @@ struct PoolMachine {
     }
 
     /// The index of the first connection with capacity, so that later connections stay idle and can be closed.
-    private var connectionWithCapacity: Int? {
-        connections.firstIndex { $0.hasRoom(startsWithOneStream: settings.usesProviderTokens) }
-    }
-
     private mutating func dispatch(_ push: PushKey, onto index: Int, at now: MonotonicTime) {
-        let id = connections[index].id
+        let id = connections.assignPush(at: index, at: now)
         pushes[push].move(to: .onWire(id), at: now)
         pushes[push].attempts += 1
-        connections[index].add(at: now)
-        if connections[index].inFlight == 1 { wake(at: now.advanced(by: PoolMachine.silenceTimeout)) }
         guard settings.usesProviderTokens, !tokens.isUsable(at: now) else { return open(push, on: id) }
         pushes[push].isAwaitingToken = true
         if let request = tokens.wait(push, for: id) { actions.append(.requestToken(request)) }
     }
 
-    /// Sends a push on a connection, with the current token.
     mutating func open(_ push: PushKey, on id: ConnectionID) {
         pushes[push].isAwaitingToken = false
         pushes[push].tokenIssuedAt = tokens.issuedAt
@@ -339,6 +327,6 @@ struct PoolMachine {
 
     /// Makes the driver call ``timerFired(at:)`` no later than this time.
     mutating func wake(at time: MonotonicTime) {
-        nextWake = min(nextWake, time)
+        nextDue = min(nextDue, time)
     }
 }

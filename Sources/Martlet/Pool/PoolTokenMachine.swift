@@ -11,7 +11,6 @@ internal import MartletTransport
 /// It decides when the source is asked for a token, and which pushes wait for the answer: the source is asked once for
 /// all of them. ``ProviderTokenMachine`` decides about the age of tokens.
 struct PoolTokenMachine {
-    /// A push that is assigned to a connection.
     typealias Push = (key: PushKey, connection: PoolMachine.ConnectionID)
 
     private enum Phase {
@@ -43,11 +42,9 @@ struct PoolTokenMachine {
 
     private var phase = Phase.missing
     private var rejectedIssuedAt: Date?
-    /// The pushes that wait for a token.
     private(set) var waiting: [Push] = []
     /// The time of issue of the last token.
     private(set) var issuedAt: Date?
-    /// The number of tokens so far.
     private(set) var count = 0
 
     /// Returns whether a push can be sent with the current token.
@@ -120,7 +117,6 @@ struct PoolTokenMachine {
         return takeWaiting()
     }
 
-    /// Removes and returns the waiting pushes of a closed connection.
     mutating func closed(_ connection: PoolMachine.ConnectionID) -> [Push] {
         guard !waiting.isEmpty else { return [] }
         let removed = waiting.filter { $0.connection == connection }

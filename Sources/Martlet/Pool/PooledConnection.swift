@@ -2,7 +2,6 @@ internal import MartletTransport
 
 /// The pool's state of one of its connections.
 struct PooledConnection {
-    /// The phases of a connection.
     enum Phase {
         /// The connection is being opened. Can become `open` or `closing`.
         case connecting
@@ -18,7 +17,6 @@ struct PooledConnection {
     var phase = Phase.connecting
     /// The number of streams that the server allows, 1 before its settings arrive.
     var peerLimit = 1
-    /// Whether a response has been received on the connection.
     var hasBeenAnswered = false
     /// The number of pushes that are assigned to the connection.
     private(set) var inFlight = 0
@@ -42,10 +40,8 @@ struct PooledConnection {
         return inFlight < (startsWithOneStream && !hasBeenAnswered ? min(1, peerLimit) : peerLimit)
     }
 
-    /// Whether a push has been sent on the connection.
     var hasBeenUsed: Bool { hasBeenAnswered || inFlight > 0 }
 
-    /// Whether the connection is open and accepts pushes.
     var isUsable: Bool { phase == .open }
 
     mutating func add(at now: MonotonicTime) {
@@ -59,7 +55,6 @@ struct PooledConnection {
         if inFlight == 0 { idleSince = now }
     }
 
-    /// Records input on the connection.
     mutating func receivedInput(at now: MonotonicTime) {
         lastInputAt = now
         pingSentAt = nil

@@ -105,7 +105,6 @@ actor PushPool {
         loop.execute { self.assumeIsolated { $0.expire() } }
     }
 
-    /// Limits the number of connections that accept pushes.
     nonisolated func limitConnections(to count: Int) {
         loop.execute {
             self.assumeIsolated { pool in
@@ -144,7 +143,6 @@ actor PushPool {
 
     // MARK: Bulk sends
 
-    /// Submits the pushes of a lane.
     func submit(_ pushes: [PendingPush]) {
         for push in pushes { add(push) }
         carryOut()
@@ -195,7 +193,6 @@ actor PushPool {
         }
     }
 
-    /// Sends a push on a connection.
     private func open(_ key: PushKey, on id: PoolMachine.ConnectionID) {
         // The push may have been settled since the action was added.
         guard !machine.pushes.isSettled(key), let push = pushes[key.index] else {
@@ -214,7 +211,6 @@ actor PushPool {
         }
     }
 
-    /// Handles the end of a push's stream.
     private func ended(
         _ push: PendingPush,
         on id: PoolMachine.ConnectionID,

@@ -9,7 +9,6 @@ internal import MartletTransport
 
 /// The state of a push on which the pool's decisions are based.
 struct PushState {
-    /// The phases of a push.
     enum Phase: Equatable {
         /// The push was submitted. Can become `waiting`, `onWire`, `delayed` or `settled`.
         case submitted
@@ -29,7 +28,6 @@ struct PushState {
     let id: APNsID
     let limits: SendLimits
     private(set) var phase = Phase.submitted
-    /// The time at which the phase began.
     private(set) var since = MonotonicTime.zero
     private(set) var timing = SendTiming()
     var deadline = MonotonicTime.zero

@@ -37,7 +37,6 @@ struct PushTable {
         }
     }
 
-    /// Adds a push.
     mutating func insert(_ push: PushState) -> PushKey {
         unsettledCount += 1
         lastSerial &+= 1
@@ -79,7 +78,6 @@ struct PushTable {
         if !failures.isEmpty { failures[key] = nil }
     }
 
-    /// Removes a settled push, and returns its result.
     mutating func takeResult(of key: PushKey) -> PushResult {
         let result = PushResult(
             attempts: slots[key.index].push.attempts,
@@ -103,7 +101,6 @@ struct PushResult {
     var attempts: Int
     /// The number of earlier attempts that were sent and not answered.
     var unknownTries: Int
-    /// The time spent in each phase.
     var timing: SendTiming
     /// The reason why the push was not accepted; nil when it was accepted.
     var failure: APNsError?

@@ -13,7 +13,6 @@ struct RequestQueue<Request> {
         slots.append(request)
     }
 
-    /// Inserts a request at the front of the queue.
     mutating func prepend(_ request: Request) {
         if head == 0 {
             // Doubles the capacity at the front, so that inserting many requests has the same amortized cost as
@@ -34,11 +33,6 @@ struct RequestQueue<Request> {
     }
 
     var all: [Request] { slots[head...].compactMap(\.self) }
-
-    mutating func removeAll() -> [Request] {
-        defer { self = RequestQueue() }
-        return all
-    }
 
     /// Removes the requests for which the closure returns true.
     mutating func removeAll(where isUnwanted: (Request) -> Bool) {

@@ -17,7 +17,6 @@ struct APNsAnswer {
     private static let longestWait: Int64 = 30 * 86_400
 
     let stream: HTTP2Stream
-    /// The clock of this machine.
     let clock: WallClock
 
     /// The time by which this machine's clock is ahead of the server's; nil when it is small, or the server sends no
@@ -28,16 +27,10 @@ struct APNsAnswer {
         return abs(skew) > APNsAnswer.tolerance ? .seconds(skew) : nil
     }
 
-    /// Returns the error for the request with this identifier.
     func refusal(of id: APNsID) -> APNsError {
         let status = stream.fields.status
-        var error = APNsError(
-            .refused,
-            id: stream.fields.answeredID ?? id,
-            description: "",
-            outcome: .answered
-        )
-        error.status = status
+        let id = stream.fields.answeredID ?? id
+        var error = APNsError.Properties(code: .refused, description: "", outcome: .answered, id: id, status: status)
         error.retryAfter = stream.fields["retry-after"].flatMap(wait)
         guard let answer = try? JSONReader.read(stream.body), let reason = answer["reason"]?.stringValue else {
             error.code = .unreadableAnswer
@@ -45,7 +38,7 @@ struct APNsAnswer {
                 "the server answered \(status) without a reason in JSON: is the server APNs?"
             // A response that is not from APNs does not state the outcome of the push.
             if status >= 500, status != 503 { error.outcome = .unknown }
-            return error
+            return APNsError(error)
         }
         // One of Apple's tables has "Service Unavailable" with a space.
         error.reason = Reason(rawValue: reason.filter { $0 != " " })
@@ -56,7 +49,7 @@ struct APNsAnswer {
             let way = skew > .zero ? "ahead of" : "behind"
             error.description += "; this machine's clock is \(abs(skew.components.seconds)) s \(way) the server's"
         }
-        return error
+        return APNsError(error)
     }
 
     /// Parses the value of `retry-after`: seconds, or a date (RFC 9110 §10.2.3).

@@ -74,6 +74,5 @@ final class ActivityTimestampSource: Sendable {
 }
 
 extension ActivityTimestamps.Slot {
-    /// The timestamp as a date.
     var date: Date { Date(secondsSince1970: timestamp) }
 }

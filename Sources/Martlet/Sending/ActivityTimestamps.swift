@@ -150,7 +150,6 @@ struct ActivityTimestamps {
         if entry.latest == nil { entries.remove(at: index) } else { entries.values[index] = entry }
     }
 
-    /// The number of stored addresses.
     var count: Int { entries.count }
 
     private mutating func hold(_ timestamp: Int64, for address: Address, at second: Int64) {

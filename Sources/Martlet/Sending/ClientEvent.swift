@@ -53,8 +53,8 @@ public struct ClientCounters: Sendable, Hashable {
         return sum
     }
 
-    mutating func count(_ error: APNsError) {
-        switch error.outcome {
+    mutating func count(_ outcome: APNsError.Outcome) {
+        switch outcome {
         case .answered: refused += 1
         case .neverSent, .unprocessed: notSent += 1
         case .unknown: unknown += 1

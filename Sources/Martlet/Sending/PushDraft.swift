@@ -19,7 +19,6 @@ final class PushDraft: Sendable {
         self.init(RequestWriter.Template(head: fields, tail: HTTPFields()), body: body, limits: limits)
     }
 
-    /// Returns the fields of one push.
     func fields(to token: DeviceToken?, id: APNsID) -> HTTPFields {
         guard let token else { return template.head }
         return template.push(to: token, id: id)
@@ -31,7 +30,6 @@ struct SendLimits {
     var retry = RetryPolicy.standard
     /// Whether the push has priority 10, which is also APNs' default.
     var isUrgent = true
-    /// The timeout from the call to the response.
     var timeout = Duration.seconds(60)
     /// The delay before the push may be sent.
     var delay = Duration.zero

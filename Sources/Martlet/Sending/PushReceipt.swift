@@ -19,7 +19,6 @@ public struct PushReceipt: Sendable, Hashable {
     /// The time spent in each phase of the send.
     public let timing: SendTiming
 
-    /// Creates the receipt of a push from the fields of a response.
     init(_ fields: HTTPFields, of id: APNsID, _ result: PushResult) {
         self.id = fields.answeredID ?? id
         uniqueID = fields["apns-unique-id"]

@@ -1,20 +1,25 @@
-internal import MartletCore
+package import MartletCore
 internal import MartletTransport
+
+/// The resource of APNs that a request is about.
+package enum RequestTarget: Sendable, Hashable {
+    /// A push to a device, or to a Live Activity.
+    case device(DeviceToken)
+    /// A push to all devices that are subscribed to a channel of the app with this bundle identifier.
+    case broadcast(ChannelID, bundle: String)
+    /// A channel of an app, or its list of channels; the HTTP method selects the operation.
+    case channels(method: String, bundle: String, ChannelID?, isList: Bool)
+}
 
 /// A writer of request fields, except for the provider token, which the connection adds.
 ///
-/// Source: "Sending notification requests to APNs", table of request headers.
+/// Sources: "Sending notification requests to APNs", table of request headers; "Sending broadcast push notification
+/// requests to APNs"; "Sending channel management requests to APNs".
 struct RequestWriter: Sendable {
-    /// The fields that are the same in every request.
     private let commonFields: HTTPFields
 
     init(for endpoint: APNsEndpoint) {
         commonFields = [":scheme": endpoint.isEncrypted ? "https" : "http", ":authority": endpoint.authority]
-    }
-
-    /// Returns the fields of a push to a device.
-    func push(_ notification: PushNotification, to token: DeviceToken, topic: Topic, id: APNsID) -> HTTPFields {
-        template(for: notification, topic: topic).push(to: token, id: id)
     }
 
     /// The common fields of a notification's pushes.
@@ -23,7 +28,6 @@ struct RequestWriter: Sendable {
         let head: HTTPFields
         let tail: HTTPFields
 
-        /// Returns the fields of a push to a device.
         func push(to token: DeviceToken, id: APNsID) -> HTTPFields {
             var fields = HTTPFields(capacity: 768)
             fields.append(contentsOf: head)
@@ -35,59 +39,45 @@ struct RequestWriter: Sendable {
 
     /// Returns the common fields of a notification's pushes.
     func template(for notification: PushNotification, topic: Topic) -> Template {
-        Template(head: fields(method: "POST"), tail: RequestWriter.fields(of: notification, topic: topic))
+        var tail = HTTPFields()
+        tail.append(PushHeaders(notification, topic: topic))
+        return Template(head: fields(method: "POST"), tail: tail)
     }
 
-    /// Returns the fields that describe a notification.
-    static func fields(of notification: PushNotification, topic: Topic) -> HTTPFields {
-        var fields: HTTPFields = [:]
-        if let type = notification.pushType {
-            fields.append("apns-push-type", type.rawValue)
-            fields.append("apns-topic", topic.qualified(for: type).rawValue)
-        } else {
-            fields.append("apns-topic", topic.rawValue)
+    /// Returns all fields of a request, without `apns-id` of the headers.
+    func request(
+        to target: RequestTarget,
+        id: APNsID,
+        headers: PushHeaders = PushHeaders(),
+        hasBody: Bool
+    ) -> HTTPFields {
+        var fields: HTTPFields
+        switch target {
+        case .device(let token):
+            fields = self.fields(method: "POST")
+            fields.append(to: token, id: id)
+        case .broadcast(let channel, let bundle):
+            fields = self.fields(method: "POST")
+            fields.append(":path", "/4/broadcasts/apps/" + bundle)
+            fields.append("apns-request-id", id.description, isIndexed: false)
+            fields.append("apns-channel-id", channel.rawValue, isIndexed: false)
+        case .channels(let method, let bundle, let channel, let isList):
+            fields = self.fields(method: method)
+            fields.append(":path", "/1/apps/" + bundle + (isList ? "/all-channels" : "/channels"))
+            fields.append("apns-request-id", id.description, isIndexed: false)
+            if let channel { fields.append("apns-channel-id", channel.rawValue, isIndexed: false) }
+            if hasBody { fields.append("content-type", "application/json") }
         }
-        if let priority = notification.priority { fields.append("apns-priority", String(priority.rawValue)) }
-        if let expiration = notification.expiration {
-            fields.append("apns-expiration", String(expiration.secondsSince1970), isIndexed: false)
-        }
-        if let collapseID = notification.collapseID {
-            fields.append("apns-collapse-id", collapseID.rawValue, isIndexed: false)
-        }
+        fields.append(headers)
         return fields
     }
 
-    /// Returns the fields of a broadcast ("Sending broadcast push notification requests to APNs").
     func broadcast(_ broadcast: Broadcast, id: APNsID) -> HTTPFields {
-        var fields = fields(method: "POST")
-        fields.append(":path", "/4/broadcasts/apps/\(broadcast.app)")
-        fields.append("apns-request-id", id.description, isIndexed: false)
-        fields.append("apns-channel-id", broadcast.channel.rawValue, isIndexed: false)
-        fields.append(contentsOf: RequestWriter.fields(of: broadcast))
-        return fields
+        let target = RequestTarget.broadcast(broadcast.channel, bundle: broadcast.app.rawValue)
+        return request(to: target, id: id, headers: PushHeaders(broadcast), hasBody: true)
     }
 
-    /// Returns the fields that describe a broadcast.
-    static func fields(of broadcast: Broadcast) -> HTTPFields {
-        var fields: HTTPFields = [:]
-        fields.append("apns-push-type", PushType.liveActivity.rawValue)
-        fields.append("apns-priority", String(broadcast.priority.rawValue))
-        fields.append("apns-expiration", String(broadcast.expiration.secondsSince1970), isIndexed: false)
-        return fields
-    }
-
-    /// Returns the fields of a channel management request ("Sending channel management requests to APNs").
-    func channel(_ request: ChannelRequest, id: APNsID) -> HTTPFields {
-        var fields = fields(method: request.method)
-        fields.append(":path", request.path)
-        fields.append("apns-request-id", id.description, isIndexed: false)
-        if let channel = request.channel { fields.append("apns-channel-id", channel.rawValue, isIndexed: false) }
-        if !request.body.isEmpty { fields.append("content-type", "application/json") }
-        return fields
-    }
-
-    /// Returns the fields at the beginning of every request.
-    func fields(method: String) -> HTTPFields {
+    private func fields(method: String) -> HTTPFields {
         var fields = HTTPFields(capacity: 768)
         fields.append(":method", method)
         fields.append(contentsOf: commonFields)
@@ -100,5 +90,36 @@ extension HTTPFields {
     mutating func append(to token: DeviceToken, id: APNsID) {
         append(":path", after: "/3/device/", count: token.digitCount, isIndexed: false) { token.write(into: &$0) }
         append("apns-id", count: APNsID.textLength, isIndexed: false) { id.write(into: &$0) }
+    }
+
+    /// Appends the headers that describe a push, except for the identifier.
+    fileprivate mutating func append(_ headers: PushHeaders) {
+        if let type = headers.pushType { append("apns-push-type", type) }
+        if let topic = headers.topic { append("apns-topic", topic) }
+        if let priority = headers.priority { append("apns-priority", priority) }
+        if let expiration = headers.expiration { append("apns-expiration", expiration, isIndexed: false) }
+        if let collapseID = headers.collapseID { append("apns-collapse-id", collapseID, isIndexed: false) }
+    }
+}
+
+extension PushHeaders {
+    /// Creates the headers of a notification, except for the identifier.
+    init(_ notification: PushNotification, topic: Topic) {
+        self.init(
+            pushType: notification.pushType?.rawValue,
+            expiration: notification.expiration.map { String($0.secondsSince1970) },
+            priority: notification.priority.map { String($0.rawValue) },
+            topic: (notification.pushType.map(topic.qualified(for:)) ?? topic).rawValue,
+            collapseID: notification.collapseID?.rawValue
+        )
+    }
+
+    /// Creates the headers of a broadcast, except for the identifier.
+    init(_ broadcast: Broadcast) {
+        self.init(
+            pushType: PushType.liveActivity.rawValue,
+            expiration: String(broadcast.expiration.secondsSince1970),
+            priority: String(broadcast.priority.rawValue)
+        )
     }
 }

@@ -86,7 +86,6 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Source: "Handling notification responses from APNs".
     public static let apple = RetryPolicy(maximumDelay: .seconds(3_600), serverErrorDelay: .seconds(900))
 
-    /// Returns the maximum number of retries of a push.
     func limit(isUrgent: Bool) -> Int {
         max(0, isUrgent ? min(retries, urgentRetries) : retries)
     }

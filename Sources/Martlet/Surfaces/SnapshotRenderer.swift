@@ -14,7 +14,6 @@ package struct SnapshotRenderer: Sendable {
     package struct Push: Sendable {
         /// The headers except for the identifier.
         package let headers: PushHeaders
-        /// The body.
         package let body: [UInt8]
         /// The delay after which the push may be sent, so that the timestamp of a Live Activity's update is not ahead
         /// of the clock.
@@ -68,8 +67,7 @@ package struct SnapshotRenderer: Sendable {
                 case .push(let notification, _):
                     push = try self.push(notification, topic: topic, id, after: slot.delay)
                 case .broadcast(let broadcast):
-                    let fields = RequestWriter.fields(of: broadcast)
-                    push = Push(headers: PushHeaders { fields[$0] }, body: broadcast.payload, delay: slot.delay)
+                    push = Push(headers: PushHeaders(broadcast), body: broadcast.payload, delay: slot.delay)
                 }
                 // The push is sent after this call, and its result is not reported back, so the timestamp counts as
                 // used.
@@ -88,9 +86,8 @@ package struct SnapshotRenderer: Sendable {
         _ id: APNsID,
         after delay: Duration
     ) throws(APNsError) -> Push {
-        let fields = RequestWriter.fields(of: notification, topic: topic)
         let body = try writing(for: id, notification.payload.encoded)
-        return Push(headers: PushHeaders { fields[$0] }, body: body, delay: delay)
+        return Push(headers: PushHeaders(notification, topic: topic), body: body, delay: delay)
     }
 
     /// The kind of push for a snapshot.
@@ -137,7 +134,6 @@ package struct SnapshotRenderer: Sendable {
         return .activity(activity, event, address)
     }
 
-    /// Creates the push to a Live Activity for a snapshot.
     func request(
         for activity: LiveActivitySnapshot,
         to destination: SurfaceDestination,
@@ -239,7 +235,6 @@ package struct SnapshotRenderer: Sendable {
         )
     }
 
-    /// Returns the update of an activity, or its end where the destination is an end.
     private func update(
         of activity: LiveActivitySnapshot,
         _ destination: SurfaceDestination,

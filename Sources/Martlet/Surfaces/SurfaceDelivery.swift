@@ -58,7 +58,6 @@ public struct SurfaceDelivery: Sendable {
         self.id = id
     }
 
-    /// Returns the identifier of the push that sends this snapshot to this destination.
     func id(of snapshot: SurfaceSnapshot, to destination: SurfaceDestination) throws(APNsError) -> APNsID {
         if let id { return id }
         do throws(CryptographyError) {

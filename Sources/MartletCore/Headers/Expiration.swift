@@ -12,7 +12,6 @@ public struct Expiration: Sendable, Hashable {
     /// Seconds since 1970; 0 for a single attempt.
     package let secondsSince1970: Int64
 
-    /// Creates an expiration from the value of the header.
     package init(secondsSince1970: Int64) {
         self.secondsSince1970 = secondsSince1970
     }

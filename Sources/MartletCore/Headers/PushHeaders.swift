@@ -46,7 +46,6 @@ public struct PushHeaders: Sendable, Hashable {
     /// The prefix of the topics of MDM push certificates ("Sending MDM commands to a device").
     static let mdmTopicPrefix = "com.apple.mgmt."
 
-    /// Whether the topic is that of an MDM push certificate.
     var hasMDMTopic: Bool { topic?.hasPrefix(PushHeaders.mdmTopicPrefix) == true }
 
     /// Whether the push is for a managed device, by its type (ignoring case) or by its topic.

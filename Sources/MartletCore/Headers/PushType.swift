@@ -24,7 +24,6 @@ public struct PushType: RawRepresentable, Sendable, Hashable, Codable {
         index.map { PushType.descriptors[$0].payloadByteLimit } ?? PushLimits.payloadByteCount
     }
 
-    /// Whether this is one of the known types.
     package var isKnown: Bool { index != nil }
 
     /// The index of the descriptor, found without copying descriptors.

@@ -31,7 +31,6 @@ public struct DeviceToken: Sendable, Hashable {
             self.init(quartersOf: bytes) { $0.bigEndianNumber }
         }
 
-        /// Creates the content from valid hexadecimal digits.
         init(digits: [UInt8]) {
             guard digits.count == DeviceToken.usualDigitCount else {
                 self = .other(String(decoding: digits, as: UTF8.self).lowercased())
@@ -85,7 +84,6 @@ public struct DeviceToken: Sendable, Hashable {
 
     private static let usualDigitCount = 64
 
-    /// The number of hexadecimal digits.
     package var digitCount: Int {
         switch content {
         case .usual: DeviceToken.usualDigitCount

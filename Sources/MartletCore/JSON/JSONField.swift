@@ -20,7 +20,6 @@ package protocol JSONFieldError: Error {
 package struct JSONField<Failure: JSONFieldError>: Sendable {
     /// The value; nil if the member is missing.
     package let value: JSONValue?
-    /// The path of the value.
     package let path: JSONPath
 
     /// Creates the field of a whole document.
@@ -46,7 +45,6 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
         return JSONField(elements.indices.contains(index) ? elements[index] : nil, at: path.appending(index))
     }
 
-    /// Whether the value exists.
     package var isPresent: Bool { value != nil }
 
     /// The field; nil if the value is missing.
@@ -64,9 +62,6 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
     }
 
     /// Returns the error about a value that is missing, or other than expected.
-    ///
-    /// - Parameter expected: The expected kind of value, as in "a string".
-    /// - Returns: The error.
     package func mismatch(_ expected: String) -> Failure {
         guard let value else { return error("is missing: it must be \(expected)") }
         return error(value.mismatch(expected))
@@ -84,13 +79,11 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
         )
     }
 
-    /// Returns the elements of an array.
     package func elements() throws(Failure) -> [JSONField] {
         guard let elements = value?.elements else { throw mismatch("an array") }
         return elements.enumerated().map { JSONField($1, at: path.appending($0)) }
     }
 
-    /// Returns a string.
     package func text() throws(Failure) -> String {
         guard let text = value?.stringValue else { throw mismatch("a string") }
         return text
@@ -130,13 +123,11 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
         return number.doubleValue
     }
 
-    /// Returns a Boolean.
     package func bool() throws(Failure) -> Bool {
         guard case .bool(let flag)? = value else { throw mismatch("true or false") }
         return flag
     }
 
-    /// Returns one of several strings.
     package func choice<Choice: RawRepresentable<String> & CaseIterable>(
         of type: Choice.Type = Choice.self
     ) throws(Failure) -> Choice {
@@ -161,9 +152,6 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
 
 extension JSONValue {
     /// Returns the message about a value that is other than expected.
-    ///
-    /// - Parameter expected: The expected kind of value, as in "a string".
-    /// - Returns: The message.
     package func mismatch(_ expected: String) -> String { "must be \(expected) (found \(excerpt))" }
 
     /// The maximum length of a string that is quoted in a message; a longer one may be a secret.

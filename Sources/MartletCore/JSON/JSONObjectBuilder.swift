@@ -38,6 +38,5 @@ package struct JSONObjectBuilder {
         add(name, choice?.rawValue)
     }
 
-    /// The object.
     package var object: JSONValue { .object(members) }
 }

@@ -1,20 +1,22 @@
 /// A parser for the grammar of RFC 8259, with one byte of look-ahead and recursion bounded by
 /// ``JSONReader/maximumDepth``.
-struct JSONParser<Construction: JSONConstruction> {
-    private typealias Value = Construction.Value
-
+struct JSONParser {
     private let bytes: [UInt8]
     /// Whether half of a surrogate pair is read as U+FFFD instead of being an error.
     private let replacesUnpairedSurrogates: Bool
+    /// Whether values are built; otherwise each object is an empty object, each other value is null, and repeated names
+    /// are not detected.
+    private let buildsValues: Bool
     private var index = 0
     private var depth = 0
 
-    init(_ bytes: [UInt8], replacesUnpairedSurrogates: Bool = false) {
+    init(_ bytes: [UInt8], replacesUnpairedSurrogates: Bool = false, buildsValues: Bool = true) {
         self.bytes = bytes
+        self.buildsValues = buildsValues
         self.replacesUnpairedSurrogates = replacesUnpairedSurrogates
     }
 
-    mutating func parseDocument() throws(JSONError) -> Construction.Value {
+    mutating func parseDocument() throws(JSONError) -> JSONValue {
         guard bytes.count <= JSONReader.maximumByteCount else { throw error(.tooLong) }
         // Validate the whole text once: any part between two ASCII characters is then UTF-8 too.
         guard bytes.allSatisfy({ $0 < 0x80 }) || String(validating: bytes, as: UTF8.self) != nil else {
@@ -50,21 +52,23 @@ struct JSONParser<Construction: JSONConstruction> {
         index += 1
     }
 
-    private mutating func parseValue() throws(JSONError) -> Construction.Value {
+    private mutating func parseValue() throws(JSONError) -> JSONValue {
         skipWhitespace()
         switch try current() {
         case UInt8(ascii: "{"): return try parseObject()
         case UInt8(ascii: "["): return try parseArray()
-        case UInt8(ascii: "\""): return try parseString()
+        case UInt8(ascii: "\""):
+            let text = try parseString()
+            return buildsValues ? .string(text) : .null
         case UInt8(ascii: "t"):
             try expect(word: "true")
-            return Construction.bool(true)
+            return buildsValues ? true : .null
         case UInt8(ascii: "f"):
             try expect(word: "false")
-            return Construction.bool(false)
+            return buildsValues ? false : .null
         case UInt8(ascii: "n"):
             try expect(word: "null")
-            return Construction.null
+            return .null
         default: return try parseNumber()
         }
     }
@@ -80,13 +84,13 @@ struct JSONParser<Construction: JSONConstruction> {
         skipWhitespace()
     }
 
-    private mutating func parseObject() throws(JSONError) -> Construction.Value {
+    private mutating func parseObject() throws(JSONError) -> JSONValue {
         try enter()
         defer { depth -= 1 }
-        var members = Construction.noMembers
+        var members = UniqueMembers()
         if try current() == UInt8(ascii: "}") {
             index += 1
-            return Construction.object(members)
+            return .object([])
         }
         while true {
             skipWhitespace()
@@ -96,25 +100,26 @@ struct JSONParser<Construction: JSONConstruction> {
             skipWhitespace()
             try expect(UInt8(ascii: ":"))
             let value = try parseValue()
-            guard Construction.add(value, named: name, to: &members) else {
+            if buildsValues, !members.add(JSONValue.Member(name, value)) {
                 index = start
-                throw error(.duplicateName(Construction.text(of: name)))
+                throw error(.duplicateName(name))
             }
-            if try isLast(before: UInt8(ascii: "}")) { return Construction.object(members) }
+            if try isLast(before: UInt8(ascii: "}")) { return .object(members.list) }
         }
     }
 
-    private mutating func parseArray() throws(JSONError) -> Construction.Value {
+    private mutating func parseArray() throws(JSONError) -> JSONValue {
         try enter()
         defer { depth -= 1 }
-        var elements: [Construction.Value] = []
+        var elements: [JSONValue] = []
         if try current() == UInt8(ascii: "]") {
             index += 1
-            return Construction.array(elements)
+            return buildsValues ? .array(elements) : .null
         }
         while true {
-            Construction.add(try parseValue(), to: &elements)
-            if try isLast(before: UInt8(ascii: "]")) { return Construction.array(elements) }
+            let element = try parseValue()
+            if buildsValues { elements.append(element) }
+            if try isLast(before: UInt8(ascii: "]")) { return buildsValues ? .array(elements) : .null }
         }
     }
 
@@ -128,7 +133,7 @@ struct JSONParser<Construction: JSONConstruction> {
         return byte == end
     }
 
-    private mutating func parseNumber() throws(JSONError) -> Construction.Value {
+    private mutating func parseNumber() throws(JSONError) -> JSONValue {
         let start = index
         if try current() == UInt8(ascii: "-") { index += 1 }
         if try current() == UInt8(ascii: "0") {
@@ -146,7 +151,8 @@ struct JSONParser<Construction: JSONConstruction> {
             if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { index += 1 }
             try skipDigits()
         }
-        return Construction.number(bytes[start..<index])
+        guard buildsValues else { return .null }
+        return .number(JSONNumber(text: String(decoding: bytes[start..<index], as: UTF8.self)))
     }
 
     /// Skips at least one digit.
@@ -156,7 +162,8 @@ struct JSONParser<Construction: JSONConstruction> {
         if index == start { throw error(.unexpectedByte(try current())) }
     }
 
-    private mutating func parseString() throws(JSONError) -> Construction.Value {
+    /// Returns the text of a string; empty when no values are built.
+    private mutating func parseString() throws(JSONError) -> String {
         index += 1
         let start = index
         var escapes: [UInt8]?
@@ -167,7 +174,8 @@ struct JSONParser<Construction: JSONConstruction> {
             case UInt8(ascii: "\""):
                 escapes?.append(contentsOf: bytes[copied..<index])
                 defer { index += 1 }
-                return Construction.string(bytes[start..<index], escapes: escapes)
+                guard buildsValues else { return "" }
+                return String(decoding: escapes.map { $0[...] } ?? bytes[start..<index], as: UTF8.self)
             case UInt8(ascii: "\\"):
                 var text = escapes.take() ?? []
                 text.append(contentsOf: bytes[copied..<index])
@@ -240,5 +248,24 @@ struct JSONParser<Construction: JSONConstruction> {
             index += 1
         }
         return unit
+    }
+}
+
+/// The members of an object, none of which has the name of another.
+private struct UniqueMembers {
+    private(set) var list: [JSONValue.Member] = []
+    private var names: Set<String> = []
+
+    /// Adds a member; returns false if its name is already present.
+    mutating func add(_ member: JSONValue.Member) -> Bool {
+        // A set is only faster with many names to compare.
+        if list.count < 16 {
+            if list.contains(where: { $0.name == member.name }) { return false }
+        } else {
+            if names.isEmpty { names = Set(list.map(\.name)) }
+            guard names.insert(member.name).inserted else { return false }
+        }
+        list.append(member)
+        return true
     }
 }

@@ -1,6 +1,5 @@
 /// The path of a value in a JSON document, for error messages.
 package struct JSONPath: Sendable, Hashable, CustomStringConvertible {
-    /// A step from a value to a value in it.
     private enum Step: Sendable, Hashable {
         case member(String)
         case element(Int)
@@ -27,12 +26,10 @@ package struct JSONPath: Sendable, Hashable, CustomStringConvertible {
 
     private var steps: [Step] { last.map { parents + [$0] } ?? parents }
 
-    /// Returns the path of a member of the value.
     package func appending(_ name: String) -> JSONPath {
         JSONPath(root: root, parents: steps, last: .member(name))
     }
 
-    /// Returns the path of an element of the value.
     package func appending(_ index: Int) -> JSONPath {
         JSONPath(root: root, parents: steps, last: .element(index))
     }

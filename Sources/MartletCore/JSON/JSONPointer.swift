@@ -1,6 +1,5 @@
 /// Pointers to values in a JSON document (RFC 6901).
 package enum JSONPointer {
-    /// Returns the pointer that follows members with these names.
     package static func path(_ names: [String]) -> String {
         names.map { "/" + escaped($0) }.joined()
     }

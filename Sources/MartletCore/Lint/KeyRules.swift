@@ -69,7 +69,6 @@ enum KeyRules {
         "interruption-level", "mutable-content", "relevance-score", "sound", "stale-date", "target-content-id",
         "thread-id",
     ]
-    /// The maximum number of findings about unknown keys in an object.
     private static let unknownKeyLimit = 20
 
     /// An object of a payload with the table of its keys.

@@ -47,7 +47,6 @@ extension Lint {
 
 /// A page of Apple's documentation.
 package struct ApplePage: Sendable {
-    /// The URL of the page.
     package let address: String
 
     private init(_ path: String) {

@@ -4,8 +4,8 @@
     package import Foundation
 #endif
 
-/// The size of a payload of which only the beginning was stored.
-package enum TruncatedPayloadSize: Sendable, Hashable {
+/// The size of a payload, of which only the beginning may have been stored.
+package enum PayloadSize: Sendable, Hashable {
     /// The payload has this number of bytes.
     case exactly(Int)
     /// The payload has this number of bytes or more.
@@ -23,7 +23,7 @@ extension Lint {
     /// - Returns: The findings in the order of the rules.
     package static func check(
         headers: PushHeaders,
-        payloadSize: TruncatedPayloadSize,
+        payloadSize: PayloadSize,
         at date: Date? = nil
     ) -> [Finding] {
         let push = PushFacts(headers, at: date?.secondsSince1970)
@@ -44,7 +44,7 @@ extension Lint {
         broadcastTo app: String,
         channel: String?,
         headers: PushHeaders,
-        payloadSize: TruncatedPayloadSize,
+        payloadSize: PayloadSize,
         at date: Date? = nil
     ) -> [Finding] {
         let findings =

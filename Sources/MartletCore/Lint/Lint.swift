@@ -85,7 +85,9 @@ public enum Lint {
         let push = PushFacts(headers, at: date?.secondsSince1970)
         let (value, flaw) = PayloadRules.read(payload)
         let findings =
-            headerFindings(headers, of: push, value) + [PayloadRules.size(payload.count, of: push.type), flaw]
+            headerFindings(headers, of: push, value) + [
+                PayloadRules.size(.exactly(payload.count), of: push.type), flaw,
+            ]
         return findings.compactMap(\.self) + (value.map { content($0, byteCount: payload.count, of: push) } ?? [])
     }
 
@@ -127,11 +129,10 @@ public enum Lint {
         let (value, flaw) = PayloadRules.read(payload, isBroadcast: true)
         let findings =
             headerFindings(broadcastTo: app, channel: channel, headers, at: time)
-            + [PayloadRules.broadcastSize(payload.count), flaw, LiveActivityRules.broadcastStart(value)]
+            + [PayloadRules.broadcastSize(.exactly(payload.count)), flaw, LiveActivityRules.broadcastStart(value)]
         return findings.compactMap(\.self) + (value.map { content($0, byteCount: payload.count, of: push) } ?? [])
     }
 
-    /// Returns the findings about the path and the headers of a broadcast.
     static func headerFindings(
         broadcastTo app: String,
         channel: String?,
@@ -148,7 +149,6 @@ public enum Lint {
         ]
     }
 
-    /// Returns the findings about the content of a payload that is an object.
     private static func content(_ payload: JSONValue, byteCount: Int, of push: PushFacts) -> [Finding] {
         var findings = PayloadRules.check(payload, byteCount: byteCount, of: push) + MDMRules.check(payload, of: push)
         // The rules of a type that needs keys in aps also report the missing keys when there is no aps at all.
@@ -191,7 +191,7 @@ public enum Lint {
             ?? HeaderRules.expiration(headers.expiration)?.reason
             ?? HeaderRules.topic(headers.topic, of: type)?.reason
             ?? HeaderRules.collapseID(of: headers)?.reason
-            ?? PayloadRules.size(payload.count, of: type)?.reason
+            ?? PayloadRules.size(.exactly(payload.count), of: type)?.reason
             ?? (JSONReader.isObject(payload) ? nil : .badRequestPayload)
     }
 
@@ -212,7 +212,10 @@ public enum Lint {
         return HeaderRules.topic(topic.rawValue.isEmpty ? nil : qualified.rawValue, of: type)
             ?? HeaderRules.priority(notification.priority, of: type)
             ?? HeaderRules.expiration(notification.expiration)
-            ?? PayloadRules.size(payloadByteCount, of: type ?? PushHeaders(topic: topic.rawValue).resolvedPushType)
+            ?? PayloadRules.size(
+                .exactly(payloadByteCount),
+                of: type ?? PushHeaders(topic: topic.rawValue).resolvedPushType
+            )
             ?? PayloadRules.ranges(notification.payload)
     }
 
@@ -266,7 +269,7 @@ public enum Lint {
             ?? HeaderRules.channel(broadcast.channel.rawValue)
             ?? HeaderRules.priority(broadcast.priority, of: .liveActivity)
             ?? HeaderRules.expiration(broadcast.expiration)
-            ?? PayloadRules.broadcastSize(broadcast.payload.count)
+            ?? PayloadRules.broadcastSize(.exactly(broadcast.payload.count))
     }
 }
 
@@ -276,11 +279,9 @@ struct PushFacts {
     var type: PushType?
     /// `apns-push-type`; nil when it is missing.
     var declaredType: String?
-    /// Whether the push is a broadcast.
     var isBroadcast = false
     /// `apns-topic`.
     var topic: String?
-    /// Whether the topic is that of an MDM push certificate.
     var isForMDM: Bool
     /// `apns-priority`.
     var priority: String?

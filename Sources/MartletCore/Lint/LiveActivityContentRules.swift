@@ -32,7 +32,6 @@ enum LiveActivityContentRules {
         .activityAttributesEqualState, .activityAttributesKeyedAsState, .activityNull, .activityDateText,
     ]
 
-    /// The maximum number of findings about values.
     private static let findingLimit = 10
 
     static func check(_ aps: JSONValue) -> [Lint.Finding] {

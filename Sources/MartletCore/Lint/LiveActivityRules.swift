@@ -257,7 +257,6 @@ enum LiveActivityRules {
         }
     }
 
-    /// Returns a finding for each notification key that a Live Activity ignores.
     private static func ignoredKeys(_ aps: JSONValue) -> [Lint.Finding] {
         ["badge", "content-available", "sound"].filter { aps[$0] != nil }.map { key in
             let text = "a push about a Live Activity has no \(key) in aps: the phone ignores it"

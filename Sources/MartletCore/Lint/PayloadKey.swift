@@ -32,7 +32,6 @@ struct PayloadKey {
     let kind: Kind
     /// The consequence of a value of another kind.
     let consequence: String
-    /// The rule that such a value breaks.
     let rule: Lint.Rule
 
     init(_ name: String, _ kind: Kind, else consequence: String = "", rule: Lint.Rule = .valueWrongType) {
@@ -186,13 +185,11 @@ extension PayloadKey {
             PayloadKey("sound", .objectOrText, else: "the phone plays no sound"),
         ] + alert.filter { !["title", "body"].contains($0.name) }
 
-    /// Keys of a title or body that is an object.
     static let localizedText: [PayloadKey] = [
         PayloadKey("loc-key", .text, else: "the text is empty"),
         PayloadKey("loc-args", .texts, else: placeholders),
     ]
 
-    /// Keys of a sound that is an object.
     static let sound: [PayloadKey] = [
         PayloadKey("critical", .wholeNumber, else: "the mute switch silences it"),
         PayloadKey("name", .text, else: "the phone plays no sound"),

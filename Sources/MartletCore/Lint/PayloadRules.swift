@@ -45,51 +45,31 @@ enum PayloadRules {
     /// The minimum number of bytes that minifying a payload must save for a finding.
     private static let worthwhileSaving = 256
 
-    static func size(_ count: Int, of type: PushType?) -> Lint.Finding? {
-        size(count, limit: limit(of: type))
-    }
-
-    static func broadcastSize(_ count: Int) -> Lint.Finding? {
-        size(count, limit: PushLimits.broadcastPayloadByteCount)
-    }
-
-    static func size(_ size: TruncatedPayloadSize, of type: PushType?) -> Lint.Finding? {
+    static func size(_ size: PayloadSize, of type: PushType?) -> Lint.Finding? {
         self.size(size, limit: limit(of: type))
     }
 
-    static func broadcastSize(_ size: TruncatedPayloadSize) -> Lint.Finding? {
+    static func broadcastSize(_ size: PayloadSize) -> Lint.Finding? {
         self.size(size, limit: PushLimits.broadcastPayloadByteCount)
-    }
-
-    private static func size(_ size: TruncatedPayloadSize, limit: Int) -> Lint.Finding? {
-        switch size {
-        case .exactly(let count): return self.size(count, limit: limit)
-        case .atLeast(let count):
-            guard count > limit else { return nil }
-            return Lint.Finding(
-                .payloadTooLarge,
-                .payload(""),
-                "the payload has at least \(count) bytes, and \(limit) are allowed",
-                reason: .payloadTooLarge
-            )
-        }
     }
 
     private static func limit(of type: PushType?) -> Int {
         type?.payloadByteLimit ?? PushLimits.payloadByteCount
     }
 
-    private static func size(_ count: Int, limit: Int) -> Lint.Finding? {
-        if count == 0 {
+    private static func size(_ size: PayloadSize, limit: Int) -> Lint.Finding? {
+        let text: String
+        switch size {
+        case .exactly(0):
             return Lint.Finding(.payloadEmpty, .payload(""), "there is no payload", reason: .payloadEmpty)
+        case .exactly(let count) where count > limit:
+            text = "the payload has \(count) bytes, \(count - limit) more than the \(limit) allowed"
+        case .atLeast(let count) where count > limit:
+            text = "the payload has at least \(count) bytes, and \(limit) are allowed"
+        case .exactly, .atLeast:
+            return nil
         }
-        guard count > limit else { return nil }
-        return Lint.Finding(
-            .payloadTooLarge,
-            .payload(""),
-            "the payload has \(count) bytes, \(count - limit) more than the \(limit) allowed",
-            reason: .payloadTooLarge
-        )
+        return Lint.Finding(.payloadTooLarge, .payload(""), text, reason: .payloadTooLarge)
     }
 
     /// Returns the finding about a payload that is not a JSON object.

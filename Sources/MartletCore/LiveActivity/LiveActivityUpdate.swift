@@ -27,7 +27,6 @@ public struct LiveActivityUpdate: Sendable, Hashable {
     }
 
     private let event: Event
-    /// Whether the update ends the activity.
     package var isEnd: Bool { event != .update }
     private let contentState: [UInt8]?
     private let alert: LiveActivityAlert?

@@ -4,7 +4,6 @@ package struct Histogram: Sendable, Hashable {
     package let bounds: [Double]
     /// The count for each bound, and a last one for values that exceed all bounds.
     package private(set) var counts: [Int]
-    /// The sum of the values.
     package private(set) var sum = 0.0
 
     /// Creates a histogram without values.
@@ -20,7 +19,6 @@ package struct Histogram: Sendable, Hashable {
         Histogram(bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30])
     }
 
-    /// Counts a value.
     package mutating func observe(_ value: Double) {
         var index = 0
         while index < bounds.count, value > bounds[index] { index += 1 }
@@ -28,7 +26,6 @@ package struct Histogram: Sendable, Hashable {
         sum += value
     }
 
-    /// Counts a time.
     package mutating func observe(_ time: Duration) {
         observe(Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18)
     }

@@ -67,7 +67,6 @@ struct JSONObjectWriter {
         bytes.append(contentsOf: json)
     }
 
-    /// Writes an object as a member.
     mutating func write<Failure: Error>(
         _ name: String,
         _ members: (inout JSONObjectWriter) throws(Failure) -> Void

@@ -5,11 +5,9 @@ internal import MartletTransport
 /// A separate class because the `deinit` of an actor may not access values that are not `Sendable`, and an
 /// `isolated deinit` needs macOS 15.4 and fails in the optimizer of Swift 6.3.1 ("circular reference").
 final class Connections {
-    /// The event loop of the outbox and its connections.
     let loop: EventLoop
     /// The event loop on which connections are opened, which may block for as long as a server does not answer.
     let connecting: EventLoop
-    /// The open connections.
     var links: [PostgreSQLOutbox.Purpose: PipelinedConnection] = [:]
 
     init() throws(TransportError) {

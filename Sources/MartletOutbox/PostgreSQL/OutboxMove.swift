@@ -14,12 +14,9 @@ package actor OutboxMove {
     package struct Account: Sendable, Hashable {
         /// The number of waiting pushes and dead letters.
         package var pushes = 0
-        /// The number of outcomes.
         package var outcomes = 0
-        /// The number of unregistered tokens.
         package var deadTokens = 0
 
-        /// Creates counts of zero.
         package init() {}
     }
 

@@ -24,7 +24,6 @@ final class PipelinedConnection {
     var onNotice: () -> Void = {}
     /// A callback that is called once, when the connection is closed or lost.
     var onEnd: (PostgreSQLError) -> Void = { _ in }
-    /// The process identifier of the server for this connection.
     var serverProcess: Int64 { session.serverProcess }
 
     /// Creates a connection that owns a session without open statements.

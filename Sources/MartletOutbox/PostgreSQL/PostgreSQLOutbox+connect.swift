@@ -139,7 +139,6 @@ extension PostgreSQLOutbox {
         }
     }
 
-    /// Closes all connections.
     func disconnect() {
         isClosed = true
         let open = connections.links.values

@@ -20,7 +20,6 @@ extension PostgreSQLOutbox {
         var isKnownToRest = false
         var isPolling = false
 
-        /// Notes that there was work.
         mutating func noteWork() { lastWork = ContinuousClock.now }
 
         /// Whether there has been no work for ``busyTime``.

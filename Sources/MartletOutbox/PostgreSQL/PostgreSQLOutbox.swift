@@ -17,7 +17,6 @@ package actor PostgreSQLOutbox {
         package var limit: Int
         /// The time for which a node without heartbeats keeps its claims; 15 seconds by default.
         package var lease: Duration
-        /// The name of this node for operators.
         package var name: String
         /// The maximum time for a statement that needs a few rows; 3 seconds by default.
         ///
@@ -92,7 +91,6 @@ package actor PostgreSQLOutbox {
     var node: Int64 = 0
     /// The registration under way, after other nodes took over this node's claims.
     var registration: Task<Result<Void, PostgreSQLError>, Never>?
-    /// The numbers of apps by name.
     private var apps: [String: Int64] = [:]
 
     var accepting = StatementBatcher<AcceptPiece>()
@@ -248,7 +246,6 @@ package actor PostgreSQLOutbox {
 }
 
 extension OutboxError {
-    /// Creates an error from an error of PostgreSQL.
     init(_ error: PostgreSQLError, _ what: String) {
         let kind: Kind =
             switch error.kind {

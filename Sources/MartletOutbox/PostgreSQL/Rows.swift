@@ -2,12 +2,10 @@ internal import MartletCore
 internal import MartletPostgreSQL
 
 extension Parameter {
-    /// Returns a parameter for the identifier of a push.
     static func identifier(_ id: APNsID) -> Parameter { .identifier(id.bytes) }
 }
 
 extension PushEnvironment {
-    /// Whether the environment is production, as stored in the database.
     var isProduction: Bool { self == .production }
 
     init(isProduction: Bool) {

@@ -5,7 +5,6 @@ struct Watermark {
     /// The range before the frontier that is searched again at intervals, in milliseconds, because pushes are not
     /// committed in the order of their times and clocks differ.
     static let lookBack: Int64 = 2_000
-    /// The interval between these searches.
     private static let interval = Duration.milliseconds(250)
 
     /// The time up to which all pushes have been claimed, except those that were committed late.
@@ -27,7 +26,6 @@ struct Watermark {
         return frontier < .min + Watermark.lookBack ? .min : frontier - Watermark.lookBack
     }
 
-    /// Notes that this node has made pushes due at a time.
     mutating func notePush(due time: Int64) { earliestOwn = min(earliestOwn, time) }
 
     /// Notes that all pushes up to a time have been claimed.

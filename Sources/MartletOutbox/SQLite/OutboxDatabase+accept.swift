@@ -19,7 +19,6 @@ extension OutboxDatabase {
         return answers
     }
 
-    /// Stores pushes and returns an answer for each.
     func accept(_ pushes: [OutboxPush], at now: Int64) throws(SQLiteError) -> [Acceptance] {
         var answers: [Acceptance] = []
         answers.reserveCapacity(pushes.count)

@@ -2,7 +2,6 @@ internal import MartletCore
 internal import MartletSQLite
 
 extension OutboxDatabase {
-    /// Claims the due pushes of a lane.
     func claim(
         _ lane: Lane,
         _ urgency: Urgency,

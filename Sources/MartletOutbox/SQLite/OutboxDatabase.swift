@@ -182,7 +182,6 @@ final class OutboxDatabase {
 }
 
 extension OutboxError {
-    /// Creates an error from an error of SQLite.
     init(_ error: SQLiteError, _ what: String) {
         let kind: Kind =
             switch error.kind {

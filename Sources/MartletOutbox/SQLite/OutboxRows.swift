@@ -79,7 +79,6 @@ extension Urgency {
 }
 
 extension Outcome {
-    /// Reads the current row of a statement of outcomes.
     init(_ row: borrowing Statement) {
         self.init(
             State(rawValue: row.text(at: 3)) ?? .dead,
@@ -94,7 +93,6 @@ extension Outcome {
 }
 
 extension DeadToken {
-    /// Reads the current row of a statement of unregistered tokens.
     init?(_ row: borrowing Statement) {
         guard let token = try? DeviceToken(hex: row.text(at: 1)) else { return nil }
         self.init(

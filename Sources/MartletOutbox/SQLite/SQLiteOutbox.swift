@@ -40,7 +40,6 @@ package actor SQLiteOutbox: OutboxStore {
         case accept([OutboxPush], at: Int64, CheckedContinuation<Result<[Acceptance], OutboxError>, Never>)
         case settle([Settlement], at: Int64, CheckedContinuation<Result<Void, OutboxError>, Never>)
 
-        /// The number of pushes in the change.
         var count: Int {
             switch self {
             case .accept(let pushes, _, _): pushes.count
@@ -178,7 +177,6 @@ package actor SQLiteOutbox: OutboxStore {
         }
     }
 
-    /// Returns the open file.
     func openDatabase() throws(OutboxError) -> OutboxDatabase {
         if let openingProblem { throw openingProblem }
         guard let database else { throw OutboxError(.closed, "the outbox is closed") }

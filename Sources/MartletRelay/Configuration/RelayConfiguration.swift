@@ -239,7 +239,7 @@ extension RelayConfiguration {
                 .object(TelemetrySettings.settings) { (_, _) throws(RelayError) in nil },
                 .none,
                 .restart,
-                "export of traces and metrics to OpenTelemetry"
+                "export of traces to OpenTelemetry"
             ),
             \.telemetry
         ),

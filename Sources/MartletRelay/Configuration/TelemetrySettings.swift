@@ -1,22 +1,15 @@
 internal import MartletCore
 internal import MartletTransport
 
-/// The export of spans and metrics: the configuration's `telemetry`, and the variables of OpenTelemetry's
+/// The export of spans: the configuration's `telemetry`, and the variables of OpenTelemetry's
 /// specification.
 ///
 /// Source: https://opentelemetry.io/docs/specs/otel/protocol/exporter.
 package struct TelemetrySettings: Sendable, Hashable {
-    /// The destination of one kind of data.
-    struct Destination: Sendable, Hashable {
-        var address: WebAddress
-        /// Header fields that the collector needs, such as one with an API key.
-        var fields: HTTPFields
-    }
-
-    /// The destination of spans; nil for none.
-    var traces: Destination?
-    /// The destination of metrics; nil for none.
-    var metrics: Destination?
+    /// The address to which spans are posted.
+    var address: WebAddress
+    /// Header fields that the collector needs, such as one with an API key.
+    var fields: HTTPFields
     /// PEM certificates to trust in addition to the system's; nil for none.
     var authorities: String?
     /// The resource attributes that identify this relay.
@@ -25,8 +18,6 @@ package struct TelemetrySettings: Sendable, Hashable {
     var share = defaultShare
     /// The maximum time for one answer of the collector.
     var timeout = Duration.seconds(10)
-    /// The interval between exports of metrics in milliseconds.
-    var metricInterval: Int64 = 60_000
     /// Warnings about variables that have no effect, a sentence each.
     var remarks: [String] = []
 
@@ -75,12 +66,8 @@ package struct TelemetrySettings: Sendable, Hashable {
         Setting(separate: serviceName), Setting(separate: sample),
     ]
 
-    /// The destinations, a sentence each.
-    package var summary: [String] {
-        [("traces", traces), ("numbers", metrics)].compactMap { name, destination in
-            destination.map { "Exports \(name) to \($0.address)." }
-        }
-    }
+    /// A sentence that names the destination.
+    package var summary: String { "Exports traces to \(address)." }
 
     /// Reads the settings of a file and of variables, which take precedence; nil without a collector.
     init?(
@@ -89,14 +76,16 @@ package struct TelemetrySettings: Sendable, Hashable {
         variables: [String: String]
     ) throws(RelayError) {
         let variables = TelemetryVariables(variables)
-        guard variables["OTEL_SDK_DISABLED"]?.lowercased() != "true" else { return nil }
+        guard variables["OTEL_SDK_DISABLED"]?.lowercased() != "true",
+            variables["OTEL_TRACES_EXPORTER"]?.lowercased() != "none"
+        else { return nil }
         let fields = try Self.headersFile.valueIfPresent(in: object, places).map { (text) throws(RelayError) in
             try HTTPFields(baggage: text, named: object["headers-file"].path.description)
         }
-        let base = try Self.endpoint.valueIfPresent(in: object, places)
-        traces = try variables.destination("TRACES", base, fields)
-        metrics = try variables.destination("METRICS", base, fields)
-        guard traces != nil || metrics != nil else { return nil }
+        let endpoint = try Self.endpoint.valueIfPresent(in: object, places)
+        guard let address = try variables.address(endpoint) else { return nil }
+        self.address = address
+        self.fields = try variables.fields() ?? fields ?? [:]
         authorities = try Self.authorities.valueIfPresent(in: object, places)
         if let file = variables["OTEL_EXPORTER_OTLP_CERTIFICATE"] {
             authorities = try places.text(of: file, "OTEL_EXPORTER_OTLP_CERTIFICATE")
@@ -109,7 +98,6 @@ package struct TelemetrySettings: Sendable, Hashable {
         let sample = try Self.sample.value(in: object, places)
         share = try variables.share() ?? sample
         if let time = try variables.milliseconds("OTEL_EXPORTER_OTLP_TIMEOUT") { timeout = .milliseconds(time) }
-        if let time = try variables.milliseconds("OTEL_METRIC_EXPORT_INTERVAL") { metricInterval = time }
         if let name = variables["OTEL_EXPORTER_OTLP_PROTOCOL"], name != "http/json" {
             remarks.append(
                 "OTEL_EXPORTER_OTLP_PROTOCOL is \(name), but the relay exports with http/json only"
@@ -131,27 +119,21 @@ private struct TelemetryVariables {
         all[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns the destination of one kind of data; nil for none.
-    func destination(
-        _ signal: String,
-        _ base: WebAddress?,
-        _ fields: HTTPFields?
-    ) throws(RelayError) -> TelemetrySettings.Destination? {
-        guard self["OTEL_\(signal)_EXPORTER"]?.lowercased() != "none" else { return nil }
-        var address = base?.adding("v1/\(signal.lowercased())")
-        if let url = self["OTEL_EXPORTER_OTLP_ENDPOINT"] {
-            address = try WebAddress(collector: url, named: "OTEL_EXPORTER_OTLP_ENDPOINT").adding(
-                "v1/\(signal.lowercased())"
-            )
+    /// Returns the address to which spans are posted; nil without a collector.
+    func address(_ endpoint: WebAddress?) throws(RelayError) -> WebAddress? {
+        let ownName = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+        if let url = self[ownName] { return try WebAddress(collector: url, named: ownName) }
+        let name = "OTEL_EXPORTER_OTLP_ENDPOINT"
+        let base = try self[name].map { (url) throws(RelayError) in try WebAddress(collector: url, named: name) }
+        return (base ?? endpoint)?.adding("v1/traces")
+    }
+
+    /// Returns the header fields for the collector; nil when no variable sets them.
+    func fields() throws(RelayError) -> HTTPFields? {
+        for name in ["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"] {
+            if let text = self[name] { return try HTTPFields(baggage: text, named: name) }
         }
-        let ownName = "OTEL_EXPORTER_OTLP_\(signal)_ENDPOINT"
-        if let url = self[ownName] { address = try WebAddress(collector: url, named: ownName) }
-        guard let address else { return nil }
-        for name in ["OTEL_EXPORTER_OTLP_\(signal)_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"] {
-            guard let text = self[name] else { continue }
-            return TelemetrySettings.Destination(address: address, fields: try HTTPFields(baggage: text, named: name))
-        }
-        return TelemetrySettings.Destination(address: address, fields: fields ?? [:])
+        return nil
     }
 
     /// Returns the resource attributes, including the service name.
@@ -241,30 +223,13 @@ extension HTTPFields {
                 throw RelayError("\(name) must be as name=value, with commas between several")
             }
             let value = part[part.index(after: mark)...].trimming { $0.isWhitespace }
-            pairs.append((String(part[..<mark].trimming { $0.isWhitespace }), value.percentDecoded))
+            pairs.append((String(part[..<mark].trimming { $0.isWhitespace }), String(percentEncoded: value.utf8)))
         }
         return pairs
     }
 }
 
 extension Substring {
-    /// The text with percent-encoded bytes decoded; an invalid escape is left unchanged.
-    fileprivate var percentDecoded: String {
-        var bytes: [UInt8] = []
-        var rest = utf8[...]
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2)
-            let isEscape = byte == UInt8(ascii: "%") && digits.allSatisfy(\.isHexadecimalDigit)
-            if isEscape, digits.count == 2, let number = UInt8(String(Substring(digits)), radix: 16) {
-                bytes.append(number)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     fileprivate func trimming(while isUnwanted: (Character) -> Bool) -> Substring {
         let end = lastIndex { !isUnwanted($0) }.map(index(after:)) ?? startIndex
         return self[..<end].drop(while: isUnwanted)

@@ -56,27 +56,18 @@ extension MetricSheet {
             ],
             1
         )
-        family(
-            "process_start_time_seconds",
-            .gauge,
-            "Time of the start, in seconds since 1970."
-        )
+        family("process_start_time_seconds", .gauge, "Time of the start, in seconds since 1970.")
         add([:], Double(startedAt) / 1_000)
         guard let facts = ProcessFacts() else { return }
-        family(
-            "process_cpu_seconds_total",
-            .counter,
-            "CPU time.",
-            openTelemetry: "process.cpu.time"
-        )
+        family("process_cpu_seconds_total", .counter, "CPU time.")
         add([:], facts.processorSeconds)
-        for (name, help, other, value) in [
-            ("resident_memory_bytes", "Resident memory.", "memory.usage", facts.residentBytes),
-            ("virtual_memory_bytes", "Mapped memory.", "memory.virtual", facts.virtualBytes),
-            ("open_fds", "Open file descriptors.", "unix.file_descriptor.count", facts.openDescriptors),
-            ("threads", "Threads.", "thread.count", facts.threads),
+        for (name, help, value) in [
+            ("resident_memory_bytes", "Resident memory.", facts.residentBytes),
+            ("virtual_memory_bytes", "Mapped memory.", facts.virtualBytes),
+            ("open_fds", "Open file descriptors.", facts.openDescriptors),
+            ("threads", "Threads.", facts.threads),
         ] {
-            single("process_" + name, .gauge, help, openTelemetry: "process." + other, value)
+            single("process_" + name, .gauge, help, value)
         }
     }
 }

@@ -106,14 +106,12 @@ extension RelayMetrics {
         }
     }
 
-    /// Adds the exports of spans and metrics; nothing if no spans are exported.
+    /// Adds the exports of spans; nothing if no spans are exported.
     func addTelemetry(to sheet: inout MetricSheet) {
         guard let spans = snapshot.context.spans else { return }
         let exports = snapshot.exports
         sheet.family("martlet_relay_telemetry_exports_total", .counter, "Exports to the collector by their result.")
-        for (export, count) in exports.exports {
-            sheet.add(["signal": export.signal.rawValue, "result": export.result], count)
-        }
+        for (result, count) in exports.exports { sheet.add(["result": result], count) }
         sheet.family("martlet_relay_telemetry_spans_total", .counter, "Spans by the result of their export.")
         for (result, count) in [
             ("exported", exports.spansExported), ("rejected", exports.spansRejected), ("lost", exports.spansLost),

@@ -254,14 +254,13 @@ struct RelayMetrics {
         sheet.family(
             "http_server_request_duration_seconds",
             .histogram,
-            "Time until the answer to a caller.",
-            openTelemetry: "http.server.request.duration"
+            "Time until the answer to a caller."
         )
         for (request, times) in snapshot.server.counts.requests {
             sheet.add(
                 [
-                    "http.route": request.route, "http.request.method": request.method,
-                    "http.response.status_code": String(request.status),
+                    "http_route": request.route, "http_request_method": request.method,
+                    "http_response_status_code": String(request.status),
                 ],
                 times
             )

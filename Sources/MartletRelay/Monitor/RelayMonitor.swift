@@ -334,20 +334,15 @@ actor RelayMonitor {
     // MARK: Telemetry
 
     /// Counts an export and logs a failure.
-    func noteExport(
-        _ signal: TelemetrySignal,
-        _ answer: ExportAnswer,
-        _ verdict: ExportSchedule.Verdict,
-        spans: Int
-    ) {
-        exports.exported(signal, answer, verdict, spans: spans)
+    func noteExport(_ answer: ExportAnswer, _ verdict: ExportSchedule.Verdict, spans: Int) {
+        exports.exported(answer, verdict, spans: spans)
         guard verdict != .taken || answer.rejected > 0, let omitted = exportThrottle.take(at: context.now) else {
             return
         }
         context.log.warning(
             verdict == .taken ? .exportPartlyRejected : .exportFailed,
             [
-                "signal": .string(signal.rawValue), "status": .whole(answer.status),
+                "status": .whole(answer.status),
                 "rejected": answer.rejected > 0 ? .whole(answer.rejected) : nil,
                 "error": answer.message.isEmpty ? nil : .string(answer.message),
                 "not-logged": omitted > 0 ? .whole(omitted) : nil,

@@ -10,12 +10,11 @@ struct ExportAnswer: Sendable, Equatable {
     var status: Int?
     /// The time until the next export that the collector asks for, in milliseconds; nil when it asks for none.
     var retryAfter: Int64?
-    /// The number of spans or data points that it rejected in an accepted export.
+    /// The number of spans that it rejected in an accepted export.
     var rejected: Int64 = 0
     /// The error message of the collector, or of the connection.
     var message = ""
 
-    /// Creates the value for an HTTP response that arrived at this time.
     init(_ response: HTTPResponse, at milliseconds: Int64) {
         status = response.status
         if let text = response.fields["retry-after"] {
@@ -24,12 +23,11 @@ struct ExportAnswer: Sendable, Equatable {
         }
         guard response.status == 200 else { return }
         let partial = (try? JSONReader.read(response.body))?["partialSuccess"]
-        let count = partial?["rejectedSpans"] ?? partial?["rejectedDataPoints"]
+        let count = partial?["rejectedSpans"]
         rejected = count?.integerValue ?? count?.stringValue.flatMap { Int64($0) } ?? 0
         message = partial?["errorMessage"]?.stringValue ?? ""
     }
 
-    /// Creates the value for a missing response.
     init(_ error: TransportError) {
         message = "\(error)"
     }

@@ -16,12 +16,15 @@ struct PushTracer {
 
     /// The fraction of traces to sample among those that begin in the relay, 0 to 1.
     private let share: Double
+    /// The source of identifiers and of the random sample.
+    private var generator: SplitMix64
     private var spans: [Span] = []
     /// The number of spans that were dropped because the buffer was full.
     private(set) var dropped = 0
 
-    init(share: Double) {
+    init(share: Double, seed: UInt64) {
         self.share = share
+        generator = SplitMix64(state: seed)
     }
 
     /// Begins the span of a push that has arrived.
@@ -29,13 +32,8 @@ struct PushTracer {
     /// - Parameters:
     ///   - push: The push, whose trace context is set to the new span.
     ///   - time: The time.
-    ///   - generator: The source of identifiers and of randomness.
     /// - Returns: The value to pass to ``stored(_:_:at:)``; nil for a push that is not sampled.
-    func arrived(
-        _ push: inout OutboxPush,
-        at time: Int64,
-        using generator: inout some RandomNumberGenerator
-    ) -> Arrival? {
+    mutating func arrived(_ push: inout OutboxPush, at time: Int64) -> Arrival? {
         let caller = push.traceParent.flatMap(TraceContext.init)
         if let caller, !caller.isSampled { return nil }
         if caller == nil, !(Double.random(in: 0..<1, using: &generator) < share) { return nil }
@@ -80,14 +78,12 @@ struct PushTracer {
     ///   - server: The host that it was sent to.
     ///   - duration: The duration in microseconds.
     ///   - time: The time.
-    ///   - generator: The source of identifiers.
     mutating func sent(
         _ push: ClaimedPush,
         _ result: SendResult,
         to server: String,
         took duration: Int64,
-        at time: Int64,
-        using generator: inout some RandomNumberGenerator
+        at time: Int64
     ) {
         guard let arrival = push.push.traceParent.flatMap(TraceContext.init), arrival.isSampled else { return }
         var span = Span(

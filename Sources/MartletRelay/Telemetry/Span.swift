@@ -8,7 +8,6 @@ struct Span: Sendable, Hashable {
 
     var name: String
     var kind: Kind
-    /// The identifiers of the trace and the span.
     var context: TraceContext
     /// The identifier of the parent span; nil for the root of a trace.
     var parentID: String?

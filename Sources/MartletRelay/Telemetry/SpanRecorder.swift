@@ -6,23 +6,17 @@ internal import Synchronization
 
 /// The recorder of the spans of a relay, which the exporter reads on a thread of its own.
 final class SpanRecorder: Sendable {
-    private struct State {
-        var tracer: PushTracer
-        /// The source of identifiers and of the random sample.
-        var generator = SplitMix64(state: .random(in: .min ... .max))
-    }
-
-    private let state: Mutex<State>
+    private let tracer: Mutex<PushTracer>
     private let clock: WallClock
 
     /// Creates a recorder that samples a fraction of the traces that begin in the relay.
     init(share: Double, clock: WallClock) {
-        state = Mutex(State(tracer: PushTracer(share: share)))
+        tracer = Mutex(PushTracer(share: share, seed: .random(in: .min ... .max)))
         self.clock = clock
     }
 
     /// The number of spans that were dropped because the buffer was full.
-    var dropped: Int { state.withLock { $0.tracer.dropped } }
+    var dropped: Int { tracer.withLock { $0.dropped } }
 
     /// Begins the span of a push that has arrived.
     ///
@@ -30,34 +24,24 @@ final class SpanRecorder: Sendable {
     ///   push that is not sampled.
     func arrived(_ push: OutboxPush) -> (push: OutboxPush, arrival: PushTracer.Arrival?) {
         let time = clock.microsecondsSince1970()
-        return state.withLock { state in
+        return tracer.withLock { tracer in
             var push = push
-            let arrival = state.tracer.arrived(&push, at: time, using: &state.generator)
+            let arrival = tracer.arrived(&push, at: time)
             return (push, arrival)
         }
     }
 
-    /// Records the span of a push for which the outbox has answered.
     func stored(_ arrival: PushTracer.Arrival, _ answer: Result<Acceptance, OutboxError>) {
         let time = clock.microsecondsSince1970()
-        state.withLock { $0.tracer.stored(arrival, answer, at: time) }
+        tracer.withLock { $0.stored(arrival, answer, at: time) }
     }
 
     /// Records the span of an attempt to send a push, which took this time in microseconds.
     func sent(_ push: ClaimedPush, _ result: SendResult, to server: String, took duration: Int64) {
         let time = clock.microsecondsSince1970()
-        state.withLock { state in
-            state.tracer.sent(
-                push,
-                result,
-                to: server,
-                took: duration,
-                at: time,
-                using: &state.generator
-            )
-        }
+        tracer.withLock { $0.sent(push, result, to: server, took: duration, at: time) }
     }
 
     /// Removes and returns the oldest spans.
-    func take(_ limit: Int) -> [Span] { state.withLock { $0.tracer.take(limit) } }
+    func take(_ limit: Int) -> [Span] { tracer.withLock { $0.take(limit) } }
 }

@@ -3,14 +3,7 @@ internal import MartletCore
 internal import MartletOutbox
 internal import MartletTransport
 
-/// The signals that are exported.
-enum TelemetrySignal: String, Sendable, Hashable {
-    case traces
-    case metrics
-}
-
-/// An exporter of spans and metrics to an OpenTelemetry collector, on a thread of its own, so that no push waits for
-/// it.
+/// An exporter of spans to an OpenTelemetry collector, on a thread of its own, so that no push waits for it.
 actor TelemetryExporter {
     /// The maximum number of spans in one request.
     private static let batch = 512
@@ -26,7 +19,7 @@ actor TelemetryExporter {
     private let resource: JSONValue
     private weak var monitor: RelayMonitor?
     private let context: RelayContext
-    private var workers: [Task<Void, Never>] = []
+    private var worker: Task<Void, Never>?
     private var generator: SplitMix64
     /// The spans that the collector has not accepted yet.
     private var spans: [Span] = []
@@ -36,7 +29,7 @@ actor TelemetryExporter {
     /// - Parameters:
     ///   - settings: The settings of the collector.
     ///   - context: The clock, and the spans to export.
-    ///   - monitor: The monitor, whose metrics are exported.
+    ///   - monitor: The monitor, which counts the exports.
     /// - Throws: ``RelayError`` when TLS cannot be set up with the settings.
     init(
         _ settings: TelemetrySettings,
@@ -47,7 +40,6 @@ actor TelemetryExporter {
         self.context = context
         self.monitor = monitor
         var generator = SplitMix64(state: .random(in: .min ... .max))
-        // Counters since the start belong to one process, so each has its own instance identifier.
         let instance = APNsID(randomBits: (generator.next(), generator.next()))
         resource = OTLP.resource(
             settings.attributes + [
@@ -59,9 +51,7 @@ actor TelemetryExporter {
         )
         self.generator = generator
         do throws(TransportError) {
-            let destinations = [settings.traces, settings.metrics].compactMap(\.self)
-            let isEncrypted = destinations.contains { $0.address.isEncrypted }
-            tls = isEncrypted ? try .http1Client(authorities: settings.authorities) : nil
+            tls = settings.address.isEncrypted ? try .http1Client(authorities: settings.authorities) : nil
             loop = try EventLoop()
         } catch {
             throw RelayError("telemetry: \(error)")
@@ -72,29 +62,20 @@ actor TelemetryExporter {
         loop.shutdown()
     }
 
-    /// Starts exporting.
     func start() {
-        if let traces = settings.traces { workers.append(Task { await exportSpans(to: traces) }) }
-        if let metrics = settings.metrics { workers.append(Task { await exportNumbers(to: metrics) }) }
+        worker = Task { await exportSpans() }
     }
 
-    /// Exports the remaining spans and metrics once and stops.
+    /// Exports the remaining spans once and stops.
     ///
     /// Spans that are being sent at this moment may be sent twice.
     func close(within limit: Duration) async {
-        for worker in workers { worker.cancel() }
-        if let traces = settings.traces {
-            spans += context.spans?.take(PushTracer.limit) ?? []
-            if !spans.isEmpty {
-                _ = await post(.traces, OTLP.traces(spans, of: resource), to: traces, within: limit / 2)
-            }
-        }
-        if let metrics = settings.metrics, let numbers = await numbers() {
-            _ = await post(.metrics, numbers, to: metrics, within: limit / 2)
-        }
+        worker?.cancel()
+        spans += context.spans?.take(PushTracer.limit) ?? []
+        if !spans.isEmpty { _ = await post(spans, within: min(limit, settings.timeout)) }
     }
 
-    private func exportSpans(to destination: TelemetrySettings.Destination) async {
+    private func exportSpans() async {
         var schedule = ExportSchedule()
         while !Task.isCancelled {
             if spans.isEmpty { spans = context.spans?.take(TelemetryExporter.batch) ?? [] }
@@ -103,9 +84,9 @@ actor TelemetryExporter {
                 continue
             }
             let count = spans.count
-            let answer = await post(.traces, OTLP.traces(spans, of: resource), to: destination)
+            let answer = await post(spans, within: settings.timeout)
             let verdict = schedule.verdict(on: answer, at: context.now, using: &generator)
-            await monitor.noteExport(.traces, answer, verdict, spans: count)
+            await monitor.noteExport(answer, verdict, spans: count)
             switch verdict {
             case .taken:
                 spans = []
@@ -119,52 +100,20 @@ actor TelemetryExporter {
         }
     }
 
-    /// Exports metrics at intervals; counts that could not be exported are included in the next export.
-    private func exportNumbers(to destination: TelemetrySettings.Destination) async {
-        var schedule = ExportSchedule()
-        await rest(settings.metricInterval)
-        while !Task.isCancelled, let monitor, let numbers = await numbers() {
-            let answer = await post(.metrics, numbers, to: destination)
-            let verdict = schedule.verdict(on: answer, at: context.now, using: &generator)
-            await monitor.noteExport(.metrics, answer, verdict, spans: 0)
-            switch verdict {
-            case .taken: await rest(settings.metricInterval)
-            case .again(let pause): await rest(pause)
-            case .abandoned(let pause): await rest(max(pause, settings.metricInterval))
-            }
-        }
-    }
-
-    private func numbers() async -> JSONValue? {
-        guard let monitor else { return nil }
-        let sheet = await monitor.metrics(of: monitor.apps)
-        return OTLP.metrics(
-            sheet,
-            of: resource,
-            since: context.startedAt * 1_000,
-            at: context.clock.microsecondsSince1970()
-        )
-    }
-
-    private func post(
-        _ signal: TelemetrySignal,
-        _ body: JSONValue,
-        to destination: TelemetrySettings.Destination,
-        within limit: Duration? = nil
-    ) async -> ExportAnswer {
-        let address = destination.address
+    private func post(_ spans: [Span], within limit: Duration) async -> ExportAnswer {
+        let address = settings.address
         let call = HTTP1Call(host: address.host, port: address.port, tls: address.isEncrypted ? tls : nil)
         var fields: HTTPFields = [
             "content-type": "application/json", "user-agent": "martlet/\(MartletVersion.current)",
         ]
-        fields.append(contentsOf: destination.fields)
+        fields.append(contentsOf: settings.fields)
         do throws(TransportError) {
             let response = try await call.send(
                 "POST",
                 address.path,
                 fields: fields,
-                body: body.encoded(),
-                within: min(limit ?? settings.timeout, settings.timeout),
+                body: OTLP.traces(spans, of: resource).encoded(),
+                within: limit,
                 on: loop
             )
             return ExportAnswer(response, at: context.now)

@@ -22,7 +22,6 @@ struct TraceContext: Hashable {
         isSampled = UInt8(parts[3], radix: 16).map { $0 & 1 == 1 } ?? false
     }
 
-    /// Creates a context.
     init(traceID: String, spanID: String, isSampled: Bool) {
         self.traceID = traceID
         self.spanID = spanID

@@ -94,9 +94,9 @@ extension ReceivedPush {
         headers.collapseIDByteCount = record["collapse-id-size"]?.integerValue.map { Int(clamping: $0) }
         self.headers = headers
         payload = try ReceivedPush.payload(in: record)
-        let count = record["payload-size"]?.integerValue.map { TruncatedPayloadSize.exactly(Int(clamping: $0)) }
+        let count = record["payload-size"]?.integerValue.map { PayloadSize.exactly(Int(clamping: $0)) }
         let minimum = record["payload-size-at-least"]?.integerValue.map {
-            TruncatedPayloadSize.atLeast(Int(clamping: $0))
+            PayloadSize.atLeast(Int(clamping: $0))
         }
         truncatedPayloadSize = count ?? minimum
         status = try Int(record.wholeNumber("status"))

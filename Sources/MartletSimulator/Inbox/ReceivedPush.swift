@@ -45,7 +45,7 @@ public struct ReceivedPush: Sendable, Hashable {
     /// Whether a ``Fault``, or the suffix of the device token, affected the answer.
     public var wasFaulted: Bool { fault != nil }
     /// The size of a truncated payload; nil when ``payload`` is complete.
-    var truncatedPayloadSize: TruncatedPayloadSize?
+    var truncatedPayloadSize: PayloadSize?
     /// The delivery events after it was accepted, oldest first; empty for a refused push.
     public internal(set) var deliveries: [DeliveryEvent] = []
     /// The stored findings, which depend on earlier pushes, on the contracts at its arrival, or on its delivery.

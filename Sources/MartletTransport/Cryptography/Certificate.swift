@@ -6,7 +6,6 @@ internal import CMartletOpenSSL
 final class Certificate: @unchecked Sendable {
     let raw: OpaquePointer
 
-    /// Takes ownership of a certificate.
     init(adopting raw: OpaquePointer) {
         self.raw = raw
     }

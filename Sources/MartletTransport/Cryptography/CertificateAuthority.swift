@@ -54,7 +54,6 @@ package final class CertificateAuthority: Sendable {
         )
     }
 
-    /// Creates an authority from an existing certificate and key.
     package init(certificatePEM: String, keyPEM: String) throws(CryptographyError) {
         key = try PrivateKey(pem: keyPEM)
         guard let certificate = Certificate.all(in: certificatePEM).first else {
@@ -68,7 +67,6 @@ package final class CertificateAuthority: Sendable {
     }
 
     /// Returns the authority's certificate, PEM.
-    ///
     package func certificatePEM() throws(CryptographyError) -> String {
         try certificate.pem()
     }

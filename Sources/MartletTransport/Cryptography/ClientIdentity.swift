@@ -49,9 +49,7 @@ package struct CertificateFacts: Sendable, Hashable {
 
 /// A client's certificate and key, with the properties that the certificate states.
 package struct ClientIdentity: Sendable {
-    /// The certificate and its key.
     package let identity: TLSContext.Identity
-    /// The properties that the certificate states.
     package let facts: CertificateFacts
 
     /// Creates an identity from PEM text.
@@ -118,7 +116,6 @@ package struct ClientIdentity: Sendable {
 }
 
 extension Certificate {
-    /// Returns whether the certificate has an extension with this object identifier.
     fileprivate func has(_ number: String) -> Bool {
         value(of: number) != nil
     }
@@ -141,7 +138,6 @@ extension Certificate {
         return outer.isAtEnd && reader.isAtEnd ? texts : []
     }
 
-    /// Returns the value of the extension with this object identifier.
     private func value(of number: String) -> [UInt8]? {
         guard let object = OBJ_txt2obj(number, 1) else { return nil }
         defer { ASN1_OBJECT_free(object) }

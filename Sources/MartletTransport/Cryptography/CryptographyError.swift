@@ -1,6 +1,5 @@
 /// The reason why a key or certificate cannot be used, as a sentence without the final full stop.
 package struct CryptographyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The problem and its solution.
     package let description: String
 
     init(_ description: String) {

@@ -8,7 +8,6 @@ package struct ES256PrivateKey: Sendable {
 
     private let key: PrivateKey
 
-    /// Creates a new key.
     package init() throws(CryptographyError) {
         key = try PrivateKey()
     }

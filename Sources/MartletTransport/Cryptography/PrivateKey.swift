@@ -7,7 +7,6 @@ internal import CMartletOpenSSL
 final class PrivateKey: @unchecked Sendable {
     let raw: OpaquePointer
 
-    /// Takes ownership of a key.
     init(adopting raw: OpaquePointer) {
         self.raw = raw
     }

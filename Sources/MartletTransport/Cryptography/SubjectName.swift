@@ -1,8 +1,6 @@
 /// A name in a certificate: a host name or an address.
 package struct SubjectName: Sendable, Hashable {
-    /// The name as it was passed to the initializer.
     package let text: String
-    /// Whether it is an address literal.
     package let isAddress: Bool
 
     /// Creates a name from its text.

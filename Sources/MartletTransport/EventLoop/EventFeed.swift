@@ -57,7 +57,6 @@ package final class EventFeed<Event: Sendable>: Sendable {
         return stream
     }
 
-    /// Passes an event to all listeners.
     package func report(_ event: Event) {
         report(contentsOf: CollectionOfOne(event))
     }

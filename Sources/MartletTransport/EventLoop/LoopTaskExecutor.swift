@@ -5,7 +5,6 @@
 package final class LoopTaskExecutor: TaskExecutor {
     private let loop: EventLoop
 
-    /// Creates an executor for tasks on this loop.
     package init(_ loop: EventLoop) {
         self.loop = loop
     }

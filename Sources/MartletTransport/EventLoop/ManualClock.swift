@@ -12,7 +12,6 @@ package final class ManualClock: Sendable {
     /// Creates a clock at ``MonotonicTime/zero``.
     package init() {}
 
-    /// The current time of the clock.
     package var now: MonotonicTime { state.withLock { $0.now } }
 
     func add(_ loop: EventLoop) {

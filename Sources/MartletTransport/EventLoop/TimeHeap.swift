@@ -8,10 +8,6 @@ package struct TimeHeap<Element> {
     /// The due time of the earliest element; nil when the heap is empty.
     package var earliest: MonotonicTime? { entries.first?.due }
 
-    /// All elements, in no particular order.
-    package var all: [Element] { entries.map(\.element) }
-
-    /// Adds an element that is due at this time.
     package mutating func insert(_ element: Element, due: MonotonicTime) {
         entries.append((due, element))
         var child = entries.count - 1
@@ -30,12 +26,6 @@ package struct TimeHeap<Element> {
             siftDown()
         }
         return first.element
-    }
-
-    /// Removes and returns all elements, in no particular order.
-    package mutating func removeAll() -> [Element] {
-        defer { entries = [] }
-        return all
     }
 
     private mutating func siftDown() {

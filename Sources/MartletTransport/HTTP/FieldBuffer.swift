@@ -84,13 +84,9 @@ private struct FieldHeader {
     var packed: UInt64 {
         UInt64(nameLength) | (isIndexed ? 0 : 1 << 16) | UInt64(valueLength) << 32
     }
+}
 
-    init(nameLength: Int, valueLength: Int, isIndexed: Bool) {
-        self.nameLength = nameLength
-        self.valueLength = valueLength
-        self.isIndexed = isIndexed
-    }
-
+extension FieldHeader {
     init(packed: UInt64) {
         nameLength = Int(packed & 0xFFFF)
         isIndexed = packed & (1 << 16) == 0

@@ -15,7 +15,6 @@ package struct HTTPFields: @unchecked Sendable {
         buffer = FieldBuffer.make(capacity: capacity)
     }
 
-    /// The number of fields.
     package var count: Int { buffer?.extent.count ?? 0 }
 
     /// Whether there are no fields.

@@ -31,7 +31,6 @@ package struct HTTPRequest: Sendable, Hashable {
     /// The method, such as `GET` or `POST`; empty when it is missing.
     package var method: String { fields[":method"] ?? "" }
 
-    /// The path and query as sent.
     package var target: String { fields[":path"] ?? "" }
 
     /// The target up to its `?`, still percent-encoded.
@@ -46,38 +45,28 @@ package struct HTTPRequest: Sendable, Hashable {
         guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
         return target.utf8[mark...].dropFirst().split(separator: UInt8(ascii: "&")).map { pair in
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            return (percentDecoded(parts[0]), parts.count > 1 ? percentDecoded(parts[1]) : "")
+            let texts = parts.map { String(percentEncoded: $0, plusIsSpace: true) }
+            return (texts[0], texts.count > 1 ? texts[1] : "")
         }
     }
 }
 
-/// Returns the text with percent escapes and `+` decoded; malformed escapes are left unchanged.
-private func percentDecoded(_ text: Substring.UTF8View) -> String {
-    let bytes = Array(text)
-    var decoded: [UInt8] = []
-    var index = 0
-    while index < bytes.count {
-        if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
-            let high = bytes[index + 1].hexadecimalValue, let low = bytes[index + 2].hexadecimalValue
-        {
-            decoded.append(high << 4 | low)
-            index += 3
-        } else {
-            decoded.append(bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index])
-            index += 1
+extension String {
+    /// Creates the text that percent-encoded text stands for; malformed escapes are left unchanged.
+    package init(percentEncoded text: Substring.UTF8View, plusIsSpace: Bool = false) {
+        var decoded: [UInt8] = []
+        var rest = text
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+                guard digits.count == 2 else { fallthrough }
+                decoded.append(UInt8(digits[0] << 4 | digits[1]))
+                rest = rest.dropFirst(2)
+            default:
+                decoded.append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
         }
-    }
-    return String(decoding: decoded, as: UTF8.self)
-}
-
-extension UInt8 {
-    /// The value of an ASCII hexadecimal digit; nil for other characters.
-    fileprivate var hexadecimalValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
+        self.init(decoding: decoded, as: UTF8.self)
     }
 }

@@ -11,7 +11,6 @@ package struct HTTPResponse: Sendable, Hashable {
         self.body = body
     }
 
-    /// Creates a response from its parts.
     package init(status: Int, fields: HTTPFields = [:], body: [UInt8] = []) {
         var all: HTTPFields = [":status": String(status)]
         all.append(contentsOf: fields)

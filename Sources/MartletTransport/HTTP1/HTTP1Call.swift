@@ -5,7 +5,6 @@ package struct HTTP1Call: Sendable {
 
     /// A host name or an address literal.
     package var host: String
-    /// The port.
     package var port: UInt16
     /// The TLS settings of the connection; nil for cleartext.
     package var tls: TLSContext?

@@ -11,7 +11,6 @@ struct HPACKTable {
     struct Match {
         /// The index of a field with the same name; 0 when there is none.
         var index = 0
-        /// Whether that field also has the same value.
         var isWhole = false
     }
 
@@ -53,7 +52,6 @@ struct HPACKTable {
         }
     }
 
-    /// Returns the size of a field in the dynamic table.
     static func size(of field: HTTPFields.Field) -> Int { field.name.count + field.value.count + overhead }
 
     /// Searches for a field, the one at this position of its block.

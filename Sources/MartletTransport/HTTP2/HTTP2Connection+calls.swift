@@ -11,17 +11,15 @@ extension HTTP2Connection {
     /// The parameters negotiated in the TLS handshake; nil in cleartext, and when the connection is closed.
     package var security: TransportSecurity? { transport?.value.security }
 
-    /// The number of open streams.
-    package var openStreamCount: Int { session.openStreamCount }
+    package var openStreamCount: Int { session.inbox.openStreamCount }
 
     /// The number of the peer's streams that were refused because a limit was reached (servers only).
-    package var refusedStreamCount: Int { session.refusedStreamCount }
+    package var refusedStreamCount: Int { session.inbox.refusedStreamCount }
 
-    /// The number of streams that the peer has reset.
-    package var resetStreamCount: Int { session.resetStreamCount }
+    package var resetStreamCount: Int { session.inbox.resetStreamCount }
 
     /// The last GOAWAY frame that was written to the peer; nil when none was written.
-    package var goAwaySent: HTTP2GoAway? { session.goAwaySent }
+    package var goAwaySent: HTTP2GoAway? { session.inbox.goAwaySent }
 
     /// The maximum number of concurrent streams that the peer allows, by its last settings.
     package var peerConcurrentStreams: UInt32 { session.peerConcurrentStreams }
@@ -38,7 +36,6 @@ extension HTTP2Connection {
         scheduleFlush()
     }
 
-    /// Resets a stream with an error code.
     package func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         session.reset(stream, code)
         scheduleFlush()
@@ -73,8 +70,6 @@ extension HTTP2Connection {
     /// Shuts down gracefully (servers only; RFC 9113 §6.8): announces a GOAWAY, sends the final one when the client has
     /// answered a PING, so that it includes every stream that was being opened, and closes when the open streams have
     /// ended.
-    ///
-    /// - Parameter debugData: The debug data of the final GOAWAY.
     package func shutDown(debugData: [UInt8]) {
         guard case .none = shutdown else { return }
         shutdown = .announced(debugData: debugData)

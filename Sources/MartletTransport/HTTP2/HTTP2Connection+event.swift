@@ -41,7 +41,7 @@ extension HTTP2Connection {
             guard !stream.areFieldsTooLong else {
                 return session.answer(stream, with: HTTP2Connection.fieldsTooLong)
             }
-            session.reported(stream)
+            session.inbox.reported(stream)
             onEvent?(.request(stream))
         case .closed(let stream, let code):
             guard role == .client else {

@@ -1,5 +1,4 @@
 extension HTTP2Connection {
-    /// The phases of a connection.
     enum Phase {
         /// The connection has not been started. Can become `dialing` (clients), `handshaking` (servers) or `closed`.
         case idle

@@ -67,7 +67,6 @@ package final class HTTP2Connection {
         session = try HTTP2Session(.client, limits: limits)
     }
 
-    /// Creates a server's connection on an accepted socket.
     init(
         accepting socket: Reference<Socket>,
         from peer: String,
@@ -240,7 +239,7 @@ package final class HTTP2Connection {
     /// Adds the memory of the requests that are not complete to the server's load (servers only).
     private func countIncompleteBytes() {
         guard let load else { return }
-        let bytes = if case .closed = phase { 0 } else { session.incompleteBytes }
+        let bytes = if case .closed = phase { 0 } else { session.inbox.incompleteBytes }
         guard bytes != incompleteBytes else { return }
         let change = bytes - incompleteBytes
         incompleteBytes = bytes
@@ -343,7 +342,7 @@ package final class HTTP2Connection {
     /// Makes the kernel wake a busy client once for several responses.
     private func coalesceReads() {
         guard role == .client, let transport else { return }
-        if let mark = coalescing.openStreams(session.openStreamCount) { transport.value.setLowWaterMark(mark) }
+        if let mark = coalescing.openStreams(session.inbox.openStreamCount) { transport.value.setLowWaterMark(mark) }
         guard coalescing.isActive, readTimer == nil else { return }
         readTimer = loop.schedule(after: ReadCoalescing.delayLimit) { [weak self] in
             guard let self else { return }
@@ -388,13 +387,13 @@ package final class HTTP2Connection {
         transport = nil
         reportEvents()
         if role == .server {
-            for stream in session.takeOpenStreams() where stream.isCounted {
+            for stream in session.inbox.takeOpenStreams() where stream.isCounted {
                 onEvent?(.served(stream, isAnswered: false))
             }
         }
         let report = onEvent.take()
         report?(.closed(reason))
-        for stream in session.takeOpenStreams() where role == .client {
+        for stream in session.inbox.takeOpenStreams() where role == .client {
             report?(.ended(stream, sender: stream.sender.take(), session.outcome(of: stream, brokenBy: reason)))
         }
         report?(.caughtUp)

@@ -5,7 +5,6 @@
 /// that a client has a budget of frames that grows with time. The frames are counted here because nghttp2 does not
 /// report frames that it ignores.
 struct HTTP2FrameBudget {
-    /// The maximum size of the budget.
     static let burst = 10_000
     /// The time in which the budget grows by one frame, up to ``burst``.
     static let interval = Duration.milliseconds(1)
@@ -26,7 +25,6 @@ struct HTTP2FrameBudget {
     /// The beginning of a frame whose length, type and flags have not been received completely.
     private var start: [UInt8] = []
 
-    /// Increases the budget for a DATA frame that was sent to the client.
     mutating func sentData() { earn() }
 
     /// Counts the frames in the next octets; returns false when the client has sent too many.

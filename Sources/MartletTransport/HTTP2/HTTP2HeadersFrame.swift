@@ -8,7 +8,6 @@ struct HTTP2HeadersFrame {
     private static let longestContent = 16_384
 
     private let start: Int
-    /// The identifier of the frame's stream.
     let streamID: Int32
 
     /// Creates a frame that is about to be appended at this position; nil for a frame of another type.
@@ -21,7 +20,6 @@ struct HTTP2HeadersFrame {
         streamID = Int32(bigEndian: frame.loadUnaligned(fromByteOffset: 5, as: Int32.self))
     }
 
-    /// The position at which the header block begins.
     var blockStart: Int { start + HTTP2HeadersFrame.headerLength }
 
     /// Writes the block's length into the frame header; the rest of a longer block is moved to CONTINUATION frames

@@ -22,7 +22,6 @@ struct HTTP2IdleMonitor {
         lastInputAt = now
     }
 
-    /// Records input from the client.
     mutating func receivedInput(at now: MonotonicTime) {
         lastInputAt = now
     }
@@ -63,7 +62,7 @@ extension HTTP2Connection {
     /// keep its connection with them. A connection that the server has finished is the first to be closed.
     var idleSince: MonotonicTime? {
         if isDraining { return .zero }
-        return session.requestsInProgress == 0 ? idleMonitor?.lastInputAt : nil
+        return session.inbox.requestsInProgress == 0 ? idleMonitor?.lastInputAt : nil
     }
 
     /// The client's address without its port (servers only).
@@ -73,13 +72,13 @@ extension HTTP2Connection {
     ///
     /// The GOAWAY frame excludes incomplete requests, so that their client can send them again.
     func closeForAnotherClient() {
-        goAway(lastStreamID: session.lastReportedStreamID)
+        goAway(lastStreamID: session.inbox.lastReportedStreamID)
         close(TransportError(.closedLocally, "the connection was closed to accept another client"))
     }
 
     /// Closes the connection because its incomplete requests take too much memory (servers only).
     func closeForMemory() {
-        goAway(.enhanceYourCalm, lastStreamID: session.lastReportedStreamID)
+        goAway(.enhanceYourCalm, lastStreamID: session.inbox.lastReportedStreamID)
         close(TransportError(.closedLocally, "the client's incomplete requests took too much memory"))
     }
 
@@ -99,7 +98,7 @@ extension HTTP2Connection {
             goAway()
             close(TransportError(.timedOut, "the client sent nothing for too long"))
         case nil:
-            for stream in session.requestsUnfinished(since: idleMonitor.requestDeadline(at: loop.now)) {
+            for stream in session.inbox.requestsUnfinished(since: idleMonitor.requestDeadline(at: loop.now)) {
                 reset(stream, .cancel)
             }
         }

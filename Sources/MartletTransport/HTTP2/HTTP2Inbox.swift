@@ -23,7 +23,7 @@ final class HTTP2Inbox {
     private(set) var violation: String?
     /// The last stream on which a HEADERS frame was sent; a client sends in the order of stream identifiers.
     @exclusivity(unchecked) private(set) var lastSentStreamID: Int32 = 0
-    /// The last GOAWAY frame that was written.
+    /// The last GOAWAY frame that was written, also by nghttp2 itself; nil when there was none.
     private(set) var goAwaySent: HTTP2GoAway?
     /// The limit on the number of streams that the peer may have open at once (servers only).
     var streamLimit = HTTP2StreamLimit()
@@ -55,7 +55,6 @@ final class HTTP2Inbox {
     @exclusivity(unchecked) private var answerBytes = 0
     /// The highest identifier of a stream whose request was reported to the owner (servers only).
     @exclusivity(unchecked) private(set) var lastReportedStreamID: Int32 = 0
-    /// The number of streams that the peer has reset.
     private(set) var resetStreamCount = 0
     /// The open streams; each stores its index, so that adding and removing need no search.
     @exclusivity(unchecked) private var open: [HTTP2Stream] = []
@@ -126,6 +125,8 @@ final class HTTP2Inbox {
         events.append(.closed(open.removeLast(), code))
     }
 
+    /// Returns the requests that began at this time or before and are not complete, and those that were answered by
+    /// then and whose response the client has not accepted (servers only).
     func requestsUnfinished(since time: MonotonicTime) -> [HTTP2Stream] {
         open.filter { $0.isClientsTurn && $0.began <= time }
     }

@@ -7,9 +7,7 @@ package final class HTTP2Listener {
     package struct Configuration: Sendable {
         /// The TLS settings; nil for HTTP/2 in cleartext with prior knowledge (RFC 9113 §3.3).
         package var tls: TLSContext?
-        /// The limits for each client.
         package var limits: HTTP2Limits
-        /// The timeouts for clients.
         package var timeouts: HTTP2Timeouts
         /// The maximum number of connections.
         ///
@@ -17,7 +15,6 @@ package final class HTTP2Listener {
         /// all have one, further connections wait in the kernel's accept queue.
         package var connections: Int
 
-        /// Creates a configuration from its parts.
         package init(
             tls: TLSContext?,
             limits: HTTP2Limits,
@@ -41,7 +38,6 @@ package final class HTTP2Listener {
     private var timeoutCheck: LoopTimer?
     private var onDrained: (() -> Void)?
 
-    /// The port on which the listener accepts connections.
     package let port: UInt16
 
     /// Binds the address and starts accepting connections.

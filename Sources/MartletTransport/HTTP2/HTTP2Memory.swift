@@ -59,7 +59,6 @@ struct HTTP2FreeLists {
     /// The binary logarithm of the granularity: the sizes of blocks are multiples of 32 bytes.
     private static let granuleBits = 5
     private static let count = 16
-    /// The largest size of blocks that are reused.
     static let largestSize = count << granuleBits
     /// The maximum number of free blocks of one size: as many as the responses that are read together need, however
     /// many streams have been open.
@@ -90,7 +89,6 @@ struct HTTP2FreeLists {
         freeLists.deallocate()
     }
 
-    /// The number of free blocks.
     var freeBlockCount: Int {
         UnsafeBufferPointer(start: freeLists, count: HTTP2FreeLists.count).reduce(0) { $0 + $1.count }
     }

@@ -10,7 +10,6 @@ struct HTTP2Output {
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// Whether the frames fill a record.
     var isFull: Bool { bytes.count >= HTTP2Output.recordLength }
 
     /// Takes frames from the session until they fill a record.
@@ -23,7 +22,6 @@ struct HTTP2Output {
         if session.outputFrameCount >= HTTP2Output.earlyFrames { fill(from: session) }
     }
 
-    /// Writes as much to the transport as it accepts.
     mutating func write(to transport: borrowing Transport) -> Transport.Outcome {
         let outcome = bytes.withUnsafeBytes { transport.write($0) }
         if case .moved(let count) = outcome {

@@ -20,22 +20,16 @@ enum HTTP2Event {
 package struct HTTP2GoAway: Sendable, Hashable {
     /// The highest stream that the peer may have processed.
     package var lastStreamID: Int32
-    /// The error code.
     package var errorCode: HTTP2ErrorCode
     /// The peer's additional data; APNs sends a JSON object with a `reason`.
     package var debugData: [UInt8]
+}
 
+extension HTTP2GoAway {
     init(_ frame: nghttp2_goaway) {
         lastStreamID = frame.last_stream_id
         errorCode = HTTP2ErrorCode(rawValue: frame.error_code)
         debugData = Array(UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len))
-    }
-
-    /// Creates a frame from its parts.
-    package init(lastStreamID: Int32, errorCode: HTTP2ErrorCode, debugData: [UInt8]) {
-        self.lastStreamID = lastStreamID
-        self.errorCode = errorCode
-        self.debugData = debugData
     }
 }
 
@@ -58,7 +52,7 @@ struct HTTP2Session: ~Copyable {
     private let raw: OpaquePointer
     /// Retained because it owns the memory blocks of nghttp2's session.
     private let memory: HTTP2Memory
-    private let inbox: HTTP2Inbox
+    let inbox: HTTP2Inbox
     private let fieldList = FieldList()
     /// The encoder of a client's requests; a server's responses are encoded by nghttp2.
     private let encoder: HPACKEncoder?
@@ -183,7 +177,6 @@ struct HTTP2Session: ~Copyable {
         frame.complete(in: &output)
     }
 
-    /// The number of frames in the output queue.
     var outputFrameCount: Int { nghttp2_session_get_outbound_queue_size(raw) }
 
     /// Whether both sides have finished.
@@ -218,9 +211,6 @@ struct HTTP2Session: ~Copyable {
         inbox.add(stream)
     }
 
-    /// The number of open streams.
-    var openStreamCount: Int { inbox.openStreamCount }
-
     /// Returns the outcome of a request whose stream the peer has closed (clients only).
     func outcome(of stream: HTTP2Stream, closedWith code: HTTP2ErrorCode) -> StreamOutcome {
         // A server may answer completely and then reset the stream without an error to stop the rest of the request.
@@ -235,29 +225,6 @@ struct HTTP2Session: ~Copyable {
         let hasSent = stream.id <= inbox.lastSentStreamID
         return .broken(StreamFailure(isUnprocessed: !hasSent, cause: cause))
     }
-
-    /// Removes and returns the open streams, which end with the session.
-    func takeOpenStreams() -> [HTTP2Stream] {
-        inbox.takeOpenStreams()
-    }
-
-    /// Returns the requests that began at this time or before and are not complete, and those that were answered by
-    /// then and whose response the client has not accepted (servers only).
-    func requestsUnfinished(since time: MonotonicTime) -> [HTTP2Stream] {
-        inbox.requestsUnfinished(since: time)
-    }
-
-    /// The number of requests that were reported to the owner and have not been answered (servers only).
-    var requestsInProgress: Int { inbox.requestsInProgress }
-
-    /// The memory of the requests that are not complete, in bytes (servers only).
-    var incompleteBytes: Int { inbox.incompleteBytes }
-
-    /// The highest identifier of a stream whose request was reported to the owner (servers only).
-    var lastReportedStreamID: Int32 { inbox.lastReportedStreamID }
-
-    /// Records that a request is reported to the owner (servers only).
-    func reported(_ stream: HTTP2Stream) { inbox.reported(stream) }
 
     /// Answers the request of a stream; has no effect when the stream has closed in the meantime.
     func answer(_ stream: HTTP2Stream, with response: HTTPResponse) {
@@ -276,23 +243,12 @@ struct HTTP2Session: ~Copyable {
         if status != 0 { reset(stream, .internalError) }
     }
 
-    /// Resets a stream.
     func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         guard !stream.isClosed else { return }
         nghttp2_submit_rst_stream(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
     }
 
     // MARK: Connection
-
-    /// The last GOAWAY frame that was written, also by nghttp2 itself; nil when there was none.
-    var goAwaySent: HTTP2GoAway? { inbox.goAwaySent }
-
-    /// The number of the peer's streams that were refused because too many were open, or too many responses were
-    /// pending (servers only).
-    var refusedStreamCount: Int { inbox.refusedStreamCount }
-
-    /// The number of streams that the peer has reset.
-    var resetStreamCount: Int { inbox.resetStreamCount }
 
     /// Returns whether the peer's stream is processed: no GOAWAY has excluded it.
     func takes(_ stream: HTTP2Stream) -> Bool { stream.id <= inbox.lastTakenStreamID }
@@ -331,7 +287,6 @@ struct HTTP2Session: ~Copyable {
         inbox.terminate(raw, .settingsTimeout, because: "the peer does not acknowledge SETTINGS frames")
     }
 
-    /// Sends a PING.
     func ping() {
         nghttp2_submit_ping(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }

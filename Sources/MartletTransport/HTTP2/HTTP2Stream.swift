@@ -10,9 +10,7 @@ package final class HTTP2Stream {
     @exclusivity(unchecked) package internal(set) var body: [UInt8] = []
     /// Whether the body exceeded the session's limit and was truncated.
     @exclusivity(unchecked) package internal(set) var isBodyTooLong = false
-    /// Whether the peer has sent its complete message.
     @exclusivity(unchecked) package internal(set) var isMessageComplete = false
-    /// Whether the stream has ended.
     @exclusivity(unchecked) package internal(set) var isClosed = false
 
     /// A number by which the owner identifies the stream when it has ended (servers only).
@@ -92,7 +90,6 @@ package enum StreamOutcome: Sendable {
 package struct StreamFailure: Error, Sendable, Hashable {
     /// Whether the peer certainly did not process the request (RFC 9113 §8.7), so that it may be sent again.
     package var isUnprocessed: Bool
-    /// The error that ended the stream.
     package var cause: TransportError
 }
 
@@ -108,7 +105,6 @@ package struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
 
     /// A graceful shutdown.
     package static let noError = HTTP2ErrorCode(rawValue: 0)
-    /// A protocol violation by the peer.
     package static let protocolError = HTTP2ErrorCode(rawValue: 1)
     /// An error in the sender's implementation.
     package static let internalError = HTTP2ErrorCode(rawValue: 2)

@@ -5,14 +5,12 @@
 package struct ConnectionSlots<ID> {
     /// A connection on which no request is in progress.
     package struct Idle {
-        /// The identifier that the server uses for the connection.
         package var id: ID
         /// The client's address without its port.
         package var host: String
         /// The time since which no request has been in progress.
         package var since: MonotonicTime
 
-        /// Creates a description from its parts.
         package init(id: ID, host: String, since: MonotonicTime) {
             self.id = id
             self.host = host
@@ -23,7 +21,6 @@ package struct ConnectionSlots<ID> {
     /// The time between two scans of all connections, so that a flood does not cause a scan for each connection.
     static var scanInterval: Duration { .milliseconds(10) }
 
-    /// The maximum number of connections of the server.
     let limit: Int
     /// The connections to close, the next one last.
     private var victims: [ID] = []
@@ -35,11 +32,6 @@ package struct ConnectionSlots<ID> {
 
     /// Returns a connection that was idle in the last scan; nil when there is none, or it is too early for another
     /// scan.
-    ///
-    /// - Parameters:
-    ///   - now: The current time.
-    ///   - idle: Returns all idle connections.
-    /// - Returns: The connection.
     mutating func victim(at now: MonotonicTime, among idle: () -> [Idle]) -> ID? {
         if now >= nextScan {
             nextScan = now.advanced(by: Self.scanInterval)

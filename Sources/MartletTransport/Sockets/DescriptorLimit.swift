@@ -9,7 +9,6 @@ package enum DescriptorLimit {
     /// The highest limit that ``raise()`` requests; macOS rejects higher ones even without a hard limit.
     private static let most: rlim_t = 1 << 20
 
-    /// The current limit.
     package static var current: Int {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return 256 }

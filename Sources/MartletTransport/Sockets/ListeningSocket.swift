@@ -5,9 +5,7 @@
 package final class ListeningSocket<ID> {
     /// The connections of the server, which owns them.
     package struct Connections {
-        /// Returns the number of open connections.
         let count: () -> Int
-        /// Returns all idle connections.
         let idle: () -> [ConnectionSlots<ID>.Idle]
         /// Returns whether a connection is still idle.
         let isIdle: (ID) -> Bool
@@ -15,10 +13,8 @@ package final class ListeningSocket<ID> {
         let close: (ID) -> Void
         /// Returns whether a client that connects is served; its connection is closed otherwise.
         let admits: () -> Bool
-        /// Serves an accepted connection.
         let serve: (Reference<Socket>, SocketAddress) -> Void
 
-        /// Creates a description from its parts.
         package init(
             count: @escaping () -> Int,
             idle: @escaping () -> [ConnectionSlots<ID>.Idle],
@@ -45,7 +41,6 @@ package final class ListeningSocket<ID> {
     private var connections: Connections?
     private var watcher: SocketWatcher?
 
-    /// The port on which connections are accepted.
     package let port: UInt16
 
     /// Binds the address; connections are accepted after ``start(_:)``.

@@ -8,7 +8,6 @@
 package struct HTTPProxy: Sendable, Hashable {
     /// A host name or an address literal.
     package var host: String
-    /// The port.
     package var port: UInt16
     /// The value of `Proxy-Authorization`; nil for none.
     package var authorization: String?

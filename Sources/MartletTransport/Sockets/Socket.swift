@@ -56,7 +56,6 @@ package struct Socket: ~Copyable, Sendable {
         return code == 0 ? nil : Socket.message(code)
     }
 
-    /// Binds the socket to the address and listens.
     func listen(on address: SocketAddress) throws(TransportError) {
         Socket.set(SOL_SOCKET, SO_REUSEADDR, of: descriptor)
         let bound = address.withPointer { bind(descriptor, $0, $1) }
@@ -129,7 +128,6 @@ package struct Socket: ~Copyable, Sendable {
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// The address to which the socket is bound.
     var localAddress: SocketAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -4,7 +4,6 @@ internal import CMartletLibuv
 package final class SocketWatcher {
     /// The readiness of a socket, or the readiness to wait for.
     package struct Readiness: OptionSet {
-        /// The flags of libuv.
         package let rawValue: CInt
         /// Data can be read, or the peer has closed the connection.
         package static let readable = Readiness(rawValue: CInt(UV_READABLE.rawValue))

@@ -7,7 +7,6 @@ internal import CMartletOpenSSL
 package final class TLSContext: @unchecked Sendable {
     /// A certificate with its private key, as PEM text.
     package struct Identity: Sendable, CustomStringConvertible, CustomReflectable {
-        /// The certificate, followed by any intermediate certificates.
         package var certificateChainPEM: String
         /// The private key of the first certificate.
         package var privateKeyPEM: String
@@ -62,13 +61,10 @@ package final class TLSContext: @unchecked Sendable {
         identity: Identity? = nil,
         isTLS13Required: Bool = false
     ) throws(TransportError) -> TLSContext {
-        let tls = try TLSContext(isServer: false)
+        let tls = try client(needsHTTP2: true, authorities: authorities)
         if isTLS13Required { _ = martlet_SSL_CTX_set_min_proto_version(tls.context, TLS1_3_VERSION) }
-        SystemAuthorities.add(to: SSL_CTX_get_cert_store(tls.context))
-        SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER, nil)
         let protocols: [UInt8] = [2] + Array("h2".utf8)
         SSL_CTX_set_alpn_protos(tls.context, protocols, CUnsignedInt(protocols.count))
-        if let authorities { try tls.trust(authorities) }
         if let identity { try tls.use(identity) }
         return tls
     }
@@ -79,7 +75,11 @@ package final class TLSContext: @unchecked Sendable {
     /// - Returns: The settings.
     /// - Throws: ``TransportError`` of kind `.badCredentials` for text that is not the expected PEM.
     package static func http1Client(authorities: String? = nil) throws(TransportError) -> TLSContext {
-        let tls = try TLSContext(isServer: false, needsHTTP2: false)
+        try client(needsHTTP2: false, authorities: authorities)
+    }
+
+    private static func client(needsHTTP2: Bool, authorities: String?) throws(TransportError) -> TLSContext {
+        let tls = try TLSContext(isServer: false, needsHTTP2: needsHTTP2)
         SystemAuthorities.add(to: SSL_CTX_get_cert_store(tls.context))
         SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER, nil)
         if let authorities { try tls.trust(authorities) }

@@ -114,7 +114,6 @@ struct FuzzRelay: FuzzTarget {
                 "OTEL_EXPORTER_OTLP_ENDPOINT": parts[0], "OTEL_EXPORTER_OTLP_HEADERS": parts[1],
                 "OTEL_RESOURCE_ATTRIBUTES": parts[1], "OTEL_TRACES_SAMPLER": "parentbased_traceidratio",
                 "OTEL_TRACES_SAMPLER_ARG": parts[2], "OTEL_EXPORTER_OTLP_TIMEOUT": parts[2],
-                "OTEL_METRIC_EXPORT_INTERVAL": parts[2],
             ]
         )
         precondition((0...1).contains(settings?.share ?? 1), "the sampling share is not between 0 and 1")

@@ -1,12 +1,12 @@
 import Foundation
 import Martlet
 import MartletCore
-import MartletOutbox
 import MartletSimulator
 import MartletTransport
 import TestSupport
 import Testing
 
+@testable import MartletOutbox
 @testable import MartletRelay
 
 /// Relays that share a database.

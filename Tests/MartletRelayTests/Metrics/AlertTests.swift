@@ -111,9 +111,9 @@ import Testing
         let bench = try await RelayBench()
         let sheet = await bench.parts.monitor.metrics(of: ["orders", "rides"])
         await bench.stop()
-        let names = sheet.families.flatMap { family in
-            family.kind == .histogram
-                ? ["_bucket", "_sum", "_count"].map { family.name + $0 } : [family.name]
+        let names = sheet.exposition.matches(of: /# TYPE (\w+) (\w+)/).flatMap { match in
+            let name = String(match.1)
+            return match.2 == "histogram" ? ["_bucket", "_sum", "_count"].map { name + $0 } : [name]
         }
         return Set(names)
     }

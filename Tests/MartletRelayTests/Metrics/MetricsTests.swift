@@ -149,7 +149,7 @@ import Testing
         #expect(histogram.counts == [2, 2, 1] && histogram.sum == 8)
         var sheet = MetricSheet()
         sheet.family("p_h", .histogram, "Sizes.")
-        sheet.add(["a.b": "x\"y\\z\n"], histogram)
+        sheet.add(["a_b": "x\"y\\z\n"], histogram)
         let label = #"a_b="x\"y\\z\n""#
         #expect(
             sheet.exposition == """

@@ -46,13 +46,6 @@ extension HTTPRequest {
         let resources = (try? JSONReader.read(body))?["resourceSpans"]?.elements ?? []
         return resources.flatMap { $0["scopeSpans"]?.elements ?? [] }.flatMap { $0["spans"]?.elements ?? [] }
     }
-
-    /// The metrics of an export, by name.
-    var metrics: [String: JSONValue] {
-        let resources = (try? JSONReader.read(body))?["resourceMetrics"]?.elements ?? []
-        let all = resources.flatMap { $0["scopeMetrics"]?.elements ?? [] }.flatMap { $0["metrics"]?.elements ?? [] }
-        return Dictionary(all.map { ($0["name"]?.stringValue ?? "", $0) }) { first, _ in first }
-    }
 }
 
 extension JSONValue {

@@ -29,10 +29,9 @@ import Testing
         share: Double,
         isRecorded: Bool
     ) throws {
-        var generator = SplitMix64(state: 3)
-        var tracer = PushTracer(share: share)
+        var tracer = PushTracer(share: share, seed: 3)
         var push = push(text)
-        let arrival = tracer.arrived(&push, at: 1, using: &generator)
+        let arrival = tracer.arrived(&push, at: 1)
         #expect((arrival != nil) == isRecorded)
         guard let arrival else {
             #expect(push.traceParent == text, "what is not recorded is left alone")
@@ -42,7 +41,7 @@ import Testing
         #expect(carried.isSampled && carried.text == push.traceParent && push.traceParent != text)
         tracer.stored(arrival, .success(.accepted), at: 2)
         let claimed = ClaimedPush(number: 1, push: push, acceptedAt: 0, attempts: 2, unknownTries: 1)
-        tracer.sent(claimed, .unknown, to: "apple", took: 5, at: 9, using: &generator)
+        tracer.sent(claimed, .unknown, to: "apple", took: 5, at: 9)
         let spans = tracer.take(10)
         #expect(spans.map(\.context.traceID) == [carried.traceID, carried.traceID] && tracer.take(10).isEmpty)
         #expect(spans[1].parentID == carried.spanID && spans[1].error == "NoAnswer" && spans[1].start == 4)
@@ -50,22 +49,20 @@ import Testing
     }
 
     @Test func `a share is about that much`() {
-        var generator = SplitMix64(state: 3)
-        let tracer = PushTracer(share: 0.25)
+        var tracer = PushTracer(share: 0.25, seed: 3)
         let count = (0..<4_000).count { _ in
             var push = push(nil)
-            return tracer.arrived(&push, at: 1, using: &generator) != nil
+            return tracer.arrived(&push, at: 1) != nil
         }
         #expect((900...1_100).contains(count))
     }
 
     @Test func `spans that nobody takes are dropped, and counted`() throws {
-        var generator = SplitMix64(state: 3)
-        var tracer = PushTracer(share: 1)
+        var tracer = PushTracer(share: 1, seed: 3)
         for _ in 0..<PushTracer.limit + 7 {
             var push = push(nil)
-            let arrival = try #require(tracer.arrived(&push, at: 1, using: &generator))
-            tracer.stored(arrival, .success(.full), at: 2)
+            let arrival = tracer.arrived(&push, at: 1)
+            tracer.stored(try #require(arrival), .success(.full), at: 2)
         }
         #expect(tracer.dropped == 7 && tracer.take(.max).count == PushTracer.limit)
     }
@@ -131,21 +128,21 @@ import Testing
         #expect(try TelemetrySettings(variables: ["OTEL_EXPORTER_OTLP_ENDPOINT": ""]) == nil)
         let endpoint = ["OTEL_EXPORTER_OTLP_ENDPOINT": "https://collector.example:4318/base"]
         let plain = try #require(try TelemetrySettings(variables: endpoint))
-        #expect(plain.traces?.address == WebAddress("https://collector.example:4318/base/v1/traces"))
-        #expect(plain.metrics?.address == WebAddress("https://collector.example:4318/base/v1/metrics"))
+        #expect(plain.address == WebAddress("https://collector.example:4318/base/v1/traces"))
         #expect(plain.attributes == [Attribute("service.name", "martlet-relay")] && plain.share == 1)
         #expect(try TelemetrySettings(variables: endpoint.merging(["OTEL_SDK_DISABLED": "true"]) { $1 }) == nil)
+        #expect(try TelemetrySettings(variables: endpoint.merging(["OTEL_TRACES_EXPORTER": "none"]) { $1 }) == nil)
         let all = [
-            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://[::1]:1/t?x=1", "OTEL_METRICS_EXPORTER": "none",
+            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://[::1]:1/t?x=1",
             "OTEL_EXPORTER_OTLP_HEADERS": "a=1", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "B=x%20y,c=z=",
             "OTEL_RESOURCE_ATTRIBUTES": "service.name=mine,deployment.environment.name=test",
             "OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.1",
             "OTEL_EXPORTER_OTLP_TIMEOUT": "2500", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
         ]
         let settings = try #require(try TelemetrySettings(variables: endpoint.merging(all) { $1 }))
-        #expect(settings.traces?.address == WebAddress("http://[::1]:1/t?x=1") && settings.metrics == nil)
-        #expect(settings.traces?.fields == ["b": "x y", "c": "z="])
-        #expect(settings.summary == ["Exports traces to http://[::1]:1/t."])
+        #expect(settings.address == WebAddress("http://[::1]:1/t?x=1"))
+        #expect(settings.fields == ["b": "x y", "c": "z="])
+        #expect(settings.summary == "Exports traces to http://[::1]:1/t.")
         #expect(settings.attributes.map(\.name) == ["service.name", "deployment.environment.name"])
         #expect(settings.attributes[0] == Attribute("service.name", "mine"))
         #expect(settings.share == 0.1 && settings.timeout == .milliseconds(2_500) && settings.remarks.count == 1)
@@ -160,15 +157,15 @@ import Testing
         let file = try ConfigurationFile(ConfigurationFile.good(("\"data\"", telemetry)))
         try file.directory.write("api-key=abc\nother=d\n", to: "headers")
         let settings = try #require(try RelayConfiguration(file: file.path).telemetry)
-        #expect(settings.traces?.address == WebAddress("http://127.0.0.1:4318/v1/traces") && settings.share == 0.5)
-        #expect(settings.traces?.fields == ["api-key": "abc", "other": "d"])
+        #expect(settings.address == WebAddress("http://127.0.0.1:4318/v1/traces") && settings.share == 0.5)
+        #expect(settings.fields == ["api-key": "abc", "other": "d"])
         #expect(settings.attributes == [Attribute("service.name", "pushes")])
         var overrides = RelayOverrides()
         overrides.openTelemetry = [
-            "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://10.0.0.1/m", "OTEL_SERVICE_NAME": "other",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "http://10.0.0.1/m", "OTEL_SERVICE_NAME": "other",
         ]
         let both = try #require(try RelayConfiguration(file: file.path, overrides: overrides).telemetry)
-        #expect(both.metrics?.address == WebAddress("http://10.0.0.1/m") && both.traces == settings.traces)
+        #expect(both.address == WebAddress("http://10.0.0.1/m/v1/traces") && both.fields == settings.fields)
         #expect(both.attributes == [Attribute("service.name", "other")])
     }
 
@@ -182,7 +179,7 @@ import Testing
             ["OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "2"],
             "OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1"
         ),
-        (["OTEL_METRIC_EXPORT_INTERVAL": "soon"], "OTEL_METRIC_EXPORT_INTERVAL must be a number of milliseconds"),
+        (["OTEL_EXPORTER_OTLP_TIMEOUT": "soon"], "OTEL_EXPORTER_OTLP_TIMEOUT must be a number of milliseconds"),
         (["OTEL_EXPORTER_OTLP_CERTIFICATE": "/nowhere"], "the file /nowhere cannot be read"),
     ])
     func `a mistake in a variable is named, without its secrets`(variables: [String: String], message: String) {

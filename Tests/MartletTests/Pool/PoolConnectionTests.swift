@@ -45,10 +45,10 @@ import Testing
         try story.accept("b")
         try story.accept("c", on: 2)
         _ = story.actions()
-        story.wait(PoolMachine.idleTimeout + .seconds(1))
+        story.wait(PoolConnections.idleTimeout + .seconds(1))
         #expect(story.actions() == ["close 2"])
         story.disconnect(.closedLocally, on: 2)
-        story.wait(PoolMachine.idlePingInterval - PoolMachine.idleTimeout)
+        story.wait(PoolConnections.idlePingInterval - PoolConnections.idleTimeout)
         #expect(story.actions() == ["ping 1"])
     }
 
@@ -62,7 +62,7 @@ import Testing
         story.open(3)
         #expect(story.actions() == ["connect 3"])
         #expect(story.machine.isWarm)
-        story.wait(PoolMachine.idleTimeout + .seconds(1))
+        story.wait(PoolConnections.idleTimeout + .seconds(1))
         #expect(story.actions() == [])
     }
 

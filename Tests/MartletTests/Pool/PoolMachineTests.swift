@@ -237,12 +237,12 @@ import Testing
         story.submit("a")
         story.open()
         _ = story.actions()
-        story.wait(PoolMachine.silenceTimeout)
+        story.wait(PoolConnections.silenceTimeout)
         #expect(story.actions() == ["ping 1"])
         story.machine.ponged(on: 1, at: story.now)
-        story.wait(PoolMachine.silenceTimeout)
+        story.wait(PoolConnections.silenceTimeout)
         #expect(story.actions() == ["ping 1"])
-        story.wait(PoolMachine.pongTimeout)
+        story.wait(PoolConnections.pongTimeout)
         #expect(story.actions() == ["close 1"])
     }
 

@@ -66,9 +66,9 @@ struct PoolStory {
 
     mutating func refuse(_ name: String, _ reason: Reason, on id: Int = 1, retryAfter: Duration? = nil) throws {
         var error = APNsError(.refused, description: "refused", outcome: .answered)
-        error.reason = reason
-        error.status = reason.status
-        error.retryAfter = retryAfter
+        error.properties.reason = reason
+        error.properties.status = reason.status
+        error.properties.retryAfter = retryAfter
         machine.answered(try key(name), on: id, refusal: error, at: now)
     }
 

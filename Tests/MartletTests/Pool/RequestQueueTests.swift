@@ -18,7 +18,8 @@ import Testing
             }
             #expect(queue.count == expected.count)
         }
-        #expect(queue.removeAll() == expected)
+        #expect(queue.all == expected)
+        queue.removeAll { _ in true }
         #expect(queue.isEmpty)
         #expect(queue.popFirst() == nil)
     }

@@ -168,7 +168,7 @@ struct SimulatedWorld {
             receiveToken()
         case .replaceKey:
             hasToken = false
-            for used in machine.connections where used.hasBeenUsed { peers[used.id]?.isReplaced = true }
+            for used in machine.connections.all where used.hasBeenUsed { peers[used.id]?.isReplaced = true }
             machine.keyReplaced(at: now)
         case .close:
             isClosing = true
@@ -242,7 +242,7 @@ struct SimulatedWorld {
         if peers.values.contains(where: { !$0.isConnected }) {
             throw Violation(description: "two connections are being opened at once")
         }
-        if machine.connections.count(where: \.isUsable) >= settings.connectionLimit {
+        if machine.connections.all.count(where: \.isUsable) >= settings.connectionLimit {
             throw Violation(description: "more connections than allowed")
         }
         if let lastFailure, now.duration(since: lastFailure) < ReconnectBackoff.baseDelay / 2 {
@@ -327,9 +327,9 @@ struct SimulatedWorld {
         if truths[index].processed > 0, lastAnswerAccepts(index) { return nil }
         let reason = Self.reasons.randomElement(using: &random) ?? .internalServerError
         var error = APNsError(.refused, id: id, description: "refused", outcome: .answered)
-        error.reason = reason
-        error.status = reason.status
-        if happens(0.1) { error.retryAfter = .milliseconds(Int.random(in: 0...3_000, using: &random)) }
+        error.properties.reason = reason
+        error.properties.status = reason.status
+        if happens(0.1) { error.properties.retryAfter = .milliseconds(Int.random(in: 0...3_000, using: &random)) }
         return error
     }
 

@@ -1,0 +1,10 @@
+public import MartletCore
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension SurfaceError: DescribedError {}
+extension WrongSurfaceKind: DescribedError {}
