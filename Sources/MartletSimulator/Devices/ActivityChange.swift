@@ -39,6 +39,7 @@ struct ActivityChange {
         guard let timestamp = value.wholeValue else {
             throw ActivityPushError(cause: "its timestamp \(excerpt(value)) is not a whole number of seconds")
         }
+        guard timestamp > 0 else { throw ActivityPushError(cause: "its timestamp \(timestamp) is not after 1970") }
         guard timestamp <= Lint.latestPlausibleTime else {
             throw ActivityPushError(cause: "its timestamp \(timestamp) is in milliseconds, not in seconds")
         }
@@ -60,8 +61,11 @@ struct ActivityChange {
             ("attributes", aps["attributes"]?.members != nil),
             ("alert", alert?.stringValue != nil || alert?.members != nil),
         ]
-        guard let (name, _) = parts.first(where: { !$0.1 }) else { return }
-        throw ActivityPushError(cause: aps[name] == nil ? "a start needs \(name)" : "its \(name) has the wrong type")
+        if let (name, _) = parts.first(where: { !$0.1 }) {
+            let cause = aps[name] == nil ? "a start needs \(name)" : "its \(name) has the wrong type"
+            throw ActivityPushError(cause: cause)
+        }
+        guard aps["attributes-type"] != "" else { throw ActivityPushError(cause: "its attributes-type is empty") }
     }
 
     /// Returns the first 40 characters of a value as JSON, because a value of the wrong type can be long.
