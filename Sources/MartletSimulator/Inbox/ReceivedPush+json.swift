@@ -25,7 +25,7 @@ extension ReceivedPush {
             app.map { .init("app", .string($0)) },
             .init("headers", headers.json),
             .init("status", .number(JSONNumber(status))),
-            .init("apns-id", .string(id)),
+            .init(idName, .string(id)),
         ]
         var members = always.compactMap(\.self)
         switch truncatedPayloadSize {
@@ -101,7 +101,9 @@ extension ReceivedPush {
         truncatedPayloadSize = count ?? minimum
         status = try Int(record.wholeNumber("status"))
         reason = record["reason"]?.stringValue.map(Reason.init(rawValue:))
-        id = try record.text("apns-id")
+        let requestID = record[ReceivedPush.requestIDName]?.stringValue
+        idName = requestID == nil ? ReceivedPush.pushIDName : ReceivedPush.requestIDName
+        id = if let requestID { requestID } else { try record.text(ReceivedPush.pushIDName) }
         fault = record["fault"]?.stringValue
         observations = (record["observations"]?.elements ?? []).compactMap(Lint.Finding.init(record:))
         for event in record["deliveries"]?.elements ?? [] { deliveries.append(try DeliveryEvent(record: event)) }

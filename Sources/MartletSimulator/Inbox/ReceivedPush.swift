@@ -37,8 +37,10 @@ public struct ReceivedPush: Sendable, Hashable {
     public internal(set) var status: Int
     /// The reason of a refusal; nil when the push was accepted, or not answered.
     public internal(set) var reason: Reason?
-    /// The `apns-id` of the answer.
+    /// The identifier in the answer: the `apns-id` of a push to a device, or the `apns-request-id` of a broadcast.
     public let id: String
+    /// The name of the header with ``id``.
+    let idName: String
     /// The fault that affected the answer: the name of its action in JSON, such as `hang`, or the suffix of the device
     /// token, such as `00deaf`; nil when no fault did.
     public internal(set) var fault: String?
@@ -72,6 +74,9 @@ public struct ReceivedPush: Sendable, Hashable {
         reason = nil
         fault = loss.fault?.name ?? fault
     }
+
+    static let pushIDName = "apns-id"
+    static let requestIDName = "apns-request-id"
 
     /// The ``connection`` of a push that was sent from the page.
     static let noConnection = 0
@@ -136,6 +141,7 @@ extension ReceivedPush {
         status = verdict.status
         reason = verdict.reason
         self.id = id
+        idName = app == nil ? ReceivedPush.pushIDName : ReceivedPush.requestIDName
         self.fault = fault
     }
 }
