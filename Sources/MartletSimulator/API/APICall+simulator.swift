@@ -12,6 +12,18 @@ extension MartletHTTPServer.APICall<SimulatedAPNs> {
     func pushQuery() throws(APIProblem) -> PushQuery {
         try PushQuery(parameter: text("query") ?? "")
     }
+
+    /// Returns a number of seconds, which may have a fraction, from a query parameter, or the default when it is
+    /// missing.
+    func seconds(_ name: String, _ range: ClosedRange<Double>, default standard: Double) throws(APIProblem) -> Duration {
+        guard let text = text(name) else { return .seconds(standard) }
+        let isDecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        guard isDecimal, let seconds = Double(text), range.contains(seconds) else {
+            let bounds = "\(Int(range.lowerBound)) to \(Int(range.upperBound))"
+            throw APIProblem(400, "\(name) must be a number of seconds from \(bounds), as in 0.5 (found \"\(text.prefix(40))\")")
+        }
+        return .seconds(seconds)
+    }
 }
 
 extension PushQuery {

@@ -8,7 +8,7 @@ extension InboxAPI {
     /// The maximum number of pushes in one answer.
     private static let maximumLimit = 1_000
     /// The maximum number of seconds that a request may wait.
-    private static let waitLimit = 300
+    private static let waitLimit: Double = 300
 
     static let query = RouteParameter(name: "query", summary: "The query, as in topic:com.example.app")
 
@@ -53,7 +53,7 @@ extension InboxAPI {
                 query,
                 RouteParameter(name: "since", summary: "Only pushes with higher numbers, such as a cursor; 0 for all"),
                 RouteParameter(name: "count", summary: "The number of pushes to wait for; 1 by default"),
-                RouteParameter(name: "timeout", summary: "The maximum time in seconds, 0 to 300; 10 by default"),
+                RouteParameter(name: "timeout", summary: "The maximum time in seconds, 0 to 300, as in 0.5; 10 by default"),
                 RouteParameter(name: "absent", summary: "true to answer 200 when no push comes, and 409 otherwise"),
             ]
         ) { (call) throws(APIProblem) in
@@ -63,7 +63,7 @@ extension InboxAPI {
                 for: try call.pushQuery(),
                 count: try call.number("count", 1...maximumLimit, default: 1),
                 after: try call.number("since", 0 ... .max, default: 0),
-                timeout: .seconds(try call.number("timeout", 0...waitLimit, default: 10))
+                timeout: try call.seconds("timeout", 0...waitLimit, default: 10)
             )
             switch result {
             case .found(let pushes):

@@ -32,7 +32,7 @@ extension InboxAPI {
             }
             let assertions = try list.map { (json) throws(APIProblem) in try Assertion(json) }
             guard !assertions.isEmpty else {
-                throw APIProblem(400, #"assertions is missing: [{"query": "topic:com.example.app", "count": 1}]"#)
+                throw APIProblem(400, #"assertions must have at least one assertion, as in [{"query": "title:ready", "count": 1}]"#)
             }
             let pushes = await call.simulator.inbox.pushes.filter { $0.number > since }
             var failures = 0
