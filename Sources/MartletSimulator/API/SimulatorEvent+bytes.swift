@@ -23,7 +23,7 @@ extension SimulatorEvent {
         case .faultsChanged: ServerSentEvent.bytes("chaos", [:])
         case .previewsChanged: ServerSentEvent.bytes("previews", [:])
         case .archiveFailed(let error): ServerSentEvent.bytes("trouble", ["detail": .string(error.description)])
-        case .streamsRefused: []
+        case .noticed: []
         case .keepAlive: ServerSentEvent.sign
         }
     }
