@@ -12,7 +12,6 @@ struct ActivityChange {
 
     /// Reads the change from a push.
     ///
-    /// - Parameter push: A push for a Live Activity.
     /// - Throws: ``ActivityPushError`` when the device ignores the push, whatever the state of the activity.
     init(_ push: DeliveredPush) throws(ActivityPushError) {
         guard let payload = push.payload else { throw ActivityPushError(cause: "its payload repeats a name") }
