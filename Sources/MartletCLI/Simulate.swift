@@ -75,8 +75,8 @@ extension Command {
                 inboxPort: inboxPort,
                 isEncrypted: !isClear,
                 environment: environment,
-                storedPushes: Int(inbox.keptPushes),
-                storageTime: .seconds(Int64(inbox.keptDays) * 86_400),
+                storedPushes: Int(inbox.storedPushes),
+                storageTime: .seconds(Int64(inbox.storageDays) * 86_400),
                 dataFile: inbox.dataFile,
                 streamsBeforeToken: streams,
                 relaxedRules: lenient.reduce([]) { $0.union($1) },
@@ -95,13 +95,14 @@ extension Command {
             guard !isQuiet else { return }
             for await push in await apns.arrivals() { output.write(json: push.json, text: line(for: push)) }
         }
-        let refusals = Task {
+        let noticePrinter = Task {
             guard !isQuiet else { return }
-            for await streams in await apns.refusedStreams() {
-                output.write(json: streams.json, text: line(for: streams))
+            for await notice in await apns.notices() {
+                let label = Terminal.output.styled(notice.label, .bad)
+                output.write(json: notice.json, text: "\(label)  \(notice.text)\n")
             }
         }
-        let complainer = Task {
+        let errorPrinter = Task {
             for await error in await apns.errors() { Terminal.errors.write("martlet: \(error)\n") }
         }
         let unreadable = await apns.unreadablePushes
@@ -110,8 +111,8 @@ extension Command {
         }
         try await TerminationSignal.received()
         printer.cancel()
-        refusals.cancel()
-        complainer.cancel()
+        noticePrinter.cancel()
+        errorPrinter.cancel()
         await apns.stop()
         await release?.client.close()
         if let error = await apns.archiveProblem { throw error }
@@ -137,11 +138,6 @@ extension Command {
         }
     }
 
-    private static func line(for streams: RefusedStreams) -> String {
-        let word = Terminal.output.styled("refused", .bad)
-        return "\(word)  \(streams.count) streams of connection \(streams.connection): it had as many open as allowed\n"
-    }
-
     private static func line(for push: ReceivedPush) -> String {
         let status = Terminal.output.styled("\(push.status)", push.status == 200 ? .good : .bad)
         let token =
@@ -158,8 +154,8 @@ extension Command {
 
 /// The options for the storage of received pushes.
 struct InboxOptions: Sendable {
-    var keptPushes: UInt32
-    var keptDays: UInt16
+    var storedPushes: UInt32
+    var storageDays: UInt16
     var dataFile: String?
 
     static let declared = Group(
@@ -170,7 +166,7 @@ struct InboxOptions: Sendable {
             "SQLite file for pushes and channels; by default they are stored in memory",
             variable: "MARTLET_SIMULATOR_DATA"
         )
-    ) { InboxOptions(keptPushes: $0, keptDays: $1, dataFile: $2?.path) }
+    ) { InboxOptions(storedPushes: $0, storageDays: $1, dataFile: $2?.path) }
 }
 
 extension SimulatedAPNs.Environment: ArgumentValue {

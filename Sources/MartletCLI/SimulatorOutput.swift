@@ -18,13 +18,6 @@ extension SimulatedAPNs {
     }
 }
 
-extension RefusedStreams {
-    /// The refused streams as JSON.
-    var json: JSONValue {
-        ["connection": .integer(connection), "streams-refused": .integer(count)]
-    }
-}
-
 extension ReceivedPush {
     /// The push as JSON, without its payload, which the HTTP interface returns.
     var json: JSONValue {

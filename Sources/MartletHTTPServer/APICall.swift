@@ -87,55 +87,9 @@ package struct APICall<Service: Sendable>: Sendable {
     }
 
     /// Returns the body as a JSON object, which may only have these members.
-    package func object(of names: [String]) throws(APIProblem) -> JSONValue {
-        let value = try json()
-        guard let members = value.members else { throw APIProblem(400, "the body must be a JSON object") }
-        if let unknown = members.first(where: { !names.contains($0.name) }) {
-            throw APIProblem(400, "unknown member \(unknown.name); known: " + names.joined(separator: ", "))
-        }
-        return value
-    }
-}
-
-/// Access to the members of request bodies.
-extension JSONValue {
-    /// Returns an array; empty when the member is missing.
-    package func list(_ name: String) throws(APIProblem) -> [JSONValue] {
-        guard let value = self[name] else { return [] }
-        guard let elements = value.elements else { throw APIProblem(400, "\(name) must be an array") }
-        return elements
-    }
-
-    /// Returns an array of strings; empty when the member is missing.
-    package func texts(_ name: String) throws(APIProblem) -> [String] {
-        let elements = try list(name)
-        let texts = elements.compactMap(\.stringValue)
-        guard texts.count == elements.count else { throw APIProblem(400, "\(name) must be an array of strings") }
-        return texts
-    }
-
-    /// Returns a string; nil when the member is missing.
-    package func text(_ name: String) throws(APIProblem) -> String? {
-        guard let value = self[name] else { return nil }
-        guard let text = value.stringValue else { throw APIProblem(400, "\(name) must be a string") }
-        return text
-    }
-
-    /// Returns a whole number within bounds; nil when the member is missing.
-    package func number(_ name: String, _ range: ClosedRange<Int>) throws(APIProblem) -> Int? {
-        guard let value = self[name] else { return nil }
-        guard let number = value.integerValue.flatMap(Int.init(exactly:)), range.contains(number) else {
-            throw APIProblem(400, "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
-
-    /// Returns a Boolean; nil when the member is missing.
-    package func flag(_ name: String) throws(APIProblem) -> Bool? {
-        switch self[name] {
-        case nil: return nil
-        case .bool(let value)?: return value
-        default: throw APIProblem(400, "\(name) must be true or false")
-        }
+    package func object(of names: [String]) throws(APIProblem) -> JSONField<APIProblem> {
+        let body = JSONField<APIProblem>(try json(), named: "the body")
+        try body.checkMembers(names)
+        return body
     }
 }

@@ -42,14 +42,12 @@ extension SimulatedAPNs {
     /// - Returns: A sequence for one reader. It buffers the newest pushes that have not been read, up to
     ///   ``Configuration/storedPushes``.
     public func arrivals() async -> AsyncStream<ReceivedPush> {
-        await inbox.arrivals()
+        await inbox.listen { if case .received(let push) = $0 { push } else { nil } }
     }
 
-    /// Returns the streams that are refused from now on because a client has too many open.
-    ///
-    /// - Returns: A sequence for one reader, until the simulator stops.
-    package func refusedStreams() async -> AsyncStream<RefusedStreams> {
-        await inbox.refusedStreams()
+    /// Returns the notices about refused streams and failed connections from now on, until the simulator stops.
+    package func notices() async -> AsyncStream<ConnectionNotice> {
+        await inbox.listen(buffering: 100) { if case .noticed(let notice) = $0 { notice } else { nil } }
     }
 
     /// The error that prevents received pushes from being written to the data file; nil when there is none.
@@ -67,6 +65,6 @@ extension SimulatedAPNs {
     ///
     /// - Returns: A sequence for one reader, until the simulator stops. It buffers the newest error.
     public func errors() async -> AsyncStream<SimulatorError> {
-        await archive.errors()
+        await inbox.listen(buffering: 1) { if case .archiveFailed(let error) = $0 { error } else { nil } }
     }
 }

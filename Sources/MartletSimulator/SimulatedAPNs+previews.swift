@@ -9,7 +9,7 @@ extension SimulatedAPNs {
     package func setStrings(_ file: String, _ language: String, of app: Topic) async throws(SimulatorError) {
         do {
             let table = try StringsFile.read(Array(file.utf8))
-            try await previews.update { (data) throws(PreviewLimitError) in
+            try await previews.update { (data) throws(SimulatorError) in
                 try data.strings.set(table, language, of: app.rawValue)
             }
         } catch {
@@ -24,7 +24,7 @@ extension SimulatedAPNs {
         do {
             let template = try PreviewTemplate(json: json)
             let name = PreviewData.TemplateName(app: app.rawValue, attributesType: type)
-            try await previews.update { (data) throws(PreviewLimitError) in try data.set(template, name) }
+            try await previews.update { (data) throws(SimulatorError) in try data.set(template, name) }
         } catch {
             throw SimulatorError("the template for \(type) cannot be used: \(error)")
         }
@@ -36,7 +36,7 @@ extension SimulatedAPNs {
     package func setSurface(_ snapshot: SurfaceSnapshot, of app: Topic) async throws(SimulatorError) {
         do {
             let surface = try StoredSurface(snapshot.json.encoded(), kind: snapshot.kind)
-            try await previews.update { (data) throws(PreviewLimitError) in
+            try await previews.update { (data) throws(SimulatorError) in
                 try data.set(surface, of: app.rawValue)
             }
         } catch {

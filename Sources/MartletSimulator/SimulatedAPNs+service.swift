@@ -19,7 +19,8 @@ extension SimulatedAPNs {
     ///   - environment: The environment that issued the token; in the other, APNs answers `BadDeviceToken`. nil, the
     ///     default, for the environment of this simulator.
     public func register(_ token: DeviceToken, for topics: [Topic], in environment: Environment? = nil) async {
-        await service.register(token, for: topics, in: environment ?? configuration.environment)
+        let environment = environment ?? configuration.environment
+        await service.update { machine, _ in machine.judge.devices.register(token, for: topics, in: environment) }
     }
 
     /// Marks a device's token as no longer valid since a time, as when the user has deleted the app.
@@ -28,7 +29,11 @@ extension SimulatedAPNs {
     ///   - token: The device's token.
     ///   - date: The time that later answers contain, to the millisecond; now by default.
     public func unregister(_ token: DeviceToken, since date: Date? = nil) async {
-        await service.unregister(token, since: date?.millisecondsSince1970)
+        await unregister(token, sinceMilliseconds: date?.millisecondsSince1970)
+    }
+
+    func unregister(_ token: DeviceToken, sinceMilliseconds time: Int64?) async {
+        await service.update { machine, now in machine.judge.devices.unregister(token, since: time ?? now * 1_000) }
     }
 
     /// Sets whether a device is online.
@@ -39,7 +44,7 @@ extension SimulatedAPNs {
     ///   - isOnline: Whether the device is online.
     ///   - token: The device's token.
     public func setOnline(_ isOnline: Bool, _ token: DeviceToken) async {
-        await service.setOnline(isOnline, token)
+        await service.deliver { machine, now in machine.setOnline(isOnline, token, at: now) }
     }
 
     /// Subscribes the Live Activity of a token to these channels, and to no others.
@@ -50,14 +55,14 @@ extension SimulatedAPNs {
     ///   - token: The activity's token; any token will do, because it only represents the listening device.
     ///   - channels: The channels.
     public func subscribe(_ token: DeviceToken, to channels: Set<ChannelID>) async {
-        await service.subscribe(token, to: channels)
+        await service.deliver { machine, now in machine.judge.devices.subscribe(token, to: channels, at: now) }
     }
 
     /// Removes a device or Live Activity.
     ///
     /// - Parameter token: Its token, which is then valid like one that was never registered.
     public func forgetDevice(_ token: DeviceToken) async {
-        await service.removeDevice(token)
+        await service.update { machine, _ in machine.judge.devices.remove(token) }
     }
 
     /// Returns the device of a token, which may be that of a Live Activity.
@@ -83,7 +88,18 @@ extension SimulatedAPNs {
         } catch {
             throw SimulatorError("the key \(key.keyID) cannot be registered: \(error)")
         }
-        try await service.register(publicKeyPEM: pem, keyID: key.keyID, teamID: key.teamID, scope: scope)
+        try await register(pem, keyID: key.keyID, teamID: key.teamID, scope: scope)
+    }
+
+    /// Registers a signing key by its public half in PEM.
+    func register(_ pem: String, keyID: String, teamID: String, scope: KeyScope) async throws(SimulatorError) {
+        do {
+            try await service.update { machine, _ in
+                try machine.judge.tokens.register(publicKeyPEM: pem, keyID: keyID, teamID: teamID, scope: scope)
+            }
+        } catch {
+            throw SimulatorError("the key \(keyID) cannot be registered: \(error)")
+        }
     }
 
     /// Removes a signing key; once none is left, tokens signed with any key are accepted again.
@@ -92,7 +108,7 @@ extension SimulatedAPNs {
     /// - Returns: Whether it was registered.
     @discardableResult
     public func forgetKey(_ keyID: String) async -> Bool {
-        await service.removeKey(keyID)
+        await service.update { machine, _ in machine.judge.tokens.remove(keyID) }
     }
 
     /// Checks pushes to Live Activities against the types of an app, from now on.
@@ -102,7 +118,7 @@ extension SimulatedAPNs {
     /// - Parameter contract: The contract, which replaces an existing one for the same topic and type.
     /// - Throws: ``ActivityContractError`` when there are too many.
     public func setContract(_ contract: ActivityContract) async throws(ActivityContractError) {
-        try await service.setContract(contract)
+        try await service.update { (machine, _) throws(ActivityContractError) in try machine.contracts.set(contract) }
     }
 
     /// Removes a contract.
@@ -113,7 +129,7 @@ extension SimulatedAPNs {
     /// - Returns: Whether it existed.
     @discardableResult
     public func removeContract(_ attributesType: String, topic: Topic) async -> Bool {
-        await service.removeContract(attributesType, topic: topic)
+        await service.update { machine, _ in machine.contracts.remove(attributesType, topic: topic) }
     }
 
     /// The faults.
@@ -126,7 +142,9 @@ extension SimulatedAPNs {
     /// - Parameter fault: The fault.
     /// - Throws: ``SimulatorError`` when there are 1 000 already.
     public func addFault(_ fault: Fault) async throws(SimulatorError) {
-        try await service.addFault(fault)
+        try await service.updateFaults(endsLimits: false) { (machine) throws(SimulatorError) in
+            try machine.addFault(fault)
+        }
     }
 
     /// Removes a fault.
@@ -144,6 +162,6 @@ extension SimulatedAPNs {
     ///   - faults: The new faults; empty to remove all.
     ///   - seed: The seed of the faults: the same seed reproduces the same faults. Random by default.
     public func setFaults(_ faults: [Fault], seed: UInt64 = .random(in: .min ... .max)) async {
-        await service.setFaults(faults, seed: seed)
+        await service.updateFaults(endsLimits: true) { machine in machine.setFaults(faults, seed: seed) }
     }
 }

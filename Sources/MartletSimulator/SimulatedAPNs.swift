@@ -85,10 +85,11 @@ public actor SimulatedAPNs {
         let simulator = try SimulatedAPNs(configuration, clock: clock)
         let service = simulator.service
         await simulator.inbox.setRemovalHandler { [weak service] removal in
-            service?.assumeIsolated { $0.forget(removal) }
+            service?.assumeIsolated { $0.update { machine, _ in machine.forget(removal) } }
         }
         if let file = configuration.dataFile {
-            await service.restore(try simulator.archive.restore(from: file))
+            let channels = try await simulator.archive.restore(from: file)
+            await service.update { machine, _ in machine.judge.channels.restore(channels) }
         }
         try await simulator.listen()
         return simulator

@@ -7,9 +7,7 @@ public struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible
     package enum Listener: Sendable, Hashable {
         /// The address, which does not belong to this machine.
         case host
-        case pushes
-        case channels
-        case inbox
+        case pushes, channels, inbox
     }
 
     /// The setting that prevents the simulator from listening; nil for other errors.

@@ -1,8 +1,9 @@
 import Foundation
 import Martlet
-import MartletSimulator
 import Synchronization
 import Testing
+
+@testable import MartletSimulator
 
 @Suite(.timeLimit(.minutes(1))) struct BulkSendTests {
     private let topic: Topic = "com.example.app"
@@ -43,6 +44,22 @@ import Testing
                 return self.tokens[index]
             }
         }
+    }
+
+    @Test func `a bulk send through the preset flaky delivers nearly all pushes`() async throws {
+        let preset = try #require(Fault.presets.first { $0.name == "flaky" })
+        let apns = try await SimulatedAPNs.start(
+            SimulatedAPNs.Configuration(storedPushes: 10_000, faults: preset.faults, seed: 7)
+        )
+        let client = try await client(of: apns)
+        let tokens = try (0..<3_000).map { try token($0) }
+        let report = await client.send(.alert("Hello"), to: tokens, topic: topic).report()
+        #expect(report.count == 3_000 && report.acceptedCount >= 2_850, "\(report.acceptedCount)")
+        #expect(report.acceptedCount + report.unknown.count == 3_000, "\(report.failures.prefix(3))")
+        #expect(!report.unknown.isEmpty, "some answers are lost")
+        #expect(await apns.pushes.count { $0.status == 200 } == report.acceptedCount, "no push is accepted twice")
+        await client.close()
+        await apns.stop()
     }
 
     @Test func `everybody is tried, each with a badge of its own, and the dead are named`() async throws {

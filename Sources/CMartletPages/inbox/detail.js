@@ -68,6 +68,7 @@ export class Detail {
       facts({
         app: app(push), to: push.channel === undefined ? push["device-token"] : `channel ${push.channel}`,
         response: `${push.status || "none"} ${push.reason ?? ""}`, kind: kind(push), "apns-id": push["apns-id"],
+        "apns-request-id": push["apns-request-id"],
         received: `${time(push.time)}, push ${push.number}, ${push.connection ? `connection ${push.connection}` : "sent from this page"}`,
       }),
       element("div", { class: "tabs", role: "tablist" }, Object.keys(tabs).map((name) => this.#tabButton(name))),

@@ -1,5 +1,6 @@
 extension Lint.Rule {
     static let badgeNegative = Lint.Rule("badge-negative", .error, .payload, "badge is below 0")
+    static let alertEmpty = Lint.Rule("alert-empty", .warning, .payload, "alert is an empty string or an empty object")
     static let mutableWithoutAlert = Lint.Rule(
         "mutable-without-alert",
         .warning,
@@ -47,7 +48,7 @@ extension Lint.Rule {
 /// The rules about the content and sound of an alert ("Generating a remote notification").
 enum AlertRules {
     static let all: [Lint.Rule] = [
-        .badgeNegative, .mutableWithoutAlert, .interruptionLevelUnknown, .criticalWithoutSound,
+        .badgeNegative, .alertEmpty, .mutableWithoutAlert, .interruptionLevelUnknown, .criticalWithoutSound,
         .relevanceScoreOutOfRange, .volumeOutOfRange, .titleCut, .bodyCut,
     ]
 
@@ -76,7 +77,7 @@ enum AlertRules {
 
     static func check(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
         let findings = [
-            badge(aps), mutableContent(aps), interruptionLevel(aps), criticalSound(aps),
+            badge(aps), emptyAlert(aps, of: push.type), mutableContent(aps), interruptionLevel(aps), criticalSound(aps),
             relevanceScore(aps, of: push.type), volume(of: aps, at: ["aps"]),
             volume(of: aps["alert"], at: ["aps", "alert"]),
         ]
@@ -86,6 +87,13 @@ enum AlertRules {
     private static func badge(_ aps: JSONValue) -> Lint.Finding? {
         guard let badge = aps["badge"]?.wholeValue, badge < 0 else { return nil }
         return negativeBadge
+    }
+
+    private static func emptyAlert(_ aps: JSONValue, of type: PushType?) -> Lint.Finding? {
+        guard type == nil || type == .alert || type == .liveActivity, aps["alert"]?.isEmptyAlert == true else {
+            return nil
+        }
+        return Lint.Finding(.alertEmpty, .payload("/aps/alert"), "alert is empty: the phone shows no text for the push")
     }
 
     private static func mutableContent(_ aps: JSONValue) -> Lint.Finding? {
@@ -163,4 +171,9 @@ enum AlertRules {
                 + " \"…\(lastWords)\""
         )
     }
+}
+
+extension JSONValue {
+    /// Whether the value of `alert` is an empty string or an empty object.
+    var isEmptyAlert: Bool { stringValue?.isEmpty == true || members?.isEmpty == true }
 }

@@ -34,9 +34,10 @@ extension Lint.Rule {
 
 /// The rules about `apns-topic`.
 extension HeaderRules {
+    /// The types with suffixes that a bundle identifier does not end with by chance.
+    private static let distinctive = PushType.descriptors.filter { !$0.topicSuffix.isEmpty && !$0.isSuffixAmbiguous }
     /// Suffixes that a bundle identifier does not end with by chance.
-    static let distinctiveSuffixes = PushType.descriptors
-        .filter { !$0.topicSuffix.isEmpty && !$0.isSuffixAmbiguous }.map(\.topicSuffix)
+    static let distinctiveSuffixes = distinctive.map(\.topicSuffix)
 
     static func topic(_ text: String?, of type: PushType?) -> Lint.Finding? {
         let place = Lint.Place.header("apns-topic")
@@ -69,18 +70,23 @@ extension HeaderRules {
         let suffix = type.topicSuffix
         // Apple does not document the answer of APNs when suffix and push type disagree.
         if !text.hasSuffix(suffix) {
+            let other = PushType.descriptors.first { !$0.topicSuffix.isEmpty && text.hasSuffix($0.topicSuffix) }
+            let hint = other.map { "; \($0.topicSuffix) is for pushes of type \($0.type.rawValue)" } ?? ""
             return Lint.Finding(
                 .topicSuffixMissing,
                 place,
-                "pushes of type \(type.rawValue) need a topic that ends with \(suffix)",
+                "pushes of type \(type.rawValue) need a topic that ends with \(suffix)\(hint)",
                 reason: .topicDisallowed
             )
         }
-        guard suffix.isEmpty, let wrong = distinctiveSuffixes.first(where: text.hasSuffix) else { return nil }
+        guard suffix.isEmpty, let wrong = distinctive.first(where: { text.hasSuffix($0.topicSuffix) }) else {
+            return nil
+        }
         return Lint.Finding(
             .topicSuffixWrong,
             place,
-            "a topic that ends with \(wrong) is not for pushes of type \(type.rawValue)",
+            "a topic that ends with \(wrong.topicSuffix) is for pushes of type \(wrong.type.rawValue), not"
+                + " \(type.rawValue)",
             reason: .topicDisallowed
         )
     }

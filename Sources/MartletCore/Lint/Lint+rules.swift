@@ -18,9 +18,16 @@ extension Lint {
 
         private let parts: Parts
 
-        package init(_ id: String, _ severity: Severity, _ page: ApplePage, _ summary: String) {
+        package init(_ id: String, _ severity: Severity, _ page: ApplePage, _ summary: String = "") {
             parts = Parts(id, severity, summary, page.address)
         }
+
+        private init(_ parts: Parts) {
+            self.parts = parts
+        }
+
+        /// Returns the rule with the mistake that it detects as its summary.
+        package func when(_ mistake: String) -> Rule { Rule(Parts(id, severity, mistake, page)) }
 
         /// The name, which does not change in later versions.
         public var id: String { parts.id }

@@ -5,6 +5,12 @@ extension Lint.Rule {
         .liveActivity,
         "a push about a Live Activity has no timestamp"
     )
+    static let activityTimestampNotPositive = Lint.Rule(
+        "activity-timestamp-not-positive",
+        .error,
+        .liveActivity,
+        "timestamp is 0 or less"
+    )
     static let activityTimeInMilliseconds = Lint.Rule(
         "activity-time-in-milliseconds",
         .error,
@@ -34,6 +40,12 @@ extension Lint.Rule {
         .error,
         .liveActivity,
         "the start of a Live Activity lacks attributes-type, attributes or alert"
+    )
+    static let activityAttributesTypeEmpty = Lint.Rule(
+        "activity-attributes-type-empty",
+        .error,
+        .liveActivity,
+        "the start of a Live Activity has an empty attributes-type"
     )
     static let activityStateMissing = Lint.Rule(
         "activity-state-missing",
@@ -100,10 +112,11 @@ extension Lint.Rule {
 /// The rules about Live Activities ("Starting and updating Live Activities with ActivityKit push notifications").
 enum LiveActivityRules {
     static let all: [Lint.Rule] = [
-        .activityTimestampMissing, .activityTimeInMilliseconds, .activityTimestampAhead, .activityEventMissing,
-        .activityEventUnknown, .activityStartIncomplete, .activityStateMissing, .activityEndWithoutState,
-        .activityDismissalLate, .activityDismissalBeforeEnd, .activityAttributesAfterStart, .activityBroadcastStart,
-        .activityInputTwice, .activityInputAfterStart, .activityKeyIgnored, .activityUpdateImmediate,
+        .activityTimestampMissing, .activityTimestampNotPositive, .activityTimeInMilliseconds, .activityTimestampAhead,
+        .activityEventMissing, .activityEventUnknown, .activityStartIncomplete, .activityAttributesTypeEmpty,
+        .activityStateMissing, .activityEndWithoutState, .activityDismissalLate, .activityDismissalBeforeEnd,
+        .activityAttributesAfterStart, .activityBroadcastStart, .activityInputTwice, .activityInputAfterStart,
+        .activityKeyIgnored, .activityUpdateImmediate,
     ]
 
     private static let events = ["start", "update", "end"]
@@ -117,7 +130,7 @@ enum LiveActivityRules {
         guard push.type == .liveActivity else { return [] }
         let event = aps["event"]?.stringValue
         let findings = [
-            timestampMissing(aps), timestampAhead(aps, at: push.time), self.event(aps),
+            timestamp(aps), timestampAhead(aps, at: push.time), self.event(aps), attributesType(aps, at: event),
             stateMissing(aps, at: event), dismissal(aps, at: event), inputTwice(aps, at: event),
             hurry(aps, at: event, of: push),
         ]
@@ -127,13 +140,14 @@ enum LiveActivityRules {
 
     // MARK: Times
 
-    private static func timestampMissing(_ aps: JSONValue) -> Lint.Finding? {
-        guard aps["timestamp"] == nil else { return nil }
-        return Lint.Finding(
-            .activityTimestampMissing,
-            .payload("/aps"),
-            "without a timestamp, in seconds since 1970, the phone cannot order the push, and drops it"
-        )
+    private static func timestamp(_ aps: JSONValue) -> Lint.Finding? {
+        guard let value = aps["timestamp"] else {
+            let text = "without a timestamp, in seconds since 1970, the phone cannot order the push, and drops it"
+            return Lint.Finding(.activityTimestampMissing, .payload("/aps"), text)
+        }
+        guard let timestamp = value.doubleValue, timestamp <= 0 else { return nil }
+        let text = "timestamp must be the time of sending in seconds since 1970: the phone drops the push as outdated"
+        return Lint.Finding(.activityTimestampNotPositive, .payload("/aps/timestamp"), text)
     }
 
     private static func isInMilliseconds(_ time: Double) -> Bool { time > Double(HeaderRules.farFuture) }
@@ -244,6 +258,12 @@ enum LiveActivityRules {
                 "a start needs \(key): without it the phone starts no activity"
             )
         }
+    }
+
+    private static func attributesType(_ aps: JSONValue, at event: String?) -> Lint.Finding? {
+        guard event == "start", aps["attributes-type"]?.stringValue?.isEmpty == true else { return nil }
+        let text = "attributes-type must be the name of the app's type: with an empty name the phone starts no activity"
+        return Lint.Finding(.activityAttributesTypeEmpty, .payload("/aps/attributes-type"), text)
     }
 
     private static func startPartsAfterwards(_ aps: JSONValue, at event: String?) -> [Lint.Finding] {

@@ -83,7 +83,7 @@ enum PushTypeRules {
     }
 
     static func check(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
-        guard let type = push.type, type.isKnown, !type.carriesOwnContent else { return [] }
+        guard let type = push.type, type.isKnown else { return [] }
         return mismatches(aps, of: type) + silentAlert(aps, of: type) + background(aps, of: type)
     }
 
@@ -112,13 +112,15 @@ enum PushTypeRules {
     /// Whether the push shows an alert, sets the badge or plays a sound.
     private static func hasSign(_ aps: JSONValue) -> Bool {
         let alert = aps["alert"]
-        let isEmpty = alert?.stringValue?.isEmpty == true || alert?.members?.isEmpty == true
-        return alert != nil && !isEmpty || aps["badge"] != nil || aps["sound"] != nil
+        return alert?.isEmptyAlert == false || aps["badge"] != nil || aps["sound"] != nil
     }
 
     private static func mismatches(_ aps: JSONValue, of type: PushType) -> [Lint.Finding] {
         identifyingKeys.filter { !$0.types.contains(type) }.compactMap { keys, types in
-            guard let key = keys.first(where: { aps[$0] != nil }) else { return nil }
+            // In the aps of a type with its own content, the app may define any key that is not of such a type.
+            guard !type.carriesOwnContent || types.allSatisfy(\.carriesOwnContent),
+                let key = keys.first(where: { aps[$0] != nil })
+            else { return nil }
             let right = types.map(\.rawValue).joined(separator: " or ")
             return Lint.Finding(
                 .pushTypeMismatch,

@@ -96,8 +96,8 @@ extension RelayAPI {
 
     private static func storage(_ call: Call) throws(APIProblem) -> ChannelStorage {
         guard !call.body.isEmpty else { return .nothing }
-        let policy = try call.object(of: ["message-storage-policy"]).number("message-storage-policy", 0...1)
-        return policy == 1 ? .mostRecent : .nothing
+        let name = "message-storage-policy"
+        return try call.object(of: [name])[name].ifPresent?.integer(in: 0...1) == 1 ? .mostRecent : .nothing
     }
 
     /// Returns Apple's answer, or throws the reason for its failure.

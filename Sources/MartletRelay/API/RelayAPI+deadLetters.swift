@@ -85,12 +85,9 @@ extension RelayAPI {
 
     private static func requeued(_ call: Call) throws(APIProblem) -> [APNsID]? {
         guard !call.body.isEmpty else { return nil }
-        return try call.object(of: ["ids"]).texts("ids").map { (text) throws(APIProblem) in
-            guard let id = try? APNsID(text) else {
-                throw APIProblem(400, "ids must be UUIDs in lower case (found \"\(text)\")", at: "/ids")
-            }
-            return id
-        }
+        return try call.object(of: ["ids"])["ids"].ifPresent?.elements().map { (id) throws(APIProblem) in
+            try id.parsed { (text) throws(APNsIDError) in try APNsID(text) }
+        } ?? []
     }
 }
 

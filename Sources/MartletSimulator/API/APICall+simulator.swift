@@ -3,14 +3,61 @@ internal import MartletHTTPServer
 
 typealias Route = MartletHTTPServer.Route<SimulatedAPNs>
 typealias APICall = MartletHTTPServer.APICall<SimulatedAPNs>
+typealias APIField = JSONField<APIProblem>
+
+extension MartletHTTPServer.Route<SimulatedAPNs> {
+    /// Creates a route that answers 200 with a body.
+    init(
+        _ method: String,
+        _ path: String,
+        _ summary: String,
+        _ parameters: [RouteParameter] = [],
+        answer: @escaping @Sendable (APICall) async throws(APIProblem) -> HTTP1Answer
+    ) {
+        self.init(method: method, path: path, summary: summary, parameters: parameters, answer: answer)
+    }
+
+    /// Returns a route that answers 204 without a body.
+    static func action(
+        _ method: String,
+        _ path: String,
+        _ summary: String,
+        _ parameters: [RouteParameter] = [],
+        perform: @escaping @Sendable (APICall) async throws(APIProblem) -> Void
+    ) -> Route {
+        let answers = [RouteAnswer(204, "Done", type: nil)]
+        return Route(method: method, path: path, summary: summary, parameters: parameters, answers: answers) {
+            (call) throws(APIProblem) in
+            try await perform(call)
+            return .done
+        }
+    }
+}
 
 extension MartletHTTPServer.APICall<SimulatedAPNs> {
     /// The simulator that answers the call.
     var simulator: SimulatedAPNs { service }
 
+    /// Returns a placeholder of the path.
+    func argument(_ name: String) -> String { arguments[name] ?? "" }
+
     /// Returns the query of the call; a call without one matches all pushes.
     func pushQuery() throws(APIProblem) -> PushQuery {
-        try PushQuery(parameter: text("query") ?? "")
+        try APIProblem.wrapping { try PushQuery(text("query") ?? "") }
+    }
+
+    /// Returns a number of seconds, which may have a fraction, from a query parameter, or the default when it is
+    /// missing.
+    func seconds(_ name: String, _ range: ClosedRange<Double>, default standard: Double) throws(APIProblem) -> Duration
+    {
+        guard let text = text(name) else { return .seconds(standard) }
+        let isDecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        guard isDecimal, let seconds = Double(text), range.contains(seconds) else {
+            let bounds = "\(Int(range.lowerBound)) to \(Int(range.upperBound))"
+            let found = "(found \"\(text.prefix(40))\")"
+            throw APIProblem(400, "\(name) must be a number of seconds from \(bounds), as in 0.5 \(found)")
+        }
+        return .seconds(seconds)
     }
 }
 
@@ -40,27 +87,16 @@ extension MartletHTTPServer.Route<SimulatedAPNs> {
     }
 }
 
-extension PushQuery {
-    /// Creates a query from the text in an HTTP request.
-    ///
-    /// - Parameter text: The text of the query; empty to match all pushes.
-    /// - Throws: A problem with status 400 when the text is not a query.
-    init(parameter text: String) throws(APIProblem) {
-        do throws(PushQueryError) {
-            try self.init(text)
+extension APIProblem {
+    /// Returns the result of a function, whose error becomes a problem with this status.
+    static func wrapping<Value>(_ status: Int = 400, _ body: () throws -> Value) throws(APIProblem) -> Value {
+        do {
+            return try body()
         } catch {
-            throw APIProblem(400, "\(error)")
+            throw APIProblem(status, "\(error)")
         }
     }
-}
 
-extension JSONValue {
-    /// Returns the member `environment`; nil when it is missing.
-    func environment() throws(APIProblem) -> SimulatedAPNs.Environment? {
-        guard let text = try text("environment") else { return nil }
-        guard let environment = SimulatedAPNs.Environment(rawValue: text) else {
-            throw APIProblem(400, "environment must be development or production")
-        }
-        return environment
-    }
+    /// Returns the problem of something that does not exist.
+    static func missing(_ detail: String) -> APIProblem { APIProblem(404, detail) }
 }

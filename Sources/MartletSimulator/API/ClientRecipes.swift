@@ -27,12 +27,6 @@ package struct ClientRecipes: Sendable {
     private let authorityFile: String
 
     /// Creates the instructions for a simulator.
-    ///
-    /// - Parameters:
-    ///   - endpoint: The address at which the simulator answers as APNs.
-    ///   - inboxPort: The port of its HTTP interface.
-    ///   - authorityFile: The file of the certificate that clients must trust.
-    ///   - names: The names in its certificate besides those of this machine.
     init(endpoint: APNsEndpoint, inboxPort: UInt16, authorityFile: String, names: [String]) {
         url = endpoint.url
         host = endpoint.host

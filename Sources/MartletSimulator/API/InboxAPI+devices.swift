@@ -6,56 +6,39 @@ extension InboxAPI {
     /// The routes of devices and Live Activities.
     static let deviceRoutes: [Route] = [
         Route(
-            method: "GET",
-            path: "/api/v1/devices",
-            summary: "List the tokens of devices and Live Activities",
-            parameters: [RouteParameter(name: "details", summary: "true to include their state, of at most 1000")]
+            "GET",
+            "/api/v1/devices",
+            "List the tokens of devices and Live Activities",
+            [RouteParameter(name: "details", summary: "true to include their state, of at most 1000")]
         ) { (call) throws(APIProblem) in
             let devices = await call.simulator.service.judge.devices
             let tokens = devices.tokens
-            guard try call.flag("details") else {
-                return .json(["devices": .array(tokens.map(JSONValue.string))])
-            }
-            let described = tokens.prefix(deviceLimit).compactMap { token in
-                devices[token].map { JSONValue.object([.init("token", .string(token))] + ($0.json.members ?? [])) }
-            }
-            return .json(["total": .number(JSONNumber(tokens.count)), "devices": .array(described)])
+            guard try call.flag("details") else { return .json(["devices": .strings(tokens)]) }
+            let described = tokens.prefix(deviceLimit).compactMap { devices[$0]?.json(token: $0) }
+            return .json(["total": .integer(tokens.count), "devices": .array(described)])
         },
-        Route(method: "GET", path: "/api/v1/devices/{token}", summary: "Get the state of a device or Live Activity") {
+        Route("GET", "/api/v1/devices/{token}", "Get the state of a device or Live Activity") {
             (call) throws(APIProblem) in
-            .json(try await device(call).json)
+            .json(try await device(call).json())
         },
-        Route(
-            method: "PUT",
-            path: "/api/v1/devices/{token}",
-            summary:
-                "Register a device, take it offline, unregister it (unregistered-since: milliseconds since 1970), or"
+        Route.action(
+            "PUT",
+            "/api/v1/devices/{token}",
+            "Register a device, take it offline, unregister it (unregistered-since: milliseconds since 1970), or"
                 + " subscribe it to channels",
-            answers: [RouteAnswer(204, "Done", type: nil)]
-        ) { (call) throws(APIProblem) in
-            try await putDevice(call)
-            return .done
+            perform: putDevice
+        ),
+        Route.action("DELETE", "/api/v1/devices/{token}", "Remove a device") { (call) throws(APIProblem) in
+            await call.simulator.forgetDevice(try call.deviceToken())
         },
-        Route(
-            method: "DELETE",
-            path: "/api/v1/devices/{token}",
-            summary: "Remove a device",
-            answers: [RouteAnswer(204, "Done", type: nil)]
-        ) {
-            (call) throws(APIProblem) in
-            await call.simulator.service.removeDevice(try call.deviceToken())
-            return .done
-        },
-        Route(method: "GET", path: "/api/v1/activities", summary: "List the Live Activities") {
-            call in
+        Route("GET", "/api/v1/activities", "List the Live Activities") { call in
             let devices = await call.simulator.service.judge.devices
-            let activities = devices.tokens.compactMap { token -> JSONValue? in
-                guard let device = devices[token], device.activity != nil else { return nil }
-                return .object([.init("token", .string(token))] + (device.json.members ?? []))
+            let activities = devices.tokens.compactMap { token in
+                devices[token].flatMap { $0.activity == nil ? nil : $0.json(token: token) }
             }
             return .json(["activities": .array(activities)])
         },
-        Route(method: "GET", path: "/api/v1/activities/{token}", summary: "Get a Live Activity with its pushes") {
+        Route("GET", "/api/v1/activities/{token}", "Get a Live Activity with its pushes") {
             (call) throws(APIProblem) in
             let device = try await device(call)
             let token = try call.deviceToken()
@@ -64,9 +47,7 @@ extension InboxAPI {
                 push.deviceToken.lowercased() == token.hex || push.number == start
                     || push.channel.map(device.channels.contains) ?? false
             }
-            return .json(
-                .object((device.json.members ?? []) + [.init("pushes", .array(pushes.map(\.json)))])
-            )
+            return .json(.object((device.json().members ?? []) + [.init("pushes", .array(pushes.map(\.json)))]))
         },
     ]
 
@@ -74,90 +55,60 @@ extension InboxAPI {
 
     private static func device(_ call: APICall) async throws(APIProblem) -> SimulatedDevice {
         let token = try call.deviceToken()
-        guard let device = await call.simulator.service.judge.devices[token.hex] else {
-            throw APIProblem(404, "there is no device \(token)")
-        }
+        guard let device = await call.simulator.device(token) else { throw .missing("there is no device \(token)") }
         return device
     }
 
-    private static func putDevice(_ call: APICall) async throws(APIProblem) {
+    @Sendable private static func putDevice(_ call: APICall) async throws(APIProblem) {
         let token = try call.deviceToken()
         let body = try call.object(of: ["topics", "environment", "unregistered-since", "online", "channels"])
-        let topics = try body.texts("topics").map(Topic.init(rawValue:))
-        let environment = try body.environment()
-        guard body["topics"] != nil || environment == nil else {
-            throw APIProblem(400, "environment requires topics")
-        }
-        let online = try body.flag("online")
-        let since = try body.number("unregistered-since", 0 ... .max)
+        let topics = try body["topics"].ifPresent?.texts().map(Topic.init(rawValue:))
+        let environment = try body["environment"].ifPresent?.choice(of: SimulatedAPNs.Environment.self)
+        guard topics != nil || environment == nil else { throw body["environment"].error("requires topics") }
+        let online = try body["online"].ifPresent?.bool()
+        let since = try body["unregistered-since"].ifPresent?.integer(in: 0...Int64.max)
         if let since, since < earliestUnregistration {
-            throw APIProblem(
-                400,
-                "unregistered-since must be in milliseconds since 1970, as in the answers of APNs (found \(since),"
-                    + " which looks like seconds)"
+            throw body["unregistered-since"].error(
+                "must be in milliseconds since 1970, as in the answers of APNs (found \(since), which looks like"
+                    + " seconds)"
             )
         }
-        let channels = try body.texts("channels").map(ChannelID.init(rawValue:))
-        if body["topics"] != nil {
-            let standard = call.simulator.configuration.environment
-            await call.simulator.service.register(token, for: topics, in: environment ?? standard)
-        }
-        if let online { await call.simulator.service.setOnline(online, token) }
-        if let since { await call.simulator.service.unregister(token, since: Int64(since)) }
-        if body["channels"] != nil { await call.simulator.service.subscribe(token, to: Set(channels)) }
+        let channels = try body["channels"].ifPresent?.texts().map(ChannelID.init(rawValue:))
+        let simulator = call.simulator
+        if let topics { await simulator.register(token, for: topics, in: environment) }
+        if let online { await simulator.setOnline(online, token) }
+        if let since { await simulator.unregister(token, sinceMilliseconds: since) }
+        if let channels { await simulator.subscribe(token, to: Set(channels)) }
     }
 
     /// The earliest time in milliseconds since 1970 that is accepted, in March 1973; a smaller number is taken to be in
     /// seconds.
-    private static let earliestUnregistration = 100_000_000_000
+    private static let earliestUnregistration: Int64 = 100_000_000_000
 }
 
 extension SimulatedDevice {
-    fileprivate var json: JSONValue {
-        var members: [JSONValue.Member] = [
-            .init("online", .bool(isOnline)), .init("environment", .string(environment.rawValue)),
-            .init("stored", .object(stored.sorted { $0.key < $1.key }.map { .init($0.key, number($0.value)) })),
-            .init("shown", .array(shown.map(number))),
-        ]
-        if let topics { members.append(.init("topics", .array(topics.sorted().map(JSONValue.string)))) }
-        if let unregisteredSince {
-            members.append(.init("unregistered-since", .number(JSONNumber(unregisteredSince))))
+    /// Returns the device as the HTTP interface shows it, with its token in a list.
+    fileprivate func json(token: String? = nil) -> JSONValue {
+        let stored = stored.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .integer($0.value)) }
+        let started = startedActivities.map { activity in
+            JSONValue.members([
+                "id": .string(activity.id.hex), "token": activity.token.map { .string($0.hex) },
+                "attributes-type": .string(activity.attributesType), "started-by": .integer(activity.startedBy),
+            ])
         }
-        if !channels.isEmpty {
-            members.append(.init("channels", .array(channels.map(\.rawValue).sorted().map(JSONValue.string))))
-        }
-        if !startedActivities.isEmpty {
-            members.append(
-                .init(
-                    "started-activities",
-                    .array(
-                        startedActivities.map { started in
-                            let token = started.token.map { JSONValue.Member("token", .string($0.hex)) }
-                            return .object(
-                                [.init("id", .string(started.id.hex))] + [token].compactMap(\.self) + [
-                                    .init("attributes-type", .string(started.attributesType)),
-                                    .init("started-by", number(started.startedBy)),
-                                ]
-                            )
-                        }
-                    )
-                )
-            )
-        }
-        if let activity {
-            let state = (try? JSONReader.read(activity.contentState)) ?? .null
-            members.append(
-                .init(
-                    "activity",
-                    [
-                        "timestamp": .number(JSONNumber(activity.timestamp)), "ended": .bool(activity.hasEnded),
-                        "content-state": state,
-                    ]
-                )
-            )
-        }
-        return .object(members)
+        return .members([
+            "token": token.map(JSONValue.string), "online": .bool(isOnline),
+            "environment": .string(environment.rawValue), "stored": .object(stored),
+            "shown": .array(shown.map(JSONValue.integer)), "topics": topics.map { .strings($0.sorted()) },
+            "unregistered-since": unregisteredSince.map(JSONValue.integer),
+            "channels": channels.isEmpty ? nil : .strings(channels.map(\.rawValue).sorted()),
+            "started-activities": started.isEmpty ? nil : .array(started),
+            "activity": activity.map { activity in
+                [
+                    "timestamp": .integer(activity.timestamp), "ended": .bool(activity.hasEnded),
+                    "content-state": (try? JSONReader.read(activity.contentState)) ?? .null,
+                ]
+            },
+        ])
     }
-
-    private func number(_ value: Int) -> JSONValue { .number(JSONNumber(value)) }
 }

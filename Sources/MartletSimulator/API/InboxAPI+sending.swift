@@ -8,26 +8,21 @@ extension InboxAPI {
     /// The routes that receive a push over the HTTP interface and send one on to a real device.
     static let sendingRoutes: [Route] = [
         Route(
-            method: "POST",
-            path: "/api/v1/pushes",
-            summary: "Send a push to the simulator: device-token, or app and channel; headers, payload"
+            "POST",
+            "/api/v1/pushes",
+            "Send a push to the simulator: device-token, or app and channel; headers, payload"
         ) { (call) throws(APIProblem) in
             let body = try call.object(of: [
                 "device-token", "app", "channel", "headers", "payload", "payload-text", "payload-base64",
             ])
-            let payload: [UInt8]
-            do throws(PushRecordError) {
-                payload = try ReceivedPush.payload(in: body)
-            } catch {
-                throw APIProblem(400, "\(error)")
-            }
+            let payload = try ReceivedPush.payload(in: body)
             let request = APNsRequest(composed: try fields(of: body), payload)
             return .json(await call.simulator.service.receive(composed: request).json)
         },
         Route(
-            method: "POST",
-            path: "/api/v1/pushes/{number}/release",
-            summary: "Send a push on to a real device, if the simulator was started with --allow-release"
+            "POST",
+            "/api/v1/pushes/{number}/release",
+            "Send a push on to a real device, if the simulator was started with --allow-release"
         ) { (call) throws(APIProblem) in
             guard let release = call.simulator.configuration.release else {
                 throw APIProblem(403, "sending pushes on is disabled: start the simulator with --allow-release")
@@ -41,16 +36,16 @@ extension InboxAPI {
     ]
 
     /// Returns the header fields of the push that a request body describes.
-    private static func fields(of body: JSONValue) throws(APIProblem) -> HTTPFields {
-        let token = try body.text("device-token")
-        let app = try body.text("app")
+    private static func fields(of body: APIField) throws(APIProblem) -> HTTPFields {
+        let token = try body["device-token"].ifPresent?.text()
+        let app = try body["app"].ifPresent?.text()
         guard (token == nil) != (app == nil) else {
             throw APIProblem(400, "device-token is missing: a push needs device-token, or app and channel")
         }
         let path = token.map { "/3/device/\($0)" } ?? "/4/broadcasts/apps/\(app ?? "")"
         var fields: HTTPFields = [":method": "POST", ":path": path]
-        if let channel = try body.text("channel") { fields.append("apns-channel-id", channel) }
-        for member in body["headers"]?.members ?? [] {
+        if let channel = try body["channel"].ifPresent?.text() { fields.append("apns-channel-id", channel) }
+        for member in body["headers"].value?.members ?? [] {
             guard pushFields.contains(member.name), let text = member.value.stringValue else {
                 throw APIProblem(400, "headers must be strings with these names: " + pushFields.joined(separator: ", "))
             }
@@ -74,24 +69,18 @@ extension InboxAPI {
         guard let notification = PushNotification(sendingOn: push), let topic = push.headers.topic else {
             throw APIProblem(409, "the headers of the push are not valid in a request to APNs")
         }
-        var members: [JSONValue.Member]
+        let inbox = simulator.inbox
         do throws(APNsError) {
             let receipt = try await release.client.send(notification, to: token, topic: Topic(topic))
-            members = [.init("status", 200), .init("apns-id", .string(receipt.id.description))]
-            await simulator.inbox.recordRelease(of: push.number, "to \(release.destination), answered 200")
+            await inbox.recordRelease(of: push.number, "to \(release.destination), answered 200")
+            return .json(["status": 200, "apns-id": .string(receipt.id.description)])
         } catch {
-            guard let status = error.status else {
-                await simulator.inbox.recordRelease(of: push.number, "to \(release.destination): \(error)")
-                throw APIProblem(502, "\(error)")
-            }
-            members = [.init("status", .number(JSONNumber(status)))]
-            if let reason = error.reason { members.append(.init("reason", .string(reason.rawValue))) }
-            await simulator.inbox.recordRelease(
-                of: push.number,
-                "to \(release.destination), answered \(status) \(error.reason?.rawValue ?? "")"
-            )
+            let reason = error.reason?.rawValue
+            let answer = error.status.map { ", answered \($0) \(reason ?? "")" } ?? ": \(error)"
+            await inbox.recordRelease(of: push.number, "to \(release.destination)\(answer)")
+            guard let status = error.status else { throw APIProblem(502, "\(error)") }
+            return .json(.members(["status": .integer(status), "reason": reason.map(JSONValue.string)]))
         }
-        return .json(.object(members))
     }
 }
 
@@ -100,17 +89,13 @@ extension SimulatedAPNs.Release {
     var json: JSONValue {
         [
             "destination": .string(destination), "environment": .string(environment.rawValue),
-            "device-tokens": .array(deviceTokens.map(\.hex).sorted().map(JSONValue.string)),
+            "device-tokens": .strings(deviceTokens.map(\.hex).sorted()),
         ]
     }
 }
 
 extension APNsRequest {
     /// Creates the request of a push that was sent over the HTTP interface, as if it had come over HTTP/2.
-    ///
-    /// - Parameters:
-    ///   - fields: The header fields, including pseudo-header fields.
-    ///   - payload: The payload, which is truncated like that of a request over HTTP/2.
     init(composed fields: HTTPFields, _ payload: [UInt8]) {
         let limit = APNsListener.Limits().bodyBytes
         self.init(fields, body: Array(payload.prefix(limit)), isBodyTooLong: payload.count > limit)

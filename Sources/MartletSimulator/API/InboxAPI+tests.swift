@@ -16,24 +16,21 @@ extension InboxAPI {
     /// The routes for tests besides the one that waits for pushes.
     static let testRoutes: [Route] = [
         Route(
-            method: "POST",
-            path: "/api/v1/assertions",
-            summary: "Check the number of pushes that match queries: 200 when all checks pass, else 409"
+            "POST",
+            "/api/v1/assertions",
+            "Check the number of pushes that match queries: 200 when all checks pass, else 409"
         ) { (call) throws(APIProblem) in
             let body = try call.object(of: ["since", "assertions"])
-            let since = try body.number("since", 0 ... .max) ?? 0
-            let list = try body.list("assertions")
-            guard list.count <= maximumAssertions else {
-                throw APIProblem(
-                    400,
-                    "assertions must have at most \(maximumAssertions) elements (found \(list.count)):"
-                        + " send several requests"
-                )
+            let since = try body["since"].ifPresent?.integer(in: 0...Int.max) ?? 0
+            let list = try body["assertions"].ifPresent?.elements() ?? []
+            guard (1...maximumAssertions).contains(list.count) else {
+                let rule =
+                    list.isEmpty
+                    ? #"must have at least one assertion, as in [{"query": "title:ready", "count": 1}]"#
+                    : "must have at most \(maximumAssertions) elements (found \(list.count)): send several requests"
+                throw body["assertions"].error(rule)
             }
             let assertions = try list.map { (json) throws(APIProblem) in try Assertion(json) }
-            guard !assertions.isEmpty else {
-                throw APIProblem(400, #"assertions is missing: [{"query": "topic:com.example.app", "count": 1}]"#)
-            }
             let pushes = await call.simulator.inbox.pushes.filter { $0.number > since }
             var failures = 0
             let verdicts = assertions.map { assertion in
@@ -41,59 +38,41 @@ extension InboxAPI {
                 if !verdict.hasPassed { failures += 1 }
                 return verdict
             }
-            let hasPassed = verdicts.allSatisfy(\.hasPassed)
-            return .json(
-                ["passed": .bool(hasPassed), "assertions": .array(verdicts.map(\.json))],
-                status: hasPassed ? 200 : 409
-            )
+            let json: JSONValue = ["passed": .bool(failures == 0), "assertions": .array(verdicts.map(\.json))]
+            return .json(json, status: failures == 0 ? 200 : 409)
         },
         Route(
-            method: "POST",
-            path: "/api/v1/namespaces",
-            summary: "Create a namespace for one test: pushes to device tokens that begin with its name"
+            "POST",
+            "/api/v1/namespaces",
+            "Create a namespace for one test: pushes to device tokens that begin with its name"
         ) { (call) throws(APIProblem) in
-            let body = call.body.isEmpty ? [:] : try call.object(of: ["seconds"])
-            let seconds = try body.number("seconds", 1...maximumNamespaceTime) ?? defaultNamespaceTime
+            let time = call.body.isEmpty ? nil : try call.object(of: ["seconds"])["seconds"].ifPresent
+            let seconds = try time?.integer(in: 1...maximumNamespaceTime) ?? defaultNamespaceTime
             guard let namespace = await call.simulator.inbox.makeNamespace(lasting: seconds) else {
                 throw APIProblem(503, "there are too many namespaces: delete some, or create them with fewer seconds")
             }
+            let name = namespace.name
             return .json(
                 [
-                    "namespace": .string(namespace.name), "token-prefix": .string(namespace.name),
-                    "query": .string("ns:" + namespace.name), "ends": .number(JSONNumber(namespace.end)),
+                    "namespace": .string(name), "token-prefix": .string(name), "query": .string("ns:" + name),
+                    "ends": .integer(namespace.end),
                 ],
                 status: 201
             )
         },
-        Route(
-            method: "DELETE",
-            path: "/api/v1/namespaces/{name}",
-            summary: "Delete a namespace with its pushes and devices",
-            answers: [RouteAnswer(204, "Done", type: nil)]
-        ) { (call) throws(APIProblem) in
-            let name = call.arguments["name"] ?? ""
-            guard await call.simulator.inbox.endNamespace(name) else {
-                throw APIProblem(404, "there is no namespace \(name)")
-            }
-            return .done
+        Route.action("DELETE", "/api/v1/namespaces/{name}", "Delete a namespace with its pushes and devices") {
+            (call) throws(APIProblem) in
+            let name = call.argument("name")
+            guard await call.simulator.inbox.endNamespace(name) else { throw .missing("there is no namespace \(name)") }
         },
-        Route(
-            method: "GET",
-            path: "/api/v1/export.jsonl",
-            summary: "Export the pushes as lines of JSON, oldest first",
-            parameters: [query]
-        ) { (call) throws(APIProblem) in
+        Route("GET", "/api/v1/export.jsonl", "Export the pushes as lines of JSON, oldest first", [query]) {
+            (call) throws(APIProblem) in
             let query = try call.pushQuery()
-            let lines = await call.simulator.inbox.pushes.filter(query.matches).flatMap {
-                $0.json.encoded() + [newline]
-            }
-            return .bytes(lines, type: "application/jsonl")
+            let pushes = await call.simulator.inbox.pushes.filter(query.matches)
+            return .bytes(pushes.flatMap { $0.json.encoded() + [newline] }, type: "application/jsonl")
         },
-        Route(
-            method: "POST",
-            path: "/api/v1/import",
-            summary: "Import lines of an export with new numbers, up to 16 MB; all lines or none"
-        ) { (call) throws(APIProblem) in
+        Route("POST", "/api/v1/import", "Import lines of an export with new numbers, up to 16 MB; all lines or none") {
+            (call) throws(APIProblem) in
             let lines = call.body.split(separator: newline, omittingEmptySubsequences: true)
             var records: [JSONValue] = []
             for (index, line) in lines.enumerated() {
@@ -102,11 +81,12 @@ extension InboxAPI {
                     _ = try ReceivedPush(record: record, number: 0)
                     records.append(record)
                 } catch {
-                    throw APIProblem(400, "line \(index + 1): \(error)")
+                    let text = (error as? APIProblem)?.detail ?? "\(error)"
+                    throw APIProblem(400, "line \(index + 1): \(text)")
                 }
             }
             let last = await call.simulator.inbox.add(records)
-            return .json(["imported": .number(JSONNumber(records.count)), "cursor": .number(JSONNumber(last))])
+            return .json(["imported": .integer(records.count), "cursor": .integer(last)])
         },
     ]
 
@@ -127,21 +107,18 @@ private struct Assertion {
     let query: PushQuery
     let bounds: ClosedRange<Int>
 
-    init(_ json: JSONValue) throws(APIProblem) {
-        let known = ["query", "count", "at-least", "at-most"]
-        guard let members = json.members, members.allSatisfy({ known.contains($0.name) }) else {
-            throw APIProblem(400, "an assertion must be a JSON object of " + known.joined(separator: ", "))
-        }
-        query = try PushQuery(parameter: try json.text("query") ?? "")
-        let count = try json.number("count", 0 ... .max)
-        let least = try json.number("at-least", 0 ... .max)
-        let most = try json.number("at-most", 0 ... .max)
+    init(_ json: APIField) throws(APIProblem) {
+        try json.checkMembers(["query", "count", "at-least", "at-most"])
+        let text = try json["query"].ifPresent?.text() ?? ""
+        query = try APIProblem.wrapping { try PushQuery(text) }
+        func number(_ name: String) throws(APIProblem) -> Int? { try json[name].ifPresent?.integer(in: 0...Int.max) }
+        let (count, least, most) = (try number("count"), try number("at-least"), try number("at-most"))
         guard count == nil || least == nil && most == nil else {
-            throw APIProblem(400, "count cannot be combined with at-least or at-most")
+            throw json["count"].error("cannot be combined with at-least or at-most")
         }
         let lower = count ?? least ?? (most == nil ? 1 : 0)
         let upper = count ?? most ?? .max
-        guard lower <= upper else { throw APIProblem(400, "at-least must not be greater than at-most") }
+        guard lower <= upper else { throw json["at-least"].error("must not be greater than at-most") }
         bounds = lower...upper
     }
 
@@ -158,24 +135,19 @@ private struct Assertion {
 
 extension Assertion.Verdict {
     fileprivate var json: JSONValue {
-        var members: [JSONValue.Member] = [
-            .init("query", .string(assertion.query.description)), .init("passed", .bool(hasPassed)),
-            .init("count", .number(JSONNumber(count))),
-        ]
-        if !hasPassed {
-            members.append(.init("at-least", .number(JSONNumber(assertion.bounds.lowerBound))))
-            if assertion.bounds.upperBound < .max {
-                members.append(.init("at-most", .number(JSONNumber(assertion.bounds.upperBound))))
-            }
-            members.append(.init("near-misses", .array(nearMisses.map(\.json))))
-        }
-        return .object(members)
+        let (least, most) = (assertion.bounds.lowerBound, assertion.bounds.upperBound)
+        return .members([
+            "query": .string(assertion.query.description), "passed": .bool(hasPassed), "count": .integer(count),
+            "at-least": hasPassed ? nil : .integer(least),
+            "at-most": hasPassed || most == .max ? nil : .integer(most),
+            "near-misses": hasPassed ? nil : .array(nearMisses.map(\.json)),
+        ])
     }
 }
 
 extension WaitResult.NearMiss {
     /// The push, and the terms of the query that it does not match.
     var json: JSONValue {
-        ["push": push.json, "misses": .array(misses.map(JSONValue.string))]
+        ["push": push.json, "misses": .strings(misses)]
     }
 }

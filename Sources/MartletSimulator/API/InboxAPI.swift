@@ -15,39 +15,41 @@ struct InboxAPI: Sendable {
 
     static let routes: [Route] =
         [
-            Route(method: "GET", path: "/livez", summary: "Report whether the process is running") { _ in .text("ok\n")
-            },
-            Route(method: "GET", path: "/readyz", summary: "Report whether the simulator accepts pushes") { call in
+            Route("GET", "/livez", "Report whether the process is running") { _ in .text("ok\n") },
+            Route("GET", "/readyz", "Report whether the simulator accepts pushes") { call in
                 guard await call.simulator.service.isListening else { return .text("stopped\n", status: 503) }
                 guard let problem = await call.simulator.archive.problem else { return .text("ok\n") }
                 return .text("ok, but \(problem)\n")
             },
-            Route(method: "GET", path: "/api/v1/info", summary: "Get the addresses and the environment") { call in
-                .json(await info(of: call.simulator))
+            Route("GET", "/api/v1/info", "Get the addresses and the environment") { call in
+                let (endpoint, configuration) = (await call.simulator.endpoint, call.simulator.configuration)
+                return .json(
+                    .members([
+                        "apns": .string(endpoint.url), "environment": .string(configuration.environment.rawValue),
+                        "channel-port": endpoint.channels.map { .integer($0.port) },
+                        "release": configuration.release?.json,
+                    ])
+                )
             },
-            Route(method: "GET", path: "/api/v1/recipes", summary: "List the instructions for connecting clients") {
-                call in
+            Route("GET", "/api/v1/recipes", "List the instructions for connecting clients") { call in
                 let recipes = await call.simulator.recipes
                 return .json(["recipes": .array(recipes.all.map(\.json))])
             },
-            Route(method: "GET", path: "/api/v1/ca.pem", summary: "Get the certificate that clients must trust") {
+            Route("GET", "/api/v1/ca.pem", "Get the certificate that clients must trust") {
                 (call) throws(APIProblem) in
-                guard await call.simulator.endpoint.isEncrypted else {
-                    throw APIProblem(404, "the simulator does not use TLS and has no certificate")
+                guard call.simulator.configuration.isEncrypted else {
+                    throw .missing("the simulator does not use TLS and has no certificate")
                 }
                 return .text(call.simulator.authorityPEM, type: "application/x-pem-file")
             },
-            Route(method: "GET", path: "/metrics", summary: "Get the metrics in the text format of Prometheus") {
-                call in
+            Route("GET", "/metrics", "Get the metrics in the text format of Prometheus") { call in
                 let metrics = await call.simulator.service.metrics
                 return .text(metrics.exposition, type: "text/plain; version=0.0.4; charset=utf-8")
             },
-            Route(method: "GET", path: "/openapi.json", summary: "Get the OpenAPI description of this interface") { _ in
-                .json(table.openAPI)
+            Route("GET", "/openapi.json", "Get the OpenAPI description of this interface") { _ in .json(table.openAPI)
             },
         ] + pushRoutes + sendingRoutes + testRoutes + deviceRoutes + keyRoutes + channelRoutes + connectionRoutes
-        + faultRoutes
-        + checkRoutes + previewRoutes
+        + faultRoutes + checkRoutes + previewRoutes
 
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         if let page = InboxAPI.page.answer(request) { return page }
@@ -61,17 +63,4 @@ struct InboxAPI: Sendable {
 
     private static let page = PageFiles(PageFile.inbox)
     private static let table = RouteTable(title: "Martlet's simulator of APNs", routes)
-
-    private static func info(of simulator: SimulatedAPNs) async -> JSONValue {
-        let endpoint = await simulator.endpoint
-        var members: [JSONValue.Member] = [
-            .init("apns", .string(endpoint.url)),
-            .init("environment", .string(simulator.configuration.environment.rawValue)),
-        ]
-        if let channels = endpoint.channels {
-            members.append(.init("channel-port", .number(JSONNumber(Int(channels.port)))))
-        }
-        if let release = simulator.configuration.release { members.append(.init("release", release.json)) }
-        return .object(members)
-    }
 }

@@ -15,15 +15,12 @@ extension SimulatorEvent {
         case .forgotten(let numbers):
             ServerSentEvent.bytes(
                 "forgotten",
-                [
-                    "from": .number(JSONNumber(numbers.lowerBound)),
-                    "through": .number(JSONNumber(numbers.upperBound)),
-                ]
+                ["from": .integer(numbers.lowerBound), "through": .integer(numbers.upperBound)]
             )
         case .faultsChanged: ServerSentEvent.bytes("chaos", [:])
         case .previewsChanged: ServerSentEvent.bytes("previews", [:])
         case .archiveFailed(let error): ServerSentEvent.bytes("trouble", ["detail": .string(error.description)])
-        case .streamsRefused: []
+        case .noticed: []
         case .keepAlive: ServerSentEvent.sign
         }
     }

@@ -41,7 +41,7 @@ struct ArchiveChanges: Sendable {
                 pushes = pushes.filter { !numbers.contains($0.key) }
             }
             record(forgotten: numbers)
-        case .faultsChanged, .previewsChanged, .streamsRefused, .archiveFailed, .keepAlive: break
+        case .faultsChanged, .previewsChanged, .noticed, .archiveFailed, .keepAlive: break
         }
     }
 

@@ -20,7 +20,6 @@ actor ArchiveWriter {
     /// The task that writes the changes; after a failed write, it remains set until the next attempt.
     private var writing: Task<Void, Never>?
     private var isClosing = false
-    private let failures = EventFeed<SimulatorError>()
     /// The error that prevents changes from being written; nil when there is none.
     private(set) var problem: SimulatorError?
     /// The number of pushes in the file that could not be read.
@@ -63,12 +62,6 @@ actor ArchiveWriter {
         writeSoon()
     }
 
-    /// Returns the errors that prevent changes from being written, one each time that writing begins to fail, until the
-    /// writer is closed; the newest unread one is buffered.
-    func errors() -> AsyncStream<SimulatorError> {
-        failures.listen(buffering: .bufferingNewest(1)) { $0 }
-    }
-
     /// Writes the changes; changes made meanwhile are written by the next transaction.
     private func writeSoon() {
         guard archive != nil, writing == nil, !unsaved.isEmpty else { return }
@@ -101,10 +94,7 @@ actor ArchiveWriter {
             unsaved.putBack(changes)
             let isFirst = problem == nil
             problem = error
-            if isFirst {
-                failures.report(error)
-                await inbox.report(.archiveFailed(error))
-            }
+            if isFirst { await inbox.report(.archiveFailed(error)) }
             return false
         }
     }
@@ -114,7 +104,6 @@ actor ArchiveWriter {
         isClosing = true
         await writing?.value
         while !unsaved.isEmpty, await write() {}
-        failures.finish()
         archive = nil
     }
 }

@@ -152,24 +152,12 @@ public struct ActivityContract: Sendable {
 }
 
 extension Lint.Rule {
-    static let contractContentState = Lint.Rule(
-        "contract-content-state",
-        .error,
-        .liveActivity,
-        "content-state is not what the app's type decodes"
-    )
-    static let contractAttributes = Lint.Rule(
-        "contract-attributes",
-        .error,
-        .liveActivity,
-        "attributes is not what the app's type decodes"
-    )
-    static let contractAttributesTypeUnknown = Lint.Rule(
-        "contract-attributes-type-unknown",
-        .warning,
-        .liveActivity,
-        "contracts are known for the app, but none for this type of attributes"
-    )
+    static let contractContentState = Lint.Rule("contract-content-state", .error, .liveActivity)
+        .when("content-state is not what the app's type decodes")
+    static let contractAttributes = Lint.Rule("contract-attributes", .error, .liveActivity)
+        .when("attributes is not what the app's type decodes")
+    static let contractAttributesTypeUnknown = Lint.Rule("contract-attributes-type-unknown", .warning, .liveActivity)
+        .when("contracts are known for the app, but none for this type of attributes")
 }
 
 extension Topic {

@@ -18,7 +18,6 @@ struct ActivityContracts: Sendable {
 
     /// Sets a contract, replacing an existing one for the same topic and type.
     ///
-    /// - Parameter contract: The contract.
     /// - Throws: ``ActivityContractError`` when there are already ``limit`` others.
     mutating func set(_ contract: ActivityContract) throws(ActivityContractError) {
         if let index = index(contract.attributesType, contract.topic) {
@@ -31,12 +30,7 @@ struct ActivityContracts: Sendable {
         all.append(contract)
     }
 
-    /// Removes a contract.
-    ///
-    /// - Parameters:
-    ///   - attributesType: The type of its attributes.
-    ///   - topic: Its topic.
-    /// - Returns: Whether it existed.
+    /// Removes a contract; returns whether it existed.
     @discardableResult
     mutating func remove(_ attributesType: String, topic: Topic) -> Bool {
         guard let index = index(attributesType, topic.ofLiveActivities) else { return false }
@@ -49,17 +43,11 @@ struct ActivityContracts: Sendable {
     }
 
     /// Stores the type of the activity that a token belongs to.
-    ///
-    /// - Parameters:
-    ///   - deviceToken: The token, in hexadecimal digits.
-    ///   - attributesType: The type of the activity's attributes.
     mutating func remember(_ deviceToken: String, isOf attributesType: String) {
         types.updateValue(attributesType, forKey: deviceToken.lowercased())
     }
 
     /// Stores the type that an accepted push reveals about its token.
-    ///
-    /// - Parameter push: The push.
     mutating func record(_ push: ActivityPush) {
         guard push.event == .start, !push.deviceToken.isEmpty, let type = push.attributesType,
             index(type, push.topic) != nil
@@ -68,9 +56,6 @@ struct ActivityContracts: Sendable {
     }
 
     /// Returns the reasons for which the phone cannot use a push, according to the contracts.
-    ///
-    /// - Parameter push: The push.
-    /// - Returns: The findings; empty when the phone accepts the push, or its topic has no contract.
     func findings(for push: ActivityPush) -> [Lint.Finding] {
         let known = all.filter { $0.topic == push.topic }
         guard !known.isEmpty else { return [] }

@@ -12,7 +12,6 @@ struct ActivityChange {
 
     /// Reads the change from a push.
     ///
-    /// - Parameter push: A push for a Live Activity.
     /// - Throws: ``ActivityPushError`` when the device ignores the push, whatever the state of the activity.
     init(_ push: DeliveredPush) throws(ActivityPushError) {
         guard let payload = push.payload else { throw ActivityPushError(cause: "its payload repeats a name") }
@@ -39,6 +38,7 @@ struct ActivityChange {
         guard let timestamp = value.wholeValue else {
             throw ActivityPushError(cause: "its timestamp \(excerpt(value)) is not a whole number of seconds")
         }
+        guard timestamp > 0 else { throw ActivityPushError(cause: "its timestamp \(timestamp) is not after 1970") }
         guard timestamp <= Lint.latestPlausibleTime else {
             throw ActivityPushError(cause: "its timestamp \(timestamp) is in milliseconds, not in seconds")
         }
@@ -60,8 +60,11 @@ struct ActivityChange {
             ("attributes", aps["attributes"]?.members != nil),
             ("alert", alert?.stringValue != nil || alert?.members != nil),
         ]
-        guard let (name, _) = parts.first(where: { !$0.1 }) else { return }
-        throw ActivityPushError(cause: aps[name] == nil ? "a start needs \(name)" : "its \(name) has the wrong type")
+        if let (name, _) = parts.first(where: { !$0.1 }) {
+            let cause = aps[name] == nil ? "a start needs \(name)" : "its \(name) has the wrong type"
+            throw ActivityPushError(cause: cause)
+        }
+        guard aps["attributes-type"] != "" else { throw ActivityPushError(cause: "its attributes-type is empty") }
     }
 
     /// Returns the first 40 characters of a value as JSON, because a value of the wrong type can be long.

@@ -23,9 +23,9 @@ struct ChannelRegistry {
         return id
     }
 
-    /// Adds a channel that an archive contains.
-    mutating func restore(_ channel: ChannelID, of app: String, storing storage: ChannelStorage) {
-        apps[app, default: [:]][channel] = storage
+    /// Adds the channels of an archive.
+    mutating func restore(_ channels: [PushArchive.StoredChannel]) {
+        for stored in channels { apps[stored.app, default: [:]][stored.channel] = stored.storage }
     }
 
     /// Returns the storage policy of a channel; nil when the app has no such channel.

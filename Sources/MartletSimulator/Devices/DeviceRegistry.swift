@@ -39,8 +39,7 @@ struct DeviceRegistry {
     mutating func remove(prefixes names: Set<String>) {
         guard let length = names.first?.count else { return }
         for token in devices.keys.filter({ names.contains(String($0.prefix(length))) }) {
-            for channel in devices[token]?.channels ?? [] { unsubscribe(token, from: channel) }
-            devices[token] = nil
+            drop(token)
         }
         implicitTokens.removeAll { devices[$0] == nil }
     }
@@ -73,8 +72,7 @@ struct DeviceRegistry {
 
     /// Removes a device.
     mutating func remove(_ token: DeviceToken) {
-        for channel in devices[token.hex]?.channels ?? [] { unsubscribe(token.hex, from: channel) }
-        devices[token.hex] = nil
+        drop(token.hex)
         implicitTokens.removeAll { $0 == token.hex }
     }
 
@@ -210,9 +208,12 @@ struct DeviceRegistry {
         devices[token] = device
         implicitTokens.append(token)
         guard implicitTokens.count > DeviceRegistry.implicitDeviceLimit else { return }
-        let oldest = implicitTokens.removeFirst()
-        for channel in devices[oldest]?.channels ?? [] { unsubscribe(oldest, from: channel) }
-        devices[oldest] = nil
+        drop(implicitTokens.removeFirst())
+    }
+
+    private mutating func drop(_ token: String) {
+        for channel in devices[token]?.channels ?? [] { unsubscribe(token, from: channel) }
+        devices[token] = nil
     }
 
     /// Returns the answer of APNs to a push to the token in the path, as far as it depends on the device.

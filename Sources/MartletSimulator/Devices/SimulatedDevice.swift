@@ -161,18 +161,18 @@ public struct SimulatedDevice: Sendable, Hashable {
             return DeliveryEvent(.ignored, at: now, error.cause)
         }
         if let note = tokenProblem(with: change.event, of: push) {
-            return DeliveryEvent(ignoredAt: now, .tokenWrong, note)
+            return DeliveryEvent(ignoredAt: now, .activityTokenWrong, note)
         }
         guard change.event != .start else { return DeliveryEvent(kind, at: now, "an activity starts") }
         let timestamp = change.timestamp
         if let activity {
             guard !activity.hasEnded else {
-                return DeliveryEvent(ignoredAt: now, .afterEnd, "the activity has ended")
+                return DeliveryEvent(ignoredAt: now, .activityAfterEnd, "the activity has ended")
             }
             guard timestamp > activity.timestamp else {
                 return DeliveryEvent(
                     ignoredAt: now,
-                    timestamp < activity.timestamp ? .timestampOlder : .timestampRepeated,
+                    timestamp < activity.timestamp ? .activityTimestampOlder : .activityTimestampRepeated,
                     "its timestamp \(timestamp) is not after \(activity.timestamp) of the content on screen"
                 )
             }

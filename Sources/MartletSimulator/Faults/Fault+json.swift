@@ -1,13 +1,5 @@
 internal import MartletCore
-
-/// The reason JSON is not a valid fault.
-struct FaultError: Error, CustomStringConvertible {
-    var description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}
+internal import MartletHTTPServer
 
 extension Fault {
     private static let names = [
@@ -17,203 +9,150 @@ extension Fault {
 
     /// Creates a fault from JSON of the HTTP interface: `do` names the action, and the other members are its parameters
     /// and the conditions, as in `{"do": "respond", "reason": "ServiceUnavailable", "every": 5}`.
-    init(json: JSONValue) throws(FaultError) {
-        guard let members = json.members else { throw FaultError("a fault must be a JSON object") }
-        if let unknown = members.first(where: { !Fault.names.contains($0.name) }) {
-            throw FaultError("unknown member \(unknown.name); known: " + Fault.names.joined(separator: ", "))
-        }
+    init(_ json: APIField) throws(APIProblem) {
+        try json.checkMembers(Fault.names)
         self.init(
-            try Fault.action(json),
-            with: try Match(json: json["match"] ?? [:]),
-            probability: try Fault.number("probability", of: json, 0...1) ?? 1,
-            count: try Fault.whole("count", of: json),
-            after: try Fault.whole("after", of: json) ?? 0,
-            every: try Fault.whole("every", of: json) ?? 1
+            try Action(json),
+            with: try json["match"].ifPresent.map { (match) throws(APIProblem) in try Match(match) } ?? Match(),
+            probability: try json["probability"].ifPresent?.number(in: 0...1) ?? 1,
+            count: try json["count"].ifPresent?.integer(in: 0...Int.max),
+            after: try json["after"].ifPresent?.integer(in: 0...Int.max) ?? 0,
+            every: try json["every"].ifPresent?.integer(in: 0...Int.max) ?? 1
         )
     }
 
-    private static func action(_ json: JSONValue) throws(FaultError) -> Action {
-        switch json["do"]?.stringValue {
-        case "respond":
-            guard let reason = json["reason"]?.stringValue else {
-                throw FaultError("reason is missing: respond needs one")
-            }
-            let status = try whole("status", of: json)
-            if let status, !(200...599).contains(status) {
-                throw FaultError("status must be a number from 200 to 599 (found \(status))")
-            }
-            guard status != nil || Reason(rawValue: reason).status != nil else {
-                throw FaultError("status is missing: Apple documents no status for the reason \"\(reason.prefix(60))\"")
-            }
-            return .respond(
-                Reason(rawValue: reason),
-                status: status,
-                retryAfter: try whole("retry-after", of: json)
-            )
-        case "delay":
-            let range = 0...Double(Fault.longestDelay.components.seconds)
-            let jitter = try number("jitter", of: json, range) ?? 0
-            return .delay(try seconds(json, range), jitter: .milliseconds(Int64(jitter * 1_000)))
-        case "hang": return .hang
-        case "reset-stream": return .resetStream(code: UInt32(clamping: try whole("code", of: json) ?? 7))
-        case "goaway":
-            var includesRequest = true
-            switch json["includes-request"] {
-            case nil: break
-            case .bool(let value)?: includesRequest = value
-            default: throw FaultError("includes-request must be true or false")
-            }
-            return .goAway(
-                code: UInt32(clamping: try whole("code", of: json) ?? 0),
-                debugData: json["debug-data"]?.stringValue ?? "",
-                includesRequest: includesRequest
-            )
-        case "drain": return .drain(debugData: json["debug-data"]?.stringValue ?? "")
-        case "close": return .close
-        case "reset-connection": return .resetConnection
-        case "refuse-connections": return .refuseConnections(try limit(json))
-        case "limit-streams": return .limitStreams(UInt32(clamping: try limit(json)))
-        case "limit-window": return .limitWindow(UInt32(clamping: try limit(json)))
-        case "limit-errors": return .limitErrors(max(1, try limit(json)))
-        case "throttle": return .throttle(perDevice: try limit(json))
-        case "skew-clock": return .skewClock(try seconds(json, -1e8...1e8))
-        default:
-            throw FaultError(
-                "do must be one of respond, delay, hang, reset-stream, goaway, drain, close, reset-connection, "
-                    + "refuse-connections, limit-streams, limit-window, limit-errors, throttle, skew-clock"
-            )
-        }
-    }
-
-    private static func seconds(_ json: JSONValue, _ range: ClosedRange<Double>) throws(FaultError) -> Duration {
-        guard let seconds = try number("seconds", of: json, range) else { throw FaultError("seconds is missing") }
-        return .milliseconds(Int64(seconds * 1_000))
-    }
-
-    private static func limit(_ json: JSONValue) throws(FaultError) -> Int {
-        guard let limit = try whole("limit", of: json) else { throw FaultError("limit is missing") }
-        guard limit <= 1_000_000 else { throw FaultError("limit must be at most 1000000 (found \(limit))") }
-        return limit
-    }
-
-    private static func whole(_ name: String, of json: JSONValue) throws(FaultError) -> Int? {
-        guard let value = json[name] else { return nil }
-        guard let number = value.integerValue, number >= 0, let whole = Int(exactly: number) else {
-            throw FaultError("\(name) must be a whole number of at least 0")
-        }
-        return whole
-    }
-
-    private static func number(
-        _ name: String,
-        of json: JSONValue,
-        _ range: ClosedRange<Double>
-    ) throws(FaultError) -> Double? {
-        guard let value = json[name] else { return nil }
-        guard case .number(let number) = value, range.contains(number.doubleValue) else {
-            throw FaultError("\(name) must be a number from \(Int(range.lowerBound)) to \(Int(range.upperBound))")
-        }
-        return number.doubleValue
+    /// The fault in the form that ``init(_:)`` takes, without the members that have their default values.
+    var json: JSONValue {
+        let conditions = JSONValue.members([
+            "match": match == Match() ? nil : match.json,
+            "probability": probability == 1 ? nil : JSONValue.double(probability),
+            "count": count.map(JSONValue.integer),
+            "after": after == 0 ? nil : .integer(after), "every": every == 1 ? nil : .integer(every),
+        ])
+        return .object((action.json.members ?? []) + (conditions.members ?? []))
     }
 }
 
 extension Fault.Match {
-    fileprivate init(json: JSONValue) throws(FaultError) {
-        guard let members = json.members else { throw FaultError("match must be an object") }
+    private static var fields: [(name: String, path: WritableKeyPath<Fault.Match, String?>)] {
+        [
+            ("topic", \.topic), ("push-type", \.pushType), ("priority", \.priority), ("device-prefix", \.devicePrefix),
+            ("device-suffix", \.deviceSuffix),
+        ]
+    }
+
+    fileprivate init(_ json: APIField) throws(APIProblem) {
+        try json.checkMembers(Fault.Match.fields.map(\.name))
         self.init()
-        for member in members {
-            guard let text = member.value.stringValue else { throw FaultError("match.\(member.name) must be a string") }
-            switch member.name {
-            case "topic": topic = text
-            case "push-type": pushType = text
-            case "priority": priority = text
-            case "device-prefix": devicePrefix = text
-            case "device-suffix": deviceSuffix = text
-            default:
-                throw FaultError(
-                    "unknown member match.\(member.name); known: topic, push-type, priority, device-prefix, "
-                        + "device-suffix"
-                )
-            }
-        }
+        for (name, path) in Fault.Match.fields { self[keyPath: path] = try json[name].ifPresent?.text() }
     }
 
     fileprivate var json: JSONValue {
-        let all = [
-            ("topic", topic), ("push-type", pushType), ("priority", priority), ("device-prefix", devicePrefix),
-            ("device-suffix", deviceSuffix),
-        ]
-        return .object(all.compactMap { name, text in text.map { JSONValue.Member(name, .string($0)) } })
-    }
-}
-
-extension Fault {
-    /// The fault in the form that ``init(json:)`` takes, without the members that have their default values.
-    var json: JSONValue {
-        var members = action.members
-        if match != Match() { members.append(.init("match", match.json)) }
-        if probability != 1 { members.append(.init("probability", .number(probability))) }
-        if let count { members.append(.init("count", .number(JSONNumber(count)))) }
-        if after != 0 { members.append(.init("after", .number(JSONNumber(after)))) }
-        if every != 1 { members.append(.init("every", .number(JSONNumber(every)))) }
-        return .object(members)
+        .object(
+            Fault.Match.fields.compactMap { name, path in
+                self[keyPath: path].map { JSONValue.Member(name, .string($0)) }
+            }
+        )
     }
 }
 
 extension Fault.Action {
+    /// The names of the actions in JSON.
+    private enum Name: String, CaseIterable {
+        case respond, delay, hang
+        case resetStream = "reset-stream"
+        case goAway = "goaway"
+        case drain, close
+        case resetConnection = "reset-connection"
+        case refuseConnections = "refuse-connections"
+        case limitStreams = "limit-streams"
+        case limitWindow = "limit-window"
+        case limitErrors = "limit-errors"
+        case throttle
+        case skewClock = "skew-clock"
+    }
+
+    fileprivate init(_ json: APIField) throws(APIProblem) {
+        func limit() throws(APIProblem) -> Int { try json["limit"].integer(in: 0...1_000_000) }
+        func code(_ standard: UInt32) throws(APIProblem) -> UInt32 {
+            try json["code"].ifPresent?.integer(in: 0...UInt32.max) ?? standard
+        }
+        func duration(_ field: APIField, _ range: ClosedRange<Double>) throws(APIProblem) -> Duration {
+            .milliseconds(Int64(try field.number(in: range) * 1_000))
+        }
+        let debugData = try json["debug-data"].ifPresent?.text() ?? ""
+        let delays = 0...Double(Fault.longestDelay.components.seconds)
+        switch try json["do"].choice(of: Name.self) {
+        case .respond:
+            let reason = Reason(rawValue: try json["reason"].text())
+            let status = try json["status"].ifPresent?.integer(in: 200...599)
+            guard status != nil || reason.status != nil else {
+                let name = reason.rawValue.prefix(60)
+                throw json["status"].error("is missing: Apple documents no status for the reason \"\(name)\"")
+            }
+            let retryAfter = try json["retry-after"].ifPresent?.integer(in: 0...Int.max)
+            self = .respond(reason, status: status, retryAfter: retryAfter)
+        case .delay:
+            let jitter = try json["jitter"].ifPresent.map { (jitter) throws(APIProblem) in try duration(jitter, delays)
+            }
+            self = .delay(try duration(json["seconds"], delays), jitter: jitter ?? .zero)
+        case .hang: self = .hang
+        case .resetStream: self = .resetStream(code: try code(7))
+        case .goAway:
+            let includesRequest = try json["includes-request"].ifPresent?.bool() ?? true
+            self = .goAway(code: try code(0), debugData: debugData, includesRequest: includesRequest)
+        case .drain: self = .drain(debugData: debugData)
+        case .close: self = .close
+        case .resetConnection: self = .resetConnection
+        case .refuseConnections: self = .refuseConnections(try limit())
+        case .limitStreams: self = .limitStreams(UInt32(clamping: try limit()))
+        case .limitWindow: self = .limitWindow(UInt32(clamping: try limit()))
+        case .limitErrors: self = .limitErrors(max(1, try limit()))
+        case .throttle: self = .throttle(perDevice: try limit())
+        case .skewClock: self = .skewClock(try duration(json["seconds"], -1e8...1e8))
+        }
+    }
+
     /// The name of the action in JSON.
-    var name: String {
-        switch self {
-        case .respond: "respond"
-        case .delay: "delay"
-        case .hang: "hang"
-        case .resetStream: "reset-stream"
-        case .goAway: "goaway"
-        case .drain: "drain"
-        case .close: "close"
-        case .resetConnection: "reset-connection"
-        case .refuseConnections: "refuse-connections"
-        case .limitStreams: "limit-streams"
-        case .limitWindow: "limit-window"
-        case .limitErrors: "limit-errors"
-        case .throttle: "throttle"
-        case .skewClock: "skew-clock"
+    var name: String { json["do"]?.stringValue ?? "" }
+
+    /// The action with its parameters.
+    fileprivate var json: JSONValue {
+        func action(_ name: Name, _ parameters: KeyValuePairs<String, JSONValue?> = [:]) -> JSONValue {
+            .object([.init("do", .string(name.rawValue))] + (JSONValue.members(parameters).members ?? []))
         }
-    }
-
-    fileprivate var members: [JSONValue.Member] { [.init("do", .string(name))] + parts }
-
-    private var parts: [JSONValue.Member] {
-        switch self {
+        func seconds(_ duration: Duration) -> JSONValue { JSONValue.double(duration / .seconds(1)) ?? 0 }
+        func text(_ text: String) -> JSONValue? { text.isEmpty ? nil : .string(text) }
+        return switch self {
         case .respond(let reason, let status, let retryAfter):
-            [.init("reason", .string(reason.rawValue))]
-                + [("status", status), ("retry-after", retryAfter)].compactMap { name, value in
-                    value.map { .init(name, .number(JSONNumber($0))) }
-                }
+            action(
+                .respond,
+                [
+                    "reason": .string(reason.rawValue), "status": status.map(JSONValue.integer),
+                    "retry-after": retryAfter.map(JSONValue.integer),
+                ]
+            )
         case .delay(let duration, let jitter):
-            [seconds(duration)]
-                + (jitter == .zero ? [] : [.init("jitter", .number(jitter / .seconds(1)))])
-        case .resetStream(let code): [.init("code", .number(JSONNumber(Int(code))))]
+            action(.delay, ["seconds": seconds(duration), "jitter": jitter == .zero ? nil : seconds(jitter)])
+        case .hang: action(.hang)
+        case .resetStream(let code): action(.resetStream, ["code": .integer(code)])
         case .goAway(let code, let debugData, let includesRequest):
-            [.init("code", .number(JSONNumber(Int(code))))]
-                + (debugData.isEmpty ? [] : [.init("debug-data", .string(debugData))])
-                + (includesRequest ? [] : [.init("includes-request", false)])
-        case .drain(let debugData): debugData.isEmpty ? [] : [.init("debug-data", .string(debugData))]
-        case .hang, .close, .resetConnection: []
-        case .refuseConnections(let count), .limitErrors(let count), .throttle(let count): [limit(count)]
-        case .limitStreams(let count), .limitWindow(let count): [limit(Int(count))]
-        case .skewClock(let duration): [seconds(duration)]
+            action(
+                .goAway,
+                [
+                    "code": .integer(code), "debug-data": text(debugData),
+                    "includes-request": includesRequest ? nil : false,
+                ]
+            )
+        case .drain(let debugData): action(.drain, ["debug-data": text(debugData)])
+        case .close: action(.close)
+        case .resetConnection: action(.resetConnection)
+        case .refuseConnections(let count): action(.refuseConnections, ["limit": .integer(count)])
+        case .limitStreams(let count): action(.limitStreams, ["limit": .integer(count)])
+        case .limitWindow(let count): action(.limitWindow, ["limit": .integer(count)])
+        case .limitErrors(let count): action(.limitErrors, ["limit": .integer(count)])
+        case .throttle(let count): action(.throttle, ["limit": .integer(count)])
+        case .skewClock(let duration): action(.skewClock, ["seconds": seconds(duration)])
         }
     }
-
-    private func seconds(_ duration: Duration) -> JSONValue.Member {
-        .init("seconds", .number(duration / .seconds(1)))
-    }
-
-    private func limit(_ count: Int) -> JSONValue.Member { .init("limit", .number(JSONNumber(count))) }
-}
-
-extension JSONValue {
-    /// Returns a JSON number; 0 for a value that JSON cannot represent.
-    fileprivate static func number(_ value: Double) -> JSONValue { .number(JSONNumber(value) ?? JSONNumber(0)) }
 }

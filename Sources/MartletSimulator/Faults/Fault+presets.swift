@@ -50,9 +50,10 @@ extension Fault {
         ),
         Preset(
             name: "flaky",
-            summary: "1 % of pushes have their stream reset, 0.5 % their connection",
+            summary: "1 % of pushes are refused unprocessed, 0.5 % lose their answer, 0.2 % end their connection",
             faults: [
-                Fault(.resetStream(code: 7), probability: 0.01), Fault(.resetConnection, probability: 0.005),
+                Fault(.resetStream(code: 7), probability: 0.01), Fault(.resetStream(code: 2), probability: 0.005),
+                Fault(.goAway(includesRequest: false), probability: 0.002),
             ]
         ),
         Preset(

@@ -50,15 +50,7 @@ struct FaultPlan {
     var streamLimit: UInt32? { rules.compactMap(\.fault.limitForAllConnections).min() }
 
     /// Returns the faults that affect a request: configured ones in their order, then that of the device token's
-    /// suffix.
-    ///
-    /// - Parameters:
-    ///   - device: The device token as it stands in the path; empty for a request without one.
-    ///   - headers: The request's headers.
-    ///   - hasToken: Whether the request is authenticated by a provider token; only the answer to such a request can
-    ///     say that its token has expired.
-    ///   - now: The time of the request in seconds since 1970.
-    /// - Returns: The faults; empty for none.
+    /// suffix. Without a provider token, no fault declares it expired.
     mutating func injections(
         on device: String,
         _ headers: PushHeaders,
@@ -76,13 +68,6 @@ struct FaultPlan {
     }
 
     /// Returns the faults that the number of errors on a connection triggers.
-    ///
-    /// - Parameters:
-    ///   - device: The device token as it stands in the path; empty for a request without one.
-    ///   - headers: The request's headers.
-    ///   - count: The number of errors on the connection.
-    ///   - reason: The reason of the answer to the request.
-    /// - Returns: The faults; empty for none.
     mutating func injections(
         on device: String,
         _ headers: PushHeaders,

@@ -19,9 +19,7 @@ struct Namespaces {
 
     private var list: [String: Namespace] = [:]
 
-    /// Removes the namespaces whose time is over.
-    ///
-    /// - Returns: Their names.
+    /// Removes the namespaces whose time is over; returns their names.
     mutating func removeEnded(at now: Int64) -> Set<String> {
         let ended = Set(list.values.filter { $0.end <= now }.map(\.name))
         for name in ended { list[name] = nil }
@@ -45,9 +43,7 @@ struct Namespaces {
         return namespace
     }
 
-    /// Removes a namespace.
-    ///
-    /// - Returns: Whether it existed.
+    /// Removes a namespace; returns whether it existed.
     mutating func remove(_ name: String) -> Bool {
         list.removeValue(forKey: name) != nil
     }

@@ -43,13 +43,6 @@ actor PushInbox {
     private var onRemoval: (@Sendable (Removal) -> Void)?
 
     /// Creates an empty inbox.
-    ///
-    /// - Parameters:
-    ///   - limit: The maximum number of stored pushes.
-    ///   - age: The time for which a push is stored.
-    ///   - seed: The seed of the names of namespaces.
-    ///   - clock: The clock.
-    ///   - loop: The event loop.
     init(limit: Int, longestAge age: Duration, seed: UInt64, clock: WallClock, on loop: EventLoop) {
         self.loop = loop
         self.clock = clock
@@ -201,30 +194,20 @@ actor PushInbox {
     /// Whether another client may wait or read events over HTTP.
     var admitsListener: Bool { waiters.count + feed.listenerCount < PushInbox.listenerLimit }
 
-    /// Returns the pushes that are received from now on, until the simulator stops; unread ones are buffered up to the
-    /// maximum number of stored pushes.
-    func arrivals() -> AsyncStream<ReceivedPush> {
+    /// Returns the values that a function selects from the events from now on, until the simulator stops; the newest
+    /// unread ones are buffered, by default up to the maximum number of stored pushes.
+    func listen<Value: Sendable>(
+        buffering limit: Int? = nil,
+        _ select: @escaping @Sendable (SimulatorEvent) -> Value?
+    ) -> AsyncStream<Value> {
         reportPending()
-        return feed.listen(buffering: .bufferingNewest(arrivalLimit)) { event in
-            if case .received(let push) = event { push } else { nil }
-        }
-    }
-
-    /// Returns the streams that are refused from now on because a client has too many open, until the simulator stops.
-    func refusedStreams() -> AsyncStream<RefusedStreams> {
-        reportPending()
-        return feed.listen(buffering: .bufferingNewest(100)) { event in
-            if case .streamsRefused(let streams) = event { streams } else { nil }
-        }
+        return feed.listen(buffering: .bufferingNewest(limit ?? arrivalLimit), select)
     }
 
     /// Returns the events from now on, until the simulator stops.
     ///
     /// The sequence of a reader that falls too far behind ends; the reader can continue with the number of the last
     /// push that it has received.
-    ///
-    /// - Parameter number: The number after which stored pushes come first; nil for none.
-    /// - Returns: The sequence, for one reader.
     func events(after number: Int?) -> AsyncStream<SimulatorEvent> {
         let missed = number.map { number in pushes.filter { $0.number > number } } ?? []
         reportPending()

@@ -21,26 +21,8 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
 
     /// The property of a push that a term matches.
     enum Field: String, Sendable, Hashable, CaseIterable {
-        case text
-        case number
-        case app
-        case topic
-        case device
-        case channel
-        case type
-        case title
-        case subtitle
-        case body
-        case id
-        case status
-        case reason
-        case priority
-        case collapse
-        case thread
-        case key
-        case has
-        case `is`
-        case ns
+        case text, number, app, topic, device, channel, type, title, subtitle, body, id, status, reason, priority
+        case collapse, thread, key, has, `is`, ns
     }
 
     let terms: [Term]

@@ -11,12 +11,6 @@ struct PushSearch {
     private(set) var found: [ReceivedPush]
 
     /// Searches pushes.
-    ///
-    /// - Parameters:
-    ///   - query: The query.
-    ///   - number: The number after which pushes count.
-    ///   - count: The number of pushes that must match.
-    ///   - pushes: The pushes to search.
     init(_ query: PushQuery, after number: Int, count: Int, among pushes: [ReceivedPush]) {
         self.query = query
         start = number

@@ -12,9 +12,7 @@ struct PushWaiters {
     /// The number of waiters.
     var count: Int { waiters.count }
 
-    /// Adds a waiter, whose `finish` is called once.
-    ///
-    /// - Returns: The identifier for ``end(_:with:)``.
+    /// Adds a waiter, whose `finish` is called once; returns the identifier for ``end(_:with:)``.
     mutating func add(_ search: PushSearch, finish: @escaping (WaitResult) -> Void) -> Int {
         lastID += 1
         waiters.append(Waiter(id: lastID, search: search, finish: finish))

@@ -1,4 +1,5 @@
 internal import MartletCore
+internal import MartletHTTPServer
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -10,64 +11,48 @@ internal import MartletCore
 extension ReceivedPush {
     /// The push as the HTTP interface returns and exports it, with its findings.
     var json: JSONValue {
-        .object(members(payload: payloadMembers) + [JSONValue.Member("findings", .array(findings.map(\.json)))])
+        let value = try? JSONReader.read(payload)
+        // Inside the push the payload is one level deeper, and a reader must still accept that depth.
+        let isReadable = value.map { $0.depth < JSONReader.maximumDepth } ?? false
+        // A text is added when encoding the JSON would not give the same bytes.
+        let isExact = isReadable && value?.encoded() == payload
+        let fields = (isReadable ? [.init("payload", value ?? .null)] : []) + (isExact ? [] : [payloadText])
+        return .object(members(payload: fields) + [.init("findings", .array(findings.map(\.json)))])
     }
 
-    /// The push as the archive stores it, with everything that ``init(record:number:)`` needs.
+    /// The push as the archive stores it, with everything that ``init(record:number:arrival:)`` needs.
     var record: JSONValue { .object(members(payload: [payloadText])) }
 
     private func members(payload: [JSONValue.Member]) -> [JSONValue.Member] {
-        let always: [JSONValue.Member?] = [
-            .init("number", .number(JSONNumber(number))),
-            .init("time", .number(JSONNumber(time))),
-            .init("connection", .number(JSONNumber(connection))),
-            channel.map { .init("channel", .string($0.rawValue)) } ?? .init("device-token", .string(deviceToken)),
-            app.map { .init("app", .string($0)) },
-            .init("headers", headers.json),
-            .init("status", .number(JSONNumber(status))),
-            .init("apns-id", .string(id)),
-        ]
-        var members = always.compactMap(\.self)
-        switch truncatedPayloadSize {
-        case .exactly(let count): members.append(.init("payload-size", .number(JSONNumber(count))))
-        case .atLeast(let count): members.append(.init("payload-size-at-least", .number(JSONNumber(count))))
-        case nil: break
-        }
-        if let count = headers.collapseIDByteCount {
-            members.append(.init("collapse-id-size", .number(JSONNumber(count))))
-        }
-        if arrival != time { members.append(.init("arrival", .number(JSONNumber(arrival)))) }
-        if let namespace { members.append(.init("namespace", .string(namespace))) }
-        if let fault { members.append(.init("fault", .string(fault))) }
-        if let reason { members.append(.init("reason", .string(reason.rawValue))) }
-        members += payload
-        if !observations.isEmpty {
-            members.append(.init("observations", .array(observations.map(\.record))))
-        }
-        members.append(.init("deliveries", .array(deliveries.map(\.json))))
-        return members
-    }
-
-    /// The payload as JSON if it is valid JSON, and as a string if encoding that JSON would not give the same bytes.
-    private var payloadMembers: [JSONValue.Member] {
-        // Inside the push the payload is one level deeper, and a reader must still accept that depth.
-        guard let value = try? JSONReader.read(payload), value.depth < JSONReader.maximumDepth else {
-            return [payloadText]
-        }
-        let member = JSONValue.Member("payload", value)
-        return value.encoded() == payload ? [member] : [member, payloadText]
+        let (size, minimum): (Int?, Int?) =
+            switch truncatedPayloadSize {
+            case .exactly(let count): (count, nil)
+            case .atLeast(let count): (nil, count)
+            case nil: (nil, nil)
+            }
+        let facts = JSONValue.members([
+            "number": .integer(number), "time": .integer(time), "connection": .integer(connection),
+            "channel": channel.map { .string($0.rawValue) },
+            "device-token": channel == nil ? .string(deviceToken) : nil,
+            "app": app.map(JSONValue.string), "headers": headers.json, "status": .integer(status),
+            ReceivedPush.pushIDName: isBroadcast ? nil : .string(id),
+            ReceivedPush.requestIDName: isBroadcast ? .string(id) : nil, "payload-size": size.map(JSONValue.integer),
+            "payload-size-at-least": minimum.map(JSONValue.integer),
+            "collapse-id-size": headers.collapseIDByteCount.map(JSONValue.integer),
+            "arrival": arrival == time ? nil : .integer(arrival), "namespace": namespace.map(JSONValue.string),
+            "fault": fault.map(JSONValue.string), "reason": reason.map { .string($0.rawValue) },
+        ])
+        let results = JSONValue.members([
+            "observations": observations.isEmpty ? nil : .array(observations.map(\.record)),
+            "deliveries": .array(deliveries.map(\.json)),
+        ])
+        return (facts.members ?? []) + payload + (results.members ?? [])
     }
 
     private var payloadText: JSONValue.Member {
         String(validating: payload, as: UTF8.self).map { .init("payload-text", .string($0)) }
             ?? .init("payload-base64", .string(Data(payload).base64EncodedString()))
     }
-}
-
-/// The reason that a JSON value is not a push.
-struct PushRecordError: Error, CustomStringConvertible {
-    /// The error, in a sentence without the final stop.
-    let description: String
 }
 
 extension ReceivedPush {
@@ -78,45 +63,48 @@ extension ReceivedPush {
     ///   - newNumber: The number of the new push; by default the number in the JSON.
     ///   - arrival: The time at which this simulator received it, in seconds since 1970; by default the time in the
     ///     JSON.
-    /// - Throws: ``PushRecordError`` that names the first member that is missing or invalid.
-    init(record: JSONValue, number newNumber: Int? = nil, arrival: Int64? = nil) throws(PushRecordError) {
-        guard record.members != nil else { throw PushRecordError(description: "a push must be a JSON object") }
-        let fields = record["headers"]
-        number = if let newNumber { newNumber } else { try Int(record.wholeNumber("number")) }
-        time = try record.wholeNumber("time")
-        self.arrival = arrival ?? record["arrival"]?.integerValue ?? time
-        connection = try Int(record.wholeNumber("connection"))
-        channel = record["channel"]?.stringValue.map(ChannelID.init(rawValue:))
-        app = record["app"]?.stringValue
-        deviceToken = channel == nil ? try record.text("device-token") : ""
-        namespace = record["namespace"]?.stringValue
+    /// - Throws: ``APIProblem`` that names the first member that is missing or invalid.
+    init(record json: JSONValue, number newNumber: Int? = nil, arrival: Int64? = nil) throws(APIProblem) {
+        let record = APIField(json, named: "the push")
+        guard json.members != nil else { throw record.mismatch("an object") }
+        let fields = json["headers"]
+        number = if let newNumber { newNumber } else { try record["number"].integer(in: 0...Int.max) }
+        time = try record["time"].integer(in: 0...Int64.max)
+        self.arrival = arrival ?? json["arrival"]?.integerValue ?? time
+        connection = try record["connection"].integer(in: 0...Int.max)
+        channel = json["channel"]?.stringValue.map(ChannelID.init(rawValue:))
+        app = json["app"]?.stringValue
+        deviceToken = channel == nil ? try record["device-token"].text() : ""
+        namespace = json["namespace"]?.stringValue
         var headers = PushHeaders { fields?[$0.description]?.stringValue }
-        headers.collapseIDByteCount = record["collapse-id-size"]?.integerValue.map { Int(clamping: $0) }
+        headers.collapseIDByteCount = json["collapse-id-size"]?.integerValue.map { Int(clamping: $0) }
         self.headers = headers
         payload = try ReceivedPush.payload(in: record)
-        let count = record["payload-size"]?.integerValue.map { PayloadSize.exactly(Int(clamping: $0)) }
-        let minimum = record["payload-size-at-least"]?.integerValue.map {
-            PayloadSize.atLeast(Int(clamping: $0))
+        let (size, minimum) = (json["payload-size"]?.integerValue, json["payload-size-at-least"]?.integerValue)
+        truncatedPayloadSize =
+            size.map { .exactly(Int(clamping: $0)) } ?? minimum.map { .atLeast(Int(clamping: $0)) }
+        status = try record["status"].integer(in: 0...Int.max)
+        reason = json["reason"]?.stringValue.map(Reason.init(rawValue:))
+        // Exports of earlier versions name the identifier of a broadcast apns-id.
+        let requestID = record[ReceivedPush.requestIDName].ifPresent
+        id = try (requestID ?? record[ReceivedPush.pushIDName]).text()
+        fault = json["fault"]?.stringValue
+        observations = (json["observations"]?.elements ?? []).compactMap(Lint.Finding.init(record:))
+        for event in try record["deliveries"].ifPresent?.elements() ?? [] {
+            deliveries.append(try DeliveryEvent(event))
         }
-        truncatedPayloadSize = count ?? minimum
-        status = try Int(record.wholeNumber("status"))
-        reason = record["reason"]?.stringValue.map(Reason.init(rawValue:))
-        id = try record.text("apns-id")
-        fault = record["fault"]?.stringValue
-        observations = (record["observations"]?.elements ?? []).compactMap(Lint.Finding.init(record:))
-        for event in record["deliveries"]?.elements ?? [] { deliveries.append(try DeliveryEvent(record: event)) }
     }
 
     /// Returns the payload of a record, which has it in one of three forms.
-    static func payload(in record: JSONValue) throws(PushRecordError) -> [UInt8] {
-        if let base64 = record["payload-base64"]?.stringValue {
+    static func payload(in record: APIField) throws(APIProblem) -> [UInt8] {
+        if let base64 = try record["payload-base64"].ifPresent?.text() {
             guard let bytes = Data(base64Encoded: base64) else {
-                throw PushRecordError(description: "payload-base64 must be valid base64")
+                throw record["payload-base64"].error("must be valid base64")
             }
             return Array(bytes)
         }
-        if let text = record["payload-text"]?.stringValue { return Array(text.utf8) }
-        guard let payload = record["payload"] else { throw PushRecordError(description: "payload is missing") }
+        if let text = try record["payload-text"].ifPresent?.text() { return Array(text.utf8) }
+        guard let payload = record["payload"].value else { throw record["payload"].error("is missing") }
         return payload.encoded()
     }
 }
@@ -130,27 +118,15 @@ extension JSONValue {
         default: 0
         }
     }
-
-    fileprivate func wholeNumber(_ name: String) throws(PushRecordError) -> Int64 {
-        guard let number = self[name]?.integerValue else {
-            throw PushRecordError(description: "\(name) must be a whole number")
-        }
-        return number
-    }
-
-    fileprivate func text(_ name: String) throws(PushRecordError) -> String {
-        guard let text = self[name]?.stringValue else { throw PushRecordError(description: "\(name) must be a string") }
-        return text
-    }
 }
 
 extension PushHeaders {
     fileprivate var json: JSONValue {
-        let all = [
-            ("apns-push-type", pushType), ("apns-id", id), ("apns-expiration", expiration),
-            ("apns-priority", priority), ("apns-topic", topic), ("apns-collapse-id", collapseID),
-        ]
-        return .object(all.compactMap { name, value in value.map { JSONValue.Member(name, .string($0)) } })
+        .members([
+            "apns-push-type": pushType.map(JSONValue.string), "apns-id": id.map(JSONValue.string),
+            "apns-expiration": expiration.map(JSONValue.string), "apns-priority": priority.map(JSONValue.string),
+            "apns-topic": topic.map(JSONValue.string), "apns-collapse-id": collapseID.map(JSONValue.string),
+        ])
     }
 }
 
@@ -162,9 +138,7 @@ extension Lint.Finding {
             "message": .string(message), "page": .string(page),
         ]
     }
-}
 
-extension Lint.Finding {
     /// The finding as the archive stores it, with the name of the rule.
     fileprivate var record: JSONValue {
         ["rule": .string(rule), "place": .string(place.description), "message": .string(message)]
@@ -172,7 +146,7 @@ extension Lint.Finding {
 
     /// The rules that are not evaluated again when a stored push is read.
     private static let observedRules =
-        TrafficRules.all + RequestRules.all + ProviderTokenRules.all + ActivityRule.allCases.map(\.rule)
+        TrafficRules.all + RequestRules.all + ProviderTokenRules.all + ActivityRules.all
         + RefusalRules.all
         + ActivityContract.rules
 
@@ -191,27 +165,19 @@ extension Lint.Place {
     fileprivate init(description: String) {
         let payload = "payload"
         self =
-            if description.hasPrefix(payload) {
-                .payload(String(description.dropFirst(payload.count)))
-            } else if description
-                == Lint.Place.connection.description
-            { .connection } else { .header(description) }
+            description.hasPrefix(payload)
+            ? .payload(String(description.dropFirst(payload.count)))
+            : description == Lint.Place.connection.description ? .connection : .header(description)
     }
 }
 
 extension DeliveryEvent {
     fileprivate var json: JSONValue {
-        let note = note.map { [JSONValue.Member("note", .string($0))] } ?? []
-        return .object(
-            [.init("time", .number(JSONNumber(time))), .init("kind", .string(kind.rawValue))] + note
-        )
+        .members(["time": .integer(time), "kind": .string(kind.rawValue), "note": note.map(JSONValue.string)])
     }
 
-    fileprivate init(record: JSONValue) throws(PushRecordError) {
-        let name: String = try record.text("kind")
-        guard let kind = Kind(rawValue: name) else {
-            throw PushRecordError(description: "unknown kind of delivery \(name)")
-        }
-        self.init(kind, at: try record.wholeNumber("time"), record["note"]?.stringValue)
+    fileprivate init(_ record: APIField) throws(APIProblem) {
+        let kind = try record["kind"].choice(of: Kind.self)
+        self.init(kind, at: try record["time"].integer(in: 0...Int64.max), record["note"].value?.stringValue)
     }
 }

@@ -37,7 +37,7 @@ public struct ReceivedPush: Sendable, Hashable {
     public internal(set) var status: Int
     /// The reason of a refusal; nil when the push was accepted, or not answered.
     public internal(set) var reason: Reason?
-    /// The `apns-id` of the answer.
+    /// The identifier in the answer: the `apns-id` of a push to a device, or the `apns-request-id` of a broadcast.
     public let id: String
     /// The fault that affected the answer: the name of its action in JSON, such as `hang`, or the suffix of the device
     /// token, such as `00deaf`; nil when no fault did.
@@ -60,8 +60,6 @@ public struct ReceivedPush: Sendable, Hashable {
 
     /// Records that the answer was not written to the connection; ``deliveries`` stay, because APNs had accepted the
     /// push.
-    ///
-    /// - Parameter loss: The cause.
     mutating func loseAnswer(to loss: AnswerLoss) {
         guard status != 0 else { return }
         observations.removeAll { $0.rule == Lint.Rule.answeredByFault.id }
@@ -73,6 +71,12 @@ public struct ReceivedPush: Sendable, Hashable {
         fault = loss.fault?.name ?? fault
     }
 
+    /// Whether the push is a broadcast.
+    var isBroadcast: Bool { app != nil }
+    /// The headers with the identifier of a push to a device and of a broadcast.
+    static let pushIDName = "apns-id"
+    static let requestIDName = "apns-request-id"
+
     /// The ``connection`` of a push that was sent from the page.
     static let noConnection = 0
 
@@ -81,26 +85,15 @@ public struct ReceivedPush: Sendable, Hashable {
         // A request with another path or method is not a push, so the rules about pushes do not apply.
         let pathRules = [Lint.Rule.requestPathUnknown, .requestMethodWrong].map(\.id)
         if observations.contains(where: { pathRules.contains($0.rule) }) { return observations }
+        let channel = channel?.rawValue
         let pushFindings =
             switch (app, truncatedPayloadSize) {
             case (nil, nil): Lint.check(headers: headers, payload: payload, at: date)
             case (nil, let size?): Lint.check(headers: headers, payloadSize: size, at: date)
             case (let app?, nil):
-                Lint.check(
-                    broadcastTo: app,
-                    channel: channel?.rawValue,
-                    headers: headers,
-                    payload: payload,
-                    at: date
-                )
+                Lint.check(broadcastTo: app, channel: channel, headers: headers, payload: payload, at: date)
             case (let app?, let size?):
-                Lint.check(
-                    broadcastTo: app,
-                    channel: channel?.rawValue,
-                    headers: headers,
-                    payloadSize: size,
-                    at: date
-                )
+                Lint.check(broadcastTo: app, channel: channel, headers: headers, payloadSize: size, at: date)
             }
         return pushFindings + observations
     }
@@ -143,7 +136,7 @@ extension ReceivedPush {
 extension ReceivedPush {
     /// The app's bundle identifier: the app in a broadcast's path, or the topic without the suffix of its push type.
     var bundleID: String? {
-        (app ?? headers.topic).map { Topic($0).ofApp.rawValue }
+        (app ?? headers.topic).map { Topic($0).bundleIdentifier }
     }
 
     /// Whether the push is for a Live Activity.

@@ -12,16 +12,8 @@ enum SimulatorEvent: Sendable {
     case previewsChanged
     /// Received pushes cannot be written to the data file.
     case archiveFailed(SimulatorError)
-    /// Streams were refused because a client had too many open.
-    case streamsRefused(RefusedStreams)
+    /// The simulator has refused something of a client that is not recorded as a push.
+    case noticed(ConnectionNotice)
     /// No event occurred for a while; the connection of a reader is not idle.
     case keepAlive
-}
-
-/// A group of streams that were refused because a client had too many open.
-package struct RefusedStreams: Sendable, Hashable {
-    /// The number of the connection, from 1.
-    package let connection: Int
-    /// The number of streams.
-    package let count: Int
 }

@@ -52,15 +52,14 @@ struct LocalizedTables: Sendable {
 
     /// Sets the table of a language, replacing an existing one.
     ///
-    /// - Throws: ``PreviewLimitError`` when a limit would be exceeded.
-    mutating func set(_ table: [String: LocalizedString], _ language: String, of app: String) throws(PreviewLimitError)
-    {
+    /// - Throws: ``SimulatorError`` when a limit would be exceeded.
+    mutating func set(_ table: [String: LocalizedString], _ language: String, of app: String) throws(SimulatorError) {
         var others = self
         others.remove(language, of: app)
         let size = table.reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount }
         let counts = others.byteCounts.values.flatMap(\.values)
         guard counts.count < LocalizedTables.tableLimit, counts.reduce(size, +) <= LocalizedTables.byteLimit else {
-            throw PreviewLimitError(
+            throw SimulatorError(
                 "the limit of \(LocalizedTables.tableLimit) tables of strings or \(LocalizedTables.byteLimit) bytes is"
                     + " reached: remove some first"
             )
@@ -71,7 +70,7 @@ struct LocalizedTables: Sendable {
     }
 
     /// Replaces all tables of an app; changes nothing when it throws.
-    mutating func set(_ tables: [String: [String: LocalizedString]], of app: String) throws(PreviewLimitError) {
+    mutating func set(_ tables: [String: [String: LocalizedString]], of app: String) throws(SimulatorError) {
         var others = self
         others.remove(of: app)
         for (language, table) in tables { try others.set(table, language, of: app) }
@@ -82,9 +81,9 @@ struct LocalizedTables: Sendable {
     @discardableResult
     mutating func remove(_ language: String, of app: String) -> Bool {
         byteCounts[app]?[language] = nil
-        let hasBeen = apps[app]?.removeValue(forKey: language) != nil
+        let existed = apps[app]?.removeValue(forKey: language) != nil
         if apps[app]?.isEmpty == true { remove(of: app) }
-        return hasBeen
+        return existed
     }
 
     /// Removes all tables of an app; returns false when there are none.

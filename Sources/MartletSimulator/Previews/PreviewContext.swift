@@ -11,12 +11,6 @@ struct PreviewContext {
     let json: JSONValue
 
     /// Collects the context of a push.
-    ///
-    /// - Parameters:
-    ///   - push: The push.
-    ///   - pushes: The stored pushes, oldest first.
-    ///   - devices: The devices.
-    ///   - data: The data for previews.
     init(of push: ReceivedPush, among pushes: [ReceivedPush], _ devices: DeviceRegistry, _ data: PreviewData) {
         let app = push.bundleID ?? ""
         var members: [JSONValue.Member] = []

@@ -22,9 +22,9 @@ struct PreviewData: Sendable {
     private(set) var surfaces: [String: [SurfaceKind: StoredSurface]] = [:]
 
     /// Sets a template, replacing an existing one.
-    mutating func set(_ template: PreviewTemplate, _ name: TemplateName) throws(PreviewLimitError) {
+    mutating func set(_ template: PreviewTemplate, _ name: TemplateName) throws(SimulatorError) {
         guard templates[name] != nil || templates.count < PreviewData.templateLimit else {
-            throw PreviewLimitError("there are \(templates.count) templates already: remove some first")
+            throw SimulatorError("there are \(templates.count) templates already: remove some first")
         }
         templates[name] = template
     }
@@ -35,18 +35,18 @@ struct PreviewData: Sendable {
     }
 
     /// Sets the stored surface of an app for its kind, replacing an existing one.
-    mutating func set(_ surface: StoredSurface, of app: String) throws(PreviewLimitError) {
+    mutating func set(_ surface: StoredSurface, of app: String) throws(SimulatorError) {
         guard surfaces[app] != nil || surfaces.count < PreviewData.surfaceLimit else {
-            throw PreviewLimitError("\(surfaces.count) apps have surfaces already: remove some first")
+            throw SimulatorError("\(surfaces.count) apps have surfaces already: remove some first")
         }
         surfaces[app, default: [:]][surface.kind] = surface
     }
 
     /// Removes the stored surface of an app for a kind; returns false when there is none.
     mutating func removeSurface(_ kind: SurfaceKind, of app: String) -> Bool {
-        let hasBeen = surfaces[app]?.removeValue(forKey: kind) != nil
+        let existed = surfaces[app]?.removeValue(forKey: kind) != nil
         if surfaces[app]?.isEmpty == true { surfaces[app] = nil }
-        return hasBeen
+        return existed
     }
 
     /// Returns the template for a Live Activity; without a type, the only template of the app.
@@ -56,15 +56,5 @@ struct PreviewData: Sendable {
         }
         guard candidates.count == 1, let found = candidates.first else { return nil }
         return (found.key, found.value)
-    }
-}
-
-/// An error that reports that a limit of the preview data is reached.
-struct PreviewLimitError: Error, CustomStringConvertible {
-    /// The limit that is reached, and what to do.
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
     }
 }

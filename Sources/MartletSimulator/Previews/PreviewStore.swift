@@ -20,8 +20,8 @@ actor PreviewStore {
 
     /// Changes the data.
     func update<Value: Sendable>(
-        _ change: @Sendable (inout PreviewData) throws(PreviewLimitError) -> Value
-    ) throws(PreviewLimitError) -> Value {
+        _ change: @Sendable (inout PreviewData) throws(SimulatorError) -> Value
+    ) throws(SimulatorError) -> Value {
         let value = try change(&data)
         inbox.assumeIsolated { $0.report(.previewsChanged) }
         return value

@@ -22,81 +22,46 @@ struct PreviewTemplate: Sendable, Hashable {
 
     /// Creates a template from JSON: an object for each surface, with a string for each place.
     ///
-    /// - Throws: ``PreviewTemplateError`` that names the first invalid place.
-    init(json: JSONValue) throws(PreviewTemplateError) {
+    /// - Throws: ``SimulatorError`` that names the first invalid place.
+    init(json: JSONValue) throws(SimulatorError) {
         let surfaces = json.members ?? []
-        guard !surfaces.isEmpty else { throw PreviewTemplateError("", .surfaces) }
+        func unknown(_ place: String, _ kind: String, _ names: [String]) -> SimulatorError {
+            SimulatorError("\(place): a \(kind) must be an object of " + names.joined(separator: ", "))
+        }
+        let known = PreviewTemplate.slots.map(\.surface)
+        guard !surfaces.isEmpty else { throw unknown("the template", "template", known) }
         for surface in surfaces {
             guard let places = PreviewTemplate.slots.first(where: { $0.surface == surface.name })?.places else {
-                throw PreviewTemplateError(surface.name, .surfaces)
+                throw unknown(surface.name, "template", known)
             }
             guard let texts = surface.value.members, !texts.isEmpty else {
-                throw PreviewTemplateError(surface.name, .places(places))
+                throw unknown(surface.name, "surface", places)
             }
             for text in texts {
                 let slot = "\(surface.name).\(text.name)"
-                guard places.contains(text.name) else { throw PreviewTemplateError(slot, .places(places)) }
-                guard let text = text.value.stringValue else { throw PreviewTemplateError(slot, .text) }
-                if let rule = PreviewTemplate.broken(by: text) { throw PreviewTemplateError(slot, rule) }
+                guard places.contains(text.name) else { throw unknown(slot, "surface", places) }
+                guard let text = text.value.stringValue else {
+                    throw SimulatorError("\(slot): must be a string, as in \"{{driver.name}}\"")
+                }
+                if let rule = PreviewTemplate.broken(by: text) { throw SimulatorError("\(slot): \(rule)") }
             }
         }
         self.json = json
     }
 
     /// Returns the rule that a string breaks; nil when it is valid.
-    private static func broken(by text: String) -> PreviewTemplateError.Rule? {
-        guard text.utf8.count <= textLimit else { return .length }
+    private static func broken(by text: String) -> String? {
+        guard text.utf8.count <= textLimit else { return "is longer than \(textLimit) bytes" }
         for piece in text.split(separator: "{{", omittingEmptySubsequences: false).dropFirst() {
-            guard let end = piece.firstRange(of: "}}") else { return .unclosed }
+            guard let end = piece.firstRange(of: "}}") else { return "{{ is not closed by }}" }
             let names = piece[..<end.lowerBound].split(separator: ".", omittingEmptySubsequences: false)
             guard names.count <= pathLimit, names.allSatisfy({ !$0.isEmpty && !$0.contains("{") && !$0.contains("}") })
-            else { return .path(String(piece[..<end.lowerBound])) }
+            else {
+                return
+                    "{{\(piece[..<end.lowerBound])}} must be a path of at most \(pathLimit) names separated by periods,"
+                    + " as in {{driver.name}} or {{stops.0}}"
+            }
         }
         return nil
-    }
-}
-
-/// The reason that a template cannot be used.
-struct PreviewTemplateError: Error, Hashable, CustomStringConvertible {
-    /// A rule for templates.
-    enum Rule: Hashable {
-        /// Surfaces must be objects with known names.
-        case surfaces
-        /// A surface must have places with known names.
-        case places([String])
-        /// A place must have a string.
-        case text
-        /// A string must not be too long.
-        case length
-        /// `{{` must be closed by `}}`.
-        case unclosed
-        /// A path must consist of names separated by periods.
-        case path(String)
-    }
-
-    /// The surface, or the surface and the place in it; empty for the whole template.
-    let slot: String
-    let rule: Rule
-
-    init(_ slot: String, _ rule: Rule) {
-        self.slot = slot
-        self.rule = rule
-    }
-
-    /// The place and the rule.
-    var description: String { (slot.isEmpty ? "the template" : slot) + ": " + explanation }
-
-    private var explanation: String {
-        switch rule {
-        case .surfaces:
-            "a template must be an object of " + PreviewTemplate.slots.map(\.surface).joined(separator: ", ")
-        case .places(let places): "a surface must be an object of " + places.joined(separator: ", ")
-        case .text: "must be a string, as in \"{{driver.name}}\""
-        case .length: "is longer than \(PreviewTemplate.textLimit) bytes"
-        case .unclosed: "{{ is not closed by }}"
-        case .path(let path):
-            "{{\(path)}} must be a path of at most \(PreviewTemplate.pathLimit) names separated by periods, as in"
-                + " {{driver.name}} or {{stops.0}}"
-        }
     }
 }

@@ -9,11 +9,8 @@ struct StoredSurface: Sendable, Hashable {
 
     /// Creates a surface from a snapshot, or from an entry as an app writes it to its app group.
     ///
-    /// - Parameters:
-    ///   - bytes: The snapshot or entry, JSON.
-    ///   - kind: The kind that it must be of.
-    /// - Throws: ``StoredSurfaceError`` with everything that is wrong.
-    init(_ bytes: [UInt8], kind: SurfaceKind) throws(StoredSurfaceError) {
+    /// - Throws: ``SimulatorError`` with everything that is wrong.
+    init(_ bytes: [UInt8], kind: SurfaceKind) throws(SimulatorError) {
         self.kind = kind
         guard let json = try? JSONReader.read(bytes), json["snapshotId"] != nil else {
             projections = try StoredSurface.snapshot(bytes, kind).projections
@@ -27,7 +24,7 @@ struct StoredSurface: Sendable, Hashable {
         case .lockAccessory: entry = try StoredSurface.entry(LockAccessoryEntry.self, text)
         case .standBy: entry = try StoredSurface.entry(StandByEntry.self, text)
         case .liveActivity, .notification:
-            throw StoredSurfaceError("an app stores no entries for \(kind.rawValue): send the snapshot")
+            throw SimulatorError("an app stores no entries for \(kind.rawValue): send the snapshot")
         }
         projections = [.init("entry", entry)]
     }
@@ -37,15 +34,15 @@ struct StoredSurface: Sendable, Hashable {
         ["topic": .string(topic), "kind": .string(kind.rawValue), "projections": .object(projections)]
     }
 
-    private static func snapshot(_ bytes: [UInt8], _ kind: SurfaceKind) throws(StoredSurfaceError) -> SurfaceSnapshot {
+    private static func snapshot(_ bytes: [UInt8], _ kind: SurfaceKind) throws(SimulatorError) -> SurfaceSnapshot {
         let snapshot: SurfaceSnapshot
         do throws(SurfaceError) {
             snapshot = try SurfaceSnapshot(parsing: bytes)
         } catch {
-            throw StoredSurfaceError("\(error)")
+            throw SimulatorError("\(error)")
         }
         guard snapshot.kind == kind else {
-            throw StoredSurfaceError("\(WrongSurfaceKind(wanted: kind, found: snapshot.kind))")
+            throw SimulatorError("\(WrongSurfaceKind(wanted: kind, found: snapshot.kind))")
         }
         return snapshot
     }
@@ -53,23 +50,13 @@ struct StoredSurface: Sendable, Hashable {
     private static func entry<Entry: SurfaceEntry>(
         _ type: Entry.Type,
         _ text: String
-    ) throws(StoredSurfaceError) -> JSONValue {
+    ) throws(SimulatorError) -> JSONValue {
         switch StoredEntry<Entry>(text) {
         case .found(let entry): return entry.json
-        case .empty: throw StoredSurfaceError("the entry is empty")
+        case .empty: throw SimulatorError("the entry is empty")
         case .otherVersion(let version):
-            throw StoredSurfaceError("the entry is of version \(version), not \(SurfaceSnapshot.schemaVersion)")
-        case .unreadable(let reason): throw StoredSurfaceError("the extension cannot decode the entry: \(reason)")
+            throw SimulatorError("the entry is of version \(version), not \(SurfaceSnapshot.schemaVersion)")
+        case .unreadable(let reason): throw SimulatorError("the extension cannot decode the entry: \(reason)")
         }
-    }
-}
-
-/// The reason that a surface cannot be shown.
-struct StoredSurfaceError: Error, Hashable, CustomStringConvertible {
-    /// The error, in a sentence without the final stop.
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
     }
 }

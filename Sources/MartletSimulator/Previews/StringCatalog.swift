@@ -7,32 +7,31 @@ internal import MartletCore
 enum StringCatalog {
     /// Reads a catalog.
     ///
-    /// - Parameter bytes: The whole file.
     /// - Returns: The strings by key, for each language.
-    /// - Throws: ``StringCatalogError`` with the place of the first error.
-    static func read(_ bytes: [UInt8]) throws(StringCatalogError) -> [String: [String: LocalizedString]] {
+    /// - Throws: ``SimulatorError`` with the place of the first error.
+    static func read(_ bytes: [UInt8]) throws(SimulatorError) -> [String: [String: LocalizedString]] {
         let json: JSONValue
         do throws(JSONError) {
             json = try JSONReader.read(bytes)
         } catch {
-            throw StringCatalogError(place: "", "\(error)")
+            throw SimulatorError("\(error)")
         }
         guard let source = json["sourceLanguage"]?.stringValue, LocalizedTables.isLanguage(source) else {
-            throw StringCatalogError(place: "sourceLanguage", "must be a language tag")
+            throw SimulatorError("sourceLanguage must be a language tag")
         }
         guard let strings = json["strings"]?.members else {
-            throw StringCatalogError(place: "strings", "must be an object")
+            throw SimulatorError("strings must be an object")
         }
         var tables: [String: [String: LocalizedString]] = [source: [:]]
         for entry in strings {
             let place = "strings.\(entry.name)"
-            guard entry.value.members != nil else { throw StringCatalogError(place: place, "must be an object") }
+            guard entry.value.members != nil else { throw SimulatorError("\(place) must be an object") }
             // A key without a localization in the source language is its own string.
             tables[source]?[entry.name] = .plain(entry.name)
             for localization in entry.value["localizations"]?.members ?? [] {
                 let place = "\(place).localizations.\(localization.name)"
                 guard LocalizedTables.isLanguage(localization.name) else {
-                    throw StringCatalogError(place: place, "is not a language tag")
+                    throw SimulatorError("\(place) is not a language tag")
                 }
                 if let string = try string(localization.value, place) {
                     tables[localization.name, default: [:]][entry.name] = string
@@ -43,19 +42,19 @@ enum StringCatalog {
     }
 
     /// Returns the string of a localization; nil when it is new and empty.
-    private static func string(_ json: JSONValue, _ place: String) throws(StringCatalogError) -> LocalizedString? {
+    private static func string(_ json: JSONValue, _ place: String) throws(SimulatorError) -> LocalizedString? {
         if let unit = json["stringUnit"] {
             guard let value = unit["value"]?.stringValue else {
-                throw StringCatalogError(place: place + ".stringUnit.value", "must be a string")
+                throw SimulatorError("\(place).stringUnit.value must be a string")
             }
             return value.isEmpty && unit["state"] == "new" ? nil : .plain(value)
         }
         guard let variations = json["variations"] else {
-            throw StringCatalogError(place: place, "has neither stringUnit nor variations")
+            throw SimulatorError("\(place) has neither stringUnit nor variations")
         }
         if let plural = variations["plural"]?.members { return try plurals(plural, place + ".variations.plural") }
         guard let device = variations["device"], let one = device["iphone"] ?? device["other"] else {
-            throw StringCatalogError(place: place + ".variations", "has neither plural nor device with iphone or other")
+            throw SimulatorError("\(place).variations has neither plural nor device with iphone or other")
         }
         return try string(one, place + ".variations.device")
     }
@@ -63,35 +62,19 @@ enum StringCatalog {
     private static func plurals(
         _ members: [JSONValue.Member],
         _ place: String
-    ) throws(StringCatalogError) -> LocalizedString {
+    ) throws(SimulatorError) -> LocalizedString {
         var forms: [LocalizedString.PluralCategory: String] = [:]
         for member in members {
             guard let category = LocalizedString.PluralCategory(rawValue: member.name) else {
                 let known = LocalizedString.PluralCategory.allCases.map(\.rawValue).joined(separator: ", ")
-                throw StringCatalogError(place: "\(place).\(member.name)", "must be one of \(known)")
+                throw SimulatorError("\(place).\(member.name) must be one of \(known)")
             }
             guard let text = member.value["stringUnit"]?["value"]?.stringValue else {
-                throw StringCatalogError(place: "\(place).\(member.name).stringUnit.value", "must be a string")
+                throw SimulatorError("\(place).\(member.name).stringUnit.value must be a string")
             }
             forms[category] = text
         }
-        guard forms[.other] != nil else { throw StringCatalogError(place: place, "must have the category other") }
+        guard forms[.other] != nil else { throw SimulatorError("\(place) must have the category other") }
         return .plural(forms)
     }
-}
-
-/// The reason that a string catalog cannot be read.
-struct StringCatalogError: Error, Hashable, CustomStringConvertible {
-    /// The path of the invalid member; empty for invalid JSON.
-    let place: String
-    /// The error at that path.
-    let problem: String
-
-    init(place: String, _ problem: String) {
-        self.place = place
-        self.problem = problem
-    }
-
-    /// The path and the error.
-    var description: String { place.isEmpty ? problem : "\(place) \(problem)" }
 }

@@ -11,12 +11,15 @@ struct StringsFile {
 
     /// Reads a file.
     ///
-    /// - Parameter bytes: The whole file; in UTF-16 with or without a byte order mark.
     /// - Returns: The values by key.
-    /// - Throws: ``StringsFileError`` with the line of the first error.
-    static func read(_ bytes: [UInt8]) throws(StringsFileError) -> [String: LocalizedString] {
-        guard bytes.count <= maximumByteCount else { throw StringsFileError(.tooLong, line: 1) }
-        guard let text = text(of: bytes) else { throw StringsFileError(.encoding, line: 1) }
+    /// - Throws: ``SimulatorError`` with the line of the first error.
+    static func read(_ bytes: [UInt8]) throws(SimulatorError) -> [String: LocalizedString] {
+        guard bytes.count <= maximumByteCount else {
+            throw StringsFile.error("the file is longer than \(maximumByteCount) bytes", line: 1)
+        }
+        guard let text = text(of: bytes) else {
+            throw StringsFile.error("the file is neither UTF-8 nor UTF-16", line: 1)
+        }
         var file = StringsFile(bytes: Array(text.utf8))
         return try file.entries()
     }
@@ -43,38 +46,40 @@ struct StringsFile {
         return String(validating: units, as: UTF16.self)
     }
 
+    private static func error(_ text: String, line: Int) -> SimulatorError { SimulatorError("line \(line): \(text)") }
+
+    private static func unknownEscape(_ sign: String, line: Int) -> SimulatorError {
+        let known = #"\a \b \f \n \r \t \v \" \' \\, octal digits, and \U with four digits"#
+        return error("unknown escape \\\(sign); known: \(known)", line: line)
+    }
+
     // MARK: Grammar
 
-    private mutating func entries() throws(StringsFileError) -> [String: LocalizedString] {
+    private mutating func entries() throws(SimulatorError) -> [String: LocalizedString] {
         var entries: [String: LocalizedString] = [:]
         var lines: [String: Int] = [:]
         try skipSpace()
         while let byte = peek() {
             let start = line
             let key = byte == UInt8(ascii: "\"") ? try quoted() : try bare()
-            try expect("=", after: .key)
+            try expect("=", after: "key")
             guard peek() == UInt8(ascii: "\"") else {
-                throw StringsFileError(.expected("a quoted value"), line: line)
+                throw StringsFile.error("expected a quoted value", line: line)
             }
             let value = try quoted()
-            try expect(";", after: .value)
+            try expect(";", after: "value")
             if let first = lines.updateValue(start, forKey: key) {
-                throw StringsFileError(.keyTwice(key, first: first), line: start)
+                throw StringsFile.error("duplicate key \(key), first used on line \(first)", line: start)
             }
             entries[key] = .plain(value)
         }
         return entries
     }
 
-    private enum Part {
-        case key
-        case value
-    }
-
-    private mutating func expect(_ sign: Unicode.Scalar, after part: Part) throws(StringsFileError) {
+    private mutating func expect(_ sign: Unicode.Scalar, after part: String) throws(SimulatorError) {
         try skipSpace()
         guard peek() == UInt8(ascii: sign) else {
-            throw StringsFileError(.expected("\(sign) after the \(part)"), line: line)
+            throw StringsFile.error("expected \(sign) after the \(part)", line: line)
         }
         advance()
         try skipSpace()
@@ -90,7 +95,7 @@ struct StringsFile {
     }
 
     /// Skips white space and comments.
-    private mutating func skipSpace() throws(StringsFileError) {
+    private mutating func skipSpace() throws(SimulatorError) {
         while let byte = peek() {
             if byte == UInt8(ascii: "/"), peek(1) == UInt8(ascii: "/") {
                 while let byte = peek(), byte != UInt8(ascii: "\n") { advance() }
@@ -104,7 +109,7 @@ struct StringsFile {
         }
     }
 
-    private mutating func skipComment() throws(StringsFileError) {
+    private mutating func skipComment() throws(SimulatorError) {
         let start = line
         index += 2
         while let byte = peek() {
@@ -114,18 +119,18 @@ struct StringsFile {
             }
             advance()
         }
-        throw StringsFileError(.unclosed("comment"), line: start)
+        throw StringsFile.error("the comment is not closed", line: start)
     }
 
     /// Reads a key without quotes: letters, digits and a few other characters.
-    private mutating func bare() throws(StringsFileError) -> String {
+    private mutating func bare() throws(SimulatorError) -> String {
         let start = index
         while let byte = peek(), byte.isBare { advance() }
-        guard index > start else { throw StringsFileError(.expected("a key"), line: line) }
+        guard index > start else { throw StringsFile.error("expected a key", line: line) }
         return String(decoding: bytes[start..<index], as: UTF8.self)
     }
 
-    private mutating func quoted() throws(StringsFileError) -> String {
+    private mutating func quoted() throws(SimulatorError) -> String {
         let start = line
         advance()
         var units: [UInt16] = []
@@ -139,28 +144,28 @@ struct StringsFile {
             advance()
             if byte == UInt8(ascii: "\"") {
                 guard let text = String(validating: units, as: UTF16.self) else {
-                    throw StringsFileError(.halfSurrogate, line: start)
+                    throw StringsFile.error("the escapes are not valid UTF-16", line: start)
                 }
                 return text
             }
             units.append(try escape())
             run = index
         }
-        throw StringsFileError(.unclosed("quoted string"), line: start)
+        throw StringsFile.error("the quoted string is not closed", line: start)
     }
 
     /// Reads the escape sequence after a backslash.
-    private mutating func escape() throws(StringsFileError) -> UInt16 {
-        guard let byte = peek() else { throw StringsFileError(.unclosed("quoted string"), line: line) }
+    private mutating func escape() throws(SimulatorError) -> UInt16 {
+        guard let byte = peek() else { throw StringsFile.error("the quoted string is not closed", line: line) }
         if (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(byte) { return number(radix: 8, digits: 1...3) ?? 0 }
         let place = line
         advance()
         if byte == UInt8(ascii: "U") {
-            guard let unit = number(radix: 16, digits: 4...4) else { throw StringsFileError(.escape("U"), line: place) }
+            guard let unit = number(radix: 16, digits: 4...4) else { throw StringsFile.unknownEscape("U", line: place) }
             return unit
         }
         guard let unit = StringsFile.escapes[byte] else {
-            throw StringsFileError(.escape(String(decoding: [byte], as: UTF8.self)), line: place)
+            throw StringsFile.unknownEscape(String(decoding: [byte], as: UTF8.self), line: place)
         }
         return unit
     }
@@ -191,53 +196,6 @@ extension UInt8 {
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
         default: "_-.:$/".utf8.contains(self)
-        }
-    }
-}
-
-/// The reason that a `.strings` file cannot be read.
-struct StringsFileError: Error, Hashable, CustomStringConvertible {
-    /// A kind of error.
-    enum Problem: Hashable {
-        /// The file is longer than the limit.
-        case tooLong
-        /// The bytes are neither UTF-8 nor UTF-16.
-        case encoding
-        /// A token is missing.
-        case expected(String)
-        /// A comment or a quoted string does not end.
-        case unclosed(String)
-        /// A backslash is followed by an unknown escape.
-        case escape(String)
-        /// Escapes form half of a surrogate pair.
-        case halfSurrogate
-        /// A key occurs a second time.
-        case keyTwice(String, first: Int)
-    }
-
-    let problem: Problem
-    /// The line number, from 1.
-    let line: Int
-
-    init(_ problem: Problem, line: Int) {
-        self.problem = problem
-        self.line = line
-    }
-
-    /// The line and the error.
-    var description: String { "line \(line): " + explanation }
-
-    private var explanation: String {
-        switch problem {
-        case .tooLong: "the file is longer than \(StringsFile.maximumByteCount) bytes"
-        case .encoding: "the file is neither UTF-8 nor UTF-16"
-        case .expected(let token): "expected \(token)"
-        case .unclosed(let token): "the \(token) is not closed"
-        case .escape(let sign):
-            "unknown escape \\\(sign); known: \\a \\b \\f \\n \\r \\t \\v \\\" \\' \\\\, octal digits, and \\U with"
-                + " four digits"
-        case .halfSurrogate: "the escapes are not valid UTF-16"
-        case .keyTwice(let key, let first): "duplicate key \(key), first used on line \(first)"
         }
     }
 }

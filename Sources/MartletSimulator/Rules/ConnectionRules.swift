@@ -105,7 +105,7 @@ struct ConnectionRules {
         )
     }
 
-    /// Whether two senders use a topic-specific key and its related key.
+    /// Whether two senders use a topic-specific key and its related key; it suffices that one key names the other.
     private static func areRelated(_ one: Sender, _ other: Sender) -> Bool {
         guard one.claims.keyID != other.claims.keyID, one.claims.teamID == other.claims.teamID,
             case .topics(_, _, let relatedToOne) = one.scope, case .topics(_, _, let relatedToOther) = other.scope
@@ -135,7 +135,7 @@ struct ConnectionRules {
                     + " one for the team \(sender.claims.teamID)"
             )
         }
-        guard !isRelated(sender, to: first) else { return nil }
+        guard !mayShareConnection(sender, first) else { return nil }
         return .credentials(
             .unrelatedKeyIDInToken,
             .providerTokenKeyUnrelated,
@@ -144,12 +144,12 @@ struct ConnectionRules {
         )
     }
 
-    private static func isRelated(_ sender: Sender, to first: Sender) -> Bool {
-        if sender.claims.keyID == first.claims.keyID { return true }
-        switch (first.scope, sender.scope) {
-        case (.team(let one), .team(let other)): return one == nil || other == nil || one == other
-        case (.topics(_, _, let related), .topics): return related.contains(sender.claims.keyID)
-        case (.team, .topics), (.topics, .team): return false
+    /// Whether the keys of two senders of one team may share a connection.
+    private static func mayShareConnection(_ one: Sender, _ other: Sender) -> Bool {
+        if one.claims.keyID == other.claims.keyID { return true }
+        guard case .team(let environment) = one.scope, case .team(let otherEnvironment) = other.scope else {
+            return areRelated(one, other)
         }
+        return environment == nil || otherEnvironment == nil || environment == otherEnvironment
     }
 }

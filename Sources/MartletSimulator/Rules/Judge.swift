@@ -72,7 +72,8 @@ struct Judge {
     var channels = ChannelRegistry()
     private let environment: SimulatedAPNs.Environment
     private let relaxedRules: RelaxedRules
-    private var expiredTokens = ExpiredTokens()
+    /// The last provider tokens that a fault has declared expired, by the hash of `authorization`.
+    private var expiredTokens = ExpiredTokens(capacity: 100)
     /// The seconds by which a fault has set the clock ahead, which the times passed by callers include.
     var clockSkew: Int64 = 0
 
@@ -204,12 +205,12 @@ struct Judge {
 
     /// Treats the provider token of a request as expired from now on, because a fault has answered that it is.
     mutating func expire(_ authorization: String?) {
-        if let authorization { expiredTokens.insert(authorization) }
+        if let authorization { expiredTokens.updateValue(true, forKey: authorization.hashValue) }
     }
 
     /// Accepts the tokens again that ``expire(_:)`` has declared expired.
     mutating func forgetExpiredTokens() {
-        expiredTokens = ExpiredTokens()
+        expiredTokens = ExpiredTokens(capacity: 100)
     }
 
     /// Returns the sender that a provider token names, or the refusal of the token on this connection.

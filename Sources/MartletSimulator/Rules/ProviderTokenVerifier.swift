@@ -87,10 +87,6 @@ struct ProviderTokenVerifier {
 
     /// Returns the refusal for the age of a token that is otherwise valid.
     ///
-    /// - Parameters:
-    ///   - claims: The claims of the token.
-    ///   - now: The time in seconds since 1970.
-    ///   - skew: The seconds by which a fault has set that time ahead.
     /// - Returns: The refusal; nil when APNs accepts the age.
     func ageProblem(of claims: ProviderToken, at now: Int64, skew: Int64) -> Refusal? {
         let age = claims.ageInSeconds(at: now)

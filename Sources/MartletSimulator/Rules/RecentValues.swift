@@ -14,8 +14,6 @@ struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var lastNumber = 0
 
     /// Creates an empty dictionary.
-    ///
-    /// - Parameter capacity: The maximum number of values, at least 1.
     init(capacity: Int) {
         self.capacity = max(1, capacity)
     }
@@ -26,9 +24,7 @@ struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The value for a key; nil when it was never set, or was removed.
     subscript(key: Key) -> Value? { entries[key]?.value }
 
-    /// Sets the value for a key.
-    ///
-    /// - Returns: The value that it replaces; nil for none.
+    /// Sets the value for a key; returns the value that it replaces, nil for none.
     @discardableResult
     mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
         lastNumber &+= 1
@@ -65,4 +61,12 @@ struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         order.removeFirst(start)
         start = 0
     }
+}
+
+/// Provider tokens that a fault has declared expired, by the hash of the value of `authorization`.
+typealias ExpiredTokens = RecentValues<Int, Bool>
+
+extension ExpiredTokens {
+    /// Returns whether a value of `authorization` has been declared expired.
+    func contains(_ authorization: String) -> Bool { count > 0 && self[authorization.hashValue] != nil }
 }

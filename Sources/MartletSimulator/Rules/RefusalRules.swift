@@ -3,120 +3,44 @@ internal import MartletServer
 internal import MartletTransport
 
 extension Lint.Rule {
-    static let requestPathUnknown = Lint.Rule(
-        "request-path-unknown",
-        .error,
-        .sending,
-        "the path of a request is not one of APNs"
-    )
-    static let requestMethodWrong = Lint.Rule(
-        "request-method-wrong",
-        .error,
-        .sending,
-        "the path of a request does not accept its method"
-    )
-    static let requestIDNotCanonical = Lint.Rule(
-        "request-id-not-canonical",
-        .error,
-        .broadcast,
-        "apns-request-id is not a UUID"
-    )
-    static let headerRepeated = Lint.Rule(
-        "header-repeated",
-        .error,
-        .sending,
-        "a request has the same header twice"
-    )
-    static let certificateNotForPushes = Lint.Rule(
-        "certificate-not-for-pushes",
-        .error,
-        .certificate,
-        "a client certificate names no topic"
-    )
-    static let certificateEnvironmentWrong = Lint.Rule(
-        "certificate-environment-wrong",
-        .error,
-        .certificate,
-        "a client certificate is for the other environment"
-    )
-    static let locationWithCertificate = Lint.Rule(
-        "location-with-certificate",
-        .error,
-        .sending,
-        "a push of type location comes with a client certificate"
-    )
-    static let broadcastExpirationNotStored = Lint.Rule(
-        "broadcast-expiration-not-stored",
-        .error,
-        .broadcast,
-        "a broadcast to a channel without storage has an apns-expiration other than 0"
-    )
-    static let topicNotAllowed = Lint.Rule(
-        "topic-not-allowed",
-        .error,
-        .providerToken,
-        "the signing key or the certificate is not for the topic"
-    )
-    static let deviceTokenMissing = Lint.Rule(
-        "device-token-missing",
-        .error,
-        .sending,
-        "the path has no device token"
-    )
-    static let deviceTokenMalformed = Lint.Rule(
-        "device-token-malformed",
-        .error,
-        .sending,
-        "the device token is not an even number of hexadecimal digits, 1024 at most"
-    )
-    static let deviceTokenOfOtherEnvironment = Lint.Rule(
-        "device-token-of-other-environment",
-        .error,
-        .responses,
-        "the device token belongs to the other environment"
-    )
-    static let deviceTokenOfOtherTopic = Lint.Rule(
-        "device-token-of-other-topic",
-        .error,
-        .responses,
-        "the device token is not registered for the topic"
-    )
-    static let deviceTokenUnregistered = Lint.Rule(
-        "device-token-unregistered",
-        .error,
-        .responses,
-        "the device token is no longer valid"
-    )
-    static let answeredByFault = Lint.Rule(
-        "answered-by-fault",
-        .warning,
-        .responses,
-        "a fault of the simulator, or the suffix of the device token, determined the answer"
-    )
-    static let answerLost = Lint.Rule(
-        "answer-lost",
-        .warning,
-        .responses,
-        "the answer to a push was not written to the connection"
-    )
-    static let trailersIgnored = Lint.Rule(
-        "trailers-ignored",
-        .warning,
-        .sending,
-        "a request has fields of APNs after its body, as trailers"
-    )
-    static let mdmWithoutCertificate = Lint.Rule(
-        "mdm-without-certificate",
-        .error,
-        .mdm,
-        "a push for a managed device is authenticated by a provider token"
-    )
-    static let pushRefused = Lint.Rule(
-        "push-refused",
-        .error,
-        .responses,
-        "APNs refuses a push for another reason"
-    )
+    static let requestPathUnknown = Lint.Rule("request-path-unknown", .error, .sending)
+        .when("the path of a request is not one of APNs")
+    static let requestMethodWrong = Lint.Rule("request-method-wrong", .error, .sending)
+        .when("the path of a request does not accept its method")
+    static let requestIDNotCanonical = Lint.Rule("request-id-not-canonical", .error, .broadcast)
+        .when("apns-request-id is not a UUID")
+    static let headerRepeated = Lint.Rule("header-repeated", .error, .sending)
+        .when("a request has the same header twice")
+    static let certificateNotForPushes = Lint.Rule("certificate-not-for-pushes", .error, .certificate)
+        .when("a client certificate names no topic")
+    static let certificateEnvironmentWrong = Lint.Rule("certificate-environment-wrong", .error, .certificate)
+        .when("a client certificate is for the other environment")
+    static let locationWithCertificate = Lint.Rule("location-with-certificate", .error, .sending)
+        .when("a push of type location comes with a client certificate")
+    static let broadcastExpirationNotStored = Lint.Rule("broadcast-expiration-not-stored", .error, .broadcast)
+        .when("a broadcast to a channel without storage has an apns-expiration other than 0")
+    static let topicNotAllowed = Lint.Rule("topic-not-allowed", .error, .providerToken)
+        .when("the signing key or the certificate is not for the topic")
+    static let deviceTokenMissing = Lint.Rule("device-token-missing", .error, .sending)
+        .when("the path has no device token")
+    static let deviceTokenMalformed = Lint.Rule("device-token-malformed", .error, .sending)
+        .when("the device token is not an even number of hexadecimal digits, 1024 at most")
+    static let deviceTokenOfOtherEnvironment = Lint.Rule("device-token-of-other-environment", .error, .responses)
+        .when("the device token belongs to the other environment")
+    static let deviceTokenOfOtherTopic = Lint.Rule("device-token-of-other-topic", .error, .responses)
+        .when("the device token is not registered for the topic")
+    static let deviceTokenUnregistered = Lint.Rule("device-token-unregistered", .error, .responses)
+        .when("the device token is no longer valid")
+    static let answeredByFault = Lint.Rule("answered-by-fault", .warning, .responses)
+        .when("a fault of the simulator, or the suffix of the device token, determined the answer")
+    static let answerLost = Lint.Rule("answer-lost", .warning, .responses)
+        .when("the answer to a push was not written to the connection")
+    static let trailersIgnored = Lint.Rule("trailers-ignored", .warning, .sending)
+        .when("a request has fields of APNs after its body, as trailers")
+    static let mdmWithoutCertificate = Lint.Rule("mdm-without-certificate", .error, .mdm)
+        .when("a push for a managed device is authenticated by a provider token")
+    static let pushRefused = Lint.Rule("push-refused", .error, .responses)
+        .when("APNs refuses a push for another reason")
 }
 
 /// The rules about the sending and the answer of a push, except those about provider tokens.
@@ -131,11 +55,6 @@ enum RefusalRules {
     ]
 
     /// Returns the finding about an answer that was not written to the connection.
-    ///
-    /// - Parameters:
-    ///   - status: The status of the answer.
-    ///   - loss: The cause.
-    /// - Returns: The finding.
     static func answerLost(status: Int, to loss: AnswerLoss) -> Lint.Finding {
         let unknown = "the client cannot know what became of the push"
         let unprocessed = "the client knows that the push was not processed, and can send it again"

@@ -1,18 +1,10 @@
 internal import MartletCore
 
 extension Lint.Rule {
-    static let payloadCompressed = Lint.Rule(
-        "payload-compressed",
-        .warning,
-        .sending,
-        "a request has a content-encoding"
-    )
-    static let activityChannelUnknown = Lint.Rule(
-        "activity-channel-unknown",
-        .error,
-        .liveActivity,
-        "input-push-channel names a channel that does not exist"
-    )
+    static let payloadCompressed = Lint.Rule("payload-compressed", .warning, .sending)
+        .when("a request has a content-encoding")
+    static let activityChannelUnknown = Lint.Rule("activity-channel-unknown", .error, .liveActivity)
+        .when("input-push-channel names a channel that does not exist")
 }
 
 /// The rules about a single request that depend on more than the push: on other header fields, or on the channels.

@@ -1,18 +1,10 @@
 internal import MartletCore
 
 extension Lint.Rule {
-    static let deviceTokenRepeated = Lint.Rule(
-        "device-token-repeated",
-        .warning,
-        .sending,
-        "a device gets the same push twice in a moment"
-    )
-    static let connectionPerPush = Lint.Rule(
-        "connection-per-push",
-        .warning,
-        .connection,
-        "each push comes over a connection of its own"
-    )
+    static let deviceTokenRepeated = Lint.Rule("device-token-repeated", .warning, .sending)
+        .when("a device gets the same push twice in a moment")
+    static let connectionPerPush = Lint.Rule("connection-per-push", .warning, .connection)
+        .when("each push comes over a connection of its own")
 }
 
 /// The rules that only a sequence of pushes can break.
@@ -36,13 +28,9 @@ struct TrafficRules {
         var deviceToken: String
         /// Whether the device receives the push at once.
         var isOnline = true
-        /// `apns-topic`.
         var topic: String
-        /// `apns-push-type`.
         var pushType: PushType?
-        /// `apns-collapse-id`.
         var collapseID: String?
-        /// The payload.
         var payload: [UInt8]
         /// The provider token; nil for a client with a certificate.
         var providerToken: SentToken?
@@ -102,8 +90,6 @@ struct TrafficRules {
     }
 
     /// Removes the remembered pushes to these devices, after their pushes were removed from the inbox.
-    ///
-    /// - Parameter targets: The device tokens in lower case, each with a topic.
     mutating func forget(_ targets: some Sequence<(deviceToken: String, topic: String)>) {
         for (deviceToken, topic) in targets {
             arrivals.removeValue(forKey: Target(deviceToken: deviceToken, topic: topic))
@@ -161,12 +147,6 @@ struct TrafficRules {
     // MARK: Provider tokens
 
     /// Returns the findings about the form and the age of a provider token.
-    ///
-    /// - Parameters:
-    ///   - token: The provider token of an accepted push.
-    ///   - time: The time of the push in seconds since 1970.
-    ///   - skew: The seconds by which a fault has set the simulator's clock ahead.
-    /// - Returns: The findings.
     static func findings(about token: SentToken, at time: Int64, skew: Int64) -> [Lint.Finding] {
         token.deviations.map(ProviderTokenRules.finding) + [age(of: token, at: time, skew: skew)].compactMap(\.self)
     }

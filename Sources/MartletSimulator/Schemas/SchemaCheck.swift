@@ -2,13 +2,7 @@ internal import MartletCore
 
 /// The types that a schema can name.
 enum SchemaType: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    case null
-    case boolean
-    case integer
-    case number
-    case string
-    case array
-    case object
+    case null, boolean, integer, number, string, array, object
 
     /// Returns whether a value has the type.
     func matches(_ value: JSONValue) -> Bool {
@@ -38,15 +32,11 @@ enum SchemaType: String, Sendable, Hashable, CaseIterable, CustomStringConvertib
 /// A check that a schema demands; subschemas are indices into the list of all schemas.
 enum SchemaCheck: Sendable, Hashable {
     enum Bound: Sendable, Hashable {
-        case minimum
-        case maximum
+        case minimum, maximum
     }
 
     enum Comparison: Sendable, Hashable {
-        case atLeast
-        case atMost
-        case above
-        case below
+        case atLeast, atMost, above, below
     }
 
     /// Rejects every value.

@@ -115,19 +115,11 @@ struct SchemaCompiler {
         case "maxLength": return .length(.maximum, try count(keyword))
         case "minItems": return .count(.minimum, try count(keyword))
         case "maxItems": return .count(.maximum, try count(keyword))
-        default:
-            if let check = try numberCheck(keyword) { return check }
-            return try annotation(keyword)
-        }
-    }
-
-    private func numberCheck(_ keyword: Keyword) throws(JSONSchemaError) -> SchemaCheck? {
-        switch keyword.name {
         case "minimum": return .number(.atLeast, try number(keyword))
         case "maximum": return .number(.atMost, try number(keyword))
         case "exclusiveMinimum": return .number(.above, try number(keyword))
         case "exclusiveMaximum": return .number(.below, try number(keyword))
-        default: return nil
+        default: return try annotation(keyword)
         }
     }
 

@@ -28,9 +28,7 @@ final class SchemaExploration {
         return error ?? refusal
     }
 
-    /// Makes a type decode placeholder values.
-    ///
-    /// - Returns: The decoded value.
+    /// Makes a type decode placeholder values, and returns the decoded value.
     func explore<Value: Decodable>(
         _ type: Value.Type,
         into sketch: SchemaSketch,
@@ -40,10 +38,10 @@ final class SchemaExploration {
         guard types.count <= SchemaExploration.depthLimit else {
             throw refusal("it contains itself: write its schema manually")
         }
-        if let (members, example, standIn) = try scalar(type) {
+        if let (members, example, placeholder) = try scalar(type) {
             sketch.shape = .scalar(members, example: example)
             types.removeLast()
-            return standIn
+            return placeholder
         }
         let value = try container(type, into: sketch, at: path)
         types.removeLast()
@@ -78,7 +76,7 @@ final class SchemaExploration {
     /// Returns the schema members, example and placeholder of a type that decodes from one JSON value; nil for other
     /// types.
     private func scalar<Value>(_ type: Value.Type) throws -> ([JSONValue.Member], JSONValue, Value)? {
-        let known: (members: [JSONValue.Member], example: JSONValue, standIn: Any)?
+        let known: (members: [JSONValue.Member], example: JSONValue, placeholder: Any)?
         switch type {
         case is String.Type: known = ([.init("type", "string")], "", "")
         case is Bool.Type: known = ([.init("type", "boolean")], false, false)
@@ -100,8 +98,8 @@ final class SchemaExploration {
         case let type as any (CaseIterable & RawRepresentable & Decodable).Type: known = try choice(type)
         default: known = nil
         }
-        guard let known, let standIn = known.standIn as? Value else { return nil }
-        return (known.members, known.example, standIn)
+        guard let known, let placeholder = known.placeholder as? Value else { return nil }
+        return (known.members, known.example, placeholder)
     }
 
     private func whole<Whole: FixedWidthInteger>(_ type: Whole.Type) -> ([JSONValue.Member], JSONValue, Any) {
@@ -131,10 +129,10 @@ final class SchemaExploration {
             else { throw refusal("it does not decode its raw values: write its schema manually") }
             values.append(value)
         }
-        guard let example = values.first, let standIn = type.allCases.first else {
+        guard let example = values.first, let placeholder = type.allCases.first else {
             throw refusal("it has no cases")
         }
-        return ([.init("enum", .array(values))], example, standIn)
+        return ([.init("enum", .array(values))], example, placeholder)
     }
 
     private static func json(_ rawValue: Any) -> JSONValue? {

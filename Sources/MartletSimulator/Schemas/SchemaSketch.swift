@@ -98,20 +98,20 @@ final class SchemaSketch {
 
     /// Returns values that differ from the example in one place, and whether the type accepts each if nothing was
     /// missed.
-    func variants() -> [(value: JSONValue, isTaken: Bool)] {
+    func variants() -> [(value: JSONValue, isAccepted: Bool)] {
         var variants: [(JSONValue, Bool)] = [(example, true)]
         if case .anything = shape { return variants }
         variants.append((.null, isNullable))
         switch shape {
         case .anything, .scalar: break
         case .map(let values):
-            for (value, isTaken) in values.variants() { variants.append((["key": value], isTaken)) }
+            for (value, isAccepted) in values.variants() { variants.append((["key": value], isAccepted)) }
         case .object:
             for (index, field) in fields.enumerated() {
                 var members = fields.map { JSONValue.Member($0.name, $0.sketch.example) }
-                for (value, isTaken) in field.sketch.variants() {
+                for (value, isAccepted) in field.sketch.variants() {
                     members[index].value = value
-                    variants.append((.object(members), isTaken))
+                    variants.append((.object(members), isAccepted))
                 }
                 members.remove(at: index)
                 variants.append((.object(members), field.isOptional))
@@ -119,10 +119,10 @@ final class SchemaSketch {
         case .list:
             let all = elements.map(\.example)
             for (index, element) in elements.enumerated() {
-                for (value, isTaken) in element.variants() {
+                for (value, isAccepted) in element.variants() {
                     var changed = all
                     changed[index] = value
-                    variants.append((.array(changed), isTaken))
+                    variants.append((.array(changed), isAccepted))
                 }
             }
         }

@@ -4,8 +4,7 @@ internal import MartletCore
 struct SchemaValidation {
     /// The reason for which a value cannot be checked.
     enum LimitError: Error {
-        case tooDeep
-        case tooMuch
+        case tooDeep, tooMuch
 
         /// The reason, as the rest of a sentence about the value.
         var message: String {

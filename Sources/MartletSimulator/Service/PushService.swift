@@ -22,19 +22,15 @@ actor PushService {
     private let numbering = ConnectionNumbering()
     private(set) var clients: [ObjectIdentifier: ServedClient] = [:]
     private(set) var closedConnections = ClosedConnections()
+    private var noticeLimit = NoticeLimit()
+    /// The file of the certificate that clients must trust; nil without TLS.
+    private let authorityFile: String?
     /// The number of pushes by the status of their answers.
     private(set) var answers: [Int: Int] = [:]
     /// The number of pushes over a connection whose answer was not written.
     private(set) var unanswered = 0
 
     /// Creates a service without ports.
-    ///
-    /// - Parameters:
-    ///   - configuration: The rules, limits and faults.
-    ///   - inbox: The inbox for received pushes.
-    ///   - archive: The writer that saves channels.
-    ///   - clock: The clock.
-    ///   - loop: The event loop of the connections, which is shut down when the service is released.
     init(
         _ configuration: SimulatedAPNs.Configuration,
         _ inbox: PushInbox,
@@ -46,6 +42,7 @@ actor PushService {
         self.clock = clock
         self.inbox = inbox
         self.archive = archive
+        authorityFile = configuration.isEncrypted ? configuration.authority?.certificateFile ?? "ca.pem" : nil
         machine = ServiceMachine(configuration)
     }
 
@@ -60,11 +57,6 @@ actor PushService {
 
     /// Listens on a port.
     ///
-    /// - Parameters:
-    ///   - host: An address literal.
-    ///   - port: The port; 0 for any free port.
-    ///   - tls: The TLS settings; nil for HTTP/2 in cleartext.
-    ///   - kind: The requests that the port accepts.
     /// - Returns: The port.
     /// - Throws: ``TransportError`` when the address is in use, or not one of this machine.
     func listen(
@@ -88,8 +80,6 @@ actor PushService {
     }
 
     /// Stops listening, and waits for open requests.
-    ///
-    /// - Parameter grace: The maximum time to wait for open requests.
     func close(grace: Duration) async {
         let closing = listeners
         listeners = []
@@ -120,9 +110,7 @@ actor PushService {
         case .unreadable(let status, let isMalformed):
             clients[key]?.record.unreadable(status, isMalformed: isMalformed)
         case .refused(let count):
-            guard let client = clients[key] else { return }
-            let streams = RefusedStreams(connection: client.connection.id, count: count)
-            inbox.assumeIsolated { $0.report(.streamsRefused(streams)) }
+            report(ConnectionNotice(streamsRefused: count, on: connection.id))
         case .goAway(let goAway):
             clients[key]?.record.goAwayReceived = goAway
         case .closed(let reason):
@@ -130,8 +118,16 @@ actor PushService {
             let opened = clients.removeValue(forKey: key)
             let client = opened ?? ServedClient(connection, on: port, at: now)
             client.record.hasFailedHandshake = opened == nil
+            if noticeLimit.admits(reason, from: connection.peer, at: now) {
+                let (id, peer) = (connection.id, connection.peer)
+                report(ConnectionNotice(connection: id, from: peer, failed: reason, authorityFile: authorityFile))
+            }
             closedConnections.add(client.record.closed(reason, at: now, with: client.state.connection, connection))
         }
+    }
+
+    private func report(_ notice: ConnectionNotice?) {
+        if let notice { inbox.assumeIsolated { $0.report(.noticed(notice)) } }
     }
 
     private func answer(
@@ -140,6 +136,8 @@ actor PushService {
         from client: ServedClient,
         on port: ConnectionRecord.Port
     ) {
+        // The client knows that a GOAWAY frame has excluded the request, and sends it again over another connection.
+        guard reply.streamID <= client.lastStreamID else { return reply.reset(.refusedStream) }
         let now = clock.secondsSince1970()
         let request = Judge.completed(request, over: client.state.connection)
         client.record.receivedRequest(openStreams: client.connection.openStreamCount)
@@ -240,19 +238,15 @@ actor PushService {
     /// The contracts of Live Activities.
     var contracts: ActivityContracts { machine.contracts }
 
-    /// Changes the devices, channels, signing keys or contracts.
-    ///
-    /// - Parameter change: The change; its second argument is the time in seconds since 1970.
-    /// - Returns: The result of the change.
-    /// - Throws: The error of the change.
+    /// Changes the devices, channels, signing keys or contracts; the change is passed the time in seconds since 1970.
     func update<Value, Failure>(
-        _ change: (inout ServiceMachine, Int64) throws(Failure) -> Value
+        _ change: @Sendable (inout ServiceMachine, Int64) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try change(&machine, clock.secondsSince1970())
     }
 
     /// Changes the devices, and records the delivery events of stored pushes.
-    func deliver(_ change: (inout ServiceMachine, Int64) -> DeviceRegistry.Deliveries) {
+    func deliver(_ change: @Sendable (inout ServiceMachine, Int64) -> DeviceRegistry.Deliveries) {
         let deliveries = update(change)
         inbox.assumeIsolated { $0.record(deliveries) }
     }
@@ -265,7 +259,7 @@ actor PushService {
     /// - Throws: The error of the change.
     func updateFaults<Failure>(
         endsLimits: Bool,
-        _ change: (inout ServiceMachine) throws(Failure) -> Void
+        _ change: @Sendable (inout ServiceMachine) throws(Failure) -> Void
     ) throws(Failure) {
         try change(&machine)
         for listener in listeners { listener.use(initialStreams: machine.initialStreams) }

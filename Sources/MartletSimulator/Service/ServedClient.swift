@@ -8,6 +8,8 @@ final class ServedClient {
     var record: ConnectionRecord
     /// The fault that has ended the connection.
     private(set) var endingFault: FaultInjection?
+    /// The highest stream that is processed, after a fault has sent a GOAWAY frame that excludes later ones.
+    private(set) var lastStreamID = Int32.max
 
     init(_ connection: ClientConnection, on port: ConnectionRecord.Port, at now: Int64) {
         self.connection = connection
@@ -50,11 +52,9 @@ final class ServedClient {
         case .resetStream(let code): reply.reset(HTTP2ErrorCode(rawValue: code))
         case .goAway(let code, let text, let includesRequest):
             endingFault = injection
-            connection.goAway(
-                HTTP2ErrorCode(rawValue: code),
-                debugData: Array(text.utf8),
-                lastStreamID: includesRequest ? nil : max(0, reply.streamID - 2)
-            )
+            let last = includesRequest ? nil : max(0, reply.streamID - 2)
+            if let last { lastStreamID = last }
+            connection.goAway(HTTP2ErrorCode(rawValue: code), debugData: Array(text.utf8), lastStreamID: last)
         case .drain(let text):
             endingFault = injection
             connection.shutDown(debugData: Array(text.utf8))

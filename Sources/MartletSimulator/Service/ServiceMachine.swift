@@ -83,14 +83,7 @@ struct ServiceMachine {
 
     // MARK: Requests
 
-    /// Decides about a request of a client.
-    ///
-    /// - Parameters:
-    ///   - request: The request, with the topic that the client's certificate supplies.
-    ///   - client: The state of the client.
-    ///   - port: The port that the client connects to.
-    ///   - now: The time in seconds since 1970.
-    /// - Returns: The decision.
+    /// Decides about a request of a client, at a time in seconds since 1970.
     mutating func decide(
         on request: APNsRequest,
         from client: inout ClientState,
@@ -214,16 +207,6 @@ struct ServiceMachine {
 
     /// Returns the record of an answered push with its findings and delivery events, and the delivery events of other
     /// pushes.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - decision: The decision about the request.
-    ///   - number: The number of the push.
-    ///   - namespace: The namespace of the push; nil for none.
-    ///   - connection: The number of the connection; ``ReceivedPush/noConnection`` for the inbox page.
-    ///   - client: The state of the client.
-    ///   - now: The time in seconds since 1970.
-    /// - Returns: The record, and the delivery events of other pushes by their numbers.
     mutating func record(
         _ request: APNsRequest,
         _ decision: Decision,

@@ -123,7 +123,8 @@ struct HTTP2Session: ~Copyable {
 
     /// Processes bytes from the peer; their events are then available from ``takeEvents(_:)``.
     ///
-    /// - Throws: ``TransportError`` of kind `.protocolViolation` when the connection cannot continue. A violation that
+    /// - Throws: ``TransportError`` of kind `.notHTTP2` for a client that does not begin with the HTTP/2 preface, and
+    ///   of kind `.protocolViolation` when the connection cannot continue. A violation that
     ///   HTTP/2 answers with a frame does not throw: the frame is added to the output, and then ``isOver`` is true.
     func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) throws(TransportError) {
         inbox.now = now
@@ -131,6 +132,11 @@ struct HTTP2Session: ~Copyable {
             return inbox.terminate(raw, .enhanceYourCalm, because: HTTP2FrameBudget.excess)
         }
         let count = nghttp2_session_mem_recv(raw, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
+        if count == Int(NGHTTP2_ERR_BAD_CLIENT_MAGIC.rawValue) {
+            // A record of the TLS handshake begins with 22 (RFC 8446 §5.1).
+            let data = bytes.first == 22 ? "a TLS handshake to a port without TLS" : "data that is not HTTP/2"
+            throw TransportError(.notHTTP2, "the client sent \(data)")
+        }
         guard count >= 0 else {
             throw TransportError(.protocolViolation, "the peer violated HTTP/2: \(nghttp2Message(CInt(count)))")
         }

@@ -255,16 +255,23 @@ package struct Transport: ~Copyable {
         if code == SSL_R_UNEXPECTED_EOF_WHILE_READING {
             return .failed(TransportError(.closedByPeer, "\(peerName) closed the connection during \(what)"))
         }
+        let isServer = SSL_is_server(ssl) != 0
         if Transport.certificateAlerts.contains(code) {
-            return .failed(
-                TransportError(.certificateRejected, "\(peerName) did not accept this side's certificate: \(message)")
-            )
+            let text =
+                isServer
+                ? "\(peerName) does not trust the server's certificate"
+                : "\(peerName) did not accept this side's certificate"
+            return .failed(TransportError(.certificateRejected, "\(text): \(message)"))
         }
         if code == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL {
             return .failed(TransportError(.notHTTP2, "\(peerName) does not support HTTP/2 (\(message))"))
         }
         // The errors that OpenSSL reports for a peer that responds in cleartext.
         let isClear = [SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_PACKET_LENGTH_TOO_LONG].contains(code)
+        if isClear, isServer {
+            let data = code == SSL_R_HTTP_REQUEST ? "plain HTTP" : "data that is not TLS"
+            return .failed(TransportError(.tlsFailed, "\(peerName) sent \(data) to a port with TLS"))
+        }
         let guess = isClear ? "; the server may not use TLS on this port" : ""
         return .failed(TransportError(.tlsFailed, "TLS with \(peerName) failed during \(what): \(message)\(guess)"))
     }

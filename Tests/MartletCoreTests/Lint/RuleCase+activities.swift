@@ -24,6 +24,24 @@ extension RuleCase {
             near: .activity(#""timestamp":1700000001,"event":"update","content-state":{}"#)
         ),
         RuleCase(
+            "activity-timestamp-not-positive",
+            "\(aps)/timestamp",
+            .activity(#""timestamp":0,"event":"update","content-state":{}"#),
+            near: .activity(#""timestamp":1,"event":"update","content-state":{}"#)
+        ),
+        RuleCase(
+            "activity-timestamp-not-positive",
+            "\(aps)/timestamp",
+            .activity(#""timestamp":-1700000000,"event":"update","content-state":{}"#),
+            near: .activity(#""timestamp":1700000000,"event":"update","content-state":{}"#)
+        ),
+        RuleCase(
+            "activity-attributes-type-empty",
+            "\(aps)/attributes-type",
+            .start(#""attributes-type":"","attributes":{},"alert":"x""#),
+            near: .start(#""attributes-type":"A","attributes":{},"alert":"x""#)
+        ),
+        RuleCase(
             "activity-time-in-milliseconds",
             "\(aps)/timestamp",
             .activity(#""timestamp":1700000000000,"event":"update","content-state":{}"#),

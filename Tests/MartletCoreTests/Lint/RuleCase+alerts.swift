@@ -94,7 +94,21 @@ extension RuleCase {
             near: .aps(#""content-available":1,"badge":2"#)
         ),
         RuleCase("alert-shows-nothing", aps, .aps(""), near: .aps(#""sound":"default""#)),
-        RuleCase("alert-shows-nothing", aps, .aps(#""alert":"","category":"x""#), near: .aps(#""badge":0"#)),
+        RuleCase("alert-shows-nothing", aps, .aps(#""category":"x""#), near: .aps(#""badge":0"#)),
+        RuleCase("alert-empty", "\(aps)/alert", .aps(#""alert":"""#), near: .aps(#""alert":" ""#)),
+        RuleCase("alert-empty", "\(aps)/alert", .aps(#""alert":{},"badge":3"#), near: .alert(#""title":"x""#)),
+        RuleCase(
+            "alert-empty",
+            "\(aps)/alert",
+            .start(#""attributes-type":"A","attributes":{},"alert":"""#),
+            near: .start(#""attributes-type":"A","attributes":{},"alert":"x""#)
+        ),
+        RuleCase(
+            "push-type-mismatch",
+            type,
+            .aps(#""ptt-push-type":"service-update""#, "voip"),
+            near: .aps(#""alert":"x""#, "voip")
+        ),
         RuleCase(
             "background-without-content-available",
             aps,

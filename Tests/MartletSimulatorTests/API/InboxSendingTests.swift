@@ -60,7 +60,7 @@ import Testing
 
     @Test(arguments: [
         (#"{"payload":{}}"#, "device-token, or app"), (#"{"device-token":"5d","app":"a","payload":{}}"#, "or app"),
-        (#"{"device-token":"5d"}"#, "payload is missing"), (#"{"to":"5d"}"#, "unknown member to"),
+        (#"{"device-token":"5d"}"#, "payload is missing"), (#"{"to":"5d"}"#, "to is unknown"),
         (
             #"{"device-token":"5d","headers":{"authorization":"x"},"payload":{}}"#,
             "headers must be strings with these names"

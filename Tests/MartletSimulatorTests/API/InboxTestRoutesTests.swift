@@ -28,6 +28,27 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test(arguments: ["{}", #"{"assertions":[]}"#])
+    func `a request without assertions is refused with the rule`(body: String) async throws {
+        let bench = try await InboxBench()
+        let refused = try await bench.send("POST", "/api/v1/assertions", body)
+        #expect(refused.status == "400" && refused.body.contains("at least one assertion"), "\(refused.body)")
+        await bench.apns.stop()
+    }
+
+    @Test func `a wait may last fractions of a second`() async throws {
+        let bench = try await InboxBench()
+        for time in ["0.2", "0", "0.001"] {
+            #expect(try await bench.get("/api/v1/pushes/wait?timeout=\(time)").status == "408", "\(time)")
+        }
+        for wrong in ["-1", "300.1", "1e2", "nan", "0x1", "long", ""] {
+            let refused = try await bench.get("/api/v1/pushes/wait?timeout=\(wrong)")
+            #expect(refused.status == "400", "\(wrong)")
+            #expect(refused.body.contains("timeout must be a number of seconds from 0 to 300"), "\(refused.body)")
+        }
+        await bench.apns.stop()
+    }
+
     @Test func `assertions of one request are bounded, and so are their near misses`() async throws {
         let bench = try await InboxBench(pushes: 1)
         func body(_ count: Int) -> String {
@@ -132,7 +153,9 @@ import Testing
             #expect(push.deliveries == original.deliveries && push.findings == original.findings)
         }
         let broken = try await other.send("POST", "/api/v1/import", "{\"number\":1}")
-        #expect(broken.status == "400" && broken.body.contains("line 1: time must be a whole number"))
+        #expect(
+            broken.status == "400" && broken.body.contains("line 1: time is missing: it must be a nonnegative integer")
+        )
         let old = #"{"time":1,"connection":1,"device-token":"5d","status":200,"apns-id":"","payload":{}}"#
         #expect(try await other.send("POST", "/api/v1/import", old).body == #"{"imported":1,"cursor":5}"#)
         #expect(await other.apns.pushes.last?.time == 1, "what was taken in just now is not too old")

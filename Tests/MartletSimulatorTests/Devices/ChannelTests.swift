@@ -1,8 +1,9 @@
 import Foundation
 import Martlet
-import MartletSimulator
 import TestSupport
 import Testing
+
+@testable import MartletSimulator
 
 /// Broadcasts and channels, through the client and as curl sends them.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ChannelTests {
@@ -85,6 +86,11 @@ import Testing
         try await bench.client.broadcast(.end(dismissal: .immediately), on: channel, of: app)
         let pushes = await bench.apns.pushes
         #expect(pushes.map(\.status) == [200, 200, 200])
+        for push in pushes {
+            #expect(push.json["apns-request-id"]?.stringValue == push.id && push.json["apns-id"] == nil)
+            #expect(try ReceivedPush(record: push.record) == push, "an archive stores it")
+            #expect(try ReceivedPush(record: push.json).id == push.id, "an export contains it")
+        }
         #expect(pushes.allSatisfy { $0.channel == channel && $0.headers.pushType == "liveactivity" })
         #expect(pushes.allSatisfy { $0.headers.topic == nil && $0.headers.id == nil })
         #expect(pushes.map(\.headers.priority) == ["10", "10", "5"])

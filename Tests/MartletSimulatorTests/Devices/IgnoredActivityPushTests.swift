@@ -45,6 +45,11 @@ import Testing
             "its timestamp 1795365625000 is in milliseconds, not in seconds",
             "activity-time-in-milliseconds"
         ),
+        Case(
+            aps: #""timestamp":0,"event":"update","content-state":{}"#,
+            "its timestamp 0 is not after 1970",
+            "activity-timestamp-not-positive"
+        ),
         Case(aps: #""timestamp":20,"content-state":{}"#, "it has no event", "activity-event-missing"),
         Case(
             aps: #""timestamp":20,"event":"stop","content-state":{}"#,
@@ -75,6 +80,7 @@ import Testing
         Case(aps: start(without: "alert"), "a start needs alert", "activity-start-incomplete"),
         Case(aps: start(without: "content-state"), "it has no content-state", "activity-state-missing"),
         Case(aps: start(["attributes": "[]"]), "its attributes has the wrong type", "value-wrong-type"),
+        Case(aps: start(["attributes-type": "\"\""]), "its attributes-type is empty", "activity-attributes-type-empty"),
         Case(aps: start(["attributes-type": "1"]), "its attributes-type has the wrong type", "value-wrong-type"),
         Case(aps: start(["alert": "1"]), "its alert has the wrong type", "alert-wrong-type"),
     ]

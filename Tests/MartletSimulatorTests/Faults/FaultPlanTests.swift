@@ -1,4 +1,5 @@
 import MartletCore
+import MartletHTTPServer
 import Testing
 
 @testable import MartletSimulator
@@ -70,8 +71,9 @@ import Testing
         #"{"do":"delay","seconds":1,"jitter":3601}"#,
     ])
     func `a delay in JSON must be from 0 seconds to an hour`(json: String) throws {
-        let error = try #require(throws: FaultError.self) { try Fault(json: JSONReader.read(Array(json.utf8))) }
-        #expect(error.description.hasSuffix("must be a number from 0 to 3600"))
+        let rule = APIField(try JSONReader.read(Array(json.utf8)), named: "the rule")
+        let problem = try #require(throws: APIProblem.self) { try Fault(rule) }
+        #expect(problem.detail.contains("must be a number from 0 to 3600"))
     }
 
     @Test func `a delay with jitter is within its bounds`() {

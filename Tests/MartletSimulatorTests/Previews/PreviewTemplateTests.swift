@@ -37,17 +37,18 @@ import Testing
         ),
     ])
     func `an error has its place and rule`(text: String, message: String) {
-        let error = #expect(throws: PreviewTemplateError.self) { try template(text) }
+        let error = #expect(throws: SimulatorError.self) { try template(text) }
         #expect(error?.description == message)
     }
 
     @Test func `texts and paths have bounds`() {
         let long = String(repeating: "x", count: 501)
-        #expect(throws: PreviewTemplateError("lock.title", .length)) {
+        #expect(throws: SimulatorError("lock.title: is longer than 500 bytes")) {
             try PreviewTemplate(json: ["lock": ["title": .string(long)]])
         }
         let deep = Array(repeating: "a", count: 17).joined(separator: ".")
-        #expect(throws: PreviewTemplateError("lock.title", .path(deep))) {
+        let rule = "must be a path of at most 16 names separated by periods, as in {{driver.name}} or {{stops.0}}"
+        #expect(throws: SimulatorError("lock.title: {{\(deep)}} \(rule)")) {
             try PreviewTemplate(json: ["lock": ["title": .string("{{\(deep)}}")]])
         }
     }
@@ -58,7 +59,7 @@ import Testing
         for number in 0..<PreviewData.templateLimit {
             try material.set(template, .init(app: "com.example.app", attributesType: "Type\(number)"))
         }
-        #expect(throws: PreviewLimitError.self) {
+        #expect(throws: SimulatorError.self) {
             try material.set(template, .init(app: "other", attributesType: "Type"))
         }
         try material.set(template, .init(app: "com.example.app", attributesType: "Type0"))
@@ -66,7 +67,7 @@ import Testing
         let large = ["key": LocalizedString.plain(String(repeating: "x", count: LocalizedTables.byteLimit - 3))]
         try tables.set(large, "de", of: "com.example.app")
         try tables.set(large, "de", of: "com.example.app")
-        #expect(throws: PreviewLimitError.self) { try tables.set(["a": .plain("b")], "en", of: "com.example.app") }
+        #expect(throws: SimulatorError.self) { try tables.set(["a": .plain("b")], "en", of: "com.example.app") }
         #expect(tables.apps["com.example.app"]?.keys.sorted() == ["de"])
     }
 }
@@ -94,7 +95,7 @@ import Testing
             (Array(#"{"kind":"widget"}"#.utf8), .widget, "schemaVersion"),
             (Array(#"{"snapshotId":"a","schemaVersion":"9"}"#.utf8), .widget, "version 9, not 5"),
         ] {
-            let error = #expect(throws: StoredSurfaceError.self) { try StoredSurface(bytes, kind: kind) }
+            let error = #expect(throws: SimulatorError.self) { try StoredSurface(bytes, kind: kind) }
             #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
         }
     }

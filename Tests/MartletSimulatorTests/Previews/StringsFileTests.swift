@@ -15,6 +15,8 @@ import Testing
         "emoji": .plain("🚀 🚕"),
     ]
 
+    private static let knownEscapes = #"known: \a \b \f \n \r \t \v \" \' \\, octal digits, and \U with four digits"#
+
     @Test func `a file is read in every encoding that Xcode writes`() throws {
         let units = Array(Self.file.utf16)
         let little = units.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
@@ -28,28 +30,34 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""a" = "b""#, 1, StringsFileError.Problem.expected("; after the value")),
-        ("\n\"a\" \"b\";", 2, .expected("= after the key")),
-        (#""a" = b;"#, 1, .expected("a quoted value")),
-        (#"= "b";"#, 1, .expected("a key")),
-        ("\"a\" =\n\"b\n\n", 2, .unclosed("quoted string")),
-        ("\n/* a\n", 2, .unclosed("comment")),
-        (#""a" = "\q";"#, 1, .escape("q")),
-        (#""a" = "\U12";"#, 1, .escape("U")),
-        (#""a" = "\Ud83d";"#, 1, .halfSurrogate),
-        ("\"a\" = \"1\";\n\n\"a\" = \"2\";", 3, .keyTwice("a", first: 1)),
-        (#""a" = "\"#, 1, .unclosed("quoted string")),
+        (#""a" = "b""#, 1, "expected ; after the value"),
+        ("\n\"a\" \"b\";", 2, "expected = after the key"),
+        (#""a" = b;"#, 1, "expected a quoted value"),
+        (#"= "b";"#, 1, "expected a key"),
+        ("\"a\" =\n\"b\n\n", 2, "the quoted string is not closed"),
+        ("\n/* a\n", 2, "the comment is not closed"),
+        (#""a" = "\q";"#, 1, "unknown escape \\q; " + Self.knownEscapes),
+        (#""a" = "\U12";"#, 1, "unknown escape \\U; " + Self.knownEscapes),
+        (#""a" = "\Ud83d";"#, 1, "the escapes are not valid UTF-16"),
+        ("\"a\" = \"1\";\n\n\"a\" = \"2\";", 3, "duplicate key a, first used on line 1"),
+        (#""a" = "\"#, 1, "the quoted string is not closed"),
     ])
-    func `an error has its line`(text: String, line: Int, problem: StringsFileError.Problem) {
-        #expect(throws: StringsFileError(problem, line: line)) { try StringsFile.read(Array(text.utf8)) }
+    func `an error has its line`(text: String, line: Int, problem: String) {
+        #expect(throws: SimulatorError("line \(line): \(problem)")) { try StringsFile.read(Array(text.utf8)) }
     }
 
     @Test func `invalid encodings and long files are refused`() {
-        #expect(throws: StringsFileError(.encoding, line: 1)) { try StringsFile.read([0xC3, 0x28, 0xC3]) }
-        #expect(throws: StringsFileError(.encoding, line: 1)) { try StringsFile.read([0xFF, 0xFE, 0x22]) }
-        #expect(throws: StringsFileError(.encoding, line: 1)) { try StringsFile.read([0xFF, 0xFE, 0x3D, 0xD8]) }
+        #expect(throws: SimulatorError("line 1: the file is neither UTF-8 nor UTF-16")) {
+            try StringsFile.read([0xC3, 0x28, 0xC3])
+        }
+        #expect(throws: SimulatorError("line 1: the file is neither UTF-8 nor UTF-16")) {
+            try StringsFile.read([0xFF, 0xFE, 0x22])
+        }
+        #expect(throws: SimulatorError("line 1: the file is neither UTF-8 nor UTF-16")) {
+            try StringsFile.read([0xFF, 0xFE, 0x3D, 0xD8])
+        }
         let long = [UInt8](repeating: 0x20, count: StringsFile.maximumByteCount + 1)
-        #expect(throws: StringsFileError(.tooLong, line: 1)) { try StringsFile.read(long) }
+        #expect(throws: SimulatorError("line 1: the file is longer than 1048576 bytes")) { try StringsFile.read(long) }
     }
 
     @Test func `damaged files do not trap`() {
@@ -66,7 +74,7 @@ import Testing
 }
 
 @Suite struct StringCatalogTests {
-    private func read(_ text: String) throws(StringCatalogError) -> [String: [String: LocalizedString]] {
+    private func read(_ text: String) throws(SimulatorError) -> [String: [String: LocalizedString]] {
         try StringCatalog.read(Array(text.utf8))
     }
 
@@ -123,7 +131,7 @@ import Testing
         ),
     ])
     func `an error has its place`(text: String, message: String) {
-        let error = #expect(throws: StringCatalogError.self) { try read(text) }
+        let error = #expect(throws: SimulatorError.self) { try read(text) }
         #expect(error?.description == message)
     }
 }

@@ -171,6 +171,14 @@ import Testing
         #expect(second.send("A") == .unrelatedKeyIDInToken)
     }
 
+    @Test func `keys are related when either of them names the other`() throws {
+        let topics: Set<Topic> = ["com.example.app"]
+        var bench = try Bench()
+        try bench.register("T", .topics(topics, .development, relatedKeyIDs: ["R"]))
+        try bench.register("R", .topics(topics, .development))
+        #expect(bench.send("R") == nil && bench.send("T") == nil && bench.send("R") == nil)
+    }
+
     @Test func `a change between two related keys is no update of the provider token`() throws {
         let topics: Set<Topic> = ["com.example.app"]
         var bench = try Bench()

@@ -153,7 +153,7 @@ import Testing
         let article = try String(contentsOf: URL(filePath: path), encoding: .utf8)
         let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
         let rules = [
-            ProviderTokenRules.all, RefusalRules.all, RequestRules.all, ActivityRule.allCases.map(\.rule),
+            ProviderTokenRules.all, RefusalRules.all, RequestRules.all, ActivityRules.all,
             ActivityContract.rules, TrafficRules.all,
         ].joined()
         #expect(rows == rules.map { "| `\($0.id)` | \($0.severity.rawValue) | \($0.summary) |" })
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func `every rule is listed once, beside those for a single push`() {
-        let names = [TrafficRules.all, ProviderTokenRules.all, ActivityRule.allCases.map(\.rule), RefusalRules.all]
+        let names = [TrafficRules.all, ProviderTokenRules.all, ActivityRules.all, RefusalRules.all]
             .joined().map(\.id)
         #expect(Set(names).count == names.count)
         #expect(Set(names).isDisjoint(with: Lint.rules.map(\.id)))

@@ -76,12 +76,12 @@ import Testing
 
     @Test func `refused streams are counted and reported`() async throws {
         let bench = try await RawBench(streams: 1)
-        let reports = await bench.apns.refusedStreams()
+        let reports = await bench.apns.notices()
         bench.raw.send(bench.headers(1) + bench.headers(3) + bench.headers(5))
         var count = 0
         for await report in reports {
-            #expect(report.connection == 1)
-            count += report.count
+            #expect(report.json["connection"] == 1 && report.label == "refused")
+            count += Int(report.json["streams-refused"]?.integerValue ?? 0)
             if count == 2 { break }
         }
         #expect(try await bench.connection()["streams-refused"]?.integerValue == 2)
