@@ -26,6 +26,14 @@ const char *martlet_sql_postgresql_claim(void) {
     return (const char *)postgresql_claim;
 }
 
+static const unsigned char postgresql_dead_tokens[] = {
+#embed "postgresql/dead_tokens.sql" suffix(, 0)
+};
+
+const char *martlet_sql_postgresql_dead_tokens(void) {
+    return (const char *)postgresql_dead_tokens;
+}
+
 static const unsigned char postgresql_enqueue[] = {
 #embed "postgresql/enqueue.sql" suffix(, 0)
 };
@@ -88,6 +96,14 @@ static const unsigned char postgresql_tables[] = {
 
 const char *martlet_sql_postgresql_tables(void) {
     return (const char *)postgresql_tables;
+}
+
+static const unsigned char sqlite_dead_tokens[] = {
+#embed "sqlite/dead_tokens.sql" suffix(, 0)
+};
+
+const char *martlet_sql_sqlite_dead_tokens(void) {
+    return (const char *)sqlite_dead_tokens;
 }
 
 static const unsigned char sqlite_expiry[] = {
