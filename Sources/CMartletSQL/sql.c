@@ -1,115 +1,84 @@
 #include "CMartletSQL.h"
 
-// A C compiler embeds a file as it is (C23, 6.10.4); the zero ends the text.
+// A C compiler embeds a file as it is (C23, 6.10.4); the zero ends the text. A macro cannot embed a file.
+#define TEXT(script) const char *martlet_sql_##script(void) { return (const char *)script; }
 
 static const unsigned char postgresql_accept[] = {
 #embed "postgresql/accept.sql" suffix(, 0)
 };
-
-const char *martlet_sql_postgresql_accept(void) {
-    return (const char *)postgresql_accept;
-}
+TEXT(postgresql_accept)
 
 static const unsigned char postgresql_adopt[] = {
 #embed "postgresql/adopt.sql" suffix(, 0)
 };
-
-const char *martlet_sql_postgresql_adopt(void) {
-    return (const char *)postgresql_adopt;
-}
+TEXT(postgresql_adopt)
 
 static const unsigned char postgresql_claim[] = {
 #embed "postgresql/claim.sql" suffix(, 0)
 };
+TEXT(postgresql_claim)
 
-const char *martlet_sql_postgresql_claim(void) {
-    return (const char *)postgresql_claim;
-}
+static const unsigned char postgresql_dead_tokens[] = {
+#embed "postgresql/dead_tokens.sql" suffix(, 0)
+};
+TEXT(postgresql_dead_tokens)
 
 static const unsigned char postgresql_enqueue[] = {
 #embed "postgresql/enqueue.sql" suffix(, 0)
 };
-
-const char *martlet_sql_postgresql_enqueue(void) {
-    return (const char *)postgresql_enqueue;
-}
+TEXT(postgresql_enqueue)
 
 static const unsigned char postgresql_housekeeping[] = {
 #embed "postgresql/housekeeping.sql" suffix(, 0)
 };
-
-const char *martlet_sql_postgresql_housekeeping(void) {
-    return (const char *)postgresql_housekeeping;
-}
+TEXT(postgresql_housekeeping)
 
 static const unsigned char postgresql_identities[] = {
 #embed "postgresql/identities.sql" suffix(, 0)
 };
-
-const char *martlet_sql_postgresql_identities(void) {
-    return (const char *)postgresql_identities;
-}
+TEXT(postgresql_identities)
 
 static const unsigned char postgresql_lanes[] = {
 #embed "postgresql/lanes.sql" suffix(, 0)
 };
-
-const char *martlet_sql_postgresql_lanes(void) {
-    return (const char *)postgresql_lanes;
-}
+TEXT(postgresql_lanes)
 
 static const unsigned char postgresql_lines[] = {
 #embed "postgresql/lines.sql" suffix(, 0)
 };
-
-const char *martlet_sql_postgresql_lines(void) {
-    return (const char *)postgresql_lines;
-}
+TEXT(postgresql_lines)
 
 static const unsigned char postgresql_nodes[] = {
 #embed "postgresql/nodes.sql" suffix(, 0)
 };
-
-const char *martlet_sql_postgresql_nodes(void) {
-    return (const char *)postgresql_nodes;
-}
+TEXT(postgresql_nodes)
 
 static const unsigned char postgresql_settle[] = {
 #embed "postgresql/settle.sql" suffix(, 0)
 };
-
-const char *martlet_sql_postgresql_settle(void) {
-    return (const char *)postgresql_settle;
-}
+TEXT(postgresql_settle)
 
 static const unsigned char postgresql_tables[] = {
 #embed "postgresql/tables.sql" suffix(, 0)
 };
+TEXT(postgresql_tables)
 
-const char *martlet_sql_postgresql_tables(void) {
-    return (const char *)postgresql_tables;
-}
+static const unsigned char sqlite_dead_tokens[] = {
+#embed "sqlite/dead_tokens.sql" suffix(, 0)
+};
+TEXT(sqlite_dead_tokens)
 
 static const unsigned char sqlite_expiry[] = {
 #embed "sqlite/expiry.sql" suffix(, 0)
 };
-
-const char *martlet_sql_sqlite_expiry(void) {
-    return (const char *)sqlite_expiry;
-}
+TEXT(sqlite_expiry)
 
 static const unsigned char sqlite_lanes[] = {
 #embed "sqlite/lanes.sql" suffix(, 0)
 };
-
-const char *martlet_sql_sqlite_lanes(void) {
-    return (const char *)sqlite_lanes;
-}
+TEXT(sqlite_lanes)
 
 static const unsigned char sqlite_tables[] = {
 #embed "sqlite/tables.sql" suffix(, 0)
 };
-
-const char *martlet_sql_sqlite_tables(void) {
-    return (const char *)sqlite_tables;
-}
+TEXT(sqlite_tables)

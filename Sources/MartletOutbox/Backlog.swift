@@ -3,7 +3,8 @@ package struct Backlog: Sendable, Hashable {
     package var lane: Lane
     /// The number of pushes that have not ended.
     package var count: Int
-    /// The time when the push that has waited longest became due; nil while all pushes wait behind others.
+    /// The earliest time when a push is due, in the future while all pushes wait for their time or for another attempt;
+    /// nil while all wait behind others.
     package var oldest: Int64?
 
     package init(lane: Lane, count: Int, oldest: Int64?) {

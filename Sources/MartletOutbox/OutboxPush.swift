@@ -54,4 +54,7 @@ package struct OutboxPush: Sendable, Hashable {
     }
 
     package var urgency: Urgency { Urgency(priority: headers.priority) }
+
+    /// Returns whether the push has expired at a time.
+    package func expires(by time: Int64) -> Bool { expiresAt.map { $0 <= time } ?? false }
 }

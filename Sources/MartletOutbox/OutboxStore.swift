@@ -96,7 +96,8 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError`` when they cannot be read.
     func deadTokens(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [DeadToken]
 
-    /// Deletes the record of an unregistered token, because the device has registered again.
+    /// Deletes the records of an unregistered token in all environments and for all topics, because the device has
+    /// registered again.
     ///
     /// - Parameters:
     ///   - token: The token.

@@ -45,6 +45,12 @@ extension APNsRequest {
         return !credential.isEmpty && credential != scheme
     }
 
+    /// Returns an identifier of the client in the form that APNs answers with; nil for a missing or empty one, in place
+    /// of which APNs generates one.
+    package static func returnedID(_ id: String?) -> String? {
+        id.flatMap { $0.isEmpty ? nil : $0.lowercased() }
+    }
+
     /// Whether `apns-request-id` is present and not a UUID.
     package var hasMalformedRequestID: Bool {
         guard hasRequestID, let requestID else { return false }

@@ -249,31 +249,6 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `dead tokens are a feed, and get nothing until they are registered again`(engine: OutboxEngine) async throws {
-        let store = try await engine.place().open()
-        let push = try OutboxPush.numbered(1)
-        _ = try await store.accept([push], at: 10)
-        let claimed = try await store.claimAll(at: 10)
-        let outcome = Outcome(.refused, status: 410, reason: "Unregistered", unregisteredAt: 5, attempts: 1)
-        try await store.settle(
-            [Settlement(number: claimed[0].number, .ended(outcome), isTokenDead: true)],
-            at: 12
-        )
-        let dead = try await store.deadTokens(of: "orders", after: 0, limit: 10)
-        #expect(
-            dead.map(\.unregisteredAt) == [5] && dead.map(\.learntAt) == [12] && dead.map(\.reason) == ["Unregistered"]
-        )
-        let next = try OutboxPush.numbered(2)
-        #expect(try await store.accept([next], at: 13) == [.suppressed(dead[0])])
-        #expect(try await store.accept([OutboxPush.numbered(2, .rides)], at: 13) == [.accepted])
-        #expect(try await store.deadTokens(of: "orders", after: dead[0].cursor, limit: 10).isEmpty)
-        let token = dead[0].token
-        #expect(try await store.revive(token, of: "orders"))
-        #expect(try await store.revive(token, of: "orders") == false)
-        #expect(try await store.accept([next], at: 14) == [.accepted])
-    }
-
-    @Test(arguments: OutboxEngine.allCases)
     func `how far readers have come is remembered`(engine: OutboxEngine) async throws {
         let place = try await engine.place()
         var store = try await place.open()

@@ -67,7 +67,7 @@ package struct OutboxModel: Sendable {
             return first?.isSame(as: push) == true ? .duplicate(status) : .conflict
         }
         if case .device(let token) = push.destination,
-            let found = dead.first(where: { $0.token == token && deadOwners[$0.cursor] == push.lane.app })
+            let found = dead.first(where: { isRecord($0, of: token, push) })
         {
             return .suppressed(found)
         }
@@ -83,6 +83,12 @@ package struct OutboxModel: Sendable {
         numbers[name] = nextNumber
         nextNumber += 1
         return .accepted
+    }
+
+    /// Whether a record of an unregistered token is about a push to it.
+    private func isRecord(_ record: DeadToken, of token: DeviceToken, _ push: OutboxPush) -> Bool {
+        record.token == token && deadOwners[record.cursor] == push.lane.app
+            && record.environment == push.lane.environment && record.topic == push.headers.topic ?? ""
     }
 
     private func hasOthers(in lane: Lane, _ key: String) -> Bool {
@@ -152,13 +158,15 @@ package struct OutboxModel: Sendable {
             if let next = line.keys.min() { rows[next]?.readyAt = now }
         }
         if isTokenDead, case .device(let token) = row.push.destination {
-            dead.removeAll { $0.token == token && deadOwners[$0.cursor] == name.app }
+            dead = dead.filter { !isRecord($0, of: token, row.push) }
             lastCursor += 1
             deadOwners[lastCursor] = name.app
             dead.append(
                 DeadToken(
                     cursor: lastCursor,
                     token: token,
+                    environment: row.push.lane.environment,
+                    topic: row.push.headers.topic ?? "",
                     unregisteredAt: outcome.unregisteredAt,
                     learntAt: now,
                     reason: outcome.reason ?? ""

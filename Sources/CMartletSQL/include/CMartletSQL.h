@@ -8,6 +8,8 @@ const char *martlet_sql_postgresql_accept(void);
 const char *martlet_sql_postgresql_adopt(void);
 /// The text of postgresql/claim.sql.
 const char *martlet_sql_postgresql_claim(void);
+/// The text of postgresql/dead_tokens.sql.
+const char *martlet_sql_postgresql_dead_tokens(void);
 /// The text of postgresql/enqueue.sql.
 const char *martlet_sql_postgresql_enqueue(void);
 /// The text of postgresql/housekeeping.sql.
@@ -24,6 +26,8 @@ const char *martlet_sql_postgresql_nodes(void);
 const char *martlet_sql_postgresql_settle(void);
 /// The text of postgresql/tables.sql.
 const char *martlet_sql_postgresql_tables(void);
+/// The text of sqlite/dead_tokens.sql.
+const char *martlet_sql_sqlite_dead_tokens(void);
 /// The text of sqlite/expiry.sql.
 const char *martlet_sql_sqlite_expiry(void);
 /// The text of sqlite/lanes.sql.

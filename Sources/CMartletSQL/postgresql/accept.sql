@@ -4,7 +4,7 @@
 -- stored push after the earlier one has committed. After the insertion the outcomes are searched for the
 -- identifier, because the other push may have ended meanwhile.
 
-CREATE FUNCTION martlet.accept(
+CREATE OR REPLACE FUNCTION martlet.accept(
     p_now bigint, p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
     p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundles text[], p_push_types text[],
     p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_traces text[],
@@ -40,7 +40,9 @@ BEGIN
             priority, expiration, collapse_id, trace, order_key, expires_at, payload
         )
         WHERE NOT EXISTS (
-            SELECT FROM martlet.dead_token d WHERE d.app = g.app AND d.token = g.token
+            SELECT FROM martlet.dead_token d
+            WHERE d.app = g.app AND d.token = g.token AND d.is_production = g.is_production
+                AND d.topic = coalesce(g.topic, '')
         )
         -- In one order, so that two who hand in the same pushes do not wait for one another.
         ORDER BY g.apns_id, g.number
@@ -67,9 +69,10 @@ BEGIN
     SELECT g.place, k.fingerprint = g.fingerprint, k.apns_id, k.is_production, k.accepted_at, k.is_claimed,
         k.ended_at, k.state, k.status, k.reason, k.unique_id, k.unregistered_at, k.attempts, k.unknown_tries,
         d.cursor, d.since, d.learnt_at, d.reason
-    FROM unnest(numbers, p_apps, p_ids, p_tokens, p_fingerprints) WITH ORDINALITY
-        AS g (number, app, apns_id, token, fingerprint, place)
+    FROM unnest(numbers, p_apps, p_are_production, p_ids, p_tokens, p_topics, p_fingerprints) WITH ORDINALITY
+        AS g (number, app, is_production, apns_id, token, topic, fingerprint, place)
     LEFT JOIN LATERAL martlet.known(g.app, g.apns_id) k ON g.fingerprint IS NOT NULL
     LEFT JOIN martlet.dead_token d ON d.app = g.app AND d.token = g.token
+        AND d.is_production = g.is_production AND d.topic = coalesce(g.topic, '')
     WHERE kept IS NULL OR NOT g.number = ANY (kept);
 END $$;

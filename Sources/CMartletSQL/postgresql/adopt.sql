@@ -1,6 +1,6 @@
 -- The functions that import rows of another outbox; rows that exist already are left unchanged.
 
-CREATE FUNCTION martlet.adopt_pushes(
+CREATE OR REPLACE FUNCTION martlet.adopt_pushes(
     p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[], p_fingerprints bytea[],
     p_tokens text[], p_channels text[], p_bundles text[], p_push_types text[], p_topics text[],
     p_priorities text[], p_expirations text[], p_collapse_ids text[], p_traces text[], p_order_keys text[],
@@ -35,7 +35,7 @@ BEGIN
     ) JOIN fresh USING (number) WHERE g.line IS NOT NULL;
 END $$;
 
-CREATE FUNCTION martlet.adopt_outcomes(
+CREATE OR REPLACE FUNCTION martlet.adopt_outcomes(
     p_ids uuid[], p_apps bigint[], p_are_production boolean[], p_states text[], p_statuses bigint[],
     p_reasons text[], p_unique_ids text[], p_unregistered_at bigint[], p_attempts bigint[],
     p_unknown_tries bigint[], p_fingerprints bytea[], p_accepted_at bigint[], p_ended_at bigint[]
@@ -51,20 +51,24 @@ CREATE FUNCTION martlet.adopt_outcomes(
 $$;
 
 -- Cursors stay what they are in a database without dead tokens; otherwise they begin behind those it has.
-CREATE FUNCTION martlet.adopt_dead_tokens(
-    p_apps bigint[], p_tokens text[], p_cursors bigint[], p_since bigint[], p_learnt_at bigint[],
-    p_reasons text[], p_readers text[], p_reader_cursors bigint[]
+CREATE OR REPLACE FUNCTION martlet.adopt_dead_tokens(
+    p_apps bigint[], p_tokens text[], p_are_production boolean[], p_topics text[], p_cursors bigint[],
+    p_since bigint[], p_learnt_at bigint[], p_reasons text[], p_readers text[], p_reader_cursors bigint[]
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     behind bigint;
 BEGIN
     PERFORM pg_advisory_xact_lock(1298232181);
     SELECT coalesce(max(d.cursor), 0) INTO behind FROM martlet.dead_token d;
-    INSERT INTO martlet.dead_token (app, token, cursor, since, learnt_at, reason)
-    SELECT g.app, g.token, g.cursor + behind, g.since, g.learnt_at, g.reason
-    FROM unnest(p_apps, p_tokens, p_cursors, p_since, p_learnt_at, p_reasons)
-        AS g (app, token, cursor, since, learnt_at, reason)
-    ON CONFLICT DO NOTHING;
+    INSERT INTO martlet.dead_token (app, token, is_production, topic, cursor, since, learnt_at, reason)
+    SELECT g.app, g.token, g.is_production, g.topic, g.cursor + behind, g.since, g.learnt_at, g.reason
+    FROM unnest(
+        p_apps, p_tokens, p_are_production, p_topics, p_cursors, p_since, p_learnt_at, p_reasons
+    ) AS g (app, token, is_production, topic, cursor, since, learnt_at, reason)
+    WHERE NOT EXISTS (
+        SELECT FROM martlet.dead_token d
+        WHERE d.app = g.app AND d.token = g.token AND d.is_production = g.is_production AND d.topic = g.topic
+    );
     PERFORM setval('martlet.dead_token_cursor', greatest(max(d.cursor), 1)) FROM martlet.dead_token d
     HAVING max(d.cursor) > 0;
     INSERT INTO martlet.reader

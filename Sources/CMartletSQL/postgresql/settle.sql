@@ -2,7 +2,7 @@
 --
 -- A transaction must lock the rows of pushes in `queue` before it ends them.
 
-CREATE FUNCTION martlet.finish(
+CREATE OR REPLACE FUNCTION martlet.finish(
     p_now bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
     p_unique_ids text[], p_unregistered_at bigint[], p_attempts bigint[], p_unknown_tries bigint[],
     p_dead_tokens boolean[]
@@ -14,6 +14,8 @@ DECLARE
     order_keys text[];
     dead_apps bigint[];
     dead_tokens text[];
+    dead_are_production boolean[];
+    dead_topics text[];
     dead_since bigint[];
     dead_reasons text[];
 BEGIN
@@ -30,8 +32,9 @@ BEGIN
     ) AS g (number, state, status, reason, unique_id, unregistered_at, attempts, unknown_tries)
     JOIN martlet.queue q USING (number) JOIN martlet.push p USING (number);
     IF true = ANY (p_dead_tokens) THEN
-        SELECT array_agg(p.app), array_agg(p.token), array_agg(g.since), array_agg(g.reason)
-        INTO dead_apps, dead_tokens, dead_since, dead_reasons
+        SELECT array_agg(p.app), array_agg(p.token), array_agg(p.is_production),
+            array_agg(coalesce(p.topic, '')), array_agg(g.since), array_agg(g.reason)
+        INTO dead_apps, dead_tokens, dead_are_production, dead_topics, dead_since, dead_reasons
         FROM unnest(p_numbers, p_unregistered_at, p_reasons, p_dead_tokens)
             AS g (number, since, reason, is_dead)
         JOIN martlet.push p USING (number) WHERE g.is_dead AND p.token IS NOT NULL;
@@ -46,22 +49,27 @@ BEGIN
     INTO apps, are_production, order_keys FROM gone WHERE gone.line = 1;
     IF apps IS NOT NULL THEN PERFORM martlet.let_next_go(apps, are_production, order_keys, p_now); END IF;
     IF dead_apps IS NOT NULL THEN
-        -- Until the commit, so that cursors are seen in their order. Last, as nothing is waited for after it.
+        -- Until the commit, so that cursors are seen in their order and no row is added twice. Last, as nothing is
+        -- waited for after it.
         PERFORM pg_advisory_xact_lock(1298232181);
-        INSERT INTO martlet.dead_token (app, token, cursor, since, learnt_at, reason)
-        SELECT d.app, d.token, nextval('martlet.dead_token_cursor'), d.since, p_now, coalesce(d.reason, '')
+        DELETE FROM martlet.dead_token d
+        USING unnest(dead_apps, dead_tokens, dead_are_production, dead_topics)
+            AS u (app, token, is_production, topic)
+        WHERE d.app = u.app AND d.token = u.token AND d.is_production = u.is_production AND d.topic = u.topic;
+        INSERT INTO martlet.dead_token (app, token, is_production, topic, cursor, since, learnt_at, reason)
+        SELECT d.app, d.token, d.is_production, d.topic, nextval('martlet.dead_token_cursor'), d.since, p_now,
+            coalesce(d.reason, '')
         FROM (
-            SELECT DISTINCT ON (u.app, u.token) u.*
-            FROM unnest(dead_apps, dead_tokens, dead_since, dead_reasons) AS u (app, token, since, reason)
-        ) d
-        ON CONFLICT (app, token) DO UPDATE
-        SET cursor = excluded.cursor, since = excluded.since, learnt_at = excluded.learnt_at,
-            reason = excluded.reason;
+            SELECT DISTINCT ON (u.app, u.token, u.is_production, u.topic) u.*
+            FROM unnest(
+                dead_apps, dead_tokens, dead_are_production, dead_topics, dead_since, dead_reasons
+            ) AS u (app, token, is_production, topic, since, reason)
+        ) d;
     END IF;
 END $$;
 
 -- What one node says of what it has claimed; what it has lost to another is for the other to say.
-CREATE FUNCTION martlet.settle(
+CREATE OR REPLACE FUNCTION martlet.settle(
     p_now bigint, p_node bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
     p_unique_ids text[], p_unregistered_at bigint[], p_until bigint[], p_attempts bigint[],
     p_unknown_tries bigint[], p_dead_tokens boolean[]
@@ -94,7 +102,7 @@ BEGIN
 END $$;
 
 -- Ends pushes that no node has claimed, all with the same outcome.
-CREATE FUNCTION martlet.finish_alike(p_now bigint, p_numbers bigint[], p_state text)
+CREATE OR REPLACE FUNCTION martlet.finish_alike(p_now bigint, p_numbers bigint[], p_state text)
 RETURNS void LANGUAGE sql AS $$
     SELECT martlet.finish(
         p_now, p_numbers, array_fill(p_state, ARRAY[cardinality(p_numbers)]), '{}', '{}', '{}', '{}',
@@ -103,7 +111,7 @@ RETURNS void LANGUAGE sql AS $$
     )
 $$;
 
-CREATE FUNCTION martlet.cancel(p_app bigint, p_id uuid, p_now bigint) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION martlet.cancel(p_app bigint, p_id uuid, p_now bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     found_number bigint;
 BEGIN
@@ -113,7 +121,7 @@ BEGIN
     IF FOUND THEN PERFORM martlet.finish_alike(p_now, ARRAY[found_number], 'cancelled'); END IF;
 END $$;
 
-CREATE FUNCTION martlet.expire(p_now bigint, p_limit bigint) RETURNS TABLE (
+CREATE OR REPLACE FUNCTION martlet.expire(p_now bigint, p_limit bigint) RETURNS TABLE (
     apns_id uuid, app bigint, is_production boolean, accepted_at bigint, attempts integer,
     unknown_tries integer
 ) LANGUAGE plpgsql AS $$
@@ -133,7 +141,7 @@ BEGIN
     PERFORM martlet.finish_alike(p_now, numbers, 'expired');
 END $$;
 
-CREATE FUNCTION martlet.requeue(p_app bigint, p_ids uuid[], p_now bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION martlet.requeue(p_app bigint, p_ids uuid[], p_now bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     moved bigint;
 BEGIN

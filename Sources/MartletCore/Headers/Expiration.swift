@@ -12,6 +12,9 @@ public struct Expiration: Sendable, Hashable {
     /// Seconds since 1970; 0 for a single attempt.
     package let secondsSince1970: Int64
 
+    /// The times that APNs accepts, in seconds since 1970.
+    package static let accepted: ClosedRange<Int64> = 0 ... .max
+
     package init(secondsSince1970: Int64) {
         self.secondsSince1970 = secondsSince1970
     }

@@ -189,7 +189,8 @@ enum HeaderRules {
                 .expirationNotATime,
                 .header("apns-expiration"),
                 isAllDigits
-                    ? "the expiration must be at most \(Int64.max) seconds since 1970 (found \(text.prefix(40)))"
+                    ? "the expiration must be at most \(Expiration.accepted.upperBound) seconds since 1970 (found"
+                        + " \(text.prefix(40)))"
                     : "the expiration must be a whole number of seconds since 1970, digits only (found"
                         + " \"\(text.prefix(40))\")",
                 reason: .badExpirationDate
@@ -201,7 +202,7 @@ enum HeaderRules {
     static func expiration(_ expiration: Expiration?) -> Lint.Finding? {
         guard let seconds = expiration?.secondsSince1970 else { return nil }
         let place = Lint.Place.header("apns-expiration")
-        if seconds < 0 {
+        guard Expiration.accepted.contains(seconds) else {
             return Lint.Finding(
                 .expirationNegative,
                 place,

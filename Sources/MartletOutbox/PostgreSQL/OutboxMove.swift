@@ -128,12 +128,12 @@ package actor OutboxMove {
     private func moveDeadTokens() async throws(OutboxError) {
         let (tokens, readers) = try reading { (file) throws(SQLiteError) in
             let statement = try file.connection.prepare(
-                "SELECT cursor, token, since, learnt_at, reason, app FROM dead_token ORDER BY cursor"
+                "SELECT \(OutboxStatements.deadTokenColumns), app FROM dead_token ORDER BY cursor"
             )
             var tokens: [(app: String, token: DeadToken)] = []
             while try statement.step() {
                 guard let token = DeadToken(statement) else { continue }
-                tokens.append((file.name(of: statement.integer(at: 5)), token))
+                tokens.append((file.name(of: statement.integer(at: 7)), token))
             }
             let names = try file.connection.prepare("SELECT name, cursor FROM reader WHERE name LIKE 'webhook %'")
             var readers: [(name: String, cursor: Int64)] = []
@@ -268,12 +268,13 @@ extension PostgreSQLOutbox {
     ) async throws(OutboxError) {
         try await inquire(
             .accepting,
-            "SELECT martlet.adopt_dead_tokens(\(Self.places(8)))",
+            "SELECT martlet.adopt_dead_tokens(\(Self.places(10)))",
             [
-                .integers(apps), .texts(tokens.map(\.token.hex)), .integers(tokens.map(\.cursor)),
-                .integers(tokens.map(\.unregisteredAt)), .integers(tokens.map(\.learntAt)),
-                .texts(tokens.map(\.reason)),
-                .texts(readers.map(\.name)), .integers(readers.map(\.cursor)),
+                .integers(apps), .texts(tokens.map(\.token.hex)),
+                .flags(tokens.map(\.environment.isProduction)), .texts(tokens.map(\.topic)),
+                .integers(tokens.map(\.cursor)), .integers(tokens.map(\.unregisteredAt)),
+                .integers(tokens.map(\.learntAt)), .texts(tokens.map(\.reason)), .texts(readers.map(\.name)),
+                .integers(readers.map(\.cursor)),
             ]
         ) { _ in }
     }

@@ -107,6 +107,8 @@ extension Acceptance {
                 DeadToken(
                     cursor: cursor,
                     token: token,
+                    environment: push.lane.environment,
+                    topic: push.headers.topic ?? "",
                     unregisteredAt: row.optionalInteger(at: 15),
                     learntAt: row.integer(at: 16),
                     reason: row.text(at: 17)

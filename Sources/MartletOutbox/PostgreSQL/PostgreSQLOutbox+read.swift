@@ -94,7 +94,7 @@ extension PostgreSQLOutbox {
         return try await inquire(
             .watching,
             """
-            SELECT cursor, token, since, learnt_at, reason FROM martlet.dead_token
+            SELECT cursor, token, is_production, topic, since, learnt_at, reason FROM martlet.dead_token
             WHERE app = $1 AND cursor > $2 ORDER BY cursor LIMIT $3
             """,
             [.integer(number), .integer(cursor), .integer(Int64(limit))]

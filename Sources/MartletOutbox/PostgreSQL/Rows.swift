@@ -80,15 +80,17 @@ extension ClaimedPush {
 }
 
 extension DeadToken {
-    /// Reads five columns: cursor, token, time of unregistration, time of the report, reason.
+    /// Reads seven columns: cursor, token, environment, topic, time of unregistration, time of the report, reason.
     init?(_ row: Row) {
         guard let token = try? DeviceToken(hex: row.text(at: 1)) else { return nil }
         self.init(
             cursor: row.integer(at: 0),
             token: token,
-            unregisteredAt: row.optionalInteger(at: 2),
-            learntAt: row.integer(at: 3),
-            reason: row.text(at: 4)
+            environment: PushEnvironment(isProduction: row.flag(at: 2)),
+            topic: row.text(at: 3),
+            unregisteredAt: row.optionalInteger(at: 4),
+            learntAt: row.integer(at: 5),
+            reason: row.text(at: 6)
         )
     }
 }

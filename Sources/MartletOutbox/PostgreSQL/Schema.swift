@@ -12,8 +12,10 @@ internal import CMartletSQL
 ///
 /// The scripts are the files of `Sources/CMartletSQL/postgresql`.
 enum Schema {
-    /// The scripts, each of which upgrades from the version of its index to the next; scripts that were released are
-    /// never changed, only added to.
+    /// The scripts, each of which upgrades from the version of its index to the next.
+    ///
+    /// Released scripts of tables are never changed, only added to. A change of functions changes their script, which a
+    /// later version then runs again.
     static let migrations = [
         [
             unsafe script(martlet_sql_postgresql_tables()), unsafe script(martlet_sql_postgresql_identities()),
@@ -23,6 +25,10 @@ enum Schema {
             unsafe script(martlet_sql_postgresql_nodes()), unsafe script(martlet_sql_postgresql_adopt()),
         ].joined(),
         unsafe script(martlet_sql_postgresql_lanes()),
+        [
+            unsafe script(martlet_sql_postgresql_dead_tokens()), unsafe script(martlet_sql_postgresql_accept()),
+            unsafe script(martlet_sql_postgresql_settle()), unsafe script(martlet_sql_postgresql_adopt()),
+        ].joined(),
     ]
 
     /// The SQLSTATE of a claim by a node that is not registered and must register again; `{missing_node}` in scripts.

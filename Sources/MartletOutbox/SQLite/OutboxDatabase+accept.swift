@@ -33,7 +33,7 @@ extension OutboxDatabase {
             return known.fingerprint == fingerprint ? .duplicate(known.status) : .conflict
         }
         if state.hasDeadTokens, case .device(let token) = push.destination,
-            let dead = try deadToken(token, of: app)
+            let dead = try deadToken(token, of: app, push)
         {
             return .suppressed(dead)
         }
@@ -109,8 +109,10 @@ extension OutboxDatabase {
         return try statements.findInLine.step()
     }
 
-    func deadToken(_ token: DeviceToken, of app: Int64) throws(SQLiteError) -> DeadToken? {
-        try statements.findDeadToken.bind(app, token.hex)
+    /// Returns the record that the token of a push is unregistered.
+    private func deadToken(_ token: DeviceToken, of app: Int64, _ push: OutboxPush) throws(SQLiteError) -> DeadToken? {
+        let environment = push.lane.environment.rawValue
+        try statements.findDeadToken.bind(app, token.hex, environment, push.headers.topic ?? "")
         defer { statements.findDeadToken.reset() }
         return try statements.findDeadToken.step() ? DeadToken(statements.findDeadToken) : nil
     }

@@ -75,7 +75,7 @@ extension OutboxDatabase {
         guard let app = number(ofKnown: app) else { return [] }
         let rows = try connection.prepare(
             """
-            SELECT cursor, token, since, learnt_at, reason FROM dead_token WHERE app = ? AND cursor > ?
+            SELECT \(OutboxStatements.deadTokenColumns) FROM dead_token WHERE app = ? AND cursor > ?
             ORDER BY cursor LIMIT ?
             """
         )

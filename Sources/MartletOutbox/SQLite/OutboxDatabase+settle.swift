@@ -50,7 +50,18 @@ extension OutboxDatabase {
         }
         if let key = place.orderKey, place.isFirstInLine { try releaseNextInLine(place.queue, key, at: now) }
         if isTokenDead, let token = place.token {
-            try remember(deadToken: token, place.queue.app, outcome, at: now)
+            let environment = place.queue.environment.rawValue
+            try statements.removeDeadToken.run(with: place.queue.app, token, environment, place.topic)
+            try statements.addDeadToken.run(
+                with: place.queue.app,
+                token,
+                environment,
+                place.topic,
+                outcome.unregisteredAt,
+                now,
+                outcome.reason ?? ""
+            )
+            state.hasDeadTokens = true
         }
     }
 
@@ -65,21 +76,13 @@ extension OutboxDatabase {
         lookAt(number, now, on: next)
     }
 
-    private func remember(
-        deadToken token: String,
-        _ app: Int64,
-        _ outcome: Outcome,
-        at now: Int64
-    ) throws(SQLiteError) {
-        try statements.addDeadToken.run(with: app, token, outcome.unregisteredAt, now, outcome.reason ?? "")
-        state.hasDeadTokens = true
-    }
-
     /// The position of a row in the queue.
     private struct Place {
         var queue: UrgencyQueue
         var orderKey: String?
         var token: String?
+        /// The topic; empty for a push without one.
+        var topic: String
         /// Whether the push is the first of its order key; a push behind others has no due time.
         var isFirstInLine: Bool
 
@@ -87,7 +90,8 @@ extension OutboxDatabase {
             queue = UrgencyQueue(row, from: 0)
             orderKey = row.optionalText(at: 3)
             token = row.optionalText(at: 4)
-            isFirstInLine = row.integer(at: 5) != 0
+            topic = row.text(at: 5)
+            isFirstInLine = row.integer(at: 6) != 0
         }
     }
 

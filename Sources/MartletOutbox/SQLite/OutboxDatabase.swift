@@ -42,7 +42,7 @@ final class OutboxDatabase {
     /// The scripts that upgrade older files, each from the version of its index to the next.
     private static let migrations = [
         unsafe String(cString: martlet_sql_sqlite_tables()), unsafe String(cString: martlet_sql_sqlite_expiry()),
-        unsafe String(cString: martlet_sql_sqlite_lanes()),
+        unsafe String(cString: martlet_sql_sqlite_lanes()), unsafe String(cString: martlet_sql_sqlite_dead_tokens()),
     ]
 
     /// The size of the log after a checkpoint, in bytes; a large batch makes it longer until the next change.

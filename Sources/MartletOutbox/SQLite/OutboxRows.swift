@@ -98,9 +98,11 @@ extension DeadToken {
         self.init(
             cursor: row.integer(at: 0),
             token: token,
-            unregisteredAt: row.optionalInteger(at: 2),
-            learntAt: row.integer(at: 3),
-            reason: row.text(at: 4)
+            environment: PushEnvironment(row, at: 2),
+            topic: row.text(at: 3),
+            unregisteredAt: row.optionalInteger(at: 4),
+            learntAt: row.integer(at: 5),
+            reason: row.text(at: 6)
         )
     }
 }

@@ -9,11 +9,15 @@ final class OutboxStatements {
         ready_at, urgency
         """
 
+    /// The columns of an unregistered token, in the order in which ``DeadToken/init(_:)`` reads them.
+    static let deadTokenColumns = "cursor, token, environment, topic, since, learnt_at, reason"
+
     let addApp: Statement
     let insert: Statement
     let findPush: Statement
     let findOutcome: Statement
     let findDeadToken: Statement
+    let removeDeadToken: Statement
     let findInLine: Statement
     let firstInLine: Statement
     let claim: Statement
@@ -54,7 +58,13 @@ final class OutboxStatements {
             """
         )
         findDeadToken = try connection.prepare(
-            "SELECT cursor, token, since, learnt_at, reason FROM dead_token WHERE app = ? AND token = ?"
+            """
+            SELECT \(OutboxStatements.deadTokenColumns) FROM dead_token
+            WHERE app = ? AND token = ? AND environment = ? AND topic = ?
+            """
+        )
+        removeDeadToken = try connection.prepare(
+            "DELETE FROM dead_token WHERE app = ? AND token = ? AND environment = ? AND topic = ?"
         )
         findInLine = try connection.prepare(
             """
@@ -98,7 +108,7 @@ final class OutboxStatements {
         queue = try connection.prepare("UPDATE push SET in_line = ?, ready_at = ? WHERE number = ?")
         place = try connection.prepare(
             """
-            SELECT app, environment, urgency, order_key, token, in_line = 1 AND ready_at IS NOT NULL
+            SELECT app, environment, urgency, order_key, token, topic, in_line = 1 AND ready_at IS NOT NULL
             FROM push WHERE number = ?
             """
         )
@@ -115,7 +125,10 @@ final class OutboxStatements {
         remove = try connection.prepare("DELETE FROM push WHERE number = ?")
         rest = try connection.prepare("UPDATE push SET ready_at = NULL, in_line = 0 WHERE number = ?")
         addDeadToken = try connection.prepare(
-            "INSERT OR REPLACE INTO dead_token (app, token, since, learnt_at, reason) VALUES (?, ?, ?, ?, ?)"
+            """
+            INSERT INTO dead_token (app, token, environment, topic, since, learnt_at, reason)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """
         )
         oldest = try connection.prepare(
             """

@@ -31,7 +31,7 @@ struct PushRequest {
 
     /// The maximum number of tokens in a request.
     static let longestList = 10_000
-    /// The latest time in a request, in seconds since 1970; a greater number would be a time in milliseconds.
+    /// The latest `not-before`, in seconds since 1970; a greater number would be a time in milliseconds.
     static let latestSecond: Int64 = 99_999_999_999
     /// The events of a snapshot.
     static let events = ["start", "update", "end"]
@@ -69,7 +69,7 @@ struct PushRequest {
         bundleID = try request["bundle-id"].ifPresent?.nonemptyText()
         pushType = try request["push-type"].ifPresent?.nonemptyText()
         priority = try request["priority"].ifPresent?.integer(in: 0...10)
-        expiration = try request["expiration"].ifPresent?.integer(in: 0...PushRequest.latestSecond)
+        expiration = try request["expiration"].ifPresent?.integer(in: Expiration.accepted)
         collapseID = try request["collapse-id"].ifPresent?.parsed { (text) throws(CollapseIDError) in
             try CollapseID(text)
         }

@@ -41,7 +41,7 @@ extension RelayAPI {
         Route(
             method: "GET",
             path: "/v1/apps/{app}/dead-tokens",
-            summary: "Unregistered device tokens, oldest discovery first",
+            summary: "Unregistered device tokens, each in one environment and for one topic, oldest discovery first",
             access: .scope("read", audit: nil),
             parameters: [
                 RouteParameter(
@@ -67,7 +67,7 @@ extension RelayAPI {
         Route(
             method: "DELETE",
             path: "/v1/apps/{app}/dead-tokens/{token}",
-            summary: "Accepts pushes for a token again, since its device has registered again",
+            summary: "Accepts pushes for a token again, for all topics, since its device has registered again",
             access: .scope("manage", audit: "accept-token"),
             parameters: [
                 RouteParameter(.path, name: "token", summary: "The device token", schema: .schema("DeviceToken"))
@@ -91,6 +91,7 @@ extension DeadToken {
     var json: JSONValue {
         var members: [JSONValue.Member] = [
             .init("cursor", .number(JSONNumber(cursor))), .init("token", .string(token.hex)),
+            .init("environment", .string(environment.rawValue)), .init("topic", .string(topic)),
             .init("reason", .string(reason)), .init("learnt-at", .number(JSONNumber(learntAt))),
         ]
         if let unregisteredAt { members.append(.init("since", .integer(unregisteredAt))) }

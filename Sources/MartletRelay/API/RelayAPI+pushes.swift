@@ -229,7 +229,8 @@ enum PushAnswer {
             self = .problem(
                 APIProblem(
                     410,
-                    "Apple has reported this token as unregistered (\(dead.reason)): register the device again",
+                    "Apple has reported this token as unregistered for \(dead.topic) in \(dead.environment.rawValue)"
+                        + " (\(dead.reason)): register the device again",
                     at: "/to"
                 )
             )

@@ -11,6 +11,11 @@ extension RelayAPI {
         as: UTF8.self
     )
 
+    private static let oldest = String(
+        decoding: JSONValue.string(RelaySnapshot.oldestHelp).encoded(),
+        as: UTF8.self
+    )
+
     private static let schemaText = #"""
         {
           "PushRequest": {
@@ -35,7 +40,7 @@ extension RelayAPI {
                 "enum": \#(pushTypes),
                 "description": "alert by default, liveactivity for a channel. Not with snapshot"},
               "priority": {"enum": [1, 5, 10], "description": "apns-priority. Not with snapshot"},
-              "expiration": {"type": "integer", "minimum": 0, "maximum": 99999999999,
+              "expiration": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807,
                 "description": "apns-expiration, in seconds since 1970; 0 for a single attempt"},
               "collapse-id": {"type": "string", "minLength": 1, "maxLength": 64,
                 "pattern": "^[^\\x00-\\x20\\x7f]([^\\x00-\\x08\\x0a-\\x1f\\x7f]*[^\\x00-\\x20\\x7f])?$",
@@ -104,10 +109,12 @@ extension RelayAPI {
             }
           },
           "DeadToken": {
-            "type": "object", "required": ["cursor", "token", "reason", "learnt-at"],
+            "type": "object", "required": ["cursor", "token", "environment", "topic", "reason", "learnt-at"],
             "properties": {
               "cursor": {"type": "integer"},
               "token": {"$ref": "#/components/schemas/DeviceToken"},
+              "environment": {"enum": ["production", "development"]},
+              "topic": {"type": "string", "description": "The apns-topic of the push that Apple refused"},
               "reason": {"type": "string", "description": "Apple's reason"},
               "learnt-at": {"$ref": "#/components/schemas/Milliseconds"},
               "since": {"$ref": "#/components/schemas/Milliseconds",
@@ -229,13 +236,14 @@ extension RelayAPI {
                       "backlog": {"type": "integer",
                         "description": "Pushes that have not ended; absent while the outbox cannot be read"},
                       "waiting": {"type": "integer", "description": "Those of them that are not in flight"},
-                      "oldest-seconds": {"type": "integer"},
+                      "oldest-seconds": {"type": "integer", "description": \#(oldest)},
                       "state": {"enum": ["ok", "down", "paused"],
                         "description": "down has reason and since; paused has manual-pause, and both if it is down"},
                       "reason": {"type": "string",
                         "description": "Apple's reason, or one such as ConnectionFailed, NameNotResolved or NoAnswer"},
                       "since": {"$ref": "#/components/schemas/Milliseconds"},
-                      "paused-until": {"$ref": "#/components/schemas/Milliseconds"},
+                      "paused-until": {"$ref": "#/components/schemas/Milliseconds",
+                        "description": "The time of the next attempt of a lane that is down; absent once it is due"},
                       "manual-pause": {"$ref": "#/components/schemas/ManualPause"}
                     }}
                 ]}}
@@ -252,7 +260,8 @@ extension RelayAPI {
                   "lanes": {"type": "array", "items": {
                     "type": "object",
                     "properties": {
-                      "backlog": {"type": "integer"}, "oldest-seconds": {"type": "integer"},
+                      "backlog": {"type": "integer"},
+                      "oldest-seconds": {"type": "integer", "description": \#(oldest)},
                       "sent-per-second": {"type": "number"}
                     }
                   }}

@@ -112,7 +112,10 @@ struct DeliveryLane {
     ///
     /// Silence of Apple is reported and changes nothing about what is sent: each push has a timeout.
     func problem(at now: Int64) -> LaneProblem? {
-        if let outage { return LaneProblem(since: outage.since, reason: outage.reason, nextTry: outage.nextTry) }
+        if let outage {
+            let nextTry = outage.nextTry > now ? outage.nextTry : nil
+            return LaneProblem(since: outage.since, reason: outage.reason, nextTry: nextTry)
+        }
         return silence(at: now).map { LaneProblem(since: $0, reason: SendResult.noAnswer, nextTry: nil) }
     }
 

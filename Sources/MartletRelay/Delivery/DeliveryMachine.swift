@@ -174,9 +174,16 @@ struct DeliveryMachine {
             return settle(push, Settlement(number: push.number, .ended(outcome)))
         }
         if fault == .lane { lanes[lane]?.pause(after: result, wait, at: now, using: &generator) }
+        let delay = wait ?? policy.credentialsDelay(after: count, using: &generator)
+        if push.push.expires(by: now + delay) {
+            lanes[lane]?.forgetRefusals(of: push.number)
+            var expired = outcome
+            expired.state = .expired
+            return settle(push, Settlement(number: push.number, .ended(expired)))
+        }
         // Other pushes have to be sent before it, as only they can show that the lane is not at fault.
         let again = Settlement.Change.postponed(
-            until: now + (wait ?? policy.credentialsDelay(after: count, using: &generator)),
+            until: now + delay,
             attempts: fault == .push ? outcome.attempts : push.attempts,
             unknownTries: push.unknownTries
         )
@@ -284,7 +291,7 @@ struct DeliveryMachine {
     private mutating func takeSend(_ name: Lane, at now: Int64) -> ClaimedPush? {
         while lanes[name]?.maySend(limits.inFlightPerLane, at: now) ?? false {
             guard lanes[name]?.rate?.take(at: now) ?? true, let push = lanes[name]?.next() else { return nil }
-            if let end = push.push.expiresAt, end <= now {
+            if push.push.expires(by: now) {
                 let outcome = Outcome(.expired, attempts: push.attempts, unknownTries: push.unknownTries)
                 settle(push, Settlement(number: push.number, .ended(outcome)))
                 continue

@@ -98,7 +98,7 @@ struct DeliveryPolicy: Sendable {
     /// Returns another attempt, unless the limit is reached or the push would expire first.
     private func again(_ push: ClaimedPush, after wait: Int64, or outcome: Outcome, at now: Int64) -> Verdict {
         var outcome = outcome
-        if let end = push.push.expiresAt, now + wait >= end {
+        if push.push.expires(by: now + wait) {
             outcome.state = .expired
             return .end(outcome, isTokenDead: false)
         }

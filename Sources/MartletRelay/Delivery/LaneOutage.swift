@@ -38,6 +38,6 @@ struct LaneProblem: Hashable {
     var since: Int64
     /// The reason: that of the outage, or `NoAnswer` while Apple answers none of the pushes in flight.
     var reason: String
-    /// The time of the next attempt, in milliseconds since 1970; nil while the lane still sends.
+    /// The time of the next attempt, in milliseconds since 1970; nil once it is due, and while the lane still sends.
     var nextTry: Int64?
 }

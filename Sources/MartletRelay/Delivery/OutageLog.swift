@@ -30,7 +30,7 @@ struct OutageLog {
             isSilent = false
             if problem == nil { changes.append(.answersAgain) }
         }
-        if let problem, problem.nextTry == nil, !isSilent {
+        if let problem, outage == nil, !isSilent {
             isSilent = true
             changes.append(.noAnswer(problem))
         }

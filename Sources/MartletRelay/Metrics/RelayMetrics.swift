@@ -172,7 +172,7 @@ struct RelayMetrics {
         sheet.family(
             "martlet_relay_outbox_oldest_ready_seconds",
             .gauge,
-            "Time since the oldest waiting push was due."
+            RelaySnapshot.oldestHelp
         )
         if let backlog {
             for (lane, _) in lanes {

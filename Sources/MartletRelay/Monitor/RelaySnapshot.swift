@@ -19,6 +19,11 @@ struct RelaySnapshot: Sendable {
     /// The delay of the event loop's timers.
     let loopLag: Histogram
 
+    /// The description of the age of a lane's oldest due push.
+    static let oldestHelp =
+        "Time since the push that has been due longest became due, or since the lane went down if that is longer ago;"
+        + " a push that waits for its time or for another attempt is not due."
+
     /// The activity of this relay in each of its lanes.
     var ownFacts: [Lane: LaneFacts] {
         let sent = dispatcher.counts.sent

@@ -12,7 +12,7 @@ struct StatusHistory {
     struct LaneSample: Hashable {
         /// The number of pushes that have not ended; nil when the outbox could not be read.
         var backlog: Int?
-        /// The seconds since the oldest of them was due; nil when the outbox could not be read.
+        /// The seconds since the push that has been due longest became due; nil when the outbox could not be read.
         var oldest: Int64?
         /// The number of attempts to send a push since the relay was started.
         var sent: Int

@@ -8,7 +8,7 @@ internal import MartletTransport
 ///
 /// The status alone does not distinguish a push that Apple accepted from one that the relay stored.
 enum AnswerState: String, CaseIterable {
-    /// The relay stored the push; Apple has not answered yet.
+    /// The relay stored the push and will send it, or send it again after an error of Apple.
     case accepted
     /// Apple accepted the push.
     case delivered
@@ -72,37 +72,25 @@ extension APNsResponse {
         APNsResponse(.suppressed, status: 410, reason: .unregistered, timestamp: token.unregisteredAt ?? token.learntAt)
     }
 
-    /// The answer to a push that is stored and that Apple has not answered yet.
+    /// The answer to a push that is stored and has not ended.
     static let accepted = APNsResponse(.accepted, status: 200)
 
-    /// Returns the answer to a push that has ended: Apple's last status if it was refused or abandoned, otherwise 200.
+    /// Returns the answer to a push that has ended: 200 if Apple accepted it, otherwise Apple's last status and reason.
     ///
-    /// The status is 503 for an abandoned push without an answer of Apple.
+    /// The status is 503 for a push that ended without an answer of Apple. A client that ignores the state would take a
+    /// 200 as success.
     static func ended(_ outcome: Outcome) -> APNsResponse {
         var fields: [(name: String, value: String)] = []
         if let uniqueID = outcome.uniqueID { fields.append(("apns-unique-id", uniqueID)) }
         if outcome.unknownTries > 0 { fields.append(("x-martlet-unknown-tries", String(outcome.unknownTries))) }
-        switch outcome.state {
-        case .refused:
-            return APNsResponse(
-                .refused,
-                status: outcome.status ?? 400,
-                reason: outcome.reason.map(Reason.init(rawValue:)),
-                timestamp: outcome.unregisteredAt,
-                fields: fields
-            )
-        case .dead:
-            // A client that ignores the state would take a 200 as success.
-            let reason = outcome.status == nil ? nil : outcome.reason.map(Reason.init(rawValue:))
-            return APNsResponse(
-                .dead,
-                status: outcome.status ?? 503,
-                reason: reason ?? .serviceUnavailable,
-                fields: fields
-            )
-        case .delivered, .expired, .cancelled:
-            return APNsResponse(AnswerState(outcome.state), status: 200, fields: fields)
-        }
+        guard outcome.state != .delivered else { return APNsResponse(.delivered, status: 200, fields: fields) }
+        return APNsResponse(
+            AnswerState(outcome.state),
+            status: outcome.status ?? 503,
+            reason: outcome.status == nil ? .serviceUnavailable : outcome.reason.map(Reason.init(rawValue:)),
+            timestamp: outcome.unregisteredAt,
+            fields: fields
+        )
     }
 
     /// Creates the response for Apple's answer to a forwarded request.

@@ -202,8 +202,7 @@ extension RelayServer {
             by: pending.caller?.name ?? CallerCounter.other
         )
         var response = response
-        // APNs returns an identifier in lower case, which is the canonical form.
-        response.identify(request, as: request.ownID?.lowercased() ?? pending.freshID.description)
+        response.identify(request, as: APNsRequest.returnedID(request.ownID) ?? pending.freshID.description)
         pending.reply.send(response)
     }
 }

@@ -180,12 +180,11 @@ struct ServiceMachine {
         var fields: [(name: String, value: String)] = []
         let id: String
         if hasRequestID {
-            id = request.requestID.flatMap(\.lowercasedIdentifier) ?? APNsID.random(using: &generator).description
+            id = APNsRequest.returnedID(request.requestID) ?? APNsID.random(using: &generator).description
             fields.append(("apns-request-id", id))
             if let channel = verdict.channel { fields.append(("apns-channel-id", channel.rawValue)) }
         } else {
-            // APNs answers with the canonical form, which is in lower case.
-            id = request.headers.id.flatMap(\.lowercasedIdentifier) ?? APNsID.random(using: &generator).description
+            id = APNsRequest.returnedID(request.headers.id) ?? APNsID.random(using: &generator).description
             fields.append(("apns-id", id))
             if environment == .development {
                 fields.append(("apns-unique-id", APNsID.random(using: &generator).description))
@@ -353,9 +352,4 @@ struct ServiceMachine {
         judge.clockSkew = 0
         judge.forgetExpiredTokens()
     }
-}
-
-extension String {
-    /// The identifier in the form that APNs answers with; nil for an empty one, in place of which APNs generates one.
-    fileprivate var lowercasedIdentifier: String? { isEmpty ? nil : lowercased() }
 }

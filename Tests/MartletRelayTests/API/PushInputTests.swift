@@ -27,8 +27,9 @@ import Testing
             (#""priority":-1"#, "/priority", "from 0 to 10 (found -1)"),
             (#""priority":9223372036854775807"#, "/priority", "(found 9223372036854775807)"),
             (#""priority":1e400"#, "/priority", "(found 1e400)"),
-            (#""expiration":-9223372036854775808"#, "/expiration", "from 0 to 99999999999"),
-            (#""expiration":1790000000000"#, "/expiration", "from 0 to 99999999999 (found 1790000000000)"),
+            (#""expiration":-9223372036854775808"#, "/expiration", "must be a nonnegative integer"),
+            (#""expiration":-1"#, "/expiration", "(found -1)"),
+            (#""expiration":9223372036854775808"#, "/expiration", "(found 9223372036854775808)"),
             (#""not-before":9223372036854775807"#, "/not-before", "from 0 to 99999999999"),
             (#""not-before":99999999999"#, "/not-before", "at most 30 days ahead"),
             (#""not-before":-1"#, "/not-before", "from 0"),
@@ -65,7 +66,8 @@ import Testing
         let bench = try await RelayBench()
         let time = bench.parts.now / 1_000
         for members in [
-            #""collapse-id":"\#(String(repeating: "é", count: 32))""#, #""priority":1"#, #""expiration":99999999999"#,
+            #""collapse-id":"\#(String(repeating: "é", count: 32))""#, #""priority":1"#,
+            #""expiration":9223372036854775807"#,
             #""not-before":\#(time + 30 * 86_400)"#, #""not-before":0"#,
         ] {
             let answer = await bench.ask("POST", "/v1/pushes", Self.order(members))

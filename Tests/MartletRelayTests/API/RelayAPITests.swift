@@ -151,6 +151,9 @@ import Testing
         let feed = await ask(bench, "GET", "/v1/apps/orders/dead-tokens")
         let found = feed.json["dead-tokens"]?.elements ?? []
         #expect(found.map { $0["token"] } == ["dead00ff"] && found.first?["since"] == 1_790_000_000_000)
+        #expect(found.first?["environment"] == "production" && found.first?["topic"] == "com.example.orders")
+        let other = #"{"to":"dead00ff","push-type":"voip","payload":{}}"#
+        #expect(await ask(bench, "POST", "/v1/pushes", other).status == 202, "it has another topic")
         #expect(await ask(bench, "POST", "/v1/pushes", #"{"to":"dead00ff","payload":{}}"#).status == 410)
         #expect(await ask(bench, "DELETE", "/v1/apps/orders/dead-tokens/dead00ff").status == 204)
         #expect(await ask(bench, "POST", "/v1/pushes", #"{"to":"dead00ff","payload":{}}"#).status == 202)

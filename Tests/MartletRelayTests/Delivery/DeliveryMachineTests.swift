@@ -80,6 +80,30 @@ import Testing
         #expect(next.contains { $0.limit == 500 })
     }
 
+    @Test func `the time of the next attempt is never in the past`() throws {
+        var machine = machine(claimed: [push(1, Self.busy)])
+        #expect(machine.takeActions(at: 0).sends.count == 1)
+        machine.answered(1, .neverSent(reason: "ConnectionFailed", retryAfter: 1_000), at: 5)
+        let lane = try #require(machine.lanes[Self.busy])
+        let time = try #require(lane.pausedUntil)
+        #expect(lane.problem(at: time - 1) == LaneProblem(since: 5, reason: "ConnectionFailed", nextTry: time))
+        #expect(lane.problem(at: time) == LaneProblem(since: 5, reason: "ConnectionFailed", nextTry: nil))
+    }
+
+    @Test func `a push that would expire before the credentials are tried again ends with Apple's answer`() {
+        var machine = machine(claimed: [push(1, Self.busy, expiresAt: 10_000), push(2, Self.busy, expiresAt: 90_000)])
+        #expect(machine.takeActions(at: 0).sends.count == 2)
+        let refusal = SendResult.refused(status: 403, reason: .invalidProviderToken, timestamp: nil, retryAfter: nil)
+        for number in 1...2 { machine.answered(Int64(number), refusal, at: 5) }
+        let changes = machine.takeActions(at: 6).settlements.map(\.change)
+        let expired = Outcome(.expired, status: 403, reason: "InvalidProviderToken", attempts: 1)
+        #expect(changes.first == .ended(expired) && changes.count == 2)
+        guard case .postponed? = changes.last else {
+            _ = Issue.record("\(changes)")
+            return
+        }
+    }
+
     @Test func `a paused lane returns its pushes, claims none, and goes on when it is resumed`() {
         var machine = machine(rate: 3, claimed: (1...9).map { push($0, Self.busy) } + [push(20, Self.calm)])
         #expect(machine.takeActions(at: 0).sends.count == 4)

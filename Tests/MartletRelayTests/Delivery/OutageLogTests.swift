@@ -33,6 +33,18 @@ import Testing
         #expect(ended == [.recovered] && !log.isDown)
     }
 
+    @Test func `further pauses of an outage are not logged, and an attempt that is due is no silence`() {
+        var log = OutageLog()
+        _ = log.update(LaneProblem(since: 1, reason: outage.reason, nextTry: 9), outage, isAfterAttempt: true)
+        for nextTry: Int64? in [nil, 20, nil, 40] {
+            let problem = LaneProblem(since: 1, reason: outage.reason, nextTry: nextTry)
+            for isAfterAttempt in [false, true] {
+                let changes = log.update(problem, outage, isAfterAttempt: isAfterAttempt)
+                #expect(changes.isEmpty && !log.isSilent)
+            }
+        }
+    }
+
     @Test func `silence that becomes an outage does not end`() {
         var log = OutageLog()
         _ = log.update(silence, nil, isAfterAttempt: false)

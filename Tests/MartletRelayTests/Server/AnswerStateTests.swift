@@ -69,6 +69,37 @@ import Testing
         await bench.apple.stop()
     }
 
+    @Test(arguments: [(Reason.internalServerError, 500), (.serviceUnavailable, 503), (.tooManyRequests, 429)])
+    func `a push that expires after an error of Apple's is answered with the error`(
+        reason: Reason,
+        status: Int
+    ) async throws {
+        let bench = try await RelayBench(faults: [Fault(.respond(reason, retryAfter: 120))])
+        let client = try await Client(bench)
+        for _ in 0..<2 {
+            let answer = try await client.push(Self.device, ["apns-expiration": "0", "apns-id": Self.id])
+            #expect(answer.status == status && answer.fields["x-martlet-state"] == "expired")
+            #expect(answer.body.contains(reason.rawValue), "\(answer.body)")
+        }
+        await client.asker.close()
+        await bench.stop()
+    }
+
+    @Test func `an empty identifier is refused, and answered with one that the relay generates`() async throws {
+        let bench = try await RelayBench()
+        let asker = try HTTP2Asker(port: try #require(await bench.relay.ports[.production]))
+        for (path, name) in [(Self.device, "apns-id"), ("/4/broadcasts/apps/com.example.orders", "apns-request-id")] {
+            var fields: HTTPFields = ["authorization": "bearer \(RelayBench.callerKey)"]
+            for (name, value) in [("apns-topic", "com.example.orders"), (name, "")] { fields.append(name, value) }
+            let answer = try await asker.answer("POST", path, fields, body: #"{"aps":{"alert":"Hi"}}"#)
+            #expect(answer.status == 400 && answer.body.contains("BadMessageId"), "\(answer)")
+            let id = answer.fields.first { $0.name == name }?.value
+            #expect(id.flatMap { try? APNsID($0) } != nil, "\(answer)")
+        }
+        await asker.close()
+        await bench.stop()
+    }
+
     @Test func `an answer distinguishes Apple's refusal from the relay's`() async throws {
         let bench = try await RelayBench()
         await bench.apple.unregister(
@@ -131,7 +162,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (Outcome(.expired), 200, nil), (Outcome(.cancelled), 200, nil),
+        (Outcome(.expired), 503, "ServiceUnavailable"), (Outcome(.cancelled), 503, "ServiceUnavailable"),
+        (Outcome(.expired, status: 503, reason: "ServiceUnavailable"), 503, "ServiceUnavailable"),
+        (Outcome(.expired, status: 429, reason: "TooManyRequests"), 429, "TooManyRequests"),
+        (Outcome(.expired, reason: "NoAnswer", unknownTries: 1), 503, "ServiceUnavailable"),
         (Outcome(.dead, status: 429, reason: "TooManyRequests"), 429, "TooManyRequests"),
         (Outcome(.dead, reason: "NoAnswer"), 503, "ServiceUnavailable"),
         (Outcome(.refused, status: 400, reason: "BadTopic"), 400, "BadTopic"),

@@ -96,6 +96,8 @@ import Testing
         let dead = DeadToken(
             cursor: 3,
             token: try DeviceToken(hex: "dead00ff"),
+            environment: .development,
+            topic: "com.example.orders.voip",
             unregisteredAt: 1,
             learntAt: 2,
             reason: "Unregistered"
@@ -113,7 +115,9 @@ import Testing
         #expect(requests.map { $0.fields["webhook-id"] } == ["dead-tokens.orders.3", "dead-tokens.orders.3"])
         let body = try JSONReader.read(requests[1].body)
         #expect(body["type"] == "tokens.dead" && body["data"]?["app"] == "orders")
-        #expect(body["data"]?["dead-tokens"]?.elements?.first?["token"] == "dead00ff")
+        let found = body["data"]?["dead-tokens"]?.elements?.first
+        #expect(found?["token"] == "dead00ff" && found?["environment"] == "development")
+        #expect(found?["topic"] == "com.example.orders.voip")
         server.stop()
         loop.shutdown()
     }

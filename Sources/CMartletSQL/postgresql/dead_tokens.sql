@@ -1,0 +1,9 @@
+-- Apple's 410 is about a token in one environment and for one topic. Older rows name neither and are dropped: the
+-- next 410 adds the token again. The functions of accept.sql, settle.sql and adopt.sql are replaced after this script.
+
+TRUNCATE martlet.dead_token;
+ALTER TABLE martlet.dead_token DROP CONSTRAINT dead_token_pkey,
+    ADD COLUMN is_production boolean NOT NULL, ADD COLUMN topic text COLLATE "C" NOT NULL;
+-- Without environment and topic, which would make it larger: a token has few rows.
+CREATE INDEX dead_token_token ON martlet.dead_token (app, token);
+DROP FUNCTION martlet.adopt_dead_tokens;
