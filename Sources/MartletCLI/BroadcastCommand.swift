@@ -70,7 +70,7 @@ private enum BroadcastContent {
                     ? .end(state, .system)
                     : .update(state.value, staleDate: content.staleDate?.date(), relevanceScore: content.relevanceScore)
             )
-        case (nil, let file?): self = .snapshot(try SurfaceSnapshot(file: file))
+        case (nil, let file?): self = .snapshot(try SurfaceSnapshot(file: file, of: .liveActivity))
         case (nil, nil): throw UsageError("nothing to send: give --state or --snapshot")
         case (_?, _?): throw UsageError("--state and --snapshot exclude each other: give one of them")
         }

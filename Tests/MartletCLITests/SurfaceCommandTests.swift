@@ -74,6 +74,10 @@ import Testing
         #expect(await apns.pushes.map(\.headers.pushType) == ["alert", "liveactivity", "liveactivity", "liveactivity"])
         let both = try await martlet(["send"] + server + ["--snapshot", file, "--title", "x"])
         #expect(both.status == 2 && both.errorOutput.contains("--snapshot"))
+        let widget = try scratch.write(SurfaceSnapshot.example(of: .widget).json.encoded(), to: "widget.json")
+        let wrong = try await martlet(["send"] + server + ["--snapshot", widget, "--as", "start"])
+        #expect(wrong.status == 2)
+        #expect(wrong.errorOutput.contains("widget.json must be a snapshot of the kind liveActivity (found widget)"))
         await apns.stop()
     }
 }
