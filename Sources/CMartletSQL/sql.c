@@ -18,6 +18,14 @@ const char *martlet_sql_postgresql_adopt(void) {
     return (const char *)postgresql_adopt;
 }
 
+static const unsigned char postgresql_adopt_ended[] = {
+#embed "postgresql/adopt_ended.sql" suffix(, 0)
+};
+
+const char *martlet_sql_postgresql_adopt_ended(void) {
+    return (const char *)postgresql_adopt_ended;
+}
+
 static const unsigned char postgresql_claim[] = {
 #embed "postgresql/claim.sql" suffix(, 0)
 };

@@ -3,6 +3,7 @@ import MartletCore
 import MartletOutbox
 import MartletRelay
 import MartletTransport
+import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -48,11 +49,7 @@ extension Command {
             guard error.kind == .inUse else { throw error }
             throw UsageError("--from \(file.path) is in use: a relay still uses the file; stop it first")
         }
-        let account = try await move.run(at: Int64(Date().timeIntervalSince1970 * 1_000)) { account in
-            guard Terminal.errors.isInteractive else { return }
-            Terminal.errors.write("\r\(account.pushes) pushes, \(account.outcomes) outcomes moved")
-        }
-        if Terminal.errors.isInteractive { Terminal.errors.write("\r\u{1B}[K") }
+        let account = try await run(move)
         output.write(
             json: [
                 "database": .string("\(place)"), "pushes": .integer(account.pushes),
@@ -66,6 +63,18 @@ extension Command {
 }
 
 extension Command {
+    /// Moves the content of the file and shows the progress, which ends with the scope of `async let`.
+    private static func run(_ move: OutboxMove) async throws -> OutboxMove.Account {
+        let moved = Mutex(OutboxMove.Account())
+        async let _ = Terminal.errors.showProgress {
+            let account = moved.withLock(\.self)
+            return "\(account.pushes.grouped) pushes, \(account.outcomes.grouped) outcomes moved"
+        }
+        return try await move.run(at: Int64(Date().timeIntervalSince1970 * 1_000)) { account in
+            moved.withLock { $0 = account }
+        }
+    }
+
     /// The beginning of every file of SQLite (https://www.sqlite.org/fileformat.html §1.3).
     private static let databaseHeader = Array("SQLite format 3\0".utf8)
 

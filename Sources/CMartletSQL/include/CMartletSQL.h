@@ -6,6 +6,8 @@
 const char *martlet_sql_postgresql_accept(void);
 /// The text of postgresql/adopt.sql.
 const char *martlet_sql_postgresql_adopt(void);
+/// The text of postgresql/adopt_ended.sql.
+const char *martlet_sql_postgresql_adopt_ended(void);
 /// The text of postgresql/claim.sql.
 const char *martlet_sql_postgresql_claim(void);
 /// The text of postgresql/enqueue.sql.

@@ -118,10 +118,10 @@ struct SendMany: Sendable {
         }
         let start = ContinuousClock.now
         let progress = Task {
-            try await SendProgress.show(on: .errors) {
+            try await Terminal.errors.showProgress {
                 try results.flush()
                 let seconds = (ContinuousClock.now - start) / .seconds(1)
-                return SendProgress.Moment(tally: ledger.tally, share: ledger.share, seconds: seconds)
+                return SendProgress(tally: ledger.tally, share: ledger.share, seconds: seconds).line
             }
         }
         defer { interruption.cancel() }

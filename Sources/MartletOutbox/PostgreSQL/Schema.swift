@@ -23,6 +23,7 @@ enum Schema {
             unsafe script(martlet_sql_postgresql_nodes()), unsafe script(martlet_sql_postgresql_adopt()),
         ].joined(),
         unsafe script(martlet_sql_postgresql_lanes()),
+        unsafe script(martlet_sql_postgresql_adopt_ended()),
     ]
 
     /// The SQLSTATE of a claim by a node that is not registered and must register again; `{missing_node}` in scripts.
