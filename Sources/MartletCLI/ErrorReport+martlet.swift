@@ -26,7 +26,7 @@ extension ErrorReport {
         switch ExitStatus(of: error) {
         case .usage: "usage"
         case .unreachable: "unreachable"
-        case .failure, .success: "failed"
+        case .success, .failure, .interrupted, .terminated: "failed"
         }
     }
 }

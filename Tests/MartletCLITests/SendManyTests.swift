@@ -110,7 +110,7 @@ import Testing
                 while await bench.apns.pushCount < count { await Task.yield() }
             }
             process.signal(SIGTERM)
-            #expect(await process.ended() == 1)
+            #expect(await process.ended() == 143)
             #expect(try bench.entries().map { $0["line"]?.integerValue } == [1, 3])
             try writer.close()
             await bench.apns.stop()
@@ -245,7 +245,7 @@ import Testing
         let sending = try ChildProcess(Self.martlet, words, output: bench.scratch.path + "/output")
         while await bench.apns.pushCount < 100 { await Task.yield() }
         sending.interrupt()
-        #expect(await sending.ended() == 1)
+        #expect(await sending.ended() == 130)
         let output = try bench.scratch.read("output")
         let lines = output.split(separator: "\n")
         let counts = try JSONReader.read(Array(try #require(lines.first).utf8))
@@ -257,6 +257,24 @@ import Testing
         #expect(rest == 50_000 - tried, "\(output)")
         #expect(try bench.entries().count == Int(await bench.apns.pushCount), "what was sent was answered")
         #expect(try bench.entries().count < 50_000)
+        await bench.apns.stop()
+    }
+
+    @Test func `an interrupted sending leaves no progress on the terminal`() async throws {
+        let bench = try await Bench()
+        let terminal = try PseudoTerminal(columns: 60)
+        let words = bench.words(try bench.list(tokens(50_000)), ["--rate", "1000"])
+        let sending = try ChildProcess(Self.martlet, words, output: terminal.path, errors: terminal.path)
+        let text = await terminal.text {
+            while await bench.apns.pushCount < 500 { await Task.yield() }
+            sending.interrupt()
+            #expect(await sending.ended() == 130)
+        }
+        let parts = text.components(separatedBy: "\r\u{1B}[2K")
+        #expect(parts.count > 2)
+        for line in parts.dropLast() { #expect(line.count < 60 && !line.contains("\n"), "\(line)") }
+        let lines = try #require(parts.last).split(separator: "\n")
+        #expect(lines.last?.hasPrefix("martlet send: interrupted: ") == true, "\(text)")
         await bench.apns.stop()
     }
 

@@ -53,12 +53,12 @@ struct SendTally: Sendable {
     }
 
     /// Records that a signal has ended the run; has no effect when every device of the list was sent to.
-    mutating func noteInterruption() {
+    mutating func noteInterruption(_ status: ExitStatus) {
         guard notSent > 0 || rest != nil && rest?.count != 0 else { return }
-        fail(.failure)
+        fail(status)
         interruption = InterruptedError(
             description: "interrupted: \(untried)",
-            status: status ?? .failure,
+            status: status,
             untried: rest == nil ? notSent : rest?.count.map { notSent + $0 }
         )
     }
@@ -93,7 +93,7 @@ struct SendTally: Sendable {
 /// An error for a run that a signal has ended before all devices were sent to.
 struct InterruptedError: Error, CustomStringConvertible {
     let description: String
-    /// The exit status, the highest of all devices.
+    /// The exit status, which states the signal.
     let status: ExitStatus
     /// The number of devices that were not sent to; nil when it is not known.
     let untried: Int?
@@ -130,7 +130,7 @@ final class SendLedger: Sendable {
         var bytesRead = 0
         var byteCount: Int?
         var isAtEnd = false
-        var isInterrupted = false
+        var interruption: ExitStatus?
         /// The first invalid lines.
         var badLines: [BadLine] = []
     }
@@ -170,11 +170,11 @@ final class SendLedger: Sendable {
         state.withLock { $0.isAtEnd = true }
     }
 
-    /// Whether a signal has ended the run.
-    var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
+    /// The exit status for the signal that has ended the run; nil without one.
+    var interruption: ExitStatus? { state.withLock { $0.interruption } }
 
-    func interrupted() {
-        state.withLock { $0.isInterrupted = true }
+    func interrupted(_ status: ExitStatus) {
+        state.withLock { $0.interruption = status }
     }
 
     /// The number of devices that were read and have no answer from an earlier run.

@@ -1,7 +1,12 @@
 import Martlet
 import MartletCommands
 import MartletTransport
-import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// The options for a bulk send.
 struct SendManyOptions: Sendable {
@@ -112,8 +117,8 @@ struct SendMany: Sendable {
         // Without common content, each device has its own notification, and this placeholder is never sent.
         let sending = client.send(common ?? .background(), to: devices(answered, ledger), topic: topic)
         let interruption = Task {
-            try await TerminationSignal.received()
-            ledger.interrupted()
+            let signal = try await TerminationSignal.received()
+            ledger.interrupted(signal == SIGTERM ? .terminated : .interrupted)
             sending.stop()
         }
         let start = ContinuousClock.now
@@ -154,7 +159,7 @@ struct SendMany: Sendable {
         var tally = ledger.tally
         if !ledger.isAtEnd || !failures.isEmpty { tally.fail(.failure) }
         if !ledger.isAtEnd { tally.rest = SendTally.Rest(count: deviceCount.map { max(0, $0 - tally.outcomeCount) }) }
-        if ledger.isInterrupted { tally.noteInterruption() }
+        if let status = ledger.interruption { tally.noteInterruption(status) }
         if failures.isEmpty || tally.outcomeCount > 0 { report(tally, seconds, isWhole: ledger.isAtEnd) }
         guard let failure = failures.first else { return tally }
         results.removeIfEmpty()
