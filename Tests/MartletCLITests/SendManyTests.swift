@@ -278,6 +278,20 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `a server that resets every connection is given up on`() async throws {
+        let server = try SilentServer()
+        server.resetClients()
+        let bench = try await Bench()
+        let words = ["send", "--host", "http://localhost:\(server.port)", "--topic", "com.example.app", "--body", "x"]
+        let list = ["--tokens", try bench.list(tokens(100_000)), "--results", bench.results, "--json"]
+        let run = try await ProgramRun(Self.martlet, words + list)
+        #expect(run.status == 3, "\(run.text)")
+        let counts = try counts(run)
+        #expect(counts["accepted"]?.integerValue == 0 && (counts["not-read"]?.integerValue ?? 0) > 90_000)
+        #expect(run.errorOutput.contains("--resume"), "\(run.errorOutput)")
+        await bench.apns.stop()
+    }
+
     @Test func `a file of results is not written over, nor used with another list`() async throws {
         let bench = try await Bench()
         let list = try bench.list(tokens(20))

@@ -19,8 +19,6 @@ struct SendTally: Sendable {
     var rest: Rest?
     /// The error for a run that a signal has ended before its end; nil otherwise.
     private(set) var interruption: InterruptedError?
-    /// The number of consecutive devices that were not sent to.
-    var notSentInARow = 0
 
     /// The part of a list that was not read.
     struct Rest: Sendable {
@@ -75,7 +73,6 @@ struct SendTally: Sendable {
     }
 
     mutating func count(_ outcome: BulkOutcome) {
-        notSentInARow = outcome.isNotSent ? notSentInARow + 1 : 0
         guard let error = outcome.error else {
             accepted += 1
             return
@@ -85,7 +82,7 @@ struct SendTally: Sendable {
         if outcome.isFinal {
             refusals[error.reason?.rawValue ?? error.code.description, default: 0] += 1
         } else {
-            if outcome.isNotSent { notSent += 1 } else { unanswered += 1 }
+            if error.outcome == .unknown { unanswered += 1 } else { notSent += 1 }
         }
     }
 }
@@ -112,11 +109,6 @@ extension BulkOutcome {
     var isFinal: Bool {
         guard let error else { return true }
         return error.outcome == .answered || error.code == .invalid
-    }
-
-    fileprivate var isNotSent: Bool {
-        guard let error, !isFinal else { return false }
-        return error.outcome != .unknown
     }
 }
 
@@ -209,10 +201,10 @@ final class SendLedger: Sendable {
     }
 
     /// Counts an outcome, and returns the line of its device.
-    func count(_ outcome: BulkOutcome) -> (line: Int, tally: SendTally) {
+    func count(_ outcome: BulkOutcome) -> Int {
         state.withLock { state in
             state.tally.count(outcome)
-            return (state.lines.removeValue(forKey: outcome.index) ?? 0, state.tally)
+            return state.lines.removeValue(forKey: outcome.index) ?? 0
         }
     }
 }

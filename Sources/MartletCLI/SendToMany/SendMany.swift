@@ -46,9 +46,6 @@ struct SendManyOptions: Sendable {
 
 /// Sends a notification to a list of devices.
 struct SendMany: Sendable {
-    /// The number of consecutive devices that cannot be sent to after which the run stops.
-    private static let notSentLimit = 1_000
-
     let list: InputFile
     let options: SendManyOptions
     let notification: NotificationOptions
@@ -133,7 +130,7 @@ struct SendMany: Sendable {
         var failures: [any Error] = []
         do {
             for try await outcome in sending {
-                let (line, tally) = ledger.count(outcome)
+                let line = ledger.count(outcome)
                 do throws(OutputFileError) {
                     if failures.isEmpty { try results.note(outcome, line: line) }
                 } catch {
@@ -141,9 +138,7 @@ struct SendMany: Sendable {
                     failures.append(error)
                     sending.stop()
                 }
-                if outcome.error?.code == .circuitOpen || tally.notSentInARow == SendMany.notSentLimit {
-                    sending.stop()
-                }
+                if outcome.error?.code == .circuitOpen || sending.isServerUnresponsive { sending.stop() }
             }
         } catch {
             failures.append(error)
