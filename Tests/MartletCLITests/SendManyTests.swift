@@ -292,6 +292,16 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test(arguments: [["--dry-run"], []]) func `an empty list is reported`(more: [String]) async throws {
+        let bench = try await Bench()
+        for text in ["", "\n\n", "token,title\n"] {
+            let words = bench.words(try bench.scratch.write(text, to: "list"), more)
+            let run = try await ProgramRun(Self.martlet, words)
+            #expect(run.status == 0 && run.errorOutput.contains("list has no devices\n"), "\(run.errorOutput)")
+        }
+        await bench.apns.stop()
+    }
+
     @Test func `a file of results is not written over, nor used with another list`() async throws {
         let bench = try await Bench()
         let list = try bench.list(tokens(20))

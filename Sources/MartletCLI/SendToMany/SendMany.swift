@@ -65,6 +65,7 @@ struct SendMany: Sendable {
             let finding = Lint.firstError(in: notification, topic: topic, payloadByteCount: byteCount)
             if let finding { findings[finding.message, default: 0] += 1 }
         }
+        warnIfEmpty(ledger)
         let badLines = ledger.tally.badLines
         if output.isJSON {
             let members = [
@@ -151,6 +152,7 @@ struct SendMany: Sendable {
         } catch {
             failures.append(error)
         }
+        warnIfEmpty(ledger)
         var tally = ledger.tally
         if !ledger.isAtEnd || !failures.isEmpty { tally.fail(.failure) }
         if !ledger.isAtEnd { tally.rest = SendTally.Rest(count: deviceCount.map { max(0, $0 - tally.outcomeCount) }) }
@@ -181,6 +183,12 @@ struct SendMany: Sendable {
         try await devices(answered, ledger).check()
         guard options.skipsBadLines || ledger.tally.badLines == 0 else { throw badLinesError(ledger) }
         return ledger.readCount
+    }
+
+    private func warnIfEmpty(_ ledger: SendLedger) {
+        let tally = ledger.tally
+        guard ledger.isAtEnd, ledger.readCount + tally.answeredBefore + tally.badLines == 0 else { return }
+        Terminal.errors.write("martlet send: warning: \(list.label) has no devices\n")
     }
 
     private func badLinesError(_ ledger: SendLedger) -> BadLinesError {
