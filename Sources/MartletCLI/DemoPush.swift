@@ -1,7 +1,7 @@
 import LiveSurfaces
 import Martlet
 
-/// A push of the demonstration with its expected answer.
+/// A push of `martlet demo` with its expected answer.
 struct DemoPush: Sendable {
     /// The content of a push and its destination.
     enum Content: Sendable {
@@ -90,7 +90,7 @@ struct DemoPush: Sendable {
     }
 }
 
-/// The result of a push in the demonstration.
+/// The result of a push in `martlet demo`.
 struct DemoOutcome {
     private var answer: DemoPush.Answer?
     private(set) var explanation = ""

@@ -6,7 +6,7 @@ extension Command {
     /// Checks whether a simulator or a relay accepts pushes.
     static let healthcheck = Command(
         "healthcheck",
-        "Exit 0 when a simulator or a relay accepts pushes: for a container's HEALTHCHECK, or to wait in scripts",
+        "Exit 0 when a simulator or a relay accepts pushes, for container health checks and scripts",
         examples: [
             "healthcheck", "healthcheck --wait 30", "healthcheck --url http://apns:8197/readyz",
             "healthcheck --url 127.0.0.1:8198 --wait 30",
@@ -18,7 +18,7 @@ extension Command {
             variable: "MARTLET_HEALTHCHECK_URL"
         ),
         Option<InputFile?>("--ca", "Certificates to trust in addition to the system's, PEM"),
-        Option("--wait", "Seconds to repeat the check until it succeeds", default: WaitSeconds(count: 0)),
+        Option("--wait", "Maximum seconds to wait until the check succeeds", default: WaitSeconds(count: 0)),
         OutputFormat.declared
     ) { address, authorities, wait, output in
         let loop = try EventLoop()
@@ -72,13 +72,13 @@ private struct Healthcheck {
         }
         guard status == 200 else {
             let advice = status == 404 ? "check --url" : waitAdvice
-            let message = "\(address) is not ready: it answers \(status); \(advice)"
+            let message = "\(address) is not ready: status \(status); \(advice)"
             throw HealthcheckError(description: message, isAnswer: true)
         }
     }
 
     private var waitAdvice: String {
-        wait.count == 0 ? "wait for it with --wait 30" : "wait longer than --wait \(wait)"
+        wait.count == 0 ? "wait with --wait 30" : "wait longer than --wait \(wait)"
     }
 
     private var clearAdvice: String { "if the server does not use TLS, begin --url with http://" }

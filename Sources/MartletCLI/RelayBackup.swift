@@ -14,10 +14,10 @@ extension Command {
     /// Copies the file of a relay.
     static let relayBackup = Command(
         "relay backup",
-        "Copy the file of a running relay, which must be on this machine",
+        "Copy the file of a running relay on this machine",
         examples: ["relay backup relay-backup.sqlite --key-file operator.key"],
-        Argument<FilePath>("file", "File of the copy, which must not exist"),
-        RelayCaller.declared,
+        Argument<FilePath>("file", "Path of the copy; the file must not exist"),
+        RelayClient.declared,
         OutputFormat.declared
     ) { file, relay, output in
         guard !FileManager.default.fileExists(atPath: file.path) else {
@@ -28,7 +28,7 @@ extension Command {
             let isThere = FileManager.default.fileExists(atPath: directory)
             throw UsageError("the directory \(directory) \(isThere ? "is not writable" : "does not exist")")
         }
-        let answer = try await relay.ask("POST", "/v1/backup", within: backupTime)
+        let answer = try await relay.send("POST", "/v1/backup", within: backupTime)
         let copy = answer["file"]?.stringValue ?? ""
         do {
             try FileManager.default.moveItem(atPath: copy, toPath: file.path)

@@ -15,7 +15,7 @@ extension Command {
     /// Creates the tables that several relays share, and moves the content of a file into them.
     static let relayMigrate = Command(
         "relay migrate",
-        "Create or update the tables of the relay's database, and move the content of a file there",
+        "Create or update the tables of a relay's database, and move a file into it",
         examples: [
             "relay migrate --configuration relay.json",
             "relay migrate --data postgresql://relay@db1,db2/push --from /var/lib/martlet/relay.sqlite",
@@ -23,10 +23,10 @@ extension Command {
         RelayOptions.configurationFile,
         Option<FilePath?>(
             "--data",
-            "File or database (postgresql://…) that stores pushes, in place of the configuration's",
+            "Database (postgresql://…), in place of the configuration's",
             variable: "MARTLET_RELAY_DATA"
         ),
-        Option<FilePath?>("--from", "File of a stopped relay, whose pushes and outcomes move into the database"),
+        Option<FilePath?>("--from", "SQLite file of a stopped relay to move into the database"),
         OutputFormat.declared
     ) { configuration, data, file, output in
         let place = try data.map { OutboxPlace($0.path) } ?? RelayOptions.place(in: configuration)
@@ -38,10 +38,10 @@ extension Command {
         guard let file else {
             return output.write(
                 json: ["database": .string("\(place)")],
-                text: "The tables in \(place) are those of this version.\n"
+                text: "The tables in \(place) are up to date.\n"
             )
         }
-        if !output.isJSON { Terminal.output.write("The tables in \(place) are those of this version.\n") }
+        if !output.isJSON { Terminal.output.write("The tables in \(place) are up to date.\n") }
         let move: OutboxMove
         do throws(OutboxError) {
             move = try await OutboxMove(from: file.path, to: address)

@@ -26,8 +26,7 @@ extension Command {
         ServerOptions.declared,
         Flag(
             "--describe",
-            "Print the request and what is wrong with it, and send nothing; exit 1 when APNs would refuse it. "
-                + "No key is needed"
+            "Print the request and its findings without sending it, with no key; exit 1 if APNs would refuse it"
         ),
         OutputFormat.declared
     ) { tokens, many, topic, notification, snapshot, server, isDescription, output in

@@ -7,7 +7,7 @@ import Testing
 
 /// The exit statuses of all commands: one meaning for each, with and without `--json`.
 @Suite(.timeLimit(.minutes(1))) struct ExitStatusTests {
-    /// A command line; `{host}` and the like stand for what a test has prepared.
+    /// A command line; `{host}` and similar names are replaced by values of the test.
     private typealias Line = (words: String, status: Int32)
 
     private static let sending: [Line] = [
@@ -59,7 +59,7 @@ import Testing
     ]
 
     @Test(arguments: (sending + checking).indices)
-    func `a status has one meaning, and JSON is JSON`(index: Int) async throws {
+    func `a status has one meaning, and --json prints JSON`(index: Int) async throws {
         let line = (Self.sending + Self.checking)[index]
         let isSending = index < Self.sending.count
         let apns = isSending ? try await SimulatedAPNs.start() : nil

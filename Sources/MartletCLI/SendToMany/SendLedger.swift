@@ -181,7 +181,7 @@ final class SendLedger: Sendable {
     }
 
     /// Discards the device that was read last, which is not sent to and has no outcome.
-    func passedOver() {
+    func discardLast() {
         state.withLock { state in state.lines[state.readCount - 1] = nil }
     }
 

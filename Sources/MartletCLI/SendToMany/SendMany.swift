@@ -25,11 +25,14 @@ struct SendManyOptions: Sendable {
 
     static let declared = Group(
         Option<InputFile?>("--tokens", "List of devices: one token per line, CSV with a heading, or JSON lines"),
-        Option<FilePath?>("--results", "Output file for the answer to each device, JSON lines"),
-        Option<FilePath?>("--dead-tokens", "Output file for unregistered tokens, each with the time of APNs"),
+        Option<FilePath?>("--results", "Output file for the result of each device, JSON lines"),
+        Option<FilePath?>(
+            "--dead-tokens",
+            "Output file for unregistered tokens, CSV with the time from APNs in milliseconds"
+        ),
         Option<PositiveNumber?>("--rate", "Maximum devices per second"),
         Flag("--resume", "Resume an interrupted run that wrote --results"),
-        Flag("--skip-bad-lines", "Report bad lines of the list and skip them, instead of sending nothing"),
+        Flag("--skip-bad-lines", "Report invalid lines of the list and skip them, instead of sending nothing"),
         Flag("--dry-run", "Check the list and the pushes, and send nothing")
     ) {
         SendManyOptions(

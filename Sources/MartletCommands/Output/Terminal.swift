@@ -20,12 +20,12 @@ package struct Terminal: Sendable {
     /// Whether the output is a terminal.
     package let isInteractive: Bool
     /// Whether text is colored: in a terminal, unless `NO_COLOR` is set (https://no-color.org).
-    package let hasColours: Bool
+    package let hasColors: Bool
 
     private init(descriptor: CInt) {
         self.descriptor = descriptor
         isInteractive = isatty(descriptor) == 1
-        hasColours = unsafe isInteractive && getenv("NO_COLOR") == nil
+        hasColors = unsafe isInteractive && getenv("NO_COLOR") == nil
     }
 
     /// The number of columns for text: that of the terminal, from 40 to 120; 100 for a file or pipe.
@@ -80,7 +80,7 @@ package struct Terminal: Sendable {
 
     /// Returns the text with the escape sequences of a style, if the output has colors.
     package func styled(_ text: String, _ style: TextStyle) -> String {
-        guard hasColours, let code = style.code else { return text }
+        guard hasColors, let code = style.code else { return text }
         return "\u{1B}[\(code)m\(text)\u{1B}[0m"
     }
 }
