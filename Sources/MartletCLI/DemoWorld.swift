@@ -47,7 +47,7 @@ struct DemoWorld: Sendable {
     /// Returns the token of the Live Activity that was started last, as the app would report it.
     func activity() async throws -> DeviceToken {
         guard let token = await apns.device(DemoWorld.starter)?.startedActivities.last?.token else {
-            throw DemoError(description: "no Live Activity has been started")
+            throw CommandError("no Live Activity has been started")
         }
         return token
     }
@@ -81,10 +81,4 @@ struct DemoWorld: Sendable {
         guard let token = try? DeviceToken(hex: hex) else { preconditionFailure("\(hex) is no device token") }
         return token
     }
-}
-
-/// An error that stops `martlet demo`.
-struct DemoError: Error, CustomStringConvertible {
-    /// The message, in a sentence without the final stop.
-    let description: String
 }

@@ -33,7 +33,10 @@ extension Command {
         do {
             try FileManager.default.moveItem(atPath: copy, toPath: file.path)
         } catch {
-            throw BackupError(copy: copy, file: file.path, reason: reason(of: error))
+            throw CommandError(
+                "the relay has written \(copy), which cannot be moved to \(file.path): move it on the relay's machine "
+                    + "(\(reason(of: error)))"
+            )
         }
         output.write(json: ["file": .string(file.path)], text: "The backup is in \(file.path).\n")
     }
@@ -46,16 +49,5 @@ extension Command {
         case .fileWriteOutOfSpace: "the disk is full"
         default: "\(error)"
         }
-    }
-}
-
-/// An error for a backup that was created but cannot be moved to its destination.
-private struct BackupError: Error, CustomStringConvertible {
-    let copy: String
-    let file: String
-    let reason: String
-
-    var description: String {
-        "the relay has written \(copy), which cannot be moved to \(file): move it on the relay's machine (\(reason))"
     }
 }

@@ -25,7 +25,7 @@ struct RelayClient: Sendable {
     /// Sends a request and waits for the answer, for 30 seconds unless another limit is given.
     ///
     /// - Returns: The JSON of the answer.
-    /// - Throws: ``RelayAnswerError`` for an answer that reports an error, and ``RelayConnectionError`` if there is no
+    /// - Throws: ``CommandError`` for an answer that reports an error, and ``RelayConnectionError`` if there is no
     ///   answer.
     func send(
         _ method: String,
@@ -59,18 +59,11 @@ struct RelayClient: Sendable {
         }
         let json = try? JSONReader.read(answer.body)
         guard (200..<300).contains(answer.status), let json else {
-            throw RelayAnswerError(status: answer.status, detail: json?["detail"]?.stringValue)
+            let detail = json?["detail"]?.stringValue.map { ": \($0)" } ?? ""
+            throw CommandError("the relay answers \(answer.status)\(detail)")
         }
         return json
     }
-}
-
-/// An error for an answer of a relay that reports an error.
-struct RelayAnswerError: Error, CustomStringConvertible {
-    let status: Int
-    let detail: String?
-
-    var description: String { "the relay answers \(status)" + (detail.map { ": \($0)" } ?? "") }
 }
 
 /// An error for a relay that does not answer.

@@ -103,9 +103,9 @@ extension Command {
     ) async -> SendAnswer {
         do throws(APNsError) {
             let receipt = try await send(token)
-            return SendAnswer(token, receipt)
+            return SendAnswer(token: token, result: .success(receipt))
         } catch {
-            return SendAnswer(token, error)
+            return SendAnswer(token: token, result: .failure(error))
         }
     }
 
@@ -150,18 +150,8 @@ private enum Subject: Sendable {
 
 /// The answer to a push to one device.
 private struct SendAnswer: Sendable {
-    private let token: DeviceToken
-    private let result: Result<PushReceipt, APNsError>
-
-    init(_ token: DeviceToken, _ receipt: PushReceipt) {
-        self.token = token
-        result = .success(receipt)
-    }
-
-    init(_ token: DeviceToken, _ error: APNsError) {
-        self.token = token
-        result = .failure(error)
-    }
+    let token: DeviceToken
+    let result: Result<PushReceipt, APNsError>
 
     /// The error if the push was not accepted; nil if it was.
     var error: APNsError? {

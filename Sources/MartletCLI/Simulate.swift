@@ -119,7 +119,7 @@ extension Command {
 
     /// Starts a simulator.
     ///
-    /// - Throws: ``ListenerError`` that names the option of an address or port that cannot be listened on, and
+    /// - Throws: ``CommandError`` that names the option of an address or port that cannot be listened on, and
     ///   ``UsageError`` for files that cannot be used.
     private static func start(_ configuration: SimulatedAPNs.Configuration) async throws -> SimulatedAPNs {
         do throws(SimulatorError) {
@@ -133,7 +133,7 @@ extension Command {
                 case .channels: "--channel-port"
                 case .inbox: "--inbox-port"
                 }
-            throw ListenerError(description: "\(error) (\(option))")
+            throw CommandError("\(error) (\(option))")
         }
     }
 

@@ -135,7 +135,7 @@ struct SendMany: Sendable {
         do {
             for try await outcome in sending {
                 let line = ledger.count(outcome)
-                do throws(OutputFileError) {
+                do throws(CommandError) {
                     if failures.isEmpty { try results.note(outcome, line: line) }
                 } catch {
                     // Stop sending, but count the pushes in flight.
@@ -150,7 +150,7 @@ struct SendMany: Sendable {
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         progress.cancel()
         if case .failure(let error) = await progress.result { failures.append(error) }
-        do throws(OutputFileError) {
+        do throws(CommandError) {
             try results.finish()
         } catch {
             failures.append(error)
