@@ -52,8 +52,7 @@ extension Command {
                 )
             }
         }
-        let answer = PushAnswer(destination: .init("channel", .string(channel.rawValue)), receipt: receipt)
-        output.write(json: answer.json, text: answer.text)
+        output.write(json: receipt.json(to: .init("channel", .string(channel.rawValue))), text: receipt.text)
     }
 }
 

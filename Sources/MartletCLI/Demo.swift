@@ -84,7 +84,7 @@ private struct Demo {
         for (index, push) in section.pushes.enumerated() {
             var outcome = await clients.send(push, in: world)
             if push.rule != nil, let found = await world.apns.pushes.last?.findings { outcome.note(found, push.rule) }
-            let isExpected = outcome.isAnswer(push.expected)
+            let isExpected = outcome.answer == push.expected
             if !isExpected { unexpected += 1 }
             if output.isJSON {
                 Terminal.output.write(outcome.json(of: push, number: number + index + 1, isExpected).line)
@@ -92,7 +92,7 @@ private struct Demo {
             let title = push.title + (isExpected ? "" : " (expected \(push.expected), \(outcome.explanation))")
             table.add([
                 Table.Cell("\(number + index + 1)", .faint), Table.Cell(title), Table.Cell(push.destination, .faint),
-                Table.Cell(outcome.status, outcome.isAccepted ? .good : .bad),
+                Table.Cell(outcome.status, outcome.answer == .accepted ? .good : .bad),
                 Table.Cell(outcome.milliseconds, .faint), Table.Cell(outcome.explanation),
             ])
         }

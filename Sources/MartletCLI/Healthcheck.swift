@@ -81,15 +81,14 @@ private struct Healthcheck {
         wait.count == 0 ? "wait with --wait 30" : "wait longer than --wait \(wait)"
     }
 
-    private var clearAdvice: String { "if the server does not use TLS, begin --url with http://" }
-
     private func advice(for kind: TransportError.Kind) -> String {
         switch kind {
         case .connectionRefused:
             "start martlet simulate (or relay), \(waitAdvice), or give its address with --url"
         case .nameNotResolved: "check the spelling of the host in --url"
-        case .tlsFailed: clearAdvice
-        case .closedByPeer where tls != nil: clearAdvice
+        case .tlsFailed,
+            .closedByPeer where tls != nil:
+            "if the server does not use TLS, begin --url with http://"
         case .closedByPeer:
             "check that --url is the HTTP interface of a simulator or relay, and begins with https:// if that uses TLS"
         default: "check that --url is the HTTP interface of a simulator or relay"

@@ -129,8 +129,7 @@ extension ServerOptions {
         _ send: (PushClient) async throws -> PushReceipt
     ) async throws {
         let receipt = try await withClient(send)
-        let answer = PushAnswer(destination: .init("device-token", .string(token.hex)), receipt: receipt)
-        output.write(json: answer.json, text: answer.text)
+        output.write(json: receipt.json(to: .init("device-token", .string(token.hex))), text: receipt.text)
     }
 }
 

@@ -177,7 +177,7 @@ private struct SendAnswer: Sendable {
     var json: JSONValue {
         let destination = JSONValue.Member("device-token", .string(token.hex))
         return switch result {
-        case .success(let receipt): PushAnswer(destination: destination, receipt: receipt).json
+        case .success(let receipt): receipt.json(to: destination)
         case .failure(let error): .object([destination] + error.members)
         }
     }
