@@ -7,7 +7,7 @@ enum DemoMistakes {
         [
             wrong("the badge is a text", #"{"aps":{"alert":"3 orders","badge":"3"}}"#, "badge-not-a-number"),
             wrong(
-                "time-senstive",
+                "a misspelled interruption level",
                 #"{"aps":{"alert":"Your courier is here","interruption-level":"time-senstive"}}"#,
                 "interruption-level-unknown"
             ),

@@ -31,7 +31,7 @@ extension Command {
     ) { configuration, data, file, output in
         let place = try data.map { OutboxPlace($0.path) } ?? RelayOptions.place(in: configuration)
         guard case .database(let address) = place else {
-            throw UsageError("\(place) is a file: data must begin with postgresql://")
+            throw UsageError("data must be the address of a database, postgresql://… (found \(place))")
         }
         if let file { try checkIsDatabase(file.path) }
         try await PostgreSQLOutbox.migrate(address)
