@@ -27,7 +27,7 @@ extension APNsID: ArgumentValue {
         self = id
     }
 
-    /// The name of a value in help.
+    /// Part of `ArgumentValue`.
     package static var valueName: String { "uuid" }
 }
 
@@ -49,7 +49,7 @@ extension InterruptionLevel: ArgumentValue {
     /// Parses one of the known levels.
     package init(argument: String) throws(UsageError) {
         self.init(rawValue: argument)
-        guard InterruptionLevel.all.contains(self) else { throw InterruptionLevel.noChoice(argument) }
+        guard InterruptionLevel.all.contains(self) else { throw InterruptionLevel.invalidChoice(argument) }
     }
 
     /// Part of `ArgumentValue`.
@@ -62,7 +62,7 @@ extension PushType: ArgumentValue {
     /// Parses one of the known types.
     package init(argument: String) throws(UsageError) {
         self.init(rawValue: argument)
-        guard PushType.all.contains(self) else { throw PushType.noChoice(argument) }
+        guard PushType.all.contains(self) else { throw PushType.invalidChoice(argument) }
     }
 
     /// Part of `ArgumentValue`.
@@ -75,7 +75,7 @@ extension Priority: ArgumentValue {
     /// Parses 10, 5 or 1.
     package init(argument: String) throws(UsageError) {
         guard let priority = Priority.all.first(where: { String($0.rawValue) == argument }) else {
-            throw Priority.noChoice(argument)
+            throw Priority.invalidChoice(argument)
         }
         self = priority
     }
@@ -90,7 +90,7 @@ extension LiveActivityPriority: ArgumentValue {
         switch argument {
         case "10": self = .immediate
         case "5": self = .powerAware
-        default: throw LiveActivityPriority.noChoice(argument)
+        default: throw LiveActivityPriority.invalidChoice(argument)
         }
     }
 
@@ -152,15 +152,4 @@ extension APNsEndpoint: ArgumentValue {
     package static var valueName: String { "host:port" }
 }
 
-extension SurfaceKind: ArgumentValue {
-    /// Parses one of the kinds.
-    package init(argument: String) throws(UsageError) {
-        guard let kind = SurfaceKind(rawValue: argument) else {
-            throw SurfaceKind.noChoice(argument)
-        }
-        self = kind
-    }
-
-    /// Part of `ArgumentValue`.
-    package static var choices: [String] { allCases.map(\.rawValue) }
-}
+extension SurfaceKind: ArgumentValue {}

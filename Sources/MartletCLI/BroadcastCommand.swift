@@ -6,7 +6,7 @@ extension Command {
     /// Sends a broadcast.
     static let broadcast = Command(
         "broadcast",
-        "Update or end every Live Activity that listens on a channel",
+        "Update or end the Live Activities on a channel",
         examples: [
             "broadcast --host localhost:2197 --ca ~/.local/share/martlet/ca.pem --topic com.example.app "
                 + "--channel dHN0LXNyY2gtY2hubA== --state '{\"score\":\"2:1\"}'"
@@ -15,7 +15,7 @@ extension Command {
         Option<String>.topic,
         Option<JSONObject?>("--state", "Content state, a JSON object"),
         Option<InputFile?>("--snapshot", "Snapshot of a Live Activity in place of --state; - for standard input"),
-        Flag("--end", "End the activities; the content is their last"),
+        Flag("--end", "End the activities with this content"),
         LiveContentOptions.declared,
         LiveDeliveryOptions.declared,
         ServerOptions.declared,
@@ -52,8 +52,7 @@ extension Command {
                 )
             }
         }
-        let answer = PushAnswer(destination: .init("channel", .string(channel.rawValue)), receipt: receipt)
-        output.write(json: answer.json, text: answer.text)
+        output.write(json: receipt.json(to: .init("channel", .string(channel.rawValue))), text: receipt.text)
     }
 }
 
@@ -70,7 +69,7 @@ private enum BroadcastContent {
                     ? .end(state, .system)
                     : .update(state.value, staleDate: content.staleDate?.date(), relevanceScore: content.relevanceScore)
             )
-        case (nil, let file?): self = .snapshot(try SurfaceSnapshot(file: file))
+        case (nil, let file?): self = .snapshot(try SurfaceSnapshot(file: file, of: .liveActivity))
         case (nil, nil): throw UsageError("nothing to send: give --state or --snapshot")
         case (_?, _?): throw UsageError("--state and --snapshot exclude each other: give one of them")
         }

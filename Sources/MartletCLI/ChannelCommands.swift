@@ -11,7 +11,7 @@ extension Command {
         "Create a broadcast channel and print its identifier",
         examples: ["channels create --host localhost:2197 --ca ~/.local/share/martlet/ca.pem --topic com.example.app"],
         topic,
-        Flag("--store", "Store the newest broadcast for devices that are offline, eight hours at most"),
+        Flag("--store", "Store the latest broadcast for offline devices, for up to eight hours"),
         ServerOptions.declared,
         OutputFormat.declared
     ) { topic, isStoring, server, output in
@@ -24,7 +24,7 @@ extension Command {
     /// Reads a channel.
     static let channelsRead = Command(
         "channels read",
-        "Print whether a broadcast channel stores messages",
+        "Print whether a broadcast channel stores broadcasts",
         examples: ["channels read --host localhost:2197 --topic com.example.app --channel dHN0LXNyY2gtY2hubA=="],
         channel,
         topic,

@@ -95,7 +95,6 @@ struct AccountIdentifier: ArgumentValue {
         text = argument
     }
 
-    /// Part of `ArgumentValue`.
     static var valueName: String { "id" }
 }
 
@@ -122,7 +121,7 @@ struct CertificateOptions: Sendable {
     static let declared = Group(
         Option<InputFile?>("--certificate", "Client certificate and its key in place of --key, PEM or PKCS#12"),
         Option<String?>("--certificate-password", "Password of a PKCS#12 file"),
-        Option<InputFile?>("--certificate-password-file", "File whose first line is that password")
+        Option<InputFile?>("--certificate-password-file", "File whose first line is the password")
     ) { CertificateOptions(file: $0, password: $1, passwordFile: $2) }
 
     /// Whether a certificate was given.

@@ -4,10 +4,10 @@ import MartletSimulator
 import MartletTransport
 
 extension Command {
-    /// Starts a simulator, sends pushes of every kind, and prints each answer.
+    /// Starts a simulator, sends it example pushes, and prints each answer.
     static let demo = Command(
         "demo",
-        "Send a simulator an order and common mistakes, and print every answer; in a terminal, wait for Control-C",
+        "Start a simulator, send it example pushes and common mistakes, and print each answer",
         examples: ["demo"],
         OutputFormat.declared
     ) { output in
@@ -15,10 +15,10 @@ extension Command {
     }
 }
 
-/// A run of the demonstration.
+/// A run of `martlet demo`.
 private struct Demo {
-    /// A part of the demonstration, with its own table.
-    private struct Chapter {
+    /// A group of pushes, with its own table.
+    private struct Section {
         var title: String
         var pushes: [DemoPush]
         /// The heading of the last column; nil for none.
@@ -36,40 +36,40 @@ private struct Demo {
         let clients = try Clients(for: apns, at: endpoint)
         let channel = try await clients.usual.channels(of: DemoWorld.app).create()
         let world = try await DemoWorld(in: apns, channel: channel)
-        let chapters = [
-            Chapter(title: "An order, from placed to delivered", pushes: try DemoStory.pushes(on: channel)),
-            Chapter(
-                title: "Accepted, and wrong all the same",
+        let sections = [
+            Section(title: "An order, from placed to delivered", pushes: try DemoOrder.pushes(on: channel)),
+            Section(
+                title: "Accepted, with mistakes",
                 pushes: try DemoMistakes.accepted(at: WallClock.system.secondsSince1970()),
-                remark: "what the rules find"
+                remark: "finding"
             ),
-            Chapter(title: "Refused", pushes: DemoMistakes.refused(), remark: "answer"),
+            Section(title: "Refused", pushes: DemoMistakes.refused(), remark: "answer"),
         ]
         if !output.isJSON {
             let port = await apns.port
             Terminal.output.write("Sending pushes over HTTP/2 and TLS to a local APNs on port \(port).\n")
         }
         var number = 0
-        var surprises = 0
-        for chapter in chapters {
-            surprises += try await tell(chapter, after: number, with: clients, in: world)
-            number += chapter.pushes.count
+        var unexpected = 0
+        for section in sections {
+            unexpected += try await send(section, after: number, with: clients, in: world)
+            number += section.pushes.count
         }
         await clients.close()
         let received = await apns.pushCount
         if !output.isJSON {
-            Terminal.output.write(closing(sent: number, received: received, surprises: surprises))
+            Terminal.output.write(summary(sent: number, received: received, unexpected: unexpected))
             if Terminal.output.isInteractive { try await keepInboxOpen(of: apns) }
         }
         await apns.stop()
-        if surprises > 0 { throw CommandFailure() }
+        if unexpected > 0 { throw CommandFailure() }
     }
 
-    /// Sends the pushes of a chapter and prints the answers.
+    /// Sends the pushes of a section and prints the answers.
     ///
     /// - Returns: The number of answers that were not the expected ones.
-    private func tell(
-        _ chapter: Chapter,
+    private func send(
+        _ section: Section,
         after number: Int,
         with clients: Clients,
         in world: DemoWorld
@@ -78,51 +78,51 @@ private struct Demo {
             [
                 Table.Column("", isNumeric: true), "push", "to", Table.Column("status", isNumeric: true),
                 Table.Column("ms", isNumeric: true),
-            ] + (chapter.remark.map { [Table.Column($0)] } ?? [])
+            ] + (section.remark.map { [Table.Column($0)] } ?? [])
         )
-        var surprises = 0
-        for (index, push) in chapter.pushes.enumerated() {
+        var unexpected = 0
+        for (index, push) in section.pushes.enumerated() {
             var outcome = await clients.send(push, in: world)
             if push.rule != nil, let found = await world.apns.pushes.last?.findings { outcome.note(found, push.rule) }
-            let isExpected = outcome.isAnswer(push.expected)
-            if !isExpected { surprises += 1 }
+            let isExpected = outcome.answer == push.expected
+            if !isExpected { unexpected += 1 }
             if output.isJSON {
                 Terminal.output.write(outcome.json(of: push, number: number + index + 1, isExpected).line)
             }
             let title = push.title + (isExpected ? "" : " (expected \(push.expected), \(outcome.explanation))")
             table.add([
                 Table.Cell("\(number + index + 1)", .faint), Table.Cell(title), Table.Cell(push.destination, .faint),
-                Table.Cell(outcome.status, outcome.isAccepted ? .good : .bad),
+                Table.Cell(outcome.status, outcome.answer == .accepted ? .good : .bad),
                 Table.Cell(outcome.milliseconds, .faint), Table.Cell(outcome.explanation),
             ])
         }
         if !output.isJSON {
-            Terminal.output.write("\n\(Terminal.output.styled(chapter.title, .bold))\n" + table.text(for: .output))
+            Terminal.output.write("\n\(Terminal.output.styled(section.title, .bold))\n" + table.text(for: .output))
         }
-        return surprises
+        return unexpected
     }
 
-    /// Keeps the inbox open for a user at a terminal, until Control-C; other output ends at once.
+    /// Keeps the inbox open until Control-C.
     private func keepInboxOpen(of apns: SimulatedAPNs) async throws {
         let url = "http://localhost:\(await apns.inboxPort ?? 0)/"
         Terminal.output.write("Received pushes: \(url)\nPress Control-C to stop.\n")
         try await TerminationSignal.received()
     }
 
-    private func closing(sent: Int, received: Int, surprises: Int) -> String {
+    private func summary(sent: Int, received: Int, unexpected: Int) -> String {
         let program = CommandLine.arguments.first ?? "martlet"
         let verdict =
-            surprises == 0
-            ? "Every answer was the one Apple would have given; the local APNs got \(received) of \(sent) pushes."
-            : "\(surprises) of the answers were not the expected ones."
+            unexpected == 0
+            ? "Every answer was as expected; the local APNs received \(received) of \(sent) pushes."
+            : "\(unexpected) answers were not as expected."
         return """
 
             \(verdict)
 
-            To look further:
-              keep a local APNs running, and see how to point any client at it:  \(program) simulate
-              send a push of your own, to Apple or to the local APNs:            \(program) send --help
-              use the client library from Swift:                                 README.md and Examples/
+            Next steps:
+              run a local APNs, and configure a client for it:  \(program) simulate
+              send a push to Apple or to the local APNs:        \(program) send --help
+              use the client library from Swift:                README.md and Examples/
 
             """
     }

@@ -7,12 +7,12 @@ enum DemoMistakes {
         [
             wrong("the badge is a text", #"{"aps":{"alert":"3 orders","badge":"3"}}"#, "badge-not-a-number"),
             wrong(
-                "time-senstive",
+                "a misspelled interruption level",
                 #"{"aps":{"alert":"Your courier is here","interruption-level":"time-senstive"}}"#,
                 "interruption-level-unknown"
             ),
             wrong(
-                "a silent push that says it is an alert",
+                "a silent push with push type alert",
                 #"{"aps":{"content-available":1}}"#,
                 "alert-should-be-background"
             ),
@@ -35,16 +35,16 @@ enum DemoMistakes {
             ),
             DemoPush(
                 "an update after the end",
-                .update(try .update(DemoStory.state("Delivered", 0, 1))),
+                .update(try .update(DemoOrder.state("Delivered", 0, 1))),
                 rule: "activity-after-end"
             ),
             DemoPush(
-                "attributes that are the content-state",
+                "attributes that equal the content-state",
                 .start(
                     try LiveActivityStart(
-                        attributesType: DemoStory.attributesType,
-                        attributes: DemoStory.state("In the kitchen", 25, 0.1),
-                        state: DemoStory.state("In the kitchen", 25, 0.1),
+                        attributesType: DemoOrder.attributesType,
+                        attributes: DemoOrder.state("In the kitchen", 25, 0.1),
+                        state: DemoOrder.state("In the kitchen", 25, 0.1),
                         alert: LiveActivityAlert(title: "Order 43", body: "Follow it here.")
                     ),
                     on: DemoWorld.starter
@@ -60,30 +60,30 @@ enum DemoMistakes {
     static func refused() -> [DemoPush] {
         let hello = PushNotification.alert("Hello")
         let large = PushNotification.alert(Alert(body: String(repeating: "long ", count: 900)))
-        let hasty = PushNotification.opaque(
+        let urgent = PushNotification.opaque(
             Array(#"{"aps":{"content-available":1}}"#.utf8),
             pushType: .background,
             priority: .immediate
         )
         return [
             DemoPush(
-                "to a device of the App Store build",
-                .push(hello, to: DemoWorld.released),
+                "to a device of the production environment",
+                .push(hello, to: DemoWorld.production),
                 .refused(400, .badDeviceToken)
             ),
             DemoPush(
                 "to a device of another app",
-                .push(hello, to: DemoWorld.neighbour),
+                .push(hello, to: DemoWorld.otherApp),
                 .refused(400, .deviceTokenNotForTopic)
             ),
             DemoPush(
                 "to a device that removed the app",
-                .push(hello, to: DemoWorld.departed),
+                .push(hello, to: DemoWorld.removed),
                 .refused(410, .unregistered)
             ),
             DemoPush(
-                "a background push in a hurry",
-                .push(hasty, to: DemoWorld.phone),
+                "a background push with priority 10",
+                .push(urgent, to: DemoWorld.phone),
                 .refused(400, .badPriority),
                 from: .unchecked
             ),
@@ -94,7 +94,7 @@ enum DemoMistakes {
                 from: .unchecked
             ),
             DemoPush(
-                "from a machine two hours slow",
+                "from a machine whose clock is two hours slow",
                 .push(hello, to: DemoWorld.phone),
                 .refused(403, .expiredProviderToken),
                 from: .late

@@ -1,7 +1,7 @@
 import LiveSurfaces
 import Martlet
 
-/// A push of the demonstration with its expected answer.
+/// A push of `martlet demo` with its expected answer.
 struct DemoPush: Sendable {
     /// The content of a push and its destination.
     enum Content: Sendable {
@@ -90,9 +90,9 @@ struct DemoPush: Sendable {
     }
 }
 
-/// The result of a push in the demonstration.
+/// The result of a push in `martlet demo`.
 struct DemoOutcome {
-    private var answer: DemoPush.Answer?
+    private(set) var answer: DemoPush.Answer?
     private(set) var explanation = ""
     private var took: Duration
 
@@ -135,8 +135,6 @@ struct DemoOutcome {
         explanation = "\(finding.severity): \(finding.rule) at \(finding.place)"
     }
 
-    var isAccepted: Bool { answer == .accepted }
-
     var status: String {
         switch answer {
         case .accepted: "200"
@@ -159,9 +157,5 @@ struct DemoOutcome {
     var milliseconds: String {
         let tenths = took.components.seconds * 10_000 + took.components.attoseconds / 100_000_000_000_000
         return "\(tenths / 10).\(tenths % 10)"
-    }
-
-    func isAnswer(_ expected: DemoPush.Answer) -> Bool {
-        answer == expected
     }
 }

@@ -7,7 +7,7 @@ import MartletSimulator
     import Foundation
 #endif
 
-/// The devices, the app and the channel of the demonstration.
+/// The devices, the app and the channel of `martlet demo`.
 struct DemoWorld: Sendable {
     static let app: Topic = "com.example.trattoria"
 
@@ -18,11 +18,11 @@ struct DemoWorld: Sendable {
     /// The push-to-start token of a friend's device, which follows the order.
     static let friend = token("f21e9d008f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac")
     /// A device with the App Store build of the app.
-    static let released = token("a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90")
+    static let production = token("a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90")
     /// A device with another app.
-    static let neighbour = token("0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0")
+    static let otherApp = token("0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0")
     /// A device from which the app was removed.
-    static let departed = token("dead00beef11dead22beef33dead44beef55dead66beef77dead88beef99dead")
+    static let removed = token("dead00beef11dead22beef33dead44beef55dead66beef77dead88beef99dead")
 
     let apns: SimulatedAPNs
     let channel: ChannelID
@@ -34,12 +34,12 @@ struct DemoWorld: Sendable {
         let app = DemoWorld.app
         let types: [PushType] = [.alert, .widgets, .controls, .liveActivity]
         await apns.register(DemoWorld.phone, for: types.map { app.qualified(for: $0) })
-        await apns.register(DemoWorld.released, for: [app], in: .production)
-        await apns.register(DemoWorld.neighbour, for: ["com.example.other"])
-        await apns.unregister(DemoWorld.departed, since: Date(timeIntervalSince1970: 1_790_000_000))
+        await apns.register(DemoWorld.production, for: [app], in: .production)
+        await apns.register(DemoWorld.otherApp, for: ["com.example.other"])
+        await apns.unregister(DemoWorld.removed, since: Date(timeIntervalSince1970: 1_790_000_000))
         for (language, file) in DemoWorld.strings { try await apns.setStrings(file, language, of: app) }
-        try await apns.setTemplate(DemoWorld.template, for: DemoStory.attributesType, of: app)
-        for snapshot in [DemoStory.widget, DemoStory.control, DemoStory.accessory, DemoStory.standBy] {
+        try await apns.setTemplate(DemoWorld.template, for: DemoOrder.attributesType, of: app)
+        for snapshot in [DemoOrder.widget, DemoOrder.control, DemoOrder.accessory, DemoOrder.standBy] {
             try await apns.setSurface(snapshot, of: app)
         }
     }
@@ -47,7 +47,7 @@ struct DemoWorld: Sendable {
     /// Returns the token of the Live Activity that was started last, as the app would report it.
     func activity() async throws -> DeviceToken {
         guard let token = await apns.device(DemoWorld.starter)?.startedActivities.last?.token else {
-            throw DemoError(description: "no Live Activity has been started")
+            throw CommandError("no Live Activity has been started")
         }
         return token
     }
@@ -81,10 +81,4 @@ struct DemoWorld: Sendable {
         guard let token = try? DeviceToken(hex: hex) else { preconditionFailure("\(hex) is no device token") }
         return token
     }
-}
-
-/// An error that stops the demonstration.
-struct DemoError: Error, CustomStringConvertible {
-    /// The message, in a sentence without the final stop.
-    let description: String
 }

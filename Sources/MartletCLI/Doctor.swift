@@ -5,25 +5,25 @@ extension Command {
     /// Checks each precondition for delivering a push, and advises how to fix errors.
     static let doctor = Command(
         "doctor",
-        "Check key or certificate, network, TLS, credentials, topic and clock, and advise how to fix them",
+        "Check the key or certificate, network, TLS, credentials, topic and clock, and print advice",
         examples: [
             "doctor --environment production --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --topic com.example.app",
             "doctor --host localhost:2197 --ca ~/.local/share/martlet/ca.pem --topic com.example.app",
         ],
         Option<String>.topic,
-        Option<DeviceToken?>("--to", "Device to send a silent push to; by default a token that no device has"),
+        Option<DeviceToken?>("--to", "Device for a silent test push; by default a token that no device has"),
         ServerOptions.declared,
         OutputFormat.declared
     ) { topic, token, server, output in
-        var examination = Examination(topic: Topic(topic), token: token, server: server, output: output)
-        let status = try await examination.run()
-        if output.isJSON { Terminal.output.write(examination.json.line) }
+        var diagnosis = Diagnosis(topic: Topic(topic), token: token, server: server, output: output)
+        let status = try await diagnosis.run()
+        if output.isJSON { Terminal.output.write(diagnosis.json.line) }
         if status != .success { throw CommandFailure(status) }
     }
 }
 
 /// A sequence of checks, which stops at the first failure, because later checks depend on earlier ones.
-private struct Examination {
+private struct Diagnosis {
     /// A token that no device has, so that no user is notified.
     private static let unusedToken = String(repeating: "0", count: 64)
 
@@ -80,7 +80,7 @@ private struct Examination {
         for await case .clockSkew(let skew) in events {
             fail(
                 "clock",
-                "it differs from the server's by \(skew)",
+                "this machine's clock differs from the server's by \(skew)",
                 "Set this machine's clock.",
                 error: "clockSkew"
             )
@@ -108,8 +108,8 @@ private struct Examination {
             let client = try server.client()
             let message =
                 server.hasCertificate
-                ? "it can be used"
-                : server.hasFreshKey ? "a new one, which a simulator accepts, as --key was not given" : "it can sign"
+                ? "valid"
+                : server.hasGeneratedKey ? "generated, for a simulator (--key was not given)" : "valid"
             report(Step(name: name, message: message))
             return client
         } catch {
@@ -132,7 +132,8 @@ private struct Examination {
     private mutating func reportNetwork() {
         let message =
             server.isEncrypted
-            ? "connected; the server is trusted and speaks HTTP/2" : "connected without TLS; the server speaks HTTP/2"
+            ? "connected; the server is trusted and supports HTTP/2"
+            : "connected without TLS; the server supports HTTP/2"
         report(Step(name: networkStep, message: message))
     }
 
@@ -149,20 +150,20 @@ private struct Examination {
         case .nameNotResolved: "Check the name server of this machine, and the spelling of the host."
         case .connectionFailed, .timedOut:
             server.isApple
-                ? "Allow port 443 or 2197 to Apple's 17.0.0.0/8. Or try --host api.push.apple.com:2197."
+                ? "Allow port 443 or 2197 to Apple's network 17.0.0.0/8, or try --host api.push.apple.com:2197."
                 : "Check that the server is running, and that --host has its port."
         case .certificateRejected:
             server.isApple
                 ? "Update the certificates of this machine."
                 : #"Give --ca the server's authority; for a simulator --ca "$(martlet ca path)"."#
-        case .notHTTP2: "Remove what terminates TLS between this machine and the server, such as a proxy."
+        case .notHTTP2: "Remove the proxy that terminates TLS between this machine and the server."
         default: "Check the network."
         }
     }
 
     private mutating func push(_ client: PushClient) async throws -> ExitStatus {
         let name = "credentials and topic"
-        let device = try token ?? DeviceToken(hex: Examination.unusedToken)
+        let device = try token ?? DeviceToken(hex: Diagnosis.unusedToken)
         do throws(APNsError) {
             try await client.send(
                 .background(expiration: .attemptOnce),
@@ -180,13 +181,13 @@ private struct Examination {
                 fail(name, error.description, advice(for: error), error: error.code.description)
                 return ExitStatus(of: error)
             }
-            report(Step(name: name, message: "accepted; APNs only refuses the token, which no device has"))
+            report(Step(name: name, message: "accepted; APNs refuses only the test token, which no device has"))
         }
         if !server.hasCertificate {
             report(
                 Step(
                     name: "clock",
-                    message: "within an hour of the server's: it accepted the time in the provider token"
+                    message: "within an hour of the server's, which accepted the time in the provider token"
                 )
             )
         }

@@ -4,6 +4,16 @@ import MartletCommands
 import MartletOutbox
 import MartletTransport
 
+/// A failure with status 1.
+struct CommandError: Error, CustomStringConvertible {
+    let description: String
+
+    /// Creates an error from a sentence without the final stop.
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
 extension ErrorReport {
     /// Creates the report of an error that a command throws.
     init(_ error: any Error) {
@@ -26,7 +36,7 @@ extension ErrorReport {
         switch ExitStatus(of: error) {
         case .usage: "usage"
         case .unreachable: "unreachable"
-        case .failure, .success: "failed"
+        case .success, .failure, .interrupted, .terminated: "failed"
         }
     }
 }

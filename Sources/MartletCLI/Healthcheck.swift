@@ -6,7 +6,7 @@ extension Command {
     /// Checks whether a simulator or a relay accepts pushes.
     static let healthcheck = Command(
         "healthcheck",
-        "Exit 0 when a simulator or a relay accepts pushes: for a container's HEALTHCHECK, or to wait in scripts",
+        "Exit 0 when a simulator or a relay accepts pushes, for container health checks and scripts",
         examples: [
             "healthcheck", "healthcheck --wait 30", "healthcheck --url http://apns:8197/readyz",
             "healthcheck --url 127.0.0.1:8198 --wait 30",
@@ -18,7 +18,7 @@ extension Command {
             variable: "MARTLET_HEALTHCHECK_URL"
         ),
         Option<InputFile?>("--ca", "Certificates to trust in addition to the system's, PEM"),
-        Option("--wait", "Seconds to repeat the check until it succeeds", default: WaitSeconds(count: 0)),
+        Option("--wait", "Maximum seconds to wait until the check succeeds", default: WaitSeconds(count: 0)),
         OutputFormat.declared
     ) { address, authorities, wait, output in
         let loop = try EventLoop()
@@ -78,18 +78,17 @@ private struct Healthcheck {
     }
 
     private var waitAdvice: String {
-        wait.count == 0 ? "wait for it with --wait 30" : "wait longer than --wait \(wait)"
+        wait.count == 0 ? "wait with --wait 30" : "wait longer than --wait \(wait)"
     }
-
-    private var clearAdvice: String { "if the server does not use TLS, begin --url with http://" }
 
     private func advice(for kind: TransportError.Kind) -> String {
         switch kind {
         case .connectionRefused:
             "start martlet simulate or martlet relay, \(waitAdvice), or give its address with --url"
         case .nameNotResolved: "check the spelling of the host in --url"
-        case .tlsFailed: clearAdvice
-        case .closedByPeer where tls != nil: clearAdvice
+        case .tlsFailed,
+            .closedByPeer where tls != nil:
+            "if the server does not use TLS, begin --url with http://"
         case .closedByPeer:
             "check that --url is the HTTP interface of a simulator or relay, and begins with https:// if that uses TLS"
         default: "check that --url is the HTTP interface of a simulator or relay"

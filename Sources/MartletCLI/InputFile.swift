@@ -17,15 +17,12 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
         self.init(argument: argument, source: nil)
     }
 
-    /// Part of `ArgumentValue`.
     init(argument: String, source: String?) {
         path = argument
         self.source = source
     }
 
-    /// Part of `ArgumentValue`.
     static var valueName: String { "file" }
-    /// Part of `ArgumentValue`.
     static var isFile: Bool { true }
 
     /// The name of the file in errors: the path, preceded by the option or variable.

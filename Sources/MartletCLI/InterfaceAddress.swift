@@ -38,6 +38,5 @@ struct InterfaceAddress: ArgumentValue, CustomStringConvertible {
         description = (scheme ?? "http://") + rest
     }
 
-    /// Part of `ArgumentValue`.
     static var valueName: String { "url" }
 }

@@ -14,13 +14,13 @@ extension Command {
         Option<DeviceToken>("--to", "Push-to-start token of the device, hexadecimal"),
         Option<String>.topic,
         Option<String>("--attributes-type", "Name of the app's ActivityAttributes"),
-        Option<JSONObject>("--attributes", "Attributes, which do not change, a JSON object"),
-        Option<JSONObject>("--state", "First content state, a JSON object"),
+        Option<JSONObject>("--attributes", "Attributes of the activity, a JSON object"),
+        Option<JSONObject>("--state", "Initial content state, a JSON object"),
         Option<String>("--title", "Title of the alert"),
         Option<String>("--body", "Text of the alert"),
         Option<String?>(
             "--channel",
-            "Identifier of the channel whose broadcasts update it; by default it gets a token"
+            "Channel whose broadcasts update the activity; by default it is updated by its token"
         ),
         LiveContentOptions.declared,
         LiveDeliveryOptions.declared,
@@ -51,7 +51,7 @@ extension Command {
     /// Updates a Live Activity.
     static let liveUpdate = Command(
         "live update",
-        "Change the content of a running Live Activity",
+        "Update the content of a running Live Activity",
         examples: [
             "live update --host localhost:2197 --ca ~/.local/share/martlet/ca.pem --topic com.example.app "
                 + "--to 5d3a6a1c8f9a42d6 --state '{\"minutesLeft\":4}'"
@@ -83,8 +83,12 @@ extension Command {
                 + "--to 5d3a6a1c8f9a42d6 --state '{\"minutesLeft\":0}' --dismiss now"
         ],
         LiveTarget.declared,
-        Option<JSONObject?>("--state", "Last content state, a JSON object"),
-        Option("--dismiss", "Time at which it leaves the Lock Screen", default: DismissalTime.system),
+        Option<JSONObject?>("--state", "Final content state, a JSON object"),
+        Option(
+            "--dismiss",
+            "Time at which the activity is removed from the Lock Screen",
+            default: DismissalTime.system
+        ),
         LiveDeliveryOptions.declared,
         ServerOptions.declared,
         OutputFormat.declared
@@ -125,8 +129,7 @@ extension ServerOptions {
         _ send: (PushClient) async throws -> PushReceipt
     ) async throws {
         let receipt = try await withClient(send)
-        let answer = PushAnswer(destination: .init("device-token", .string(token.hex)), receipt: receipt)
-        output.write(json: answer.json, text: answer.text)
+        output.write(json: receipt.json(to: .init("device-token", .string(token.hex))), text: receipt.text)
     }
 }
 

@@ -30,7 +30,7 @@ struct LiveContentOptions: Sendable {
         ),
         Option<FiniteNumber?>(
             "--relevance-score",
-            "Relevance; of several activities the one with the highest score is shown"
+            "Relevance score; the activity with the highest score is shown"
         )
     ) { LiveContentOptions(staleDate: $0, relevanceScore: $1?.value) }
 }
@@ -49,7 +49,7 @@ struct LiveDeliveryOptions: Sendable {
         Option<TimeArgument?>("--expiration", TimeArgument.expirationHelp),
         Option<TimeArgument?>(
             "--timestamp",
-            "Time of the push, after that of the content shown; by default chosen by the client"
+            "Timestamp, later than that of the previous update; by default the current time"
         )
     ) { LiveDeliveryOptions(priority: $0, expiration: $1, timestamp: $2) }
 }

@@ -17,7 +17,7 @@ import MartletCore
 struct MartletProgram {
     static let program: Program = Program(
         "martlet",
-        "send pushes through Apple's push service, simulate it, and run a relay to it",
+        "send pushes through the Apple Push Notification service, simulate it, and run a relay",
         commands: [
             .demo, .send, .liveStart, .liveUpdate, .liveEnd, .broadcast, .channelsCreate, .channelsRead, .channelsList,
             .channelsDelete, .surfaceValidate, .surfaceProject, .surfaceMigrate, .surfaceSchema, .surfaceExample,
@@ -65,7 +65,7 @@ extension Command {
             "completion bash > /etc/bash_completion.d/martlet", "completion zsh > ~/.zsh/functions/_martlet",
             "completion fish > ~/.config/fish/completions/martlet.fish",
         ],
-        Argument<Shell>("shell", "Shell that loads the script"),
+        Argument<Shell>("shell", "Shell"),
         OutputFormat.declared
     ) { shell, output in
         let script = MartletProgram.program.completion(for: shell)

@@ -13,7 +13,7 @@ struct NotificationOptions: Sendable {
         Content.declared,
         Headers.declared,
         Option<InputFile?>("--payload", "Complete payload, JSON; - for standard input"),
-        Flag("--unchecked", "Send pushes that APNs would refuse, too")
+        Flag("--unchecked", "Send without checking, even if APNs would refuse the push")
     ) { NotificationOptions(content: $0, headers: $1, payload: $2, isUnchecked: $3) }
 
     /// The options for the content of a notification without `--payload`.
@@ -21,7 +21,7 @@ struct NotificationOptions: Sendable {
         var title: String?
         var subtitle: String?
         var body: String?
-        var badge: BadgeNumber?
+        var badge: NonnegativeNumber?
         var sound: String?
         var threadID: String?
         var category: String?
@@ -33,12 +33,12 @@ struct NotificationOptions: Sendable {
             Option<String?>("--title", "Title of the alert"),
             Option<String?>("--subtitle", "Line below the title"),
             Option<String?>("--body", "Text of the alert"),
-            Option<BadgeNumber?>("--badge", "Number on the app's icon; 0 removes it"),
-            Option<String?>("--sound", "Name of a sound; default for the system's"),
+            Option<NonnegativeNumber?>("--badge", "Number on the app's icon; 0 removes it"),
+            Option<String?>("--sound", "Name of a sound file; default for the system sound"),
             Option<String?>("--thread-id", "Identifier that groups notifications"),
             Option<String?>("--category", "Notification category, which selects the actions"),
             Option<InterruptionLevel?>("--interruption-level", "Importance of the alert"),
-            Option<CustomData?>("--custom", "JSON object with your own keys, which stand beside aps"),
+            Option<CustomData?>("--custom", "Custom keys of the payload outside aps, a JSON object"),
             Flag("--background", "Wake the app silently instead of showing an alert")
         ) {
             Content(
@@ -73,7 +73,10 @@ struct NotificationOptions: Sendable {
             Option<PushType?>("--push-type", "Push type of --payload; alert by default"),
             Option<Priority?>("--priority", "10 immediately, 5 considering power, 1 without waking the device"),
             Option<TimeArgument?>("--expiration", TimeArgument.expirationHelp),
-            Option<CollapseID?>("--collapse-id", "Identifier; a newer push with the same one replaces an older one")
+            Option<CollapseID?>(
+                "--collapse-id",
+                "Collapse identifier; a push replaces older ones with the same identifier"
+            )
         ) { Headers(pushType: $0, priority: $1, expiration: $2, collapseID: $3) }
     }
 
@@ -114,7 +117,7 @@ struct NotificationOptions: Sendable {
         case "title": content.title = value
         case "subtitle": content.subtitle = value
         case "body": content.body = value
-        case "badge": content.badge = try BadgeNumber(argument: value)
+        case "badge": content.badge = try NonnegativeNumber(argument: value)
         case "sound": content.sound = value
         case "thread-id": content.threadID = value
         case "category": content.category = value
@@ -146,7 +149,7 @@ struct NotificationOptions: Sendable {
         let custom = content.custom
         if content.isBackground {
             guard !content.isAlert else {
-                throw UsageError("--background shows nothing: remove the options of alerts")
+                throw UsageError("--background excludes the options of alerts")
             }
             guard headers.priority == nil else {
                 throw UsageError("--background excludes --priority: the priority of a background push is always 5")

@@ -13,12 +13,11 @@ struct PositiveNumber: ArgumentValue {
         self.value = value
     }
 
-    /// Part of `ArgumentValue`.
     static var valueName: String { "number" }
 }
 
-/// The number on an app's icon; the phone ignores a negative number.
-struct BadgeNumber: ArgumentValue {
+/// An integer that is not negative.
+struct NonnegativeNumber: ArgumentValue {
     /// The number.
     let value: Int
 
@@ -30,7 +29,6 @@ struct BadgeNumber: ArgumentValue {
         self.value = value
     }
 
-    /// Part of `ArgumentValue`.
     static var valueName: String { "number" }
 }
 
@@ -47,7 +45,6 @@ struct FiniteNumber: ArgumentValue {
         self.value = value
     }
 
-    /// Part of `ArgumentValue`.
     static var valueName: String { "number" }
 }
 
@@ -69,6 +66,5 @@ struct WaitSeconds: ArgumentValue, CustomStringConvertible {
         self.count = count
     }
 
-    /// Part of `ArgumentValue`.
     static var valueName: String { "seconds" }
 }

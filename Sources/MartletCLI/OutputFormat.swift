@@ -6,7 +6,7 @@ struct OutputFormat: Sendable {
     /// Whether the output is JSON.
     let isJSON: Bool
 
-    static let declared = Group(Flag("--json", "Print JSON, one object per line; errors too")) {
+    static let declared = Group(Flag("--json", "Print results and errors as JSON, one object per line")) {
         OutputFormat(isJSON: $0)
     }
 

@@ -14,10 +14,10 @@ extension Command {
     /// Copies the file of a relay.
     static let relayBackup = Command(
         "relay backup",
-        "Copy the file of a running relay, which must be on this machine",
+        "Copy the file of a running relay on this machine",
         examples: ["relay backup relay-backup.sqlite --key-file operator.key"],
-        Argument<FilePath>("file", "File of the copy, which must not exist"),
-        RelayCaller.declared,
+        Argument<FilePath>("file", "Path of the copy; the file must not exist"),
+        RelayClient.declared,
         OutputFormat.declared
     ) { file, relay, output in
         guard !FileManager.default.fileExists(atPath: file.path) else {
@@ -28,12 +28,15 @@ extension Command {
             let isThere = FileManager.default.fileExists(atPath: directory)
             throw UsageError("the directory \(directory) \(isThere ? "is not writable" : "does not exist")")
         }
-        let answer = try await relay.ask("POST", "/v1/backup", within: backupTime)
+        let answer = try await relay.send("POST", "/v1/backup", within: backupTime)
         let copy = answer["file"]?.stringValue ?? ""
         do {
             try FileManager.default.moveItem(atPath: copy, toPath: file.path)
         } catch {
-            throw BackupError(copy: copy, file: file.path, reason: reason(of: error))
+            throw CommandError(
+                "the relay has written \(copy), which cannot be moved to \(file.path): move it on the relay's machine "
+                    + "(\(reason(of: error)))"
+            )
         }
         output.write(json: ["file": .string(file.path)], text: "The backup is in \(file.path).\n")
     }
@@ -46,16 +49,5 @@ extension Command {
         case .fileWriteOutOfSpace: "the disk is full"
         default: "\(error)"
         }
-    }
-}
-
-/// An error for a backup that was created but cannot be moved to its destination.
-private struct BackupError: Error, CustomStringConvertible {
-    let copy: String
-    let file: String
-    let reason: String
-
-    var description: String {
-        "the relay has written \(copy), which cannot be moved to \(file): move it on the relay's machine (\(reason))"
     }
 }

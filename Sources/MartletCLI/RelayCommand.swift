@@ -14,7 +14,7 @@ extension Command {
     /// Runs a relay until a signal stops it.
     static let relay = Command(
         "relay",
-        "Run a relay, which accepts pushes from any APNs client, stores them and delivers each to Apple",
+        "Run a relay, which accepts pushes from APNs clients, stores them and sends them to Apple",
         examples: [
             "relay --configuration relay.json",
             "relay --configuration relay.json --data /var/lib/martlet/relay.sqlite --http 127.0.0.1:8198",
@@ -51,7 +51,7 @@ private struct RelayService {
         let direct = logger(for: configuration)
         let output = LogOutput(through: direct)
         let log = direct.through { output.add($0) }
-        for remark in configuration.remarks { log.warning(.configurationWarning, ["warning": .string(remark)]) }
+        for warning in configuration.remarks { log.warning(.configurationWarning, ["warning": .string(warning)]) }
         let relay: PushRelay
         do {
             relay = try await PushRelay.start(configuration, log: log)
@@ -61,8 +61,8 @@ private struct RelayService {
         }
         await printAddresses(of: relay)
         await report(relay)
-        await obey(signals, relay, log)
-        manager?.notify("STOPPING=1", "STATUS=waiting for the pushes in flight")
+        await handle(signals, relay, log)
+        manager?.notify("STOPPING=1", "STATUS=finishing pushes in flight")
         await relay.stop()
         await output.finish()
     }
@@ -102,13 +102,13 @@ private struct RelayService {
     }
 
     /// Handles signals and drain requests, until one of them stops the relay.
-    private func obey(_ signals: AsyncStream<ServiceSignal>, _ relay: PushRelay, _ log: Logger) async {
-        let (requests, all) = AsyncStream.makeStream(of: ServiceSignal.self)
+    private func handle(_ signals: AsyncStream<ServiceSignal>, _ relay: PushRelay, _ log: Logger) async {
+        let (requests, continuation) = AsyncStream.makeStream(of: ServiceSignal.self)
         let sources = [
-            Task { for await signal in signals { all.yield(signal) } },
+            Task { for await signal in signals { continuation.yield(signal) } },
             Task {
                 await relay.waitForShutdownRequest()
-                all.yield(.end)
+                continuation.yield(.end)
             },
         ]
         defer { for source in sources { source.cancel() } }

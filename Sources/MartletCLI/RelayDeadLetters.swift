@@ -5,7 +5,7 @@ extension Command {
     /// Lists, shows and requeues the dead letters of an app.
     static let relayDeadLetters = Command(
         "relay dead-letters",
-        "Print the pushes of an app that a relay has abandoned, one of them with its payload, or requeue them",
+        "List, show or requeue the pushes of an app that a relay has abandoned",
         examples: [
             "relay dead-letters --app orders --key-file operator.key",
             "relay dead-letters show --app orders --id 123e4567-e89b-42d3-a456-426655440000 --key-file operator.key",
@@ -14,14 +14,14 @@ extension Command {
         ],
         Argument<DeadLetterAction?>("list|show|requeue", "Action; list by default"),
         Option<AppName>("--app", "Name of the app in the relay"),
-        Option<[String]>("--id", "Identifier of the push to show, or of a push to requeue; all by default"),
-        RelayCaller.declared,
+        Option<[String]>("--id", "Identifier of a push to show or requeue; requeue all pushes by default"),
+        RelayClient.declared,
         OutputFormat.declared
     ) { action, app, ids, relay, output in
         let place = "/v1/apps/\(app.text)/dead-letters"
         if action == .requeue {
             let body: JSONValue? = ids.isEmpty ? nil : ["ids": .array(ids.map(JSONValue.string))]
-            let answer = try await relay.ask("POST", place + ":requeue", body)
+            let answer = try await relay.send("POST", place + ":requeue", body)
             let count = Int(answer["requeued"]?.integerValue ?? 0)
             output.write(json: answer, text: "\(count) requeued\n")
             let missing = Set(ids).count - count
@@ -33,13 +33,13 @@ extension Command {
             throw CommandFailure()
         }
         if action == .show {
-            guard ids.count == 1 else { throw UsageError("show needs one --id") }
-            let letter = try await relay.ask("GET", "\(place)/\(ids[0])")
+            guard ids.count == 1 else { throw UsageError("show requires one --id") }
+            let letter = try await relay.send("GET", "\(place)/\(ids[0])")
             output.write(json: letter, text: lines(of: letter))
             return
         }
-        guard ids.isEmpty else { throw UsageError("--id needs show or requeue: the list has all dead letters") }
-        let answer = try await relay.ask("GET", place)
+        guard ids.isEmpty else { throw UsageError("--id requires show or requeue") }
+        let answer = try await relay.send("GET", place)
         guard !output.isJSON else { return Terminal.output.write(answer.line) }
         var table = Table(["push", "environment", Table.Column("attempts", isNumeric: true), "Apple's last answer"])
         for letter in answer["dead-letters"]?.elements ?? [] {

@@ -35,10 +35,10 @@ extension Command {
         "Make a relay stop sending the pushes of an app; it still accepts and stores them",
         examples: ["relay pause --app orders --environment production --key-file operator.key"],
         LaneOptions.declared,
-        RelayCaller.declared,
+        RelayClient.declared,
         OutputFormat.declared
     ) { lane, relay, output in
-        let answer = try await relay.ask("POST", lane.path(of: "pause"))
+        let answer = try await relay.send("POST", lane.path(of: "pause"))
         output.write(json: answer, text: "\(lane.name): \(answer.manualPause).\n")
     }
 
@@ -48,10 +48,10 @@ extension Command {
         "Make a relay send the pushes of a paused app again",
         examples: ["relay resume --app orders --environment production --key-file operator.key"],
         LaneOptions.declared,
-        RelayCaller.declared,
+        RelayClient.declared,
         OutputFormat.declared
     ) { lane, relay, output in
-        let answer = try await relay.ask("POST", lane.path(of: "resume"))
+        let answer = try await relay.send("POST", lane.path(of: "resume"))
         output.write(json: answer, text: "\(lane.name): \(answer["resumed"] == true ? "resumed" : "was not paused").\n")
     }
 
@@ -61,10 +61,10 @@ extension Command {
         "Cancel all pushes of an app that wait in a relay; those in flight are not affected",
         examples: ["relay purge --app orders --environment production --key-file operator.key"],
         LaneOptions.declared,
-        RelayCaller.declared,
+        RelayClient.declared,
         OutputFormat.declared
     ) { lane, relay, output in
-        let answer = try await relay.ask("POST", lane.path(of: "purge"), within: purgeTime)
+        let answer = try await relay.send("POST", lane.path(of: "purge"), within: purgeTime)
         let count = Int(answer["purged"]?.integerValue ?? 0)
         output.write(json: answer, text: "\(lane.name): \(count.grouped) pushes cancelled.\n")
     }

@@ -3,6 +3,7 @@ import MartletCore
 import MartletOutbox
 import MartletRelay
 import MartletTransport
+import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -14,7 +15,7 @@ extension Command {
     /// Creates the tables that several relays share, and moves the content of a file into them.
     static let relayMigrate = Command(
         "relay migrate",
-        "Create or update the tables of the relay's database, and move the content of a file there",
+        "Create or update the tables of a relay's database, and move a file into it",
         examples: [
             "relay migrate --configuration relay.json",
             "relay migrate --data postgresql://relay@db1,db2/push --from /var/lib/martlet/relay.sqlite",
@@ -22,25 +23,25 @@ extension Command {
         RelayOptions.configurationFile,
         Option<FilePath?>(
             "--data",
-            "File or database (postgresql://…) that stores pushes, in place of the configuration's",
+            "Database (postgresql://…), in place of the configuration's",
             variable: "MARTLET_RELAY_DATA"
         ),
-        Option<FilePath?>("--from", "File of a stopped relay, whose pushes and outcomes move into the database"),
+        Option<FilePath?>("--from", "SQLite file of a stopped relay to move into the database"),
         OutputFormat.declared
     ) { configuration, data, file, output in
         let place = try data.map { OutboxPlace($0.path) } ?? RelayOptions.place(in: configuration)
         guard case .database(let address) = place else {
-            throw UsageError("\(place) is a file: data must begin with postgresql://")
+            throw UsageError("data must be the address of a database, postgresql://… (found \(place))")
         }
         if let file { try checkIsDatabase(file.path) }
         try await PostgreSQLOutbox.migrate(address)
         guard let file else {
             return output.write(
                 json: ["database": .string("\(place)")],
-                text: "The tables in \(place) are those of this version.\n"
+                text: "The tables in \(place) are up to date.\n"
             )
         }
-        if !output.isJSON { Terminal.output.write("The tables in \(place) are those of this version.\n") }
+        if !output.isJSON { Terminal.output.write("The tables in \(place) are up to date.\n") }
         let move: OutboxMove
         do throws(OutboxError) {
             move = try await OutboxMove(from: file.path, to: address)
@@ -48,11 +49,7 @@ extension Command {
             guard error.kind == .inUse else { throw error }
             throw UsageError("--from \(file.path) is in use: a relay still uses the file; stop it first")
         }
-        let account = try await move.run(at: Int64(Date().timeIntervalSince1970 * 1_000)) { account in
-            guard Terminal.errors.isInteractive else { return }
-            Terminal.errors.write("\r\(account.pushes) pushes, \(account.outcomes) outcomes moved")
-        }
-        if Terminal.errors.isInteractive { Terminal.errors.write("\r\u{1B}[K") }
+        let account = try await run(move)
         output.write(
             json: [
                 "database": .string("\(place)"), "pushes": .integer(account.pushes),
@@ -66,6 +63,18 @@ extension Command {
 }
 
 extension Command {
+    /// Moves the content of the file and shows the progress, which ends with the scope of `async let`.
+    private static func run(_ move: OutboxMove) async throws -> OutboxMove.Account {
+        let moved = Mutex(OutboxMove.Account())
+        async let _ = Terminal.errors.showProgress {
+            let account = moved.withLock(\.self)
+            return "\(account.pushes.grouped) pushes, \(account.outcomes.grouped) outcomes moved"
+        }
+        return try await move.run(at: Int64(Date().timeIntervalSince1970 * 1_000)) { account in
+            moved.withLock { $0 = account }
+        }
+    }
+
     /// The beginning of every file of SQLite (https://www.sqlite.org/fileformat.html §1.3).
     private static let databaseHeader = Array("SQLite format 3\0".utf8)
 

@@ -5,24 +5,24 @@ extension Command {
     /// Searches for pushes in a relay.
     static let relaySearch = Command(
         "relay search",
-        "Print the pushes in a relay to a device token, or with an identifier",
+        "Find pushes in a relay by device token or identifier",
         examples: [
             "relay search --app orders --token 5d3a6a1c8f9a42d6 --key-file operator.key",
             "relay search --id 123e4567-e89b-42d3-a456-426655440000 --key-file operator.key",
         ],
-        Option<AppName?>("--app", "Name of the app in the relay; needed with --token when the key is for several"),
-        Option<DeviceToken?>("--token", "Device token: finds pushes that have not ended, and abandoned ones"),
-        Option<APNsID?>("--id", "Identifier of pushes: also finds those that have ended"),
-        Option<CursorNumber?>("--after", "Only pushes after this cursor of an earlier answer"),
-        RelayCaller.declared,
+        Option<AppName?>("--app", "Name of the app in the relay; required with --token if the key has several apps"),
+        Option<DeviceToken?>("--token", "Device token of waiting, sent or abandoned pushes"),
+        Option<APNsID?>("--id", "Identifier of a push, ended or not"),
+        Option<NonnegativeNumber?>("--after", "Cursor of an earlier answer, after which the list continues"),
+        RelayClient.declared,
         OutputFormat.declared
     ) { app, token, id, after, relay, output in
-        guard (token == nil) != (id == nil) else { throw UsageError("either --token or --id is needed") }
+        guard (token == nil) != (id == nil) else { throw UsageError("either --token or --id is required") }
         let parameters = [
             app.map { "app=\($0.text)" }, token.map { "token=\($0.hex)" }, id.map { "id=\($0)" },
             after.map { "after=\($0.value)" }, "limit=\(searchLimit)",
         ]
-        let answer = try await relay.ask("GET", "/v1/pushes?" + parameters.compactMap(\.self).joined(separator: "&"))
+        let answer = try await relay.send("GET", "/v1/pushes?" + parameters.compactMap(\.self).joined(separator: "&"))
         guard !output.isJSON else { return Terminal.output.write(answer.line) }
         var table = Table(["push", "app", "environment", "state", "Apple's last answer"])
         let pushes = answer["pushes"]?.elements ?? []
@@ -39,18 +39,4 @@ extension Command {
 
     /// The maximum number of pushes in an answer.
     private static let searchLimit = 100
-}
-
-/// A position in a list that a relay returns in parts.
-struct CursorNumber: ArgumentValue {
-    let value: Int64
-
-    init(argument: String) throws(UsageError) {
-        guard let value = Int64(argument), value >= 0 else {
-            throw UsageError("must be a whole number of 0 or more (found \"\(argument)\")")
-        }
-        self.value = value
-    }
-
-    static var valueName: String { "number" }
 }

@@ -23,7 +23,7 @@ extension Command {
         let configuration = try options.configurationToCheck()
         output.write(json: configuration.json, text: configuration.summary)
         guard !output.isJSON else { return }
-        for remark in configuration.allWarnings { Terminal.errors.write("warning: \(remark)\n") }
+        for warning in configuration.allWarnings { Terminal.errors.write("warning: \(warning)\n") }
     }
 
     /// Prints the JSON Schema of the configuration file.
@@ -39,10 +39,10 @@ extension Command {
     /// Creates an API key.
     static let relayKeysMake = Command(
         "relay keys make",
-        "Create an API key for a client of a relay; it is printed once and stored nowhere",
+        "Create an API key for a client of a relay and print it; it is not stored",
         examples: ["relay keys make --name 'back end' --apps orders,rides --scopes send,read"],
         Option<NonemptyText>("--name", "Name of the key in logs", variable: "MARTLET_RELAY_KEY_NAME"),
-        Option<AppList>("--apps", "Apps that the key is for, separated by commas"),
+        Option<AppList>("--apps", "Apps that the key can use, separated by commas"),
         Option("--scopes", "Permissions of the key, separated by commas", default: ScopeList()),
         OutputFormat.declared
     ) { name, apps, scopes, output in
@@ -57,7 +57,7 @@ extension Command {
                 JSONValue.object([.init("key", .string(key.text)), .init("entry", entry)]).line
             )
         }
-        Terminal.errors.write("The key, for a file of the client; it cannot be shown again:\n")
+        Terminal.errors.write("The API key, for the client; it cannot be shown again:\n")
         Terminal.output.write(key.text + "\n")
         Terminal.errors.write("\nThe entry for \"callers\" in the configuration of the relay:\n")
         Terminal.output.write(entry.line)
@@ -150,25 +150,24 @@ extension RelayConfiguration {
     /// The validated configuration as text.
     fileprivate var summary: String {
         var lines = [
-            "Keeps pushes in \(data), \(outbox.limit) at most\(promise)."
+            "Stores up to \(outbox.limit) pushes in \(data)\(durability)."
         ]
         for environment in PushEnvironment.allCases {
             guard let address = listeners[environment] else { continue }
-            let cover = identity == nil ? "in the clear" : "over TLS"
-            lines.append("Takes pushes for \(environment.rawValue) at \(address), \(cover).")
+            let transport = identity == nil ? "without TLS" : "over TLS"
+            lines.append("Accepts pushes for \(environment.rawValue) at \(address), \(transport).")
         }
-        if let http { lines.append("Answers in JSON at http://\(http).") }
+        if let http { lines.append("Serves the JSON interface at http://\(http).") }
         for (environment, endpoint) in endpoints.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            lines.append(
-                "Takes \(endpoint.endpoint.host):\(endpoint.endpoint.port) for Apple's \(environment.rawValue)."
-            )
+            let server = "\(endpoint.endpoint.host):\(endpoint.endpoint.port)"
+            lines.append("Sends pushes for \(environment.rawValue) to \(server), not to Apple.")
         }
         if let telemetry { lines.append(telemetry.summary) }
         return (lines + ["", appTable + "\n" + callerTable]).joined(separator: "\n")
     }
 
     /// The durability of a commit.
-    private var promise: String {
+    private var durability: String {
         guard case .file = data else { return ", shared with other relays as \(node)" }
         return "; a commit survives " + (outbox.durability == .full ? "a loss of power" : "the end of the process")
     }
@@ -191,7 +190,7 @@ extension RelayConfiguration {
 
     private var callerTable: String {
         guard !callers.isEmpty else {
-            return "No callers with keys of the relay's; an app's own signing key is enough to send.\n"
+            return "No callers have API keys; clients can authenticate with an app's signing key.\n"
         }
         var table = Table(["caller", "apps", "scopes"])
         for caller in callers {

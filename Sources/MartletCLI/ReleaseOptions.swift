@@ -11,8 +11,8 @@ struct ReleaseOptions: Sendable {
 
     static let declared = Group(
         Flag("--allow-release", "Allow sending pushes from the inbox to real devices"),
-        Option<[DeviceToken]>("--release-to", "Device that may receive them; no other does"),
-        Option<APNsEndpoint?>("--release-host", "Server to send them to, in place of Apple's"),
+        Option<[DeviceToken]>("--release-to", "Token of a device that may receive them"),
+        Option<APNsEndpoint?>("--release-host", "Server for these pushes in place of Apple's"),
         KeyOptions.declared
     ) { ReleaseOptions(isAllowed: $0, deviceTokens: $1, host: $2, key: $3) }
 
@@ -35,7 +35,7 @@ struct ReleaseOptions: Sendable {
             return nil
         }
         guard !deviceTokens.isEmpty else {
-            throw UsageError("--release-to is missing: pushes are sent only to devices that are named")
+            throw UsageError("--release-to is missing: name the devices that may receive pushes")
         }
         let endpoint = host ?? (environment == .production ? .production : .development)
         let client = try PushClient(

@@ -2,11 +2,6 @@ import Martlet
 import MartletCommands
 
 extension RequestDescription {
-    /// Returns the device token, which is the last part of the path; nil for requests to channels.
-    private func token(in path: String) -> DeviceToken? {
-        try? DeviceToken(hex: path.split(separator: "/").last ?? "")
-    }
-
     /// The request as text, with a shortened device token.
     var text: String {
         var table = Table(["part of the payload", Table.Column("bytes", isNumeric: true)])
@@ -15,7 +10,8 @@ extension RequestDescription {
         let left = bytesLeft.map { $0 < 0 ? "\(-$0) bytes too many\n" : "\($0) bytes left\n" } ?? ""
         let findings = findings.map { "\($0.severity.rawValue): \($0.place): \($0.message)\n" }
         let fields = fields.map { field in
-            let token = field.name == ":path" ? token(in: field.value) : nil
+            let last = field.name == ":path" ? field.value.split(separator: "/").last : nil
+            let token = last.flatMap { try? DeviceToken(hex: $0) }
             return "\(field.name): \(token.map { "/3/device/\($0)" } ?? field.value)\n"
         }
         return fields.joined() + "\n" + String(decoding: body, as: UTF8.self) + "\n\n"

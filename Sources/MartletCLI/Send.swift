@@ -26,8 +26,7 @@ extension Command {
         ServerOptions.declared,
         Flag(
             "--describe",
-            "Print the request and what is wrong with it, and send nothing; exit 1 when APNs would refuse it. "
-                + "No key is needed"
+            "Print the request and its findings without sending it, with no key; exit 1 if APNs would refuse it"
         ),
         OutputFormat.declared
     ) { tokens, many, topic, notification, snapshot, server, isDescription, output in
@@ -104,9 +103,9 @@ extension Command {
     ) async -> SendAnswer {
         do throws(APNsError) {
             let receipt = try await send(token)
-            return SendAnswer(token, receipt)
+            return SendAnswer(token: token, result: .success(receipt))
         } catch {
-            return SendAnswer(token, error)
+            return SendAnswer(token: token, result: .failure(error))
         }
     }
 
@@ -151,18 +150,8 @@ private enum Subject: Sendable {
 
 /// The answer to a push to one device.
 private struct SendAnswer: Sendable {
-    private let token: DeviceToken
-    private let result: Result<PushReceipt, APNsError>
-
-    init(_ token: DeviceToken, _ receipt: PushReceipt) {
-        self.token = token
-        result = .success(receipt)
-    }
-
-    init(_ token: DeviceToken, _ error: APNsError) {
-        self.token = token
-        result = .failure(error)
-    }
+    let token: DeviceToken
+    let result: Result<PushReceipt, APNsError>
 
     /// The error if the push was not accepted; nil if it was.
     var error: APNsError? {
@@ -188,7 +177,7 @@ private struct SendAnswer: Sendable {
     var json: JSONValue {
         let destination = JSONValue.Member("device-token", .string(token.hex))
         return switch result {
-        case .success(let receipt): PushAnswer(destination: destination, receipt: receipt).json
+        case .success(let receipt): receipt.json(to: destination)
         case .failure(let error): .object([destination] + error.members)
         }
     }

@@ -21,7 +21,7 @@ struct ServerOptions: Sendable {
         Option("--environment", "Apple's environment", default: Environment.development),
         Option<APNsEndpoint?>("--host", "Server other than Apple's; http://host:port for HTTP/2 without TLS"),
         Option<InputFile?>("--ca", "Certificates to trust in addition to the system's, PEM"),
-        Flag("--no-retry", "Send each push once, without retries"),
+        Flag("--no-retry", "Do not retry"),
         KeyOptions.declared,
         CertificateOptions.declared
     ) {
@@ -45,7 +45,7 @@ struct ServerOptions: Sendable {
     var hasCertificate: Bool { certificate.isGiven }
 
     /// Whether provider tokens are signed with a generated key, which only a simulator accepts.
-    var hasFreshKey: Bool { !hasCertificate && !key.hasFile }
+    var hasGeneratedKey: Bool { !hasCertificate && !key.hasFile }
 
     /// Creates a client for the server.
     ///
@@ -88,8 +88,8 @@ struct ServerOptions: Sendable {
         }
         guard !isApple || !isSending || key.hasFile else {
             throw .missing(
-                "--key or --certificate is missing: Apple accepts only pushes that are signed with your team's .p8 "
-                    + "key, or come with a client certificate"
+                "--key or --certificate is missing: Apple accepts only pushes with a provider token or a client "
+                    + "certificate of your team"
             )
         }
         return .token(try key.signingKey(isRequired: false))

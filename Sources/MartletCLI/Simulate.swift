@@ -16,16 +16,16 @@ extension Command {
         ],
         Option<UInt16>(
             "--port",
-            "Port for pushes; 0 for any free one. Unless it is 0, the port of --channel-port is opened, too",
+            "Port for pushes; 0 for any free port",
             default: 2197
         ),
         Option<UInt16?>(
             "--channel-port",
-            "Port for the management of channels; by default Apple's, 2195 for development and 2196 for production, "
+            "Port for channel management; by default Apple's, 2195 for development and 2196 for production, "
                 + "or none with --port 0"
         ),
-        Option<UInt16>("--inbox-port", "Port of the HTTP interface; 0 for any free one", default: 8197),
-        Option("--listen", "IP address to listen on; 0.0.0.0 for all", default: ListenHost.loopback),
+        Option<UInt16>("--inbox-port", "Port of the HTTP interface and the inbox; 0 for any free port", default: 8197),
+        Option("--listen", "IP address to listen on; 0.0.0.0 for all interfaces", default: ListenHost.loopback),
         Option(
             "--environment",
             "Apple's environment to simulate",
@@ -39,7 +39,7 @@ extension Command {
             default: 1
         ),
         InboxOptions.declared,
-        Option<[RelaxedRules]>("--lenient", "Rule of Apple's to relax"),
+        Option<[RelaxedRules]>("--lenient", "Apple's rule to relax"),
         Option<[Fault.Preset]>("--fault", "Fault to inject"),
         Option<Int64?>("--seed", "Seed of the faults; the same seed reproduces the same faults"),
         Flag("--h2c", "Use HTTP/2 without TLS"),
@@ -91,7 +91,7 @@ extension Command {
         let addresses = await apns.addresses
         if let warning { Terminal.errors.write("martlet: \(warning)\n") }
         output.write(json: addresses, text: recipes.text)
-        let printer = Task {
+        let pushPrinter = Task {
             guard !isQuiet else { return }
             for await push in await apns.arrivals() { output.write(json: push.json, text: line(for: push)) }
         }
@@ -110,7 +110,7 @@ extension Command {
             Terminal.errors.write("martlet: \(unreadable) pushes of an earlier run cannot be read\n")
         }
         try await TerminationSignal.received()
-        printer.cancel()
+        pushPrinter.cancel()
         noticePrinter.cancel()
         errorPrinter.cancel()
         await apns.stop()
@@ -120,7 +120,7 @@ extension Command {
 
     /// Starts a simulator.
     ///
-    /// - Throws: ``ListenerError`` that names the option of an address or port that cannot be listened on, and
+    /// - Throws: ``CommandError`` that names the option of an address or port that cannot be listened on, and
     ///   ``UsageError`` for files that cannot be used.
     private static func start(_ configuration: SimulatedAPNs.Configuration) async throws -> SimulatedAPNs {
         do throws(SimulatorError) {
@@ -134,7 +134,7 @@ extension Command {
                 case .channels: "--channel-port"
                 case .inbox: "--inbox-port"
                 }
-            throw ListenerError(description: "\(error) (\(option))")
+            throw CommandError("\(error) (\(option))")
         }
     }
 
@@ -183,14 +183,12 @@ extension RelaxedRules: ArgumentValue {
     /// Parses one of the rules.
     init(argument: String) throws(UsageError) {
         guard let rule = RelaxedRules.names.first(where: { $0.name == argument }) else {
-            throw RelaxedRules.noChoice(argument)
+            throw RelaxedRules.invalidChoice(argument)
         }
         self = rule.rules
     }
 
-    /// Part of `ArgumentValue`.
     static var valueName: String { "rule" }
-    /// Part of `ArgumentValue`.
     static var choices: [String] { names.map(\.name) }
 }
 
@@ -204,10 +202,7 @@ extension Fault.Preset: ArgumentValue {
         self = preset
     }
 
-    /// Part of `ArgumentValue`.
     static var valueName: String { "fault" }
-    /// Part of `ArgumentValue`.
     static var choices: [String] { Fault.presets.map(\.name) }
-    /// Part of `ArgumentValue`.
     static var choiceSummaries: [String] { Fault.presets.map(\.summary) }
 }

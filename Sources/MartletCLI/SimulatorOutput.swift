@@ -1,11 +1,6 @@
 import Martlet
 import MartletSimulator
 
-/// An error for an address or port that cannot be listened on, with the option that changes it.
-struct ListenerError: Error, CustomStringConvertible {
-    let description: String
-}
-
 extension SimulatedAPNs {
     /// The ports as JSON.
     var addresses: JSONValue {

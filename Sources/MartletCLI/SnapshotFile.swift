@@ -20,13 +20,25 @@ extension NotificationCategories {
 
 extension SurfaceSnapshot {
     /// Reads the snapshot in a file.
-    init(file: InputFile, categories: NotificationCategories = .standard) throws(UsageError) {
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - categories: The app's notification categories.
+    ///   - kind: The required kind; nil, the default, for any.
+    /// - Throws: ``UsageError`` if the file cannot be read, or is not a valid snapshot of the kind.
+    init(
+        file: InputFile,
+        categories: NotificationCategories = .standard,
+        of kind: SurfaceKind? = nil
+    ) throws(UsageError) {
         let bytes = try file.snapshot()
         do throws(SurfaceError) {
             try self.init(parsing: bytes, categories: categories)
         } catch {
             throw UsageError("\(file.label): \(error)")
         }
+        guard let kind, self.kind != kind else { return }
+        throw UsageError("\(file.label) must be a snapshot of the kind \(kind.rawValue) (found \(self.kind.rawValue))")
     }
 }
 

@@ -53,10 +53,11 @@ struct SnapshotOptions: Sendable {
             return nil
         }
         guard attributesType == nil || role == .start else { throw UsageError("--attributes-type needs --as start") }
+        let role = role ?? .device
         let registry = try NotificationCategories(file: categories)
         return Snapshot(
-            content: try SurfaceSnapshot(file: file, categories: registry),
-            role: role ?? .device,
+            content: try SurfaceSnapshot(file: file, categories: registry, of: role == .device ? nil : .liveActivity),
+            role: role,
             delivery: SurfaceDelivery(
                 attributesType: attributesType ?? SurfaceActivityAttributes.attributesType,
                 categories: registry

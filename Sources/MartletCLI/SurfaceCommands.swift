@@ -54,7 +54,7 @@ extension Command {
     /// Migrates snapshots of older versions.
     static let surfaceMigrate = Command(
         "surface migrate",
-        "Print snapshots of any version as snapshots of the current version, one per line",
+        "Convert snapshots of any version to the current version, one per line",
         examples: ["surface migrate old.json > new.json"],
         Argument<[InputFile]>("file", "Snapshot of version 1 or later, JSON; - for standard input"),
         Option<String?>(

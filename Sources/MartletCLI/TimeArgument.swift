@@ -43,7 +43,6 @@ struct TimeArgument: ArgumentValue, Equatable {
         }
     }
 
-    /// Part of `ArgumentValue`.
     static var valueName: String { "time" }
 
     /// Returns the date, for a command that runs at `now`.

@@ -9,17 +9,17 @@ import MartletTransport
 #endif
 
 extension Command {
-    /// Prints a provider token, or explains one.
+    /// Creates a provider token, or decodes one.
     static let token = Command(
         "token",
-        "Print a provider token (JWT) for other tools, or explain one, and verify its signature with --key",
+        "Create a provider token (JWT) for other tools, or decode a token and verify it with --key",
         examples: [
             "token --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ",
-            "token                          # signed with a fresh key, for the simulator",
-            "token eyJhbGciOiJFUzI1NiIs…    # explains the token",
-            "token eyJhbGciOiJFUzI1NiIs… --key AuthKey_ABC123DEFG.p8    # verifies its signature, too",
+            "token                          # signed with a generated key, for the simulator",
+            "token eyJhbGciOiJFUzI1NiIs…    # decodes the token",
+            "token eyJhbGciOiJFUzI1NiIs… --key AuthKey_ABC123DEFG.p8    # and verifies it",
         ],
-        Argument<String?>("token", "Token to explain, with or without bearer in front"),
+        Argument<String?>("token", "Token to decode, with or without the prefix bearer"),
         KeyOptions.declared,
         OutputFormat.declared
     ) { given, key, output in
@@ -29,14 +29,14 @@ extension Command {
             let token = String(decoding: bytes, as: UTF8.self)
             return output.write(json: ["token": .string(token)], text: token + "\n")
         }
-        let explanation = try TokenExplanation(given, at: now, key)
-        output.write(json: explanation.json, text: explanation.text)
-        if !explanation.isUsable { throw CommandFailure() }
+        let report = try TokenReport(given, at: now, key)
+        output.write(json: report.json, text: report.text)
+        if !report.isUsable { throw CommandFailure() }
     }
 }
 
-/// The explanation of a provider token.
-struct TokenExplanation {
+/// The claims and the validity of a provider token.
+struct TokenReport {
     private let claims: ProviderToken
     private let deviations: [ProviderTokenDeviation]
     private let age: Int64
@@ -56,14 +56,14 @@ struct TokenExplanation {
         age = claims.ageInSeconds(at: now)
         let key = try options.verificationKey(for: claims)
         isVerified = key != nil
-        mismatch = try key.flatMap { try TokenExplanation.mismatch(of: parsed, $0) }
+        mismatch = try key.flatMap { try TokenReport.mismatch(of: parsed, $0) }
     }
 
     private static func mismatch(of token: ParsedProviderToken, _ key: SigningKey) throws -> String? {
-        guard token.claims.keyID == key.keyID else { return "its key id is not \(key.keyID)" }
-        guard token.claims.teamID == key.teamID else { return "its team id is not \(key.teamID)" }
+        guard token.claims.keyID == key.keyID else { return "the key id is not \(key.keyID)" }
+        guard token.claims.teamID == key.teamID else { return "the team id is not \(key.teamID)" }
         let isValid = try key.publicKey().isValid(signature: token.signature, for: token.signingInput)
-        return isValid ? nil : "its signature was not made with this key"
+        return isValid ? nil : "the signature was not made with this key"
     }
 
     /// Whether APNs would accept the token now, as far as can be determined without the key, or with the given one.
@@ -82,7 +82,7 @@ struct TokenExplanation {
 
     private var signatureState: String {
         guard isVerified else { return "; verifying it needs --key" }
-        return mismatch == nil ? ", made with the key" : ""
+        return mismatch == nil ? ", verified with the key" : ""
     }
 
     private var ageInWords: String {
@@ -96,16 +96,14 @@ struct TokenExplanation {
 
     private var verdict: String {
         if let mismatch { return "\(mismatch): APNs answers 403 InvalidProviderToken" }
-        if age < 0 { return "from the future: the clock of the machine that made it, or of this one, is wrong" }
+        if age < 0 { return "issued in the future: the clock of the issuing machine or of this machine is wrong" }
         if age > ProviderToken.maximumAgeInSeconds {
             return "older than an hour: APNs answers 403 ExpiredProviderToken"
         }
-        return "good for another \(length(ProviderToken.maximumAgeInSeconds - age))"
+        return "valid for another \(length(ProviderToken.maximumAgeInSeconds - age))"
     }
-}
 
-extension TokenExplanation {
-    /// The explanation as JSON.
+    /// The report as JSON.
     var json: JSONValue {
         let members: [JSONValue.Member] = [
             .init("key-id", .string(claims.keyID)), .init("team-id", .string(claims.teamID)),

@@ -5,7 +5,7 @@
 ///
 /// ```swift
 /// Command("greet", "Say hello", examples: ["greet --times 2 world"],
-///         Option("--times", "How often", default: 1), Argument<String>("name", "Whom to greet")) { times, name in
+///         Option("--times", "Number of greetings", default: 1), Argument<String>("name", "Name")) { times, name in
 ///     for _ in 0..<times { print("Hello, \(name)!") }
 /// }
 /// ```

@@ -8,6 +8,10 @@ package enum ExitStatus: Int32, Sendable, CaseIterable, Comparable {
     case usage = 2
     /// The server cannot be reached, or is not trusted.
     case unreachable = 3
+    /// SIGINT (Control-C) interrupted the command before its end.
+    case interrupted = 130
+    /// SIGTERM interrupted the command before its end.
+    case terminated = 143
 
     /// The meaning, shown in the help.
     package var summary: String {
@@ -16,6 +20,8 @@ package enum ExitStatus: Int32, Sendable, CaseIterable, Comparable {
         case .failure: "A push was not accepted, a check failed, or a server could not start."
         case .usage: "The usage is wrong, or an input cannot be used."
         case .unreachable: "The server cannot be reached, or is not trusted."
+        case .interrupted: "Control-C (SIGINT) interrupted a run before its end."
+        case .terminated: "SIGTERM interrupted a run before its end."
         }
     }
 

@@ -79,7 +79,7 @@ extension CommandTable {
 
     /// Commands that query a running relay.
     static let relayQueries = CommandTable(
-        name: "relay status and the like",
+        name: "relay queries",
         needsRelay: true,
         invocations: [
             Invocation("relay status $relay --key-file operator.key", output: ["waiting"]),
@@ -153,7 +153,7 @@ extension CommandTable {
             Invocation(
                 "relay dead-letters show $relay --app app --key-file operator.key",
                 status: 2,
-                errors: ["show needs one --id"]
+                errors: ["show requires one --id"]
             ),
             Invocation(
                 "relay dead-letters show $relay --app app --id 123e4567-e89b-42d3-a456-426655440000 "
@@ -167,7 +167,7 @@ extension CommandTable {
                 "relay dead-letters $relay --app app --id 123e4567-e89b-42d3-a456-426655440000 "
                     + "--key-file operator.key",
                 status: 2,
-                errors: ["--id needs show or requeue"]
+                errors: ["--id requires show or requeue"]
             ),
             Invocation("relay dead-letters $relay --app other --key-file operator.key", status: 1),
             Invocation("relay dead-letters requeue $relay --app app --key-file operator.key"),

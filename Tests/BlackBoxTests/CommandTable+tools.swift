@@ -12,7 +12,7 @@ extension CommandTable {
             Invocation("doctor --host localhost:$port --topic com.example.app", status: 3, output: ["martlet ca path"]),
             Invocation("doctor $server --topic 'no topic'", status: 1, output: ["topic"]),
             Invocation("doctor --topic com.example.app", status: 2, output: ["--key"]),
-            Invocation("doctor $server --topic com.example.app ", output: ["a new one", "clock: within an hour"]),
+            Invocation("doctor $server --topic com.example.app ", output: ["generated", "clock: within an hour"]),
             Invocation(
                 "doctor --host localhost:$port --ca broken.json --topic com.example.app",
                 status: 2,
@@ -78,7 +78,7 @@ extension CommandTable {
             Invocation("token --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ > token.txt"),
             Invocation(
                 "token $(cat token.txt) --key AuthKey_ABC123DEFG.p8",
-                output: ["made with the key", "good for another"]
+                output: ["verified with the key", "valid for another"]
             ),
             Invocation(
                 "token $(cat token.txt) --key AuthKey_ABC123DEFG.p8 --json",

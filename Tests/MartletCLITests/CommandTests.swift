@@ -4,7 +4,7 @@ import MartletSimulator
 import TestSupport
 import Testing
 
-/// The command as people run it: the built program, its output and its exit codes.
+/// Tests of the built program: its output and its exit statuses.
 @Suite(.timeLimit(.minutes(1))) struct CommandTests {
     /// The program that was built with these tests, beside them.
     fileprivate static let martlet = MartletProcess.program
@@ -27,7 +27,7 @@ import Testing
             authority = try scratch.write(apns.authorityPEM, to: "ca.pem")
         }
 
-        /// Sends to the simulator, to one device and more if so said.
+        /// Sends to one device of the simulator, with more options.
         func send(_ more: String..., input: String = "") async throws -> ProgramRun {
             let server = ["--host", host, "--ca", authority, "--to", "5d3a6a1c", "--topic", "com.example.app"]
             return try await ProgramRun(CommandTests.martlet, ["send"] + server + more, input: Array(input.utf8))
@@ -36,7 +36,7 @@ import Testing
 
     // MARK: demo
 
-    @Test func `the demonstration ends well and shows every kind of answer`() async throws {
+    @Test func `the demo succeeds and shows every kind of answer`() async throws {
         let run = try await martlet("demo")
         #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
         let rows = run.text.split(separator: "\n").filter { $0.contains(/^ *[0-9]+ {2}/) }
@@ -82,7 +82,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a payload is taken from standard input as it is`() async throws {
+    @Test func `a payload from standard input is sent unchanged`() async throws {
         let bench = try await Bench()
         let payload = #"{ "aps" : {"alert":"exactly so"}, "n" : 1.50 }"#
         let run = try await bench.send("--payload", "-", input: payload)
@@ -91,7 +91,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a push in the background has its own priority`() async throws {
+    @Test func `a background push has priority 5`() async throws {
         let bench = try await Bench()
         let run = try await bench.send("--background", "--custom", #"{"sync":true}"#)
         #expect(run.status == 0, "\(run.errorOutput)")
@@ -101,7 +101,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a push that is refused fails the command and says why`() async throws {
+    @Test func `a refused push fails the command with the reason`() async throws {
         let bench = try await Bench()
         await bench.apns.unregister(try DeviceToken(hex: "5d3a6a1c"), since: Date(timeIntervalSince1970: 1_790_000_000))
         let run = try await bench.send("--body", "Hello", "--json")
@@ -130,7 +130,8 @@ import Testing
         (["simulate", "--release-to", "5d3a"], 2, "need --allow-release"),
         (["token", "abc"], 2, "token"),
     ])
-    func `mistakes are explained`(arguments: [String], status: Int32, explanation: String) async throws {
+    func `invalid usage is reported with the rule`(arguments: [String], status: Int32, explanation: String) async throws
+    {
         let run = try await ProgramRun(Self.martlet, arguments)
         #expect(run.status == status, "\(run.text)\(run.errorOutput)")
         #expect((run.text + run.errorOutput).contains(explanation), "\(run.text)\(run.errorOutput)")
@@ -138,7 +139,7 @@ import Testing
 
     // MARK: live, broadcast and channels
 
-    @Test func `an activity is started, changed and ended`() async throws {
+    @Test func `an activity is started, updated and ended`() async throws {
         let bench = try await Bench()
         let server = ["--host", bench.host, "--ca", bench.authority, "--to", "5d3a6a1c", "--topic", "com.example.app"]
         let start = [
@@ -159,7 +160,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a channel is made, read, listed, used and deleted`() async throws {
+    @Test func `a channel is created, read, listed, used and deleted`() async throws {
         let bench = try await Bench()
         let server = ["--host", bench.host, "--ca", bench.authority, "--topic", "com.example.app"]
         func run(_ arguments: [String]) async throws -> ProgramRun {
@@ -181,7 +182,7 @@ import Testing
 
     // MARK: doctor
 
-    @Test func `the doctor finds what is wrong, one thing at a time, and says what to do`() async throws {
+    @Test func `doctor stops at the first failed check and prints advice`() async throws {
         let bench = try await Bench()
         let topic = ["doctor", "--topic", "com.example.app"]
         let server = topic + ["--host", bench.host]
@@ -207,17 +208,20 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test(arguments: [-7_200, 7_200]) func `the doctor compares the clocks`(seconds: Int) async throws {
+    @Test(arguments: [-7_200, 7_200]) func `doctor compares the clocks`(seconds: Int) async throws {
         let bench = try await Bench()
         await bench.apns.setFaults([Fault(.skewClock(.seconds(seconds)))], seed: 1)
         let words = ["doctor", "--topic", "com.example.app", "--host", bench.host, "--ca", bench.authority]
         let run = try await ProgramRun(Self.martlet, words)
-        #expect(run.status == 1 && run.text.contains("bad   clock: it differs from the server's by"), "\(run.text)")
+        #expect(
+            run.status == 1 && run.text.contains("bad   clock: this machine's clock differs from the server's by"),
+            "\(run.text)"
+        )
         #expect(run.text.contains("Set this machine's clock."))
         await bench.apns.stop()
     }
 
-    @Test func `the doctor says what it has checked`() async throws {
+    @Test func `doctor prints each check`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let host = "http://localhost:\(await apns.port)"
         let run = try await martlet("doctor", "--topic", "com.example.app", "--host", host)
@@ -226,7 +230,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a response of an accessory goes out as a whole payload`() async throws {
+    @Test func `a response of an accessory is sent as a complete payload`() async throws {
         let bench = try await Bench()
         let payload =
             #"{"aps":{"encryptedData":"ZW5jcnlwdGVk","sessionIdentifier":"s-1","keyID":"a2V5","messageIndex":"42"}}"#
@@ -242,7 +246,9 @@ import Testing
     // MARK: token
 
     @Test(arguments: [("\"", "\"", "iat is a string"), ("", ".5", "not a whole number"), ("", "", nil)])
-    func `a token of an unusual form is explained`(before: String, after: String, expected: String?) async throws {
+    func `an unusual token is decoded with its deviations`(before: String, after: String, expected: String?)
+        async throws
+    {
         func base64URL(_ bytes: some Sequence<UInt8>) -> String {
             Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
                 "=",
@@ -260,7 +266,7 @@ import Testing
         #expect(cut.status != 0 && cut.errorOutput.contains("63 bytes"), "\(cut.errorOutput)")
     }
 
-    @Test func `a token from a key file is one that openssl made the key for, and is explained`() async throws {
+    @Test func `a token signed with a key of openssl is decoded`() async throws {
         let scratch = try ScratchDirectory()
         let key = try await ProgramRun(
             "openssl",
@@ -281,14 +287,14 @@ import Testing
         (["--listen", "127.0.0.2", "--allow-release", "--release-to", "5d3a"], false),
         (["--listen", "0.0.0.0"], false),
     ])
-    func `release to real devices for other machines has a warning`(options: [String], hasWarning: Bool) async throws {
+    func `release with a public address prints a warning`(options: [String], hasWarning: Bool) async throws {
         let release = options.contains("--allow-release") ? ["--release-host", "http://localhost:1"] : []
         let arguments = ["simulate", "--h2c", "--port", "0", "--inbox-port", "0"] + options + release
         let simulator = try await MartletProcess(arguments)
         #expect(simulator.errorOutput.contains("--allow-release, other machines can send") == hasWarning)
     }
 
-    @Test func `the simulator prints what clients need, shows each push, and stops when told to`() async throws {
+    @Test func `simulate prints client settings and each push, and stops on a signal`() async throws {
         let scratch = try ScratchDirectory()
         let simulator = try ChildProcess(
             Self.martlet,

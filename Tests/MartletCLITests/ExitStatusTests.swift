@@ -1,4 +1,5 @@
 import Foundation
+import LiveSurfaces
 import Martlet
 import MartletSimulator
 import TestSupport
@@ -6,7 +7,7 @@ import Testing
 
 /// The exit statuses of all commands: one meaning for each, with and without `--json`.
 @Suite(.timeLimit(.minutes(1))) struct ExitStatusTests {
-    /// A command line; `{host}` and the like stand for what a test has prepared.
+    /// A command line; `{host}` and similar names are replaced by values of the test.
     private typealias Line = (words: String, status: Int32)
 
     private static let sending: [Line] = [
@@ -23,6 +24,8 @@ import Testing
         ("send {server} --to 5d3a --payload {list}", 2), ("send {server} --to 5d3a --payload {list} --unchecked", 1),
         ("send {server} --tokens /nowhere --body x", 2), ("send {server} --tokens {list} --body x --rate 0", 2),
         ("send {server} --tokens {list} --body x --rate -1", 2), ("send {server} --to 5d3a", 2),
+        ("send {server} --to 5d3a --snapshot {widget}", 0), ("send {server} --to 5d3a --snapshot {widget} --as end", 2),
+        ("broadcast {server} --channel dHN0LXNyY2gtY2hubA== --snapshot {widget}", 2),
         ("send {server} --to 5d3a --snapshot {bad}", 2), ("send {server} --to 5d3a --body x --key {bad}", 2),
         ("send {server} --to 5d3a --body x --key {bad} --key-id ABC123DEFG --team-id DEF123GHIJ", 2),
         ("send {server} --to 5d3a --body x --certificate {bad}", 2),
@@ -56,7 +59,7 @@ import Testing
     ]
 
     @Test(arguments: (sending + checking).indices)
-    func `a status has one meaning, and JSON is JSON`(index: Int) async throws {
+    func `a status has one meaning, and --json prints JSON`(index: Int) async throws {
         let line = (Self.sending + Self.checking)[index]
         let isSending = index < Self.sending.count
         let apns = isSending ? try await SimulatedAPNs.start() : nil
@@ -77,6 +80,7 @@ import Testing
         names["{badlist}"] = try scratch.write("5d3a\nnonsense\n", to: "badlist")
         names["{bad}"] = try scratch.write("{}", to: "bad.json")
         names["{nonsense}"] = try scratch.write("{", to: "nonsense.json")
+        names["{widget}"] = try scratch.write(SurfaceSnapshot.example(of: .widget).json.encoded(), to: "widget.json")
         names["{scratch}"] = scratch.path
         // Issued in 2001 by {"alg":"ES256","kid":"ABC123DEFG"}, with a signature of 64 bytes.
         names["{expired}"] =

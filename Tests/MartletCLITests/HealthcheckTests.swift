@@ -3,7 +3,7 @@ import MartletSimulator
 import TestSupport
 import Testing
 
-/// The commands with which a simulator is waited for, and its authority found.
+/// Tests of `healthcheck` and `ca`.
 @Suite(.timeLimit(.minutes(1))) struct HealthcheckTests {
     private static let martlet = MartletProcess.program
 
@@ -13,7 +13,7 @@ import Testing
 
     private func address(_ port: UInt16) -> String { "http://127.0.0.1:\(port)/readyz" }
 
-    @Test func `a simulator that takes pushes is ready`() async throws {
+    @Test func `a simulator that accepts pushes is ready`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0))
         let port = try #require(await apns.inboxPort)
         for url in [address(port), "http://localhost:\(port)", "localhost:\(port)"] {
@@ -27,7 +27,7 @@ import Testing
         #expect(stopped.status == 3)
     }
 
-    @Test func `a simulator that starts late is waited for`() async throws {
+    @Test func `--wait waits for a simulator that starts later`() async throws {
         let scratch = try ScratchDirectory()
         let reserved = try SilentServer.unusedPort()
         let port = reserved.port
@@ -47,7 +47,7 @@ import Testing
         #expect(try scratch.read("check").contains("is ready"))
     }
 
-    @Test func `where nothing listens, it says what to do`() async throws {
+    @Test func `a refused connection is reported with advice`() async throws {
         let reserved = try SilentServer.unusedPort()
         for wait in [[], ["--wait", "1"]] {
             let run = try await ProgramRun(
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `a server that says nothing is given up`() async throws {
+    @Test func `a server that does not answer times out`() async throws {
         let silent = try SilentServer()
         let run = try await martlet("healthcheck", "--url", address(silent.port), "--wait", "1")
         #expect(run.status == 3)
@@ -68,11 +68,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n", "status 503; wait for it with --wait 30"),
+        ("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n", "status 503; wait with --wait 30"),
         (
             "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 15\r\n\r\n"
                 + "starting\n\u{1b}[31m\n",
-            "status 503 (starting); wait for it with --wait 30"
+            "status 503 (starting); wait with --wait 30"
         ),
         ("HTTP/1.1 200", "closed the connection without a response"), ("", "closed the connection without a response"),
         ("\u{16}\u{3}\u{1} no HTTP\n", "did not send an HTTP/1 response"),
@@ -92,14 +92,14 @@ import Testing
         (["healthcheck", "--url", "http://localhost/a b"], "space"),
         (["healthcheck", "--wait", "4000"], "from 0 to 3600"), (["ca"], "ca print"),
     ])
-    func `mistakes are explained`(arguments: [String], explanation: String) async throws {
+    func `invalid usage is reported with the rule`(arguments: [String], explanation: String) async throws {
         let run = try await ProgramRun(Self.martlet, arguments)
         #expect(run.status == 2 && run.errorOutput.contains(explanation), "\(run.errorOutput)")
     }
 
     // MARK: ca
 
-    @Test func `the authority is made where it is asked for, and the simulator uses it`() async throws {
+    @Test func `the authority is created in --ca-directory, and the simulator uses it`() async throws {
         let scratch = try ScratchDirectory()
         let options = ["--ca-directory", scratch.path + "/ca", "--name", "apns"]
         let path = try await ProgramRun(Self.martlet, ["ca", "path"] + options)

@@ -4,7 +4,7 @@ import MartletSimulator
 import TestSupport
 import Testing
 
-/// Options of the command that are about more than one subcommand.
+/// Tests of options that several subcommands share.
 @Suite(.timeLimit(.minutes(1))) struct OptionTests {
     private func martlet(_ words: [String], environment: [String] = []) async throws -> ProgramRun {
         try await ProgramRun("env", environment + [MartletProcess.program] + words)
@@ -76,7 +76,7 @@ import Testing
         #expect(!run.errorOutput.contains("--key"), "\(run.errorOutput)")
     }
 
-    @Test func `bytes that are not UTF-8 are refused in variables and arguments, and not shown`() async throws {
+    @Test func `invalid UTF-8 in variables and arguments is rejected and not printed`() async throws {
         for line in [
             #"MARTLET_CERTIFICATE_PASSWORD=$(printf 'secr\351t') "$0" version"#,
             #""$0" version --certificate-password "$(printf 'secr\351t')""#,
@@ -99,7 +99,7 @@ import Testing
         #expect(isAccepted || run.errorOutput.contains("MARTLET_RETRY must be on or off"), "\(run.errorOutput)")
     }
 
-    @Test func `a variable has one meaning`() async throws {
+    @Test func `a variable has the same meaning in every command`() async throws {
         let port = try SilentServer.unusedPort()
         let variable = ["MARTLET_URL=nonsense://", "MARTLET_RELAY_URL=nonsense://"]
         let address = "http://127.0.0.1:\(port.port)"
@@ -157,7 +157,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a simulator that is not trusted comes with the option to trust it`() async throws {
+    @Test func `the error for an untrusted simulator names the option to trust it`() async throws {
         let apns = try await SimulatedAPNs.start()
         let port = await apns.port
         let server = ["--host", "localhost:\(port)", "--topic", "com.example.app"]
@@ -172,7 +172,7 @@ import Testing
 
     // MARK: Live Activities and snapshots
 
-    @Test func `options of Live Activities reach the wire`() async throws {
+    @Test func `options of Live Activities are sent`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let port = await apns.port
         let server = ["--host", "http://localhost:\(port)", "--topic", "com.example.app"]
@@ -227,7 +227,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a description is the request, without a key and in either format`() async throws {
+    @Test func `--describe prints the request without a key, as text and JSON`() async throws {
         let push = try await described("--body", "Hello")
         #expect(push["payload"] == ["aps": ["alert": ["body": "Hello"]]])
         #expect(push["fields"]?[":path"] == "/3/device/5d3a" && push["fields"]?["apns-push-type"] == "alert")
@@ -238,7 +238,7 @@ import Testing
 
     // MARK: simulate
 
-    @Test func `the file of a relay that runs is not migrated`() async throws {
+    @Test func `the file of a running relay is not migrated`() async throws {
         let server = try await PostgreSQLServer.shared.value
         let database = server.address(of: try await server.makeDatabase())
         let relay = try await RelayProcess(to: ["host": "localhost", "port": 1])

@@ -43,7 +43,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `the demonstration prints one object per push`() async throws {
+    @Test func `demo prints one object per push`() async throws {
         let run = try await ProgramRun(MartletProcess.program, ["demo", "--json"])
         #expect(run.status == 0 && run.errorOutput.isEmpty, "\(run.errorOutput)")
         let values = try run.text.split(separator: "\n").map { try JSONReader.read(Array($0.utf8)) }
@@ -52,7 +52,7 @@ import Testing
         #expect(values.map { $0["number"]?.integerValue } == (1...values.count).map(Int64.init))
     }
 
-    @Test func `the simulator prints its ports, and one object per push`() async throws {
+    @Test func `simulate prints its ports and one object per push`() async throws {
         let scratch = try ScratchDirectory()
         let output = scratch.path + "/output"
         let simulator = try ChildProcess(

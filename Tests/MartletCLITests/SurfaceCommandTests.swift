@@ -5,7 +5,7 @@ import MartletSimulator
 import TestSupport
 import Testing
 
-/// The commands about snapshots as people run them.
+/// Tests of the commands for snapshots.
 @Suite(.timeLimit(.minutes(1))) struct SurfaceCommandTests {
     private func martlet(_ arguments: [String], input: String = "") async throws -> ProgramRun {
         let martlet = MartletProcess.program
@@ -24,7 +24,7 @@ import Testing
         #expect(try JSONReader.read(Array(projections.text.utf8)).members?.isEmpty == false)
     }
 
-    @Test func `every issue of every file is printed, and the command fails`() async throws {
+    @Test func `every issue of every file is printed, and the status is 1`() async throws {
         let scratch = try ScratchDirectory()
         let good = try scratch.write(SurfaceSnapshot.example(of: .widget).json.encoded(), to: "good.json")
         let bad = try scratch.write(#"{"kind":"control","control":{"label":""}}"#, to: "bad.json")
@@ -35,7 +35,7 @@ import Testing
         #expect(run.text.contains("\(good): a valid snapshot of the kind widget\n"))
     }
 
-    @Test func `an old snapshot comes out new, and the warning apart from it`() async throws {
+    @Test func `an old snapshot is converted, and the warning is on standard error`() async throws {
         let old = """
             {"schemaVersion":"3","id":"a@1","surfaceId":"a","kind":"control","state":"active","modeLabel":"m",\
             "contextLabel":"","statusLine":"","primaryText":"Bell","secondaryText":"","progress":1,"deepLink":"a://",\
@@ -48,7 +48,7 @@ import Testing
         #expect(snapshot.surface.label == "Bell")
     }
 
-    @Test func `categories of an app count in validation and in the schema`() async throws {
+    @Test func `--categories applies to validation and to the schema`() async throws {
         let scratch = try ScratchDirectory()
         let categories = try NotificationCategories([.init(id: "orders", description: "Orders.")])
         let file = try scratch.write(categories.json.encoded(), to: "categories.json")
@@ -74,6 +74,10 @@ import Testing
         #expect(await apns.pushes.map(\.headers.pushType) == ["alert", "liveactivity", "liveactivity", "liveactivity"])
         let both = try await martlet(["send"] + server + ["--snapshot", file, "--title", "x"])
         #expect(both.status == 2 && both.errorOutput.contains("--snapshot"))
+        let widget = try scratch.write(SurfaceSnapshot.example(of: .widget).json.encoded(), to: "widget.json")
+        let wrong = try await martlet(["send"] + server + ["--snapshot", widget, "--as", "start"])
+        #expect(wrong.status == 2)
+        #expect(wrong.errorOutput.contains("widget.json must be a snapshot of the kind liveActivity (found widget)"))
         await apns.stop()
     }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MartletCommands
 
-/// What a command's closure was given.
+/// The values that a command's closure received.
 private actor Received {
     private(set) var values: [String] = []
 
@@ -42,14 +42,14 @@ private actor Received {
         return await received.values
     }
 
-    @Test func `the closure receives exactly what was typed`() async throws {
+    @Test func `the closure receives the typed values`() async throws {
         let values = try await run([
             "--colour", "red", "--room", "1", "door", "--coats=2", "--room=2", "--dry-run", "--note", "wet", "7",
         ])
         #expect(values == ["red", "2", "wet", "[1, 2]", "true", "door", "7"])
     }
 
-    @Test func `what is left out has its default`() async throws {
+    @Test func `a missing option has its default`() async throws {
         #expect(try await run(["--coats", "1", "door"]) == ["green", "1", "-", "[]", "false", "door", "-1"])
     }
 
@@ -67,7 +67,7 @@ private actor Received {
         #expect(try await run(["--coats", "1", "-"])[5] == "-")
     }
 
-    @Test func `variables stand in for options, which win`() async throws {
+    @Test func `variables set options that are not given`() async throws {
         let environment = ["MARTLET_COATS": "3", "MARTLET_DRY_RUN": "1", "MARTLET_NOTE": "from outside"]
         let values = try await run(["--note", "typed", "door"], environment: environment)
         #expect(values == ["green", "3", "typed", "[]", "true", "door", "-1"])
@@ -96,7 +96,7 @@ private actor Received {
         (["--note", "--dry-run"], "--note <text> needs a value"),
         (["--coats", "1", "door", "1", "more"], "unexpected argument \"more\""),
     ])
-    func `what was typed wrong is told`(words: [String], message: String) {
+    func `invalid words are reported`(words: [String], message: String) {
         let error = #expect(throws: UsageError.self) { try self.command.action(for: words) }
         #expect(error?.description.contains(message) == true, "\(error?.description ?? "")")
     }
@@ -110,13 +110,13 @@ private actor Received {
         }
     }
 
-    @Test func `a variable that makes no sense is told`() {
+    @Test func `an invalid variable is reported`() {
         #expect(throws: UsageError("MARTLET_DRY_RUN must be 1 or 0 (found \"maybe\")")) {
             try self.command.action(for: ["--coats", "1", "x"], environment: ["MARTLET_DRY_RUN": "maybe"])
         }
     }
 
-    @Test func `a group makes one value of several parameters`() async throws {
+    @Test func `a group combines several parameters to one value`() async throws {
         let received = received
         let size = Group(Option<Int>("--width", ""), Option<Int>("--height", "")) {
             (width, height) throws(UsageError) in

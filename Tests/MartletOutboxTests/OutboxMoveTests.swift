@@ -1,5 +1,7 @@
+import Foundation
 import MartletCore
 import MartletOutbox
+import Synchronization
 import TestSupport
 import Testing
 
@@ -62,6 +64,56 @@ import Testing
         }
         #expect(try await store.claimAll(.rides, at: 70_000).count == 1)
         #expect(try await store.claimAll(at: 90_000).map(\.push.id) == [pushes[6].id])
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `outcomes move by thousands, and progress is reported`() async throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.path + "/relay.sqlite"
+        let file = try await SQLiteOutbox(file: path)
+        _ = try await file.accept(try (1...6_000).map { try OutboxPush.numbered($0) }, at: 1_000)
+        let claimed = try await file.claim(.orders, .immediate, limit: 6_000, at: 1_000).pushes
+        let delivered = Outcome(.delivered, status: 200, attempts: 1)
+        // All in the same millisecond, so that the time alone does not tell one batch from the next.
+        try await file.settle(claimed.map { Settlement(number: $0.number, .ended(delivered)) }, at: 2_000)
+        await file.close(isInOrder: true)
+        let server = try await PostgreSQLServer.shared.value
+        let database = try await server.makeDatabase()
+        let address = server.address(of: database)
+        try await PostgreSQLOutbox.migrate(address)
+        let steps = Mutex<[Int]>([])
+        let move = try await OutboxMove(from: path, to: address)
+        let account = try await move.run(at: 60_000) { account in steps.withLock { $0.append(account.outcomes) } }
+        #expect(account.outcomes == 6_000)
+        #expect(steps.withLock(\.self) == [5_000, 6_000])
+        #expect(
+            try await server.ask("SELECT count(*), count(DISTINCT apns_id) FROM martlet.outcome", of: database)
+                == "6000|6000\n"
+        )
+    }
+
+    @Test func `a batch that moves again after a kill is not sent again`() async throws {
+        let scratch = try ScratchDirectory()
+        let (path, copy) = (scratch.path + "/relay.sqlite", scratch.path + "/copy.sqlite")
+        let file = try await SQLiteOutbox(file: path)
+        _ = try await file.accept(try (1...10).map { try OutboxPush.numbered($0) }, at: 1_000)
+        let claimed = try await file.claim(.orders, .immediate, limit: 1, at: 1_000).pushes
+        let dead = Outcome(.dead, status: 503, reason: "ServiceUnavailable", attempts: 9)
+        try await file.settle([Settlement(number: claimed[0].number, .ended(dead))], at: 2_000)
+        await file.close(isInOrder: true)
+        // The file as it is when the program is killed after the commit in the database.
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        let server = try await PostgreSQLServer.shared.value
+        let address = server.address(of: try await server.makeDatabase())
+        try await PostgreSQLOutbox.migrate(address)
+        _ = try await OutboxMove(from: path, to: address).run(at: 60_000)
+        let store = try await PostgreSQLOutbox(address: address)
+        let sent = try await store.claim(.orders, .immediate, limit: 4, at: 60_000).pushes
+        for push in sent { try await store.end(push, at: 60_000) }
+        _ = try await OutboxMove(from: copy, to: address).run(at: 61_000)
+        let rest = try await store.claimAll(at: 70_000)
+        #expect(rest.count == 5 && Set(rest.map(\.push.id)).isDisjoint(with: sent.map(\.push.id)))
+        #expect(try await store.deadLetters(of: "orders", limit: 10).map(\.push.id) == [claimed[0].push.id])
         await store.close(isInOrder: true)
     }
 }

@@ -43,6 +43,20 @@ package final class SilentServer: Sendable {
         }
     }
 
+    /// Accepts every client, and resets the connection after its first bytes.
+    package func resetClients() {
+        Thread.detachNewThread { [self] in
+            var bytes = [UInt8](repeating: 0, count: 4_096)
+            while case let client = accept(descriptor, nil, nil), client >= 0 {
+                _ = recv(client, &bytes, bytes.count, 0)
+                // Closing without lingering sends RST.
+                var linger = linger(l_onoff: 1, l_linger: 0)
+                setsockopt(client, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+                close(client)
+            }
+        }
+    }
+
     private static let usedPorts = Mutex<Set<UInt16>>([])
 
     /// Reserves a port without a listener, below the range of ephemeral ports.

@@ -1,29 +1,36 @@
 -- The functions that import rows of another outbox; rows that exist already are left unchanged.
 
+-- Imports no push that has ended in this database: a migration that was interrupted imports its last batch again, and
+-- relays may have sent that batch meanwhile.
+
 CREATE OR REPLACE FUNCTION martlet.adopt_pushes(
     p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[], p_fingerprints bytea[],
     p_tokens text[], p_channels text[], p_bundles text[], p_push_types text[], p_topics text[],
     p_priorities text[], p_expirations text[], p_collapse_ids text[], p_traces text[], p_order_keys text[],
     p_expires_at bigint[], p_accepted_at bigint[], p_ready_at bigint[], p_lines bigint[],
     p_attempts bigint[], p_unknown_tries bigint[], p_payloads bytea[]
-) RETURNS void LANGUAGE plpgsql AS $$
+) RETURNS void LANGUAGE plpgsql
+{index_settings} AS $$
 DECLARE
     numbers bigint[] := ARRAY(
         SELECT nextval('martlet.push_number') FROM generate_series(1, cardinality(p_ids))
     );
 BEGIN
-    WITH fresh AS (
-        INSERT INTO martlet.push (
-            number, app, is_production, apns_id, fingerprint, token, channel, bundle, push_type, topic,
-            priority, expiration, collapse_id, trace, order_key, expires_at, accepted_at, payload
-        )
-        SELECT * FROM unnest(
-            numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundles,
-            p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_traces, p_order_keys,
-            p_expires_at, p_accepted_at, p_payloads
-        ) ON CONFLICT DO NOTHING RETURNING number
+    INSERT INTO martlet.push (
+        number, app, is_production, apns_id, fingerprint, token, channel, bundle, push_type, topic,
+        priority, expiration, collapse_id, trace, order_key, expires_at, accepted_at, payload
     )
-    -- A push without a place in line is a dead letter.
+    SELECT * FROM unnest(
+        numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundles,
+        p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_traces, p_order_keys,
+        p_expires_at, p_accepted_at, p_payloads
+    ) ON CONFLICT DO NOTHING;
+    -- After the insertion, which waits for the transactions that end these pushes. A dead letter, which has no place in
+    -- line, keeps its row beside its outcome.
+    DELETE FROM martlet.push p
+    USING unnest(numbers, p_lines) AS g (number, line), martlet.outcome o
+    WHERE p.number = g.number AND o.apns_id = p.apns_id AND o.app = p.app
+        AND (g.line IS NOT NULL OR o.state <> 'dead');
     INSERT INTO martlet.queue (
         number, app, is_production, urgency, line, ready_at, expires_at, attempts, unknown_tries, order_key
     )
@@ -32,7 +39,7 @@ BEGIN
         p_unknown_tries, p_order_keys
     ) AS g (
         number, app, is_production, urgency, line, ready_at, expires_at, attempts, unknown_tries, order_key
-    ) JOIN fresh USING (number) WHERE g.line IS NOT NULL;
+    ) JOIN martlet.push USING (number) WHERE g.line IS NOT NULL;
 END $$;
 
 CREATE OR REPLACE FUNCTION martlet.adopt_outcomes(

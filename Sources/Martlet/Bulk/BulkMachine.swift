@@ -34,6 +34,24 @@ struct BulkMachine {
     /// The maximum size of a grant, which keeps the lanes evenly loaded.
     static let grantLimit = 64
     private static let batchLimit = 512
+    /// The number of consecutive devices that were not sent to, after which the server is unresponsive.
+    static let notSentLimit = 1_000
+    /// The number of consecutive deliveries with unanswered pushes, after which the server is unresponsive.
+    ///
+    /// A lost connection is one delivery, whatever the number of its pushes. The loss of all connections at once is
+    /// therefore below this limit, and a connection to a server that recovers gets an answer.
+    static let lossLimit = 10
+
+    /// The evidence about the server in the outcomes of a delivery, in their order.
+    struct Delivery: Equatable {
+        var count = 0
+        /// Whether the server has answered a push.
+        var isAnswered = false
+        /// The number of devices since the last answer that were not sent to.
+        var notSent = 0
+        /// Whether a push since the last answer was sent and not answered.
+        var hasLoss = false
+    }
 
     let window: Int
     /// The number of devices that were granted to each lane and have no outcome yet.
@@ -45,6 +63,13 @@ struct BulkMachine {
     /// Whether no more devices will be read.
     private(set) var isSourceEnded = false
     private(set) var isStopping = false
+    private var notSentInARow = 0
+    private var lossesInARow = 0
+
+    /// Whether the server cannot be reached, or loses every connection without an answer.
+    var isServerUnresponsive: Bool {
+        notSentInARow >= BulkMachine.notSentLimit || lossesInARow >= BulkMachine.lossLimit
+    }
 
     init(window: Int, lanes: Int) {
         self.window = max(1, window)
@@ -83,9 +108,12 @@ struct BulkMachine {
     }
 
     /// Records outcomes of a lane's pushes.
-    mutating func settled(_ count: Int, on lane: Int) {
-        outstanding[lane] -= count
-        unread += count
+    mutating func settled(_ delivery: Delivery, on lane: Int) {
+        outstanding[lane] -= delivery.count
+        unread += delivery.count
+        if delivery.isAnswered { (notSentInARow, lossesInARow) = (0, 0) }
+        notSentInARow += delivery.notSent
+        if delivery.hasLoss { lossesInARow += 1 }
     }
 
     mutating func outcomesRead(_ count: Int) -> Action? {

@@ -39,6 +39,10 @@ public struct BulkSend<Failure: Error>: AsyncSequence, Sendable {
         Iterator(reader: BulkReader(transfer))
     }
 
+    /// Whether the server cannot be reached, or loses every connection without an answer, so that further devices would
+    /// only fail.
+    package var isServerUnresponsive: Bool { transfer.isServerUnresponsive }
+
     /// Stops the sending: reads no more devices, and takes back pushes that have not been sent.
     public func stop() {
         transfer.stop()

@@ -105,12 +105,16 @@ final class BulkTransfer: Sendable {
     // MARK: Outcomes
 
     func deliver(_ outcomes: [BulkOutcome], from lane: Int) {
+        let delivery = BulkMachine.Delivery(outcomes)
         carryOut { state in
             state.outcomes.append(outcomes)
-            state.machine.settled(outcomes.count, on: lane)
+            state.machine.settled(delivery, on: lane)
             return []
         }
     }
+
+    /// Whether the server cannot be reached, or loses every connection without an answer.
+    var isServerUnresponsive: Bool { state.withLock { $0.machine.isServerUnresponsive } }
 
     /// Returns the next outcomes that have been delivered.
     func takeOutcomes() -> Finding {
@@ -198,5 +202,19 @@ final class BulkTransfer: Sendable {
             }
         }
         for reader in readers { reader.resume() }
+    }
+}
+
+extension BulkMachine.Delivery {
+    fileprivate init(_ outcomes: [BulkOutcome]) {
+        count = outcomes.count
+        for outcome in outcomes {
+            switch outcome.error?.outcome {
+            case nil, .answered: (isAnswered, notSent, hasLoss) = (true, 0, false)
+            case .unknown: hasLoss = true
+            case .neverSent where outcome.error?.code == .invalid: break
+            case .neverSent, .unprocessed: notSent += 1
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ struct DeviceList: AsyncSequence, Sendable {
     typealias Failure = any Error
 
     /// The interval between checks whether a pipe has more data.
-    private static let lookInterval = Duration.milliseconds(10)
+    private static let pollInterval = Duration.milliseconds(10)
 
     let file: InputFile
     /// The options for all devices; a line may override some of them.
@@ -24,15 +24,15 @@ struct DeviceList: AsyncSequence, Sendable {
 
     /// Reads all lines and records the result in the ledger, without sending.
     ///
-    /// - Parameter look: Receives each push that would be sent.
-    /// - Throws: ``UsageError`` if the list cannot be read, and the errors of `look`.
-    func check(_ look: (Recipient) throws -> Void = { _ in }) async throws {
+    /// - Parameter body: Receives each push that would be sent.
+    /// - Throws: ``UsageError`` if the list cannot be read, and the errors of `body`.
+    func check(_ body: (Recipient) throws -> Void = { _ in }) async throws {
         var list = self
         list.skipsBadLines = true
         list.rate = nil
         for try await recipient in list {
-            try look(recipient)
-            ledger.passedOver()
+            try body(recipient)
+            ledger.discardLast()
         }
     }
 
@@ -53,7 +53,7 @@ struct DeviceList: AsyncSequence, Sendable {
             }
             while true {
                 // Waiting in the blocking read call would occupy a thread of the shared pool.
-                while reader?.mustWait ?? false { try await Task.sleep(for: DeviceList.lookInterval) }
+                while reader?.mustWait ?? false { try await Task.sleep(for: DeviceList.pollInterval) }
                 guard let line = try reader?.next() else {
                     list.ledger.ended()
                     return nil
@@ -64,7 +64,7 @@ struct DeviceList: AsyncSequence, Sendable {
             }
         }
 
-        /// Waits until the next device is due; a delay of up to a tenth of a second is made up for.
+        /// Waits until the next device is due; a delay of up to a tenth of a second is compensated.
         private func pace(_ rate: Int) async throws {
             due = Swift.max(due, ContinuousClock.now - .milliseconds(100)) + .seconds(1) / rate
             if due > ContinuousClock.now + .milliseconds(2) { try await Task.sleep(until: due) }

@@ -71,7 +71,7 @@ final class LineFile: Sendable {
         unsafe unlink(path)
     }
 
-    func append(_ line: some Sequence<UInt8>) throws(OutputFileError) {
+    func append(_ line: some Sequence<UInt8>) throws(CommandError) {
         let isFull = pending.withLock { pending in
             pending.append(contentsOf: line)
             pending.append(UInt8(ascii: "\n"))
@@ -81,7 +81,7 @@ final class LineFile: Sendable {
     }
 
     /// Writes the appended lines.
-    func flush() throws(OutputFileError) {
+    func flush() throws(CommandError) {
         let failure: CInt? = pending.withLock { pending in
             var rest = pending[...]
             while !rest.isEmpty {
@@ -97,19 +97,14 @@ final class LineFile: Sendable {
             pending.removeAll(keepingCapacity: true)
             return nil
         }
-        if let failure { throw OutputFileError(description: "\(option) \(FileError("written", path, failure))") }
+        if let failure { throw CommandError("\(option) \(FileError("written", path, failure))") }
     }
 
     /// Writes the appended lines and flushes them to the disk.
-    func finish() throws(OutputFileError) {
+    func finish() throws(CommandError) {
         try flush()
         fsync(descriptor)
     }
-}
-
-/// An error for an output file that can no longer be written.
-struct OutputFileError: Error, CustomStringConvertible {
-    let description: String
 }
 
 /// The identity of a file: the same for all paths and links to it.

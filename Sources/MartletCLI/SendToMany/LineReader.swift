@@ -44,9 +44,7 @@ struct LineReader: ~Copyable {
         self.file = file
         descriptor = file.path == "-" ? 0 : unsafe open(file.path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw LineReader.error(file, errno) }
-        var facts = stat()
-        let isRegular = unsafe fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
-        length = isRegular ? Int(facts.st_size) : nil
+        length = FileIdentity(descriptor).flatMap { $0.isRegular ? $0.length : nil }
     }
 
     private static func error(_ file: InputFile, _ number: CInt) -> UsageError {

@@ -147,7 +147,7 @@ struct ResultsFile: Sendable {
 
     // MARK: Writing
 
-    func note(_ outcome: BulkOutcome, line: Int) throws(OutputFileError) {
+    func note(_ outcome: BulkOutcome, line: Int) throws(CommandError) {
         guard outcome.isFinal else { return }
         try results?.append(ResultsFile.entry(outcome, line: line))
         if let error = outcome.error, error.status == 410 {
@@ -155,12 +155,12 @@ struct ResultsFile: Sendable {
         }
     }
 
-    func flush() throws(OutputFileError) {
+    func flush() throws(CommandError) {
         try results?.flush()
         try dead?.flush()
     }
 
-    func finish() throws(OutputFileError) {
+    func finish() throws(CommandError) {
         try results?.finish()
         try dead?.finish()
     }

@@ -19,8 +19,6 @@ struct SendTally: Sendable {
     var rest: Rest?
     /// The error for a run that a signal has ended before its end; nil otherwise.
     private(set) var interruption: InterruptedError?
-    /// The number of consecutive devices that were not sent to.
-    var notSentInARow = 0
 
     /// The part of a list that was not read.
     struct Rest: Sendable {
@@ -53,12 +51,12 @@ struct SendTally: Sendable {
     }
 
     /// Records that a signal has ended the run; has no effect when every device of the list was sent to.
-    mutating func noteInterruption() {
+    mutating func noteInterruption(_ status: ExitStatus) {
         guard notSent > 0 || rest != nil && rest?.count != 0 else { return }
-        fail(.failure)
+        fail(status)
         interruption = InterruptedError(
             description: "interrupted: \(untried)",
-            status: status ?? .failure,
+            status: status,
             untried: rest == nil ? notSent : rest?.count.map { notSent + $0 }
         )
     }
@@ -75,7 +73,6 @@ struct SendTally: Sendable {
     }
 
     mutating func count(_ outcome: BulkOutcome) {
-        notSentInARow = outcome.isNotSent ? notSentInARow + 1 : 0
         guard let error = outcome.error else {
             accepted += 1
             return
@@ -85,7 +82,7 @@ struct SendTally: Sendable {
         if outcome.isFinal {
             refusals[error.reason?.rawValue ?? error.code.description, default: 0] += 1
         } else {
-            if outcome.isNotSent { notSent += 1 } else { unanswered += 1 }
+            if error.outcome == .unknown { unanswered += 1 } else { notSent += 1 }
         }
     }
 }
@@ -93,7 +90,7 @@ struct SendTally: Sendable {
 /// An error for a run that a signal has ended before all devices were sent to.
 struct InterruptedError: Error, CustomStringConvertible {
     let description: String
-    /// The exit status, the highest of all devices.
+    /// The exit status, which states the signal.
     let status: ExitStatus
     /// The number of devices that were not sent to; nil when it is not known.
     let untried: Int?
@@ -113,11 +110,6 @@ extension BulkOutcome {
         guard let error else { return true }
         return error.outcome == .answered || error.code == .invalid
     }
-
-    fileprivate var isNotSent: Bool {
-        guard let error, !isFinal else { return false }
-        return error.outcome != .unknown
-    }
 }
 
 /// The results of a list that is read on one task while another task receives the outcomes.
@@ -130,7 +122,7 @@ final class SendLedger: Sendable {
         var bytesRead = 0
         var byteCount: Int?
         var isAtEnd = false
-        var isInterrupted = false
+        var interruption: ExitStatus?
         /// The first invalid lines.
         var badLines: [BadLine] = []
     }
@@ -170,11 +162,11 @@ final class SendLedger: Sendable {
         state.withLock { $0.isAtEnd = true }
     }
 
-    /// Whether a signal has ended the run.
-    var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
+    /// The exit status for the signal that has ended the run; nil without one.
+    var interruption: ExitStatus? { state.withLock { $0.interruption } }
 
-    func interrupted() {
-        state.withLock { $0.isInterrupted = true }
+    func interrupted(_ status: ExitStatus) {
+        state.withLock { $0.interruption = status }
     }
 
     /// The number of devices that were read and have no answer from an earlier run.
@@ -189,7 +181,7 @@ final class SendLedger: Sendable {
     }
 
     /// Discards the device that was read last, which is not sent to and has no outcome.
-    func passedOver() {
+    func discardLast() {
         state.withLock { state in state.lines[state.readCount - 1] = nil }
     }
 
@@ -209,10 +201,10 @@ final class SendLedger: Sendable {
     }
 
     /// Counts an outcome, and returns the line of its device.
-    func count(_ outcome: BulkOutcome) -> (line: Int, tally: SendTally) {
+    func count(_ outcome: BulkOutcome) -> Int {
         state.withLock { state in
             state.tally.count(outcome)
-            return (state.lines.removeValue(forKey: outcome.index) ?? 0, state.tally)
+            return state.lines.removeValue(forKey: outcome.index) ?? 0
         }
     }
 }

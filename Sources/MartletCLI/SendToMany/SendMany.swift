@@ -1,7 +1,12 @@
 import Martlet
 import MartletCommands
 import MartletTransport
-import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// The options for a bulk send.
 struct SendManyOptions: Sendable {
@@ -20,11 +25,14 @@ struct SendManyOptions: Sendable {
 
     static let declared = Group(
         Option<InputFile?>("--tokens", "List of devices: one token per line, CSV with a heading, or JSON lines"),
-        Option<FilePath?>("--results", "Output file for the answer to each device, JSON lines"),
-        Option<FilePath?>("--dead-tokens", "Output file for unregistered tokens, each with the time of APNs"),
+        Option<FilePath?>("--results", "Output file for the result of each device, JSON lines"),
+        Option<FilePath?>(
+            "--dead-tokens",
+            "Output file for unregistered tokens, CSV with the time from APNs in milliseconds"
+        ),
         Option<PositiveNumber?>("--rate", "Maximum devices per second"),
         Flag("--resume", "Resume an interrupted run that wrote --results"),
-        Flag("--skip-bad-lines", "Report bad lines of the list and skip them, instead of sending nothing"),
+        Flag("--skip-bad-lines", "Report invalid lines of the list and skip them, instead of sending nothing"),
         Flag("--dry-run", "Check the list and the pushes, and send nothing")
     ) {
         SendManyOptions(
@@ -41,9 +49,6 @@ struct SendManyOptions: Sendable {
 
 /// Sends a notification to a list of devices.
 struct SendMany: Sendable {
-    /// The number of consecutive devices that cannot be sent to after which the run stops.
-    private static let notSentLimit = 1_000
-
     let list: InputFile
     let options: SendManyOptions
     let notification: NotificationOptions
@@ -63,6 +68,7 @@ struct SendMany: Sendable {
             let finding = Lint.firstError(in: notification, topic: topic, payloadByteCount: byteCount)
             if let finding { findings[finding.message, default: 0] += 1 }
         }
+        warnIfEmpty(ledger)
         let badLines = ledger.tally.badLines
         if output.isJSON {
             let members = [
@@ -112,33 +118,31 @@ struct SendMany: Sendable {
         // Without common content, each device has its own notification, and this placeholder is never sent.
         let sending = client.send(common ?? .background(), to: devices(answered, ledger), topic: topic)
         let interruption = Task {
-            try await TerminationSignal.received()
-            ledger.interrupted()
+            let signal = try await TerminationSignal.received()
+            ledger.interrupted(signal == SIGTERM ? .terminated : .interrupted)
             sending.stop()
         }
         let start = ContinuousClock.now
         let progress = Task {
-            try await SendProgress.show(on: .errors) {
+            try await Terminal.errors.showProgress {
                 try results.flush()
                 let seconds = (ContinuousClock.now - start) / .seconds(1)
-                return SendProgress.Moment(tally: ledger.tally, share: ledger.share, seconds: seconds)
+                return SendProgress(tally: ledger.tally, share: ledger.share, seconds: seconds).line
             }
         }
         defer { interruption.cancel() }
         var failures: [any Error] = []
         do {
             for try await outcome in sending {
-                let (line, tally) = ledger.count(outcome)
-                do throws(OutputFileError) {
+                let line = ledger.count(outcome)
+                do throws(CommandError) {
                     if failures.isEmpty { try results.note(outcome, line: line) }
                 } catch {
                     // Stop sending, but count the pushes in flight.
                     failures.append(error)
                     sending.stop()
                 }
-                if outcome.error?.code == .circuitOpen || tally.notSentInARow == SendMany.notSentLimit {
-                    sending.stop()
-                }
+                if outcome.error?.code == .circuitOpen || sending.isServerUnresponsive { sending.stop() }
             }
         } catch {
             failures.append(error)
@@ -146,15 +150,16 @@ struct SendMany: Sendable {
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         progress.cancel()
         if case .failure(let error) = await progress.result { failures.append(error) }
-        do throws(OutputFileError) {
+        do throws(CommandError) {
             try results.finish()
         } catch {
             failures.append(error)
         }
+        warnIfEmpty(ledger)
         var tally = ledger.tally
         if !ledger.isAtEnd || !failures.isEmpty { tally.fail(.failure) }
         if !ledger.isAtEnd { tally.rest = SendTally.Rest(count: deviceCount.map { max(0, $0 - tally.outcomeCount) }) }
-        if ledger.isInterrupted { tally.noteInterruption() }
+        if let status = ledger.interruption { tally.noteInterruption(status) }
         if failures.isEmpty || tally.outcomeCount > 0 { report(tally, seconds, isWhole: ledger.isAtEnd) }
         guard let failure = failures.first else { return tally }
         results.removeIfEmpty()
@@ -181,6 +186,12 @@ struct SendMany: Sendable {
         try await devices(answered, ledger).check()
         guard options.skipsBadLines || ledger.tally.badLines == 0 else { throw badLinesError(ledger) }
         return ledger.readCount
+    }
+
+    private func warnIfEmpty(_ ledger: SendLedger) {
+        let tally = ledger.tally
+        guard ledger.isAtEnd, ledger.readCount + tally.answeredBefore + tally.badLines == 0 else { return }
+        Terminal.errors.write("martlet send: warning: \(list.label) has no devices\n")
     }
 
     private func badLinesError(_ ledger: SendLedger) -> BadLinesError {

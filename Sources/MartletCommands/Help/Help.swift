@@ -15,7 +15,7 @@ struct Help {
             "Commands:\n" + layout.columns(program.overview),
             "Options:\n"
                 + layout.columns([
-                    ("-h, --help", "Show this help, or that of the command in front"),
+                    ("-h, --help", "Show this help, or the help of a command"),
                     ("--version", "Print the version"),
                 ]), exitStatuses, more(of: "<command>"),
         ])
@@ -46,7 +46,9 @@ struct Help {
             sections.append("Options:\n" + layout.columns(options.map { ($0.label, $0.fullHelp) }))
             let first = options[0]
             sections.append(
-                layout.wrapped("Each option can also be set by a variable: \(first.spelling) by \(first.variable).")
+                layout.wrapped(
+                    "Environment variables set options that are not given: \(first.variable) sets \(first.spelling)."
+                )
             )
         }
         for option in options where !option.choiceSummaries.isEmpty {

@@ -43,8 +43,8 @@ struct Manual {
 
     private var variables: [String] {
         let option = program.commands.lazy.flatMap(\.parameters).first { $0.kind == .option && !$0.hasOwnVariable }
-        let example = option.map { ": \($0.spelling) by \($0.variable)" } ?? ""
-        return [".SH ENVIRONMENT", escaped("Each option can also be set by a variable\(example). The option wins.")]
+        let example = option.map { ": \($0.variable) sets \($0.spelling)" } ?? ""
+        return [".SH ENVIRONMENT", escaped("Environment variables set options that are not given\(example).")]
     }
 
     /// Escapes text that roff would interpret as a request or an escape.

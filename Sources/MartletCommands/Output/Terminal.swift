@@ -20,15 +20,15 @@ package struct Terminal: Sendable {
     /// Whether the output is a terminal.
     package let isInteractive: Bool
     /// Whether text is colored: in a terminal, unless `NO_COLOR` is set (https://no-color.org).
-    package let hasColours: Bool
+    package let hasColors: Bool
 
     private init(descriptor: CInt) {
         self.descriptor = descriptor
         isInteractive = isatty(descriptor) == 1
-        hasColours = unsafe isInteractive && getenv("NO_COLOR") == nil
+        hasColors = unsafe isInteractive && getenv("NO_COLOR") == nil
     }
 
-    /// The number of columns for help: that of the terminal, from 40 to 120; 100 for a file or pipe.
+    /// The number of columns for text: that of the terminal, from 40 to 120; 100 for a file or pipe.
     package var width: Int {
         var size = winsize()
         guard isInteractive, unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
@@ -62,9 +62,25 @@ package struct Terminal: Sendable {
         }
     }
 
+    /// Shows the progress of a command until the task is cancelled: a terminal gets one line that is rewritten every
+    /// 100 ms and deleted at the end, a file or pipe a line every 5 s.
+    ///
+    /// - Parameter line: Returns the line, which is cut to the width of the terminal: one that wraps could not be
+    ///   deleted.
+    /// - Throws: The error of `line`.
+    package func showProgress(_ line: @Sendable () throws -> String) async throws {
+        defer { if isInteractive { write("\r\u{1B}[2K") } }
+        while !Task.isCancelled {
+            try? await Task.sleep(for: isInteractive ? .milliseconds(100) : .seconds(5))
+            let text = try line()
+            if Task.isCancelled { break }
+            write(isInteractive ? "\r\u{1B}[2K\(text.prefix(width - 1))" : text + "\n")
+        }
+    }
+
     /// Returns the text with the escape sequences of a style, if the output has colors.
     package func styled(_ text: String, _ style: TextStyle) -> String {
-        guard hasColours, let code = style.code else { return text }
+        guard hasColors, let code = style.code else { return text }
         return "\u{1B}[\(code)m\(text)\u{1B}[0m"
     }
 }

@@ -112,7 +112,7 @@ extension ArgumentValue {
     package static var isFile: Bool { false }
 
     /// Returns the error for text that is not one of the choices.
-    package static func noChoice(_ text: String) -> UsageError {
+    package static func invalidChoice(_ text: String) -> UsageError {
         UsageError(
             "must be one of \(choices.joined(separator: ", ")) (found \"\(text)\")"
                 + NearestName.hint(for: text, among: choices)
@@ -169,7 +169,7 @@ extension UInt32: ArgumentValue {}
 extension ArgumentValue where Self: RawRepresentable & CaseIterable, RawValue == String {
     /// Parses a case from its raw value.
     package init(argument: String) throws(UsageError) {
-        guard let value = Self(rawValue: argument) else { throw Self.noChoice(argument) }
+        guard let value = Self(rawValue: argument) else { throw Self.invalidChoice(argument) }
         self = value
     }
 

@@ -6,9 +6,9 @@ internal import MartletTransport
 /// A migration of an outbox from a file into a database: waiting pushes, outcomes, dead letters, paused lanes,
 /// unregistered tokens and the positions of webhooks in the feed.
 ///
-/// Each batch is stored in the database before it is deleted from the file, and rows that the database has already are
-/// left unchanged. An interrupted migration can therefore be started again. No relay may use the file meanwhile; relays
-/// may use the database.
+/// Each batch is one transaction in the database, and then one in the file, which deletes it there. Rows that the
+/// database has already are left unchanged, and pushes that have ended there since are not added again. An interrupted
+/// migration can therefore be started again. No relay may use the file meanwhile; relays may use the database.
 package actor OutboxMove {
     /// The number of rows moved so far.
     package struct Account: Sendable, Hashable {
@@ -20,8 +20,10 @@ package actor OutboxMove {
         package init() {}
     }
 
-    /// The number of rows in one batch.
-    private static let batch = 500
+    /// The number of outcomes in one batch.
+    private static let outcomeBatch = 5_000
+    /// The number of pushes in one batch, whose payloads have up to 5 KB each.
+    private static let pushBatch = 2_000
 
     private nonisolated let loop: EventLoop
     /// The executor of the actor, required by `Actor`.
@@ -29,6 +31,8 @@ package actor OutboxMove {
 
     private let database: PostgreSQLOutbox
     private let file: OutboxDatabase
+    /// The numbers of apps in the database, by their numbers in the file.
+    private var apps: [Int64: Int64] = [:]
     private var account = Account()
 
     /// Opens the file and the database.
@@ -65,6 +69,7 @@ package actor OutboxMove {
         at now: Int64,
         progress: @Sendable (Account) -> Void = { _ in }
     ) async throws(OutboxError) -> Account {
+        for (name, number) in try reading({ $0.state.apps }) { apps[number] = try await database.number(of: name) }
         try await moveDeadTokens()
         // Before the pushes, so that no relay sends pushes of a paused lane.
         try await movePauses()
@@ -80,7 +85,7 @@ package actor OutboxMove {
             let statement = try file.connection.prepare(
                 """
                 SELECT \(OutboxStatements.pushColumns), fingerprint FROM push ORDER BY number
-                LIMIT \(OutboxMove.batch)
+                LIMIT \(OutboxMove.pushBatch)
                 """
             )
             var rows: [MovingPush] = []
@@ -90,37 +95,32 @@ package actor OutboxMove {
             return rows
         }
         guard let last = rows.last else { return false }
-        var apps: [Int64] = []
-        for row in rows { apps.append(try await database.number(of: row.push.lane.app)) }
-        try await database.adopt(rows, apps: apps)
+        try await database.adopt(rows, apps: rows.map { apps[$0.appInFile] ?? 0 })
         try writing("DELETE FROM push WHERE number <= ?", last.number)
         account.pushes += rows.count
         return true
     }
 
     private func moveOutcomes() async throws(OutboxError) -> Bool {
-        // Oldest first, by the time of the end, which both stores have.
+        // In the order of an index, so that one statement deletes a batch.
         let rows = try reading { (file) throws(SQLiteError) in
             let statement = try file.connection.prepare(
                 """
                 SELECT apns_id, app, environment, state, status, reason, unique_id, unregistered_at, attempts,
                     unknown_tries, fingerprint, accepted_at, ended_at
-                FROM outcome ORDER BY ended_at LIMIT \(OutboxMove.batch)
+                FROM outcome ORDER BY ended_at, apns_id, app LIMIT \(OutboxMove.outcomeBatch)
                 """
             )
             var rows: [MovingOutcome] = []
             while try statement.step() {
-                rows.append(MovingOutcome(statement, app: file.name(of: statement.integer(at: 1))))
+                rows.append(MovingOutcome(statement))
             }
             return rows
         }
-        guard !rows.isEmpty else { return false }
-        var apps: [Int64] = []
-        for row in rows { apps.append(try await database.number(of: row.app)) }
-        try await database.adopt(rows, apps: apps)
-        for row in rows {
-            try writing("DELETE FROM outcome WHERE apns_id = ? AND app = ?", row.id, row.appInFile)
-        }
+        guard let last = rows.last else { return false }
+        try await database.adopt(rows, apps: rows.map { apps[$0.appInFile] ?? 0 })
+        let batch = "(ended_at, apns_id, app) <= (?, ?, ?)"
+        try writing("DELETE FROM outcome WHERE \(batch)", last.endedAt, last.id, last.appInFile)
         account.outcomes += rows.count
         return true
     }
@@ -130,10 +130,10 @@ package actor OutboxMove {
             let statement = try file.connection.prepare(
                 "SELECT \(OutboxStatements.deadTokenColumns), app FROM dead_token ORDER BY cursor"
             )
-            var tokens: [(app: String, token: DeadToken)] = []
+            var tokens: [(app: Int64, token: DeadToken)] = []
             while try statement.step() {
                 guard let token = DeadToken(statement) else { continue }
-                tokens.append((file.name(of: statement.integer(at: 7)), token))
+                tokens.append((statement.integer(at: 7), token))
             }
             let names = try file.connection.prepare("SELECT name, cursor FROM reader WHERE name LIKE 'webhook %'")
             var readers: [(name: String, cursor: Int64)] = []
@@ -141,9 +141,7 @@ package actor OutboxMove {
             return (tokens, readers)
         }
         guard !tokens.isEmpty || !readers.isEmpty else { return }
-        var apps: [Int64] = []
-        for (app, _) in tokens { apps.append(try await database.number(of: app)) }
-        try await database.adopt(tokens.map(\.token), apps: apps, readers)
+        try await database.adopt(tokens.map(\.token), apps: tokens.map { apps[$0.app] ?? 0 }, readers)
         try writing("DELETE FROM dead_token")
         try writing("DELETE FROM reader")
         account.deadTokens += tokens.count
@@ -175,6 +173,7 @@ package actor OutboxMove {
 /// A push that is moved from a file into a database.
 struct MovingPush: Sendable {
     var number: Int64
+    var appInFile: Int64
     var push: OutboxPush
     var fingerprint: [UInt8]?
     var acceptedAt: Int64
@@ -187,6 +186,7 @@ struct MovingPush: Sendable {
     fileprivate init(_ row: borrowing Statement, app: String, at now: Int64) {
         let due = DuePush(row, lane: Lane(app: app, environment: PushEnvironment(row, at: 2)))
         number = due.claimed.number
+        appInFile = row.integer(at: 1)
         push = due.claimed.push
         fingerprint = row.optionalBlob(at: 22)
         acceptedAt = due.claimed.acceptedAt
@@ -202,7 +202,6 @@ struct MovingPush: Sendable {
 /// An outcome that is moved from a file into a database.
 struct MovingOutcome: Sendable {
     var id: [UInt8]
-    var app: String
     var appInFile: Int64
     var environment: PushEnvironment
     var outcome: Outcome
@@ -210,9 +209,8 @@ struct MovingOutcome: Sendable {
     var acceptedAt: Int64
     var endedAt: Int64
 
-    fileprivate init(_ row: borrowing Statement, app: String) {
+    fileprivate init(_ row: borrowing Statement) {
         id = row.blob(at: 0)
-        self.app = app
         appInFile = row.integer(at: 1)
         environment = PushEnvironment(row, at: 2)
         outcome = Outcome(row)

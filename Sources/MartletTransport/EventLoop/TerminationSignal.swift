@@ -13,19 +13,21 @@ package enum TerminationSignal {
     /// During the wait the signals do not end the process; afterwards they do again, so that a second signal ends it
     /// immediately.
     ///
+    /// - Returns: The number of the signal.
     /// - Throws: ``TransportError`` of kind `.system` when the system provides no descriptor or thread.
-    package static func received() async throws(TransportError) {
+    @discardableResult
+    package static func received() async throws(TransportError) -> CInt {
         let loop = try EventLoop()
-        await withCheckedContinuation { continuation in
+        defer { loop.shutdown() }
+        return await withCheckedContinuation { continuation in
             loop.execute {
-                let watch = SignalWatch(of: [SIGINT, SIGTERM], on: loop) { _, watch in
+                let watch = SignalWatch(of: [SIGINT, SIGTERM], on: loop) { number, watch in
                     watch.stop()
-                    continuation.resume()
+                    continuation.resume(returning: number)
                 }
                 watch.start()
             }
         }
-        loop.shutdown()
     }
 }
 

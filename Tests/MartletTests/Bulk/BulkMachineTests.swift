@@ -9,7 +9,7 @@ import Testing
         var machine = BulkMachine(window: 200, lanes: 2)
         #expect(machine.readerReady() == .read(Grant(lane: 0, first: 0, count: 64)))
         #expect(machine.readerReady() == .read(Grant(lane: 1, first: 64, count: 64)))
-        machine.settled(10, on: 1)
+        machine.settled(.init(count: 10, isAnswered: true), on: 1)
         #expect(machine.readerReady() == .read(Grant(lane: 1, first: 128, count: 64)))
         #expect(machine.readerReady() == .read(Grant(lane: 0, first: 192, count: 8)))
         #expect(machine.readerReady() == nil)
@@ -24,7 +24,7 @@ import Testing
         var machine = BulkMachine(window: 8, lanes: 1)
         #expect(machine.readerReady() == .read(Grant(lane: 0, first: 0, count: 8)))
         #expect(machine.readerReady() == nil)
-        machine.settled(8, on: 0)
+        machine.settled(.init(count: 8, isAnswered: true), on: 0)
         #expect(machine.freeSlots == 0)
         #expect(machine.outcomesRead(1) == nil)
         #expect(machine.outcomesRead(1) == .read(Grant(lane: 0, first: 8, count: 2)))
@@ -35,7 +35,7 @@ import Testing
         #expect(machine.readerReady() == .read(Grant(lane: 0, first: 0, count: 64)))
         machine.sourceEnded(unused: 63, of: Grant(lane: 0, first: 0, count: 64))
         #expect(machine.freeSlots == 99 && !machine.isSettled)
-        machine.settled(1, on: 0)
+        machine.settled(.init(count: 1, isAnswered: true), on: 0)
         #expect(machine.isSettled && !machine.isFinished)
         #expect(machine.outcomesRead(1) == nil)
         #expect(machine.isFinished)
@@ -51,7 +51,29 @@ import Testing
         #expect(reading.readerReady() == .read(Grant(lane: 0, first: 0, count: 1)))
         #expect(reading.stopped() == [.takeBack])
         #expect(reading.readerReady() == .endReading)
-        reading.settled(1, on: 0)
+        reading.settled(.init(count: 1, isAnswered: true), on: 0)
         #expect(reading.isSettled)
+    }
+
+    @Test func `a server that loses connection after connection without an answer is unresponsive`() {
+        var machine = BulkMachine(window: 8, lanes: 1)
+        let loss = BulkMachine.Delivery(hasLoss: true)
+        for _ in 1..<BulkMachine.lossLimit { machine.settled(loss, on: 0) }
+        #expect(!machine.isServerUnresponsive)
+        machine.settled(.init(isAnswered: true, hasLoss: true), on: 0)
+        for _ in 2..<BulkMachine.lossLimit { machine.settled(loss, on: 0) }
+        #expect(!machine.isServerUnresponsive)
+        machine.settled(loss, on: 0)
+        #expect(machine.isServerUnresponsive)
+    }
+
+    @Test func `a server that cannot be reached is unresponsive`() {
+        var machine = BulkMachine(window: 8, lanes: 2)
+        machine.settled(.init(notSent: BulkMachine.notSentLimit - 1), on: 0)
+        #expect(!machine.isServerUnresponsive)
+        machine.settled(.init(notSent: 1), on: 1)
+        #expect(machine.isServerUnresponsive)
+        machine.settled(.init(isAnswered: true), on: 1)
+        #expect(!machine.isServerUnresponsive)
     }
 }

@@ -13,6 +13,10 @@ struct SimulatedBulk {
     private var machine: BulkMachine
     private let count: Int
     private let stopsAt: Int?
+    /// The step from which on the server does not answer; nil for a server that always does.
+    private let failsAt: Int?
+    /// The number of devices that were read after the last answer.
+    private var readUnanswered = 0
     /// The part of a grant that has not been used.
     private var grant: BulkMachine.Grant?
     private var isReadingOver = false
@@ -26,7 +30,8 @@ struct SimulatedBulk {
         random = SplitMix64(state: seed)
         let laneCount = Int.random(in: 1...4, using: &random)
         machine = BulkMachine(window: Int.random(in: 1...300, using: &random), lanes: laneCount)
-        count = Int.random(in: 0...1_000, using: &random)
+        failsAt = Int.random(in: 0..<4, using: &random) == 0 ? Int.random(in: 0...500, using: &random) : nil
+        count = Int.random(in: 0...(failsAt == nil ? 1_000 : 10_000), using: &random)
         stopsAt = Bool.random(using: &random) ? Int.random(in: 0...3_000, using: &random) : nil
         lanes = Array(repeating: 0, count: laneCount)
     }
@@ -52,7 +57,9 @@ struct SimulatedBulk {
         guard read == taken, read == machine.granted else {
             throw Violation(description: "\(read) devices were read, \(taken) outcomes taken")
         }
-        if stopsAt == nil, read != count { throw Violation(description: "\(read) of \(count) devices were read") }
+        if stopsAt == nil, !machine.isServerUnresponsive, read != count {
+            throw Violation(description: "\(read) of \(count) devices were read")
+        }
     }
 
     private mutating func act(_ who: Int) throws(Violation) {
@@ -63,7 +70,7 @@ struct SimulatedBulk {
             let settled = Int.random(in: 1...lanes[lane], using: &random)
             lanes[lane] -= settled
             unread += settled
-            machine.settled(settled, on: lane)
+            try settle(settled, on: lane)
         default:
             guard unread > 0 else { return }
             let share = Int.random(in: 1...min(unread, machine.readingShare), using: &random)
@@ -71,6 +78,19 @@ struct SimulatedBulk {
             taken += share
             try perform(machine.outcomesRead(share))
         }
+    }
+
+    private mutating func settle(_ count: Int, on lane: Int) throws(Violation) {
+        let isAnswered = failsAt.map { steps < $0 } ?? true
+        let isLoss = Bool.random(using: &random)
+        machine.settled(
+            .init(count: count, isAnswered: isAnswered, notSent: isLoss ? 0 : count - 1, hasLoss: isLoss),
+            on: lane
+        )
+        if isAnswered { readUnanswered = 0 }
+        guard machine.isServerUnresponsive else { return }
+        guard !isAnswered else { throw Violation(description: "the server has just answered") }
+        for action in machine.stopped() { try perform(action) }
     }
 
     private mutating func readDevice() throws(Violation) {
@@ -82,6 +102,11 @@ struct SimulatedBulk {
             return
         }
         read += 1
+        readUnanswered += 1
+        // Each delivery without an answer has at most as many devices as the window.
+        guard readUnanswered <= BulkMachine.notSentLimit + (BulkMachine.lossLimit + 2) * machine.window else {
+            throw Violation(description: "the server does not answer, and devices are still read")
+        }
         lanes[current.lane] += 1
         current.first += 1
         current.count -= 1

@@ -2,7 +2,7 @@ import LiveSurfaces
 import Martlet
 
 /// The pushes about an order, from placed to delivered, for every kind of surface.
-enum DemoStory {
+enum DemoOrder {
     static let attributesType = "OrderAttributes"
 
     /// Returns the pushes, in the order in which they are sent.
@@ -10,7 +10,7 @@ enum DemoStory {
         let order = try CustomData(json: Array(#"{"deepLink":"trattoria://orders/42"}"#.utf8))
         return [
             DemoPush(
-                "the order is placed, in the app's own words",
+                "the order is placed, in the language of the device",
                 .push(
                     .alert(
                         Alert(
@@ -30,17 +30,17 @@ enum DemoStory {
             DemoPush("the app fetches the receipt", .push(.background(custom: order), to: DemoWorld.phone)),
             DemoPush("a Live Activity begins", .start(try start("In the kitchen", .byToken), on: DemoWorld.starter)),
             DemoPush("the pizza goes into the oven", .update(try .update(state("In the oven", 18, 0.3)))),
-            DemoPush("the widget has something to show", .surface(widget, to: DemoWorld.phone)),
+            DemoPush("a snapshot for the widget", .surface(widget, to: DemoWorld.phone)),
             DemoPush("the widget reloads", .push(reload(.widgets), to: DemoWorld.phone)),
-            DemoPush("so does the bell in Control Center", .surface(control, to: DemoWorld.phone)),
+            DemoPush("a snapshot for the control", .surface(control, to: DemoWorld.phone)),
             DemoPush("the control reloads", .push(reload(.controls), to: DemoWorld.phone)),
-            DemoPush("a gauge on the Lock Screen", .surface(accessory, to: DemoWorld.phone)),
-            DemoPush("a card for StandBy", .surface(standBy, to: DemoWorld.phone)),
+            DemoPush("a snapshot for the Lock Screen accessory", .surface(accessory, to: DemoWorld.phone)),
+            DemoPush("a snapshot for StandBy", .surface(standBy, to: DemoWorld.phone)),
             DemoPush(
-                "a friend follows along",
+                "a friend follows the order through a channel",
                 .start(try start("In the oven", .byChannel(channel)), on: DemoWorld.friend)
             ),
-            DemoPush("the courier has left, for all who follow", .broadcast(try .update(state("On its way", 9, 0.6)))),
+            DemoPush("the courier has left: a broadcast", .broadcast(try .update(state("On its way", 9, 0.6)))),
             DemoPush(
                 "the courier is around the corner",
                 .update(
@@ -67,9 +67,9 @@ enum DemoStory {
                 "the Live Activity ends",
                 .update(try .end(state("Delivered", 0, 1), dismissal: .after(.seconds(600))))
             ),
-            DemoPush("and the friend's, too", .broadcast(try .end(state("Delivered", 0, 1)))),
-            DemoPush("how was it?", .surface(notification, to: DemoWorld.phone)),
-            DemoPush("the badge goes", .push(.alert(nil, badge: 0), to: DemoWorld.phone)),
+            DemoPush("the activities on the channel end", .broadcast(try .end(state("Delivered", 0, 1)))),
+            DemoPush("a notification asks for feedback", .surface(notification, to: DemoWorld.phone)),
+            DemoPush("the badge is removed", .push(.alert(nil, badge: 0), to: DemoWorld.phone)),
         ]
     }
 

@@ -4,7 +4,7 @@ import MartletCore
 import MartletTransport
 
 /// The options that select a relay, and the API key for it.
-struct RelayCaller: Sendable {
+struct RelayClient: Sendable {
     static let timeout = Duration.seconds(30)
 
     private var relay: InterfaceAddress
@@ -20,18 +20,18 @@ struct RelayCaller: Sendable {
         ),
         Option<InputFile?>("--ca", "Certificates to trust in addition to the system's, PEM"),
         Option<InputFile>("--key-file", "File whose first line is an API key", variable: "MARTLET_RELAY_KEY_FILE")
-    ) { RelayCaller(relay: $0, authorities: $1, keyFile: $2) }
+    ) { RelayClient(relay: $0, authorities: $1, keyFile: $2) }
 
     /// Sends a request and waits for the answer, for 30 seconds unless another limit is given.
     ///
     /// - Returns: The JSON of the answer.
-    /// - Throws: ``RelayAnswerError`` for an answer that reports an error, and ``RelayConnectionError`` if there is no
+    /// - Throws: ``CommandError`` for an answer that reports an error, and ``RelayConnectionError`` if there is no
     ///   answer.
-    func ask(
+    func send(
         _ method: String,
         _ path: String,
         _ body: JSONValue? = nil,
-        within limit: Duration = RelayCaller.timeout
+        within limit: Duration = RelayClient.timeout
     ) async throws -> JSONValue {
         let key = try keyFile.firstLine()
         guard !key.isEmpty else {
@@ -59,18 +59,11 @@ struct RelayCaller: Sendable {
         }
         let json = try? JSONReader.read(answer.body)
         guard (200..<300).contains(answer.status), let json else {
-            throw RelayAnswerError(status: answer.status, detail: json?["detail"]?.stringValue)
+            let detail = json?["detail"]?.stringValue.map { ": \($0)" } ?? ""
+            throw CommandError("the relay answers \(answer.status)\(detail)")
         }
         return json
     }
-}
-
-/// An error for an answer of a relay that reports an error.
-struct RelayAnswerError: Error, CustomStringConvertible {
-    let status: Int
-    let detail: String?
-
-    var description: String { "the relay answers \(status)" + (detail.map { ": \($0)" } ?? "") }
 }
 
 /// An error for a relay that does not answer.

@@ -26,6 +26,5 @@ struct ListenHost: ArgumentValue, CustomStringConvertible {
         address = argument
     }
 
-    /// Part of `ArgumentValue`.
     static var valueName: String { "address" }
 }

@@ -8,22 +8,22 @@ extension Command {
         "relay status",
         "Print the queues of a relay: waiting, in flight and paused pushes of each app",
         examples: ["relay status --key-file operator.key", "relay status --key-file operator.key --json"],
-        RelayCaller.declared,
+        RelayClient.declared,
         OutputFormat.declared
     ) { relay, output in
-        let status = try await relay.ask("GET", "/v1/status")
+        let status = try await relay.send("GET", "/v1/status")
         guard !output.isJSON else { return Terminal.output.write(status.line) }
         let storage = status["storage"]
-        let words = [
+        let facts = [
             "martlet \(status["version"]?.stringValue ?? ""), \(status["state"]?.stringValue ?? "")",
-            "keeps pushes in \(storage?["place"]?.stringValue ?? "")",
-            storage?["problem"]?.stringValue.map { "which fails: \($0)" },
+            "stores pushes in \(storage?["place"]?.stringValue ?? "")",
+            storage?["problem"]?.stringValue.map { "storage error: \($0)" },
         ]
         let problems = (status["problems"]?.elements ?? []).map { problem in
             "\(problem["problem"]?.shown ?? "") (since \(problem.time("since"))): \(problem["error"]?.shown ?? "");"
                 + " \(problem["action"]?.shown ?? "")\n"
         }
-        let head = words.compactMap(\.self).joined(separator: ", ") + "\n" + problems.joined()
+        let head = facts.compactMap(\.self).joined(separator: ", ") + "\n" + problems.joined()
         Terminal.output.write(head + "\n" + lanes(in: status))
         guard status["nodes"]?.elements?.isEmpty == false else { return }
         Terminal.output.write("\n" + nodes(in: status))
@@ -59,12 +59,12 @@ extension Command {
         ])
         let now = status["now"]?.integerValue ?? 0
         for lane in status["lanes"]?.elements ?? [] {
-            let ends = lane["outcomes"]
+            let outcomes = lane["outcomes"]
             table.add([
                 lane.cell("app"), lane.cell("environment"), Table.Cell(lane["waiting"]?.shown ?? "unknown"),
                 Table.Cell(lane["oldest-seconds"].map { "\($0.shown) s" } ?? "-"), lane.cell("in-flight"),
-                lane.cell("sent-per-second"), Table.Cell(ends?["delivered"]?.shown ?? ""),
-                Table.Cell(ends?["refused"]?.shown ?? ""), Table.Cell(ends?["dead"]?.shown ?? ""),
+                lane.cell("sent-per-second"), Table.Cell(outcomes?["delivered"]?.shown ?? ""),
+                Table.Cell(outcomes?["refused"]?.shown ?? ""), Table.Cell(outcomes?["dead"]?.shown ?? ""),
                 state(of: lane, at: now),
             ])
         }
@@ -84,12 +84,12 @@ extension Command {
     /// Lists the apps of a relay.
     static let relayApps = Command(
         "relay apps",
-        "Print the apps that an API key of a relay is for",
+        "Print the apps that an API key can use",
         examples: ["relay apps --key-file operator.key"],
-        RelayCaller.declared,
+        RelayClient.declared,
         OutputFormat.declared
     ) { relay, output in
-        let answer = try await relay.ask("GET", "/v1/apps")
+        let answer = try await relay.send("GET", "/v1/apps")
         guard !output.isJSON else { return Terminal.output.write(answer.line) }
         var table = Table(["app", "bundle identifiers", "environments", "team", "key"])
         for app in answer["apps"]?.elements ?? [] {
@@ -107,15 +107,11 @@ extension Command {
         "Make a relay stop accepting pushes, finish those in flight, and exit",
         examples: ["relay drain --key-file operator.key", "relay drain --node 3 --key-file operator.key"],
         Option<Int?>("--node", "Number of another relay that shares the database, from relay status"),
-        RelayCaller.declared,
+        RelayClient.declared,
         OutputFormat.declared
     ) { node, relay, output in
-        let answer = try await relay.ask("POST", node.map { "/v1/nodes/\($0)/drain" } ?? "/v1/drain")
-        if output.isJSON {
-            Terminal.output.write(answer.line)
-        } else {
-            Terminal.output.write("The relay is shutting down.\n")
-        }
+        let answer = try await relay.send("POST", node.map { "/v1/nodes/\($0)/drain" } ?? "/v1/drain")
+        output.write(json: answer, text: "The relay is shutting down.\n")
     }
 }
 
