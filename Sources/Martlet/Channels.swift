@@ -83,7 +83,7 @@ public struct Channels: Sendable {
         client.describe(ChannelRequest(app: app, content: request))
     }
 
-    private func send(_ request: Request) async throws(APNsError) -> Acceptance {
+    private func send(_ request: Request) async throws(APNsError) -> AcceptedResponse {
         try await client.send(ChannelRequest(app: app, content: request), options: options)
     }
 

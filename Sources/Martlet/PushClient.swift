@@ -295,7 +295,7 @@ public final class PushClient: Sendable {
         id: APNsID,
         options: SendOptions,
         after delay: Duration
-    ) async throws(APNsError) -> Acceptance {
+    ) async throws(APNsError) -> AcceptedResponse {
         if configuration.checksBeforeSending, let finding = Lint.firstError(in: broadcast) {
             throw APNsError(finding, id: id)
         }
@@ -308,7 +308,7 @@ public final class PushClient: Sendable {
     func send(
         _ request: ChannelRequest,
         options: SendOptions
-    ) async throws(APNsError) -> Acceptance {
+    ) async throws(APNsError) -> AcceptedResponse {
         let id = identifiers.next()
         let fields = channelRequests.channel(request, id: id)
         let limits = limits(of: options, isUrgent: false)
