@@ -83,7 +83,7 @@ public struct Channels: Sendable {
         client.describe(request, of: app)
     }
 
-    private func send(_ request: Request) async throws(APNsError) -> Acceptance {
+    private func send(_ request: Request) async throws(APNsError) -> AcceptedResponse {
         try await client.send(request, of: app, options: options)
     }
 

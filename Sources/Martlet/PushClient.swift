@@ -295,7 +295,7 @@ public final class PushClient: Sendable {
         id: APNsID,
         options: SendOptions,
         after delay: Duration
-    ) async throws(APNsError) -> Acceptance {
+    ) async throws(APNsError) -> AcceptedResponse {
         if configuration.checksBeforeSending, let finding = Lint.firstError(in: broadcast) {
             throw APNsError(finding, id: id)
         }
@@ -308,7 +308,7 @@ public final class PushClient: Sendable {
         _ request: Channels.Request,
         of app: Topic,
         options: SendOptions
-    ) async throws(APNsError) -> Acceptance {
+    ) async throws(APNsError) -> AcceptedResponse {
         let id = identifiers.next()
         let body = request.body
         let fields = channelRequests.request(to: request.target(of: app), id: id, hasBody: !body.isEmpty)

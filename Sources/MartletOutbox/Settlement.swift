@@ -13,9 +13,31 @@ package struct Settlement: Sendable, Hashable {
     /// Whether Apple has reported the token as unregistered, which the store then records.
     package var isTokenDead: Bool
 
+    /// The outcome of a push that has ended; nil for one that is to be tried again.
+    package var outcome: Outcome? {
+        if case .ended(let outcome) = change { outcome } else { nil }
+    }
+
     package init(number: Int64, _ change: Change, isTokenDead: Bool = false) {
         self.number = number
         self.change = change
         self.isTokenDead = isTokenDead
+    }
+}
+
+extension ClaimedPush {
+    /// Returns the settlement of a push that is to be tried again.
+    ///
+    /// - Parameters:
+    ///   - time: The earliest time of the next attempt, in milliseconds since 1970.
+    ///   - attempts: The number of attempts; by default, it stays as it was.
+    ///   - unknownTries: The number of attempts without an answer; by default, it stays as it was.
+    package func postponed(until time: Int64, attempts: Int? = nil, unknownTries: Int? = nil) -> Settlement {
+        let change = Settlement.Change.postponed(
+            until: time,
+            attempts: attempts ?? self.attempts,
+            unknownTries: unknownTries ?? self.unknownTries
+        )
+        return Settlement(number: number, change)
     }
 }

@@ -72,7 +72,7 @@ actor PushPool {
     // MARK: From any thread
 
     /// Sends the push and waits for its result.
-    nonisolated func send(_ push: PendingPush) async throws(APNsError) -> Acceptance {
+    nonisolated func send(_ push: PendingPush) async throws(APNsError) -> AcceptedResponse {
         let result = await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
                 unsafe push.wait(with: continuation)

@@ -20,7 +20,7 @@ internal import MartletTransport
     /// The open stream, and after acceptance the stream with the response until the caller has received it.
     var stream: HTTP2Stream?
     /// An unsafe continuation, because `settle` removes it when resuming it, which already rules out a second resume.
-    private var continuation: UnsafeContinuation<Result<Acceptance, APNsError>, Never>?
+    private var continuation: UnsafeContinuation<Result<AcceptedResponse, APNsError>, Never>?
 
     init(_ draft: PushDraft, id: APNsID, to token: DeviceToken? = nil, ticket: BulkTicket? = nil) {
         self.id = id
@@ -33,7 +33,7 @@ internal import MartletTransport
     var fields: HTTPFields { draft.fields(to: token, id: id) }
 
     /// Stores the continuation of the waiting caller.
-    func wait(with continuation: UnsafeContinuation<Result<Acceptance, APNsError>, Never>) {
+    func wait(with continuation: UnsafeContinuation<Result<AcceptedResponse, APNsError>, Never>) {
         unsafe self.continuation = continuation
     }
 
@@ -53,7 +53,7 @@ internal import MartletTransport
         if let ticket, let token {
             ticket.lane.ended(BulkOutcome(index: ticket.index, token: token, result: receipt))
         } else {
-            unsafe continuation.take()?.resume(returning: receipt.map { Acceptance($0, answer) })
+            unsafe continuation.take()?.resume(returning: receipt.map { AcceptedResponse($0, answer) })
         }
     }
 }

@@ -23,10 +23,4 @@ extension DeliveryMachine {
         var urgency: Urgency
         var limit: Int
     }
-
-    /// A push that has ended, reported to the callers that wait for it once the outcome is stored.
-    struct Ended: Equatable {
-        var push: ClaimedPush
-        var outcome: Outcome
-    }
 }

@@ -17,7 +17,7 @@ struct DeliveryMachine {
     /// The pushes that were sent and not answered yet.
     private var sending: [Int64: ClaimedPush] = [:]
     /// The pushes that have ended or are postponed, until the outbox has stored the result.
-    private var settling: [Int64: (push: ClaimedPush, settlement: Settlement)] = [:]
+    private var settling: [Int64: ClaimedPush] = [:]
     /// The settlements that have not been passed to the outbox yet.
     private var unsettled: [Settlement] = []
     /// The time to use the outbox again, after it failed.
@@ -113,17 +113,9 @@ struct DeliveryMachine {
         let verdict = policy.verdict(on: result, for: push, at: now, using: &generator)
         lanes[lane]?.ended(result, isFinal: verdict.isFinal, at: now)
         switch verdict {
-        case .end(let outcome, let isTokenDead):
+        case .settle(let settlement):
             noteAnswer(result, of: lane, at: now)
-            settle(push, Settlement(number: number, .ended(outcome), isTokenDead: isTokenDead))
-        case .again(let wait, let attempts, let unknownTries):
-            noteAnswer(result, of: lane, at: now)
-            let again = Settlement.Change.postponed(
-                until: now + wait,
-                attempts: attempts,
-                unknownTries: unknownTries
-            )
-            settle(push, Settlement(number: number, again))
+            settle(push, settlement)
         case .pause(let wait):
             lanes[lane]?.pause(after: result, wait, at: now, using: &generator)
             lanes[lane]?.change(push.push.urgency) { $0.putBack(push) }
@@ -182,25 +174,20 @@ struct DeliveryMachine {
             return settle(push, Settlement(number: push.number, .ended(expired)))
         }
         // Other pushes have to be sent before it, as only they can show that the lane is not at fault.
-        let again = Settlement.Change.postponed(
-            until: now + delay,
-            attempts: fault == .push ? outcome.attempts : push.attempts,
-            unknownTries: push.unknownTries
-        )
-        settle(push, Settlement(number: push.number, again))
+        settle(push, push.postponed(until: now + delay, attempts: fault == .push ? outcome.attempts : nil))
     }
 
     /// Removes settlements that the outbox has stored.
     ///
-    /// - Returns: The pushes that have ended.
-    mutating func settled(_ settlements: [Settlement]) -> [Ended] {
+    /// - Returns: The pushes that have ended, with their outcomes.
+    mutating func settled(_ settlements: [Settlement]) -> [(push: ClaimedPush, outcome: Outcome)] {
         storePausedUntil = nil
-        var ended: [Ended] = []
+        var ended: [(push: ClaimedPush, outcome: Outcome)] = []
         for settlement in settlements {
-            guard let (push, _) = settling.removeValue(forKey: settlement.number) else { continue }
+            guard let push = settling.removeValue(forKey: settlement.number) else { continue }
             switch settlement.change {
             case .ended(let outcome):
-                ended.append(Ended(push: push, outcome: outcome))
+                ended.append((push, outcome))
                 // Another push with its order key may be due now, in any urgency.
                 if push.push.orderKey != nil { markReady(push.push.lane) }
             case .postponed:
@@ -233,7 +220,7 @@ struct DeliveryMachine {
     func isReturning(_ lane: Lane) -> Bool {
         guard let state = lanes[lane] else { return false }
         return state.hasClaimed || state.queues.contains(where: \.isClaiming)
-            || settling.values.contains { $0.push.push.lane == lane }
+            || settling.values.contains { $0.push.lane == lane }
     }
 
     // MARK: Actions
@@ -332,19 +319,12 @@ struct DeliveryMachine {
     /// There it can be cancelled, and other relays that share the outbox can send it.
     private mutating func returnClaims(at now: Int64) {
         for name in turns where isDraining || lanes[name]?.sendsNothing(at: now) ?? false {
-            while let push = lanes[name]?.next() {
-                let change = Settlement.Change.postponed(
-                    until: now,
-                    attempts: push.attempts,
-                    unknownTries: push.unknownTries
-                )
-                settle(push, Settlement(number: push.number, change))
-            }
+            while let push = lanes[name]?.next() { settle(push, push.postponed(until: now)) }
         }
     }
 
     private mutating func settle(_ push: ClaimedPush, _ settlement: Settlement) {
-        settling[push.number] = (push, settlement)
+        settling[push.number] = push
         unsettled.append(settlement)
     }
 

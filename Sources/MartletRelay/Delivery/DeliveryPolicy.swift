@@ -7,10 +7,8 @@ internal import MartletOutbox
 struct DeliveryPolicy: Sendable {
     /// The consequence of a result for a push and its lane.
     enum Verdict: Equatable {
-        /// The push has ended.
-        case end(Outcome, isTokenDead: Bool)
-        /// The push is to be sent again.
-        case again(after: Int64, attempts: Int, unknownTries: Int)
+        /// The push has ended, or is to be sent again later.
+        case settle(Settlement)
         /// The lane cannot send for now, for a reason that is not in the push; nil for the default pause.
         case pause(Int64?)
         /// Apple refused the credentials: the push is at fault if Apple accepts others of the lane, else the lane is.
@@ -18,7 +16,7 @@ struct DeliveryPolicy: Sendable {
 
         /// Whether the push has ended.
         var isFinal: Bool {
-            if case .end = self { true } else { false }
+            if case .settle(let settlement) = self { settlement.outcome != nil } else { false }
         }
     }
 
@@ -67,7 +65,7 @@ struct DeliveryPolicy: Sendable {
                 attempts: attempts,
                 unknownTries: push.unknownTries
             )
-            return .end(outcome, isTokenDead: false)
+            return .settle(Settlement(number: push.number, .ended(outcome)))
         case .neverSent(_, let retryAfter):
             return .pause(retryAfter)
         case .unknown:
@@ -87,7 +85,7 @@ struct DeliveryPolicy: Sendable {
             if DeliveryPolicy.isOfToken(reason) { return .pause(retryAfter) }
             if status == 403 { return .credentialsRefused(outcome, retryAfter) }
             guard DeliveryPolicy.isPassing(status, reason) else {
-                return .end(outcome, isTokenDead: status == 410)
+                return .settle(Settlement(number: push.number, .ended(outcome), isTokenDead: status == 410))
             }
             let base = status >= 500 ? max(baseDelay, DeliveryPolicy.serverErrorDelay) : baseDelay
             let wait = retryAfter ?? wait(base, push.attempts, using: &generator)
@@ -100,13 +98,13 @@ struct DeliveryPolicy: Sendable {
         var outcome = outcome
         if push.push.expires(by: now + wait) {
             outcome.state = .expired
-            return .end(outcome, isTokenDead: false)
-        }
-        guard outcome.attempts < attemptLimit else {
+        } else if outcome.attempts >= attemptLimit {
             outcome.state = .dead
-            return .end(outcome, isTokenDead: false)
+        } else {
+            let (attempts, unknownTries) = (outcome.attempts, outcome.unknownTries)
+            return .settle(push.postponed(until: now + wait, attempts: attempts, unknownTries: unknownTries))
         }
-        return .again(after: wait, attempts: outcome.attempts, unknownTries: outcome.unknownTries)
+        return .settle(Settlement(number: push.number, .ended(outcome)))
     }
 
     private func wait(_ base: Int64, _ tries: Int, using generator: inout some RandomNumberGenerator) -> Int64 {

@@ -72,8 +72,9 @@ struct DispatchCounts: Sendable {
             default: 0
         ] += 1
         if status != nil { answerTimes[push.lane, default: .times].observe(time) }
-        if case .again = verdict { retries[Cause(lane: push.lane, reason: result.reason), default: 0] += 1 }
-        if case .end(_, isTokenDead: true) = verdict { unregistered[push.lane.app, default: 0] += 1 }
+        guard case .settle(let settlement) = verdict else { return }
+        if settlement.outcome == nil { retries[Cause(lane: push.lane, reason: result.reason), default: 0] += 1 }
+        if settlement.isTokenDead { unregistered[push.lane.app, default: 0] += 1 }
     }
 
     /// Counts a push that has ended.

@@ -215,9 +215,9 @@ actor Dispatcher {
             do throws(OutboxError) {
                 try await context.outbox.settle(settlements, at: time)
                 context.noteOutbox(nil)
-                for ended in machine.settled(settlements) {
-                    counts.measure(ended.push, ended.outcome, at: time)
-                    noteEnd(of: ended.status(at: time))
+                for (push, outcome) in machine.settled(settlements) {
+                    counts.measure(push, outcome, at: time)
+                    noteEnd(of: PushStatus(push, ended: outcome, at: time))
                 }
             } catch {
                 context.noteOutbox(error)
@@ -318,9 +318,9 @@ actor Dispatcher {
     }
 }
 
-extension DeliveryMachine.Ended {
-    /// The status of the push.
-    fileprivate func status(at now: Int64) -> PushStatus {
-        PushStatus(id: push.push.id, lane: push.push.lane, acceptedAt: push.acceptedAt, place: .ended(outcome, at: now))
+extension PushStatus {
+    /// Creates the status of a push that has ended.
+    fileprivate init(_ push: ClaimedPush, ended outcome: Outcome, at now: Int64) {
+        self.init(id: push.push.id, lane: push.push.lane, acceptedAt: push.acceptedAt, place: .ended(outcome, at: now))
     }
 }

@@ -59,16 +59,14 @@ struct LaneClient: Sendable {
         if let reason = push.unsendableHeader {
             return .refused(status: reason.status ?? 400, reason: reason, timestamp: nil, retryAfter: nil)
         }
-        let target: ForwardedRequest.Target =
+        let target: RequestTarget =
             switch push.destination {
             case .device(let token): .device(token)
             case .channel(let channel, let bundle): .broadcast(channel, bundle: bundle)
             }
         do throws(APNsError) {
-            let answer = try await client.forward(
-                ForwardedRequest(target, id: push.id, headers: push.headers, body: push.payload)
-            )
-            return .accepted(uniqueID: answer.fields["apns-unique-id"])
+            let response = try await client.forward(to: target, id: push.id, headers: push.headers, body: push.payload)
+            return .accepted(uniqueID: response.fields["apns-unique-id"])
         } catch {
             return SendResult(error)
         }

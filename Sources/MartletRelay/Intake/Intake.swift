@@ -118,18 +118,14 @@ actor Intake {
     ///
     /// - Parameter call: The call.
     /// - Returns: The builder.
-    /// - Throws: ``APIProblem`` when the relay is overloaded, or for an empty `Idempotency-Key`.
+    /// - Throws: ``APIProblem`` for an empty `Idempotency-Key`.
     func requestBuilder(for call: RelayAPI.Call) throws(APIProblem) -> PushRequestBuilder {
         let key = call.fields["idempotency-key"]
         guard key != "" else {
             throw APIProblem(400, "Idempotency-Key must not be empty")
         }
-        let caller = call.service.caller
-        if case .refuse(let refusal, let seconds) = verdict(onRequestOf: caller) {
-            throw APIProblem(503, refusal.message(context.store), retryAfter: seconds)
-        }
         return PushRequestBuilder(
-            caller: caller,
+            caller: call.service.caller,
             apps: context.configuration.apps,
             clients: dispatcher.assumeIsolated { $0.clients },
             idempotencyKey: key,

@@ -1,7 +1,8 @@
 /// The decision which pushes are accepted when more come in than can be stored: a value without I/O.
 ///
-/// A refusal comes before the push is checked, so that it is cheap, and includes a time to retry after. Apps share the
-/// capacity: an app that uses less than its share is never refused because another one uses more.
+/// Each push is decided about once: over the APNs protocol before it is checked, so that a refusal is cheap; over JSON
+/// when its apps are known. A refusal includes a time to retry after. Apps share the capacity: an app that uses less
+/// than its share is never refused because another one uses more.
 struct LoadGate {
     /// Limits of the pushes and requests under way.
     struct Limits: Sendable {

@@ -94,7 +94,7 @@ extension APNsResponse {
     }
 
     /// Creates the response for Apple's answer to a forwarded request.
-    init(_ answer: ForwardedAnswer) {
+    init(_ answer: AcceptedResponse) {
         let identifiers = [
             ("apns-request-id", answer.fields["apns-request-id"]),
             ("apns-channel-id", answer.fields["apns-channel-id"]),

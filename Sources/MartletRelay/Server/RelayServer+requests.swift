@@ -176,11 +176,11 @@ extension RelayServer {
         }
         let channel = request.channelID.map { ChannelID($0) }
         let id = request.ownID.flatMap { try? APNsID($0, allowsUpperCase: true) } ?? pending.freshID
-        let target = ForwardedRequest.Target.channels(method: request.method, bundle: bundle, channel, isList: isList)
+        let target = RequestTarget.channels(method: request.method, bundle: bundle, channel, isList: isList)
         Task {
             let response: APNsResponse
             do throws(APNsError) {
-                response = APNsResponse(try await client.forward(ForwardedRequest(target, id: id, body: request.body)))
+                response = APNsResponse(try await client.forward(to: target, id: id, body: request.body))
             } catch {
                 response = APNsResponse(error)
             }

@@ -165,7 +165,7 @@ import Testing
         #expect(machine.nextTime(after: 21) == 1_020)
         #expect(machine.takeActions(at: 1_020).settlements == settlements)
         #expect(!machine.isIdle)
-        #expect(machine.settled(settlements).map(\.outcome.state) == [.delivered])
+        #expect(machine.settled(settlements).map { $0.outcome.state } == [.delivered])
         #expect(machine.isIdle)
     }
 

@@ -32,62 +32,76 @@ import Testing
         return policy.verdict(on: result, for: claimed, at: 1_000, using: &generator)
     }
 
+    private func postponement(_ verdict: DeliveryPolicy.Verdict) -> Settlement.Change? {
+        guard case .settle(let settlement) = verdict, settlement.outcome == nil else { return nil }
+        return settlement.change
+    }
+
     /// Reasons, and what each means for a push that has not been tried before.
     @Test(arguments: Reason.all)
     func `each reason ends a push, sends it again or stops its lane`(reason: Reason) throws {
         let status = try #require(reason.status)
         let verdict = verdict(on: .refused(status: status, reason: reason, timestamp: nil, retryAfter: nil))
+        if case .settle(let settlement) = verdict, case .postponed(let time, 1, 0) = settlement.change {
+            #expect(status >= 500 || reason.advice != .mendFirst)
+            #expect(time - 1_000 >= (status >= 500 ? DeliveryPolicy.serverErrorDelay : 10_000))
+            return
+        }
         switch (verdict, status) {
         case (.pause, 403): #expect(reason.advice == .renewToken)
         case (.credentialsRefused(let outcome, nil), 403):
             #expect(outcome.status == 403 && outcome.reason == reason.rawValue && reason.advice != .renewToken)
         case (.pause, 429) where reason == .tooManyProviderTokenUpdates: break
-        case (.again(let wait, 1, 0), 500...): #expect(wait >= DeliveryPolicy.serverErrorDelay)
-        case (.again(let wait, 1, 0), _): #expect(reason.advice != .mendFirst && wait >= 10_000)
-        case (.end(let outcome, let isTokenDead), _):
+        case (.settle(let settlement), _):
+            let outcome = try #require(settlement.outcome)
             #expect(outcome.state == .refused && outcome.reason == reason.rawValue && outcome.status == status)
-            #expect(isTokenDead == (status == 410) && reason.advice == .mendFirst)
+            #expect(settlement.isTokenDead == (status == 410) && reason.advice == .mendFirst)
         default: Issue.record("\(reason): \(verdict)")
         }
     }
 
     @Test func `what Apple says of the time to wait counts`() {
         let busy = SendResult.refused(status: 503, reason: .serviceUnavailable, timestamp: nil, retryAfter: 2_000)
-        #expect(verdict(on: busy) == .again(after: 2_000, attempts: 1, unknownTries: 0))
+        #expect(postponement(verdict(on: busy)) == .postponed(until: 3_000, attempts: 1, unknownTries: 0))
     }
 
     @Test func `the waits grow, and end`() throws {
         let busy = SendResult.refused(status: 429, reason: .tooManyRequests, timestamp: nil, retryAfter: nil)
         var waits: [Int64] = []
         for attempts in 0..<policy.attemptLimit - 1 {
-            guard case .again(let wait, _, _) = verdict(on: busy, attempts: attempts) else { break }
-            waits.append(wait)
+            guard case .postponed(let time, _, _) = postponement(verdict(on: busy, attempts: attempts)) else { break }
+            waits.append(time - 1_000)
         }
         #expect(waits.count == policy.attemptLimit - 1)
         #expect(zip(waits, waits.dropFirst()).prefix(8).allSatisfy { $0 < $1 })
         #expect(waits.allSatisfy { $0 <= policy.longestDelay * 5 / 4 })
-        guard case .end(let outcome, false) = verdict(on: busy, attempts: policy.attemptLimit - 1) else {
+        guard case .settle(let settlement) = verdict(on: busy, attempts: policy.attemptLimit - 1) else {
             Issue.record("it goes on")
             return
         }
+        let outcome = try #require(settlement.outcome)
+        #expect(!settlement.isTokenDead)
         #expect(outcome.state == .dead && outcome.attempts == policy.attemptLimit && outcome.status == 429)
     }
 
     @Test func `a push that a relay has crashed with many times waits no longer for that`() {
-        guard case .again(let wait, 1, 13) = verdict(on: .unknown, unknownTries: 12) else {
+        guard case .postponed(let time, 1, 13) = postponement(verdict(on: .unknown, unknownTries: 12)) else {
             Issue.record("it is not tried again")
             return
         }
-        #expect(wait <= policy.unknownDelay * 5 / 4)
+        #expect(time - 1_000 <= policy.unknownDelay * 5 / 4)
     }
 
-    @Test func `nothing is tried after its time`() {
+    @Test func `nothing is tried after its time`() throws {
         let busy = SendResult.refused(status: 429, reason: .tooManyRequests, timestamp: nil, retryAfter: 5_000)
-        guard case .end(let outcome, false) = verdict(on: busy, expiresAt: 6_000) else {
+        guard case .settle(let settlement) = verdict(on: busy, expiresAt: 6_000) else {
             Issue.record("it goes on")
             return
         }
+        let outcome = try #require(settlement.outcome)
+        #expect(!settlement.isTokenDead)
         #expect(outcome.state == .expired && outcome.status == 429)
-        #expect(verdict(on: busy, expiresAt: 6_001) == .again(after: 5_000, attempts: 1, unknownTries: 0))
+        let postponed = postponement(verdict(on: busy, expiresAt: 6_001))
+        #expect(postponed == .postponed(until: 6_000, attempts: 1, unknownTries: 0))
     }
 }

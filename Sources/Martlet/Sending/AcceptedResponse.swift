@@ -1,10 +1,12 @@
-internal import MartletTransport
+package import MartletTransport
 
 /// A response of APNs that accepts a request.
-struct Acceptance: Sendable {
+package struct AcceptedResponse: Sendable {
     let receipt: PushReceipt
-    let fields: HTTPFields
-    let body: [UInt8]
+    /// All fields, including `:status`.
+    package let fields: HTTPFields
+    /// The body.
+    package let body: [UInt8]
 
     init(_ receipt: PushReceipt, _ answer: HTTP2Stream?) {
         self.receipt = receipt
