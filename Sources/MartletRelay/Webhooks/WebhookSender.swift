@@ -74,12 +74,10 @@ actor WebhookSender {
             counts[app]?.problem = nil
             return true
         } catch {
-            counts[app, default: Counts()].failed += 1
-            counts[app]?.problem = StandingProblem(
-                after: counts[app]?.problem,
-                "\(webhook.url): \(error)",
-                at: context.now
-            )
+            var count = counts[app, default: Counts()]
+            count.failed += 1
+            count.problem = StandingProblem(after: count.problem, "\(webhook.url): \(error)", at: context.now)
+            counts[app] = count
             guard let omitted = throttles[app, default: LogThrottle()].take(at: context.now) else { return false }
             context.log.warning(
                 .webhookFailed,
