@@ -11,10 +11,11 @@ extension ActivityContract {
         do throws(APIProblem) {
             let contract = APIField(json, named: "the contract")
             try contract.checkMembers(["topic", "attributes-type", "content-state", "attributes"])
+            let contentState = try ActivityContract.schema(contract["content-state"])
             self.init(
                 topic: Topic(try contract["topic"].nonemptyText()),
                 attributesType: try contract["attributes-type"].nonemptyText(),
-                contentState: try ActivityContract.schema(contract["content-state"]),
+                contentState: contentState,
                 attributes: try contract["attributes"].ifPresent.map(ActivityContract.schema)
             )
         } catch {
