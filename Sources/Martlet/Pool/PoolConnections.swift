@@ -52,6 +52,9 @@ struct PoolConnections {
 
     func contains(_ id: ID) -> Bool { index(of: id) != nil }
 
+    /// Returns whether pushes may be sent on a connection.
+    func isUsable(_ id: ID) -> Bool { index(of: id).map { all[$0].isUsable } ?? false }
+
     private func index(of id: ID) -> Int? {
         all.firstIndex { $0.id == id }
     }

@@ -16,7 +16,14 @@ extension PoolMachine {
         switch tokens.received(tokenIssuedAt: issuedAt, validity: validity, at: now) {
         case .current(let ready):
             for (push, id) in ready {
-                if pushes.isSettled(push) { notWanted(push, on: id, at: now) } else { open(push, on: id) }
+                if pushes.isSettled(push) {
+                    notWanted(push, on: id, at: now)
+                } else if connections.isUsable(id) {
+                    open(push, on: id)
+                } else {
+                    // A GOAWAY has arrived meanwhile.
+                    notOpened(push, on: id, at: now)
+                }
             }
             return true
         case .outdated(let request):
