@@ -74,12 +74,10 @@ actor WebhookSender {
             counts[app]?.problem = nil
             return true
         } catch {
+            let text = "\(webhook.url): \(error)"
+            let problem = StandingProblem(after: counts[app]?.problem, text, at: context.now)
             counts[app, default: Counts()].failed += 1
-            counts[app]?.problem = StandingProblem(
-                after: counts[app]?.problem,
-                "\(webhook.url): \(error)",
-                at: context.now
-            )
+            counts[app]?.problem = problem
             guard let omitted = throttles[app, default: LogThrottle()].take(at: context.now) else { return false }
             context.log.warning(
                 .webhookFailed,
