@@ -32,6 +32,7 @@ extension ClaimedPush {
     ///   - time: The earliest time of the next attempt, in milliseconds since 1970.
     ///   - attempts: The number of attempts; by default, it stays as it was.
     ///   - unknownTries: The number of attempts without an answer; by default, it stays as it was.
+    /// - Returns: The settlement.
     package func postponed(until time: Int64, attempts: Int? = nil, unknownTries: Int? = nil) -> Settlement {
         let change = Settlement.Change.postponed(
             until: time,

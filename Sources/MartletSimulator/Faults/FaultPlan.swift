@@ -49,8 +49,9 @@ struct FaultPlan {
     /// The number of streams that every connection may have open; nil when no fault limits it.
     var streamLimit: UInt32? { rules.compactMap(\.fault.limitForAllConnections).min() }
 
-    /// Returns the faults that affect a request: configured ones in their order, then that of the device token's
-    /// suffix. Without a provider token, no fault declares it expired.
+    /// Returns the faults that affect a request: configured ones in their order, then that of the token's suffix.
+    ///
+    /// Without a provider token, no fault declares it expired.
     mutating func injections(
         on device: String,
         _ headers: PushHeaders,

@@ -59,7 +59,7 @@ extension ReceivedPush {
     /// Creates a push from JSON made by ``record`` or by the HTTP interface.
     ///
     /// - Parameters:
-    ///   - record: The JSON.
+    ///   - json: The JSON.
     ///   - newNumber: The number of the new push; by default the number in the JSON.
     ///   - arrival: The time at which this simulator received it, in seconds since 1970; by default the time in the
     ///     JSON.
