@@ -3,10 +3,11 @@
 /// Without it, clients with many requests in flight would delay all others: each connection would process its input
 /// until none is left, and requests that are never completed would occupy memory without bound.
 final class HTTP2ServerLoad {
-    /// The number of octets that all connections together process in one turn of the loop, a few thousand requests.
-    static let octetsPerTurn = 128 << 10
+    /// The number of octets that all connections together process in one turn of the loop: two hundred pushes, or three
+    /// thousand of the shortest requests, which take some 50 ms.
+    static let octetsPerTurn = 64 << 10
     /// The number of octets that a connection processes in one turn at least.
-    static let leastOctets = 256
+    static let leastOctets = 64
     /// The maximum memory of incomplete requests in bytes, of all connections together.
     static let incompleteBytesLimit = 64 << 20
 
