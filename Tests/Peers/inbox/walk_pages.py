@@ -198,7 +198,7 @@ class Pages(InboxWalk):
         flaky = self.page.get_by_role("button", name="flaky")
         flaky.click()
         expect(flaky).to_have_attribute("aria-pressed", "true")
-        expect(indicator).to_have_text("2 faults active")
+        expect(indicator).to_have_text("3 faults active")
         flaky.click()
         expect(flaky).to_have_attribute("aria-pressed", "false")
         expect(indicator).to_be_hidden()
