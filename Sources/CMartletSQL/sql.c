@@ -78,6 +78,11 @@ static const unsigned char sqlite_lanes[] = {
 };
 TEXT(sqlite_lanes)
 
+static const unsigned char sqlite_retries[] = {
+#embed "sqlite/retries.sql" suffix(, 0)
+};
+TEXT(sqlite_retries)
+
 static const unsigned char sqlite_tables[] = {
 #embed "sqlite/tables.sql" suffix(, 0)
 };

@@ -56,7 +56,11 @@ private struct RelayService {
         do {
             relay = try await PushRelay.start(configuration, log: log)
         } catch {
+            if let action = error.action {
+                log.error(.relayNotStarted, ["error": .string("\(error)"), "action": .string(action)])
+            }
             await output.finish()
+            if error.action != nil { throw CommandFailure() }
             throw error
         }
         await printAddresses(of: relay)

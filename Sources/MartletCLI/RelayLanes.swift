@@ -68,6 +68,7 @@ extension Command {
         let count = Int(answer["purged"]?.integerValue ?? 0)
         output.write(json: answer, text: "\(lane.name): \(count.grouped) pushes cancelled.\n")
     }
+    .neverSuggested()
 }
 
 extension JSONValue {

@@ -21,6 +21,9 @@ extension Command {
         OutputFormat.declared
     ) { options, output in
         let configuration = try options.configurationToCheck()
+        if let expired = configuration.expiryWarnings(at: Date()).first(where: \.isOfExpiredServerCertificate) {
+            throw CommandError("\(expired): renew it")
+        }
         output.write(json: configuration.json, text: configuration.summary)
         guard !output.isJSON else { return }
         for warning in configuration.allWarnings { Terminal.errors.write("warning: \(warning)\n") }

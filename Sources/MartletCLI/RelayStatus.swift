@@ -6,29 +6,45 @@ extension Command {
     /// Prints the state of a relay.
     static let relayStatus = Command(
         "relay status",
-        "Print the queues of a relay: waiting, in flight and paused pushes of each app",
+        "Print the queues of a relay, and exit 1 when it cannot store pushes or a lane is down",
         examples: ["relay status --key-file operator.key", "relay status --key-file operator.key --json"],
         RelayClient.declared,
         OutputFormat.declared
     ) { relay, output in
         let status = try await relay.send("GET", "/v1/status")
-        guard !output.isJSON else { return Terminal.output.write(status.line) }
+        guard !output.isJSON else {
+            Terminal.output.write(status.line)
+            return try checkDelivery(status)
+        }
         let storage = status["storage"]
         let facts = [
             "martlet \(status["version"]?.stringValue ?? ""), \(status["state"]?.stringValue ?? "")",
             "stores pushes in \(storage?["place"]?.stringValue ?? "")",
-            storage?["problem"]?.stringValue.map { "storage error: \($0)" },
         ]
+        let storageError = storage?["problem"].map { problem in
+            "the relay stores no pushes and refuses them (since \(storage?.time("since") ?? "")): \(problem.shown);"
+                + " \(storage?["action"]?.shown ?? "")\n"
+        }
         let problems = (status["problems"]?.elements ?? []).map { problem in
             "\(problem["problem"]?.shown ?? "") (since \(problem.time("since"))): \(problem["error"]?.shown ?? "");"
                 + " \(problem["action"]?.shown ?? "")\n"
         }
-        let head = facts.compactMap(\.self).joined(separator: ", ") + "\n" + problems.joined()
-        Terminal.output.write(head + "\n" + lanes(in: status))
-        guard status["nodes"]?.elements?.isEmpty == false else { return }
-        Terminal.output.write("\n" + nodes(in: status))
-        guard status["nodes-outdated-since"] != nil else { return }
-        Terminal.output.write("outdated since \(status.time("nodes-outdated-since")): the database does not answer\n")
+        let head = facts.joined(separator: ", ") + "\n" + (storageError ?? "") + problems.joined()
+        Terminal.output.write(head + "\n" + lanes(in: status) + retries(in: status))
+        if status["nodes"]?.elements?.isEmpty == false {
+            Terminal.output.write("\n" + nodes(in: status))
+            if status["nodes-outdated-since"] != nil {
+                let since = status.time("nodes-outdated-since")
+                Terminal.output.write("outdated since \(since): the database does not answer\n")
+            }
+        }
+        try checkDelivery(status)
+    }
+
+    /// Fails when the relay cannot store pushes, or a lane is down.
+    private static func checkDelivery(_ status: JSONValue) throws {
+        let isDown = (status["lanes"]?.elements ?? []).contains { $0["since"] != nil }
+        if status["storage"]?["problem"] != nil || isDown { throw CommandFailure() }
     }
 
     /// Returns a table of the relays that share a database.
@@ -42,12 +58,20 @@ extension Command {
             let silence = Double(node["silent-ms"]?.integerValue ?? 0) / 1_000
             table.add([
                 node.cell("number"), node.cell("name"), node.cell("version"),
-                Table.Cell("\(silence.shortText) s"), node.cell("in-flight"), node.cell("sent-per-second"),
+                Table.Cell("\(silence.shortText) s"), node.cell("in-flight"), rate(of: node),
                 Table.Cell(node["outcomes"]?["delivered"]?.shown ?? ""),
                 Table.Cell(node["state"]?.stringValue ?? "", node["state"] == "draining" ? .bad : .good),
             ])
         }
         return table.text(for: .output)
+    }
+
+    /// Returns the pushes per second, to a tenth.
+    private static func rate(of object: JSONValue) -> Table.Cell {
+        guard case .number(let number)? = object["sent-per-second"] else { return Table.Cell("") }
+        let rate = min(max(0, number.doubleValue), 1e15)
+        let (whole, tenth) = Int((rate * 10).rounded()).quotientAndRemainder(dividingBy: 10)
+        return Table.Cell(tenth == 0 ? "\(whole)" : "\(whole).\(tenth)")
     }
 
     private static func lanes(in status: JSONValue) -> String {
@@ -63,21 +87,38 @@ extension Command {
             table.add([
                 lane.cell("app"), lane.cell("environment"), Table.Cell(lane["waiting"]?.shown ?? "unknown"),
                 Table.Cell(lane["oldest-seconds"].map { "\($0.shown) s" } ?? "-"), lane.cell("in-flight"),
-                lane.cell("sent-per-second"), Table.Cell(outcomes?["delivered"]?.shown ?? ""),
+                rate(of: lane), Table.Cell(outcomes?["delivered"]?.shown ?? ""),
                 Table.Cell(outcomes?["refused"]?.shown ?? ""), Table.Cell(outcomes?["dead"]?.shown ?? ""),
-                state(of: lane, at: now),
+                state(of: lane, at: now, isStoring: status["storage"]?["problem"] == nil),
             ])
         }
         return table.text(for: .output)
     }
 
-    /// Returns the state of a lane: its pause, and the reason and the duration if it is down.
-    private static func state(of lane: JSONValue, at now: Int64) -> Table.Cell {
+    /// Returns a line for each lane with pushes that are sent again.
+    private static func retries(in status: JSONValue) -> String {
+        let now = status["now"]?.integerValue ?? 0
+        let lines = (status["lanes"]?.elements ?? []).compactMap { lane -> String? in
+            guard let count = lane["retrying"]?.integerValue, count > 0 else { return nil }
+            let since = lane["retrying-since"]?.integerValue ?? now
+            let age = (Double(max(0, now - since)) / 1_000).shortText
+            let reason = lane["retry-reason"].map { "; last reason: \($0.shown)" } ?? ""
+            let pushes = count == 1 ? "1 push waits" : "\(count) pushes wait"
+            let name = "\(lane["app"]?.shown ?? "") \(lane["environment"]?.shown ?? "")"
+            return "\(name): \(pushes) for another attempt, the oldest accepted \(age) s ago\(reason)\n"
+        }
+        return lines.isEmpty ? "" : "\n" + lines.joined()
+    }
+
+    /// Returns the state of a lane: its pause, the reason and the duration if it is down, and whether the relay cannot
+    /// store its pushes.
+    private static func state(of lane: JSONValue, at now: Int64, isStoring: Bool) -> Table.Cell {
         let down = lane["since"]?.integerValue.map { since in
             let seconds = Double(max(0, now - since) / 1_000)
             return "down for \(seconds.shortText) s: \(lane["reason"]?.stringValue ?? "")"
         }
-        let states = [lane["manual-pause"]?.manualPause, down].compactMap(\.self)
+        let storing = isStoring ? nil : "not storing"
+        let states = [lane["manual-pause"]?.manualPause, down, storing].compactMap(\.self)
         return states.isEmpty ? Table.Cell("ok", .good) : Table.Cell(states.joined(separator: ", and "), .bad)
     }
 
@@ -113,6 +154,7 @@ extension Command {
         let answer = try await relay.send("POST", node.map { "/v1/nodes/\($0)/drain" } ?? "/v1/drain")
         output.write(json: answer, text: "The relay is shutting down.\n")
     }
+    .neverSuggested()
 }
 
 extension JSONValue {

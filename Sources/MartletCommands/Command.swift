@@ -16,6 +16,8 @@ package struct Command: Sendable {
     package let summary: String
     /// Complete command lines without the program's name, each optionally followed by an explanation.
     package let examples: [String]
+    /// Whether the command is suggested for a misspelled one.
+    private(set) var isSuggested = true
     let parameters: [ParameterDescription]
     private let bind: @Sendable (inout Words) throws(UsageError) -> Action
 
@@ -48,6 +50,13 @@ package struct Command: Sendable {
             let values = (repeat try (each parameters).take(from: &words))
             return { try await run(repeat each values) }
         }
+    }
+
+    /// Returns the command without being suggested for a misspelled one, because it ends or deletes something.
+    package func neverSuggested() -> Command {
+        var command = self
+        command.isSuggested = false
+        return command
     }
 
     /// Whether the command has arguments (words without dashes).

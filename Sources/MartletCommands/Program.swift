@@ -87,16 +87,21 @@ package struct Program: Sendable {
             let rest = words.dropFirst(count)
             let command = commands.first { $0.name == name }
             if isGroup(name), command?.takesArguments != true, let next = rest.first, !next.hasPrefix("-") {
-                let known = commands.map(\.name).filter { $0.hasPrefix(name + " ") }
+                let known = commands.filter { $0.isSuggested && $0.name.hasPrefix(name + " ") }.map(\.name)
                 let wanted = "\(name) \(next)"
-                let hint = NearestName.hint(for: wanted, among: known)
+                var hint = NearestName.hint(for: wanted, among: known)
+                // The group's name alone may be what was meant.
+                if hint.isEmpty, let example = command?.examples.first {
+                    hint = "; did you mean \(self.name) \(example)?"
+                }
                 return .unknown(message: "unknown command \"\(wanted)\"\(hint)", place: "\(name) --help")
             }
             if let command { return .command(command, rest) }
             if isGroup(name) { return .group(name, rest) }
         }
         let wanted = words.first ?? ""
-        let known = Set(commands.flatMap { [$0.name, String($0.name.prefix { $0 != " " })] }).sorted()
+        let known = Set(commands.filter(\.isSuggested).flatMap { [$0.name, String($0.name.prefix { $0 != " " })] })
+            .sorted()
         return .unknown(
             message: "unknown command \"\(wanted)\"\(NearestName.hint(for: wanted, among: known))",
             place: "--help"

@@ -7,9 +7,16 @@ package struct Backlog: Sendable, Hashable {
     /// nil while all wait behind others.
     package var oldest: Int64?
 
-    package init(lane: Lane, count: Int, oldest: Int64?) {
+    /// The number of pushes that have been sent, and wait for another attempt or are in flight again.
+    package var retrying: Int
+    /// The time when the oldest of these was accepted; nil without one.
+    package var oldestRetry: Int64?
+
+    package init(lane: Lane, count: Int, oldest: Int64?, retrying: Int = 0, oldestRetry: Int64? = nil) {
         self.lane = lane
         self.count = count
         self.oldest = oldest
+        self.retrying = retrying
+        self.oldestRetry = oldestRetry
     }
 }

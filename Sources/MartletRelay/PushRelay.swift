@@ -74,13 +74,27 @@ package actor PushRelay {
         }
         try await parts.server.listen(for: RelayAPI(parts))
         await parts.monitor.checkOutbox()
+        // Before the paused lanes are read, which starts the delivery.
+        await parts.dispatcher.syncOutages()
         await parts.dispatcher.syncLanes()
         await parts.intake.watchOtherRelays()
-        context.log.info(
-            .relayStarted,
-            ["version": .string(MartletVersion.current), "apps": .whole(configuration.apps.count)]
-        )
+        logStart()
         await parts.monitor.start(exporter)
+    }
+
+    private func logStart() {
+        let version = JSONValue.string(MartletVersion.current)
+        let apps = JSONValue.whole(context.configuration.apps.count)
+        guard let problem = context.outboxHealth.current.problem else {
+            return context.log.info(.relayStarted, ["version": version, "apps": apps])
+        }
+        context.log.error(
+            .relayStartedWithoutOutbox,
+            [
+                "version": version, "apps": apps, "error": .string(problem),
+                "action": context.outboxAction.map { .string($0) },
+            ]
+        )
     }
 
     /// Shuts down: accepts no more pushes, waits for the results of those in flight, stores them and closes the outbox.

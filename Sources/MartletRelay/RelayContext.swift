@@ -53,13 +53,19 @@ struct RelayContext: Sendable {
     /// The name of the store in messages: the disk or the database.
     var store: String { sharedOutbox == nil ? "disk" : "database" }
 
+    /// The remedy for an operator while pushes cannot be stored; nil while they can.
+    var outboxAction: String? { outboxHealth.current.problemKind?.action(at: configuration.data) }
+
     /// Records and logs the result of using the outbox; nil for a success.
     func noteOutbox(_ error: OutboxError?) {
         switch outboxHealth.note(error, at: now) {
-        case .failed(let problem, let omitted):
+        case .failed(let problem, let since, let omitted):
             log.error(
                 .outboxUnavailable,
-                ["error": .string(problem), "not-logged": omitted > 0 ? .whole(omitted) : nil]
+                [
+                    "error": .string(problem), "since": .string(Timestamp.text(since)),
+                    "action": outboxAction.map { .string($0) }, "not-logged": omitted > 0 ? .whole(omitted) : nil,
+                ]
             )
         case .recovered: log.info(.outboxAvailable)
         case nil: break

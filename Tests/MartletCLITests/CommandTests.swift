@@ -125,6 +125,8 @@ import Testing
         (["send", "--to", "5d3a", "--topic", "a", "--payload", "/nowhere.json"], 2, "/nowhere.json"),
         (["send", "--host", "localhost:1", "--to", "5d3a", "--topic", "a", "--body", "x"], 3, "refused"),
         (["simulat"], 2, "did you mean simulate?"),
+        (["relay", "run"], 2, "unknown command \"relay run\"; did you mean martlet relay --configuration relay.json?"),
+        (["relay", "purg"], 2, "unknown command \"relay purg\""),
         (["simulate", "--allow-release", "--release-host", "http://localhost:1"], 2, "--release-to is missing"),
         (["simulate", "--allow-release", "--release-to", "5d3a"], 2, "--key is missing"),
         (["simulate", "--release-to", "5d3a"], 2, "need --allow-release"),

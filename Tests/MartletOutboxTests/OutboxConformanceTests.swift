@@ -66,7 +66,10 @@ import Testing
         let late = try await store.claimAll(at: 9_000)
         #expect(late.map(\.push.id) == [pushes[2].id] && late.map(\.attempts) == [2] && late.map(\.unknownTries) == [1])
         #expect(try await store.outcome(of: pushes[1])?.state == .delivered)
-        #expect(try await store.backlog() == [Backlog(lane: .orders, count: 4, oldest: 1_000)])
+        let backlog = Backlog(lane: .orders, count: 4, oldest: 1_000, retrying: 1, oldestRetry: 1_000)
+        #expect(try await store.backlog() == [backlog])
+        try await store.end(late[0], .dead, at: 9_000)
+        #expect(try await store.backlog() == [Backlog(lane: .orders, count: 3, oldest: 1_000)])
     }
 
     @Test(arguments: OutboxEngine.allCases)

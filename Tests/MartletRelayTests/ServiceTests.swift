@@ -139,6 +139,33 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.directory.path + "/relay.sqlite"))
     }
 
+    @Test func `a check fails when the certificate of the server has expired`() async throws {
+        let file = try ConfigurationFile(
+            ConfigurationFile.good(
+                (#""http":"#, #""certificate": "server.pem", "certificate-key": "server.key", "http":"#)
+            )
+        )
+        let directory = file.directory.path + "/"
+        let subject = ["-subj", "/CN=localhost"]
+        let request = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+        let made = try await ProgramRun(
+            "openssl",
+            request + ["-keyout", directory + "server.key", "-out", directory + "request.pem"] + subject
+        )
+        #expect(made.status == 0, "\(made.errorOutput)")
+        for (days, status) in [("2", 0), ("-1", 1)] as [(String, Int32)] {
+            let signed = try await ProgramRun(
+                "openssl",
+                ["x509", "-req", "-in", directory + "request.pem", "-signkey", directory + "server.key"]
+                    + ["-days", days, "-out", directory + "server.pem"]
+            )
+            #expect(signed.status == 0, "\(signed.errorOutput)")
+            let check = try await ProgramRun(Self.martlet, ["relay", "check", "--configuration", file.path])
+            #expect(check.status == status, "\(days): \(check.text)\(check.errorOutput)")
+            #expect(check.errorOutput.contains("certificate: a certificate expired at") == (status == 1))
+        }
+    }
+
     @Test func `a key that was made opens the relay whose configuration has its entry`() async throws {
         let words = ["relay", "keys", "make", "--name", "back end", "--apps", "orders", "--scopes", "read,manage"]
         let made = try await ProgramRun(Self.martlet, words).text.split(separator: "\n").map(String.init)

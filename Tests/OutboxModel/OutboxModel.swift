@@ -210,7 +210,14 @@ package struct OutboxModel: Sendable {
 
     package func backlog() -> [Backlog] {
         Dictionary(grouping: rows.values, by: \.push.lane).map { lane, rows in
-            Backlog(lane: lane, count: rows.count, oldest: rows.compactMap(\.readyAt).min())
+            let retries = rows.filter { $0.attempts > 0 }
+            return Backlog(
+                lane: lane,
+                count: rows.count,
+                oldest: rows.compactMap(\.readyAt).min(),
+                retrying: retries.count,
+                oldestRetry: retries.map(\.acceptedAt).min()
+            )
         }
     }
 

@@ -43,6 +43,12 @@ import Testing
         let run = try await ProgramRun(MartletProcess.program, relay.arguments)
         #expect(run.status == 1 && run.errorOutput.contains("the outbox \(scratch.path)"), "\(run.errorOutput)")
         #expect(run.errorOutput.contains(problem.rawValue), "\(run.errorOutput)")
+        guard problem == .isDamaged || problem == .isNoDatabase else { return }
+        let lines = run.errorOutput.split(separator: "\n").map { try? JSONReader.read(Array($0.utf8)) }
+        let line = try #require(lines.last ?? nil, "\(run.errorOutput)")
+        #expect(line["msg"] == "relay not started" && line["level"] == "error", "\(run.errorOutput)")
+        #expect(line["error"]?.stringValue?.contains("damaged") == true, "\(run.errorOutput)")
+        #expect(line["action"]?.stringValue?.contains("martlet relay backup") == true, "\(run.errorOutput)")
     }
 
     @Test func `a relay waits for an outbox file in use, and takes it over`() async throws {

@@ -56,7 +56,7 @@ function showStatus() {
 }
 
 function show(status) {
-  const texts = { ok: "Accepting pushes", draining: "Shutting down", "not-keeping": "Cannot store pushes" }
+  const texts = { ok: "Accepting pushes", draining: "Shutting down", "not-storing": "Cannot store pushes" }
   byID("state").dataset.state = status.state
   byID("state").textContent = texts[status.state] ?? status.state
   document.querySelector("h1").title = `version ${status.version}`
@@ -64,7 +64,7 @@ function show(status) {
   byID("plots").replaceChildren(
     plot("Waiting", history, "backlog"), plot("Sent per second", history, "sent-per-second"),
     plot("Oldest (seconds)", history, "oldest-seconds"))
-  byID("lanes").replaceChildren(lanes(status))
+  byID("lanes").replaceChildren(lanes(status), ...retries(status))
   byID("fleet").hidden = !status.nodes?.length
   byID("nodes").replaceChildren(...outdated(status), nodes(status))
   byID("dead").replaceChildren(...deadLetters(status))
@@ -86,7 +86,11 @@ function figures({ lanes, connections, storage, problems = [] }) {
   const figures = [element("dl", { class: "figures" }, made)]
   figures.unshift(...problems.map(({ problem, since, error, action }) =>
     alarm(`${problem} (since ${new Date(since).toISOString()}): ${error}; ${action}`)))
-  if (storage.problem) figures.unshift(alarm(storage.problem))
+  if (storage.problem) {
+    const since = new Date(storage.since).toISOString()
+    figures.unshift(alarm(`the relay stores no pushes and refuses them (since ${since}): ${storage.problem};`
+      + ` ${storage.action}`))
+  }
   return figures
 }
 
@@ -95,7 +99,7 @@ const alarm = (text) => element("p", { class: "alarm", role: "alert" }, text)
 /** A count of waiting pushes, which is unknown while the relay cannot read its outbox. */
 const waiting = (count) => count === undefined ? "unknown" : number.format(count)
 
-function lanes({ lanes, now }) {
+function lanes({ lanes, now, storage }) {
   const names = ["app", "environment", "waiting", "oldest", "in flight", "sent per second", "state", "outcomes"]
   return element("table", {},
     element("thead", {}, element("tr", {}, names.map((name, index) =>
@@ -106,6 +110,7 @@ function lanes({ lanes, now }) {
       const states = [
         manual ? `paused manually since ${new Date(manual.since).toISOString()} by ${manual.by}` : null,
         isDown ? `down for ${duration((now - lane.since) / 1000)}: ${lane.reason}` : null,
+        storage.problem ? "not storing" : null,
       ]
       const state = states.filter((state) => state).join(", and ") || "ok"
       return element("tr", {},
@@ -114,9 +119,20 @@ function lanes({ lanes, now }) {
         element("td", { class: "number" }, duration(lane["oldest-seconds"] ?? 0)),
         element("td", { class: "number" }, number.format(lane["in-flight"])),
         element("td", { class: "number" }, rate(lane["sent-per-second"])),
-        element("td", { "data-down": isDown || Boolean(manual) }, state),
+        element("td", { "data-down": isDown || Boolean(manual || storage.problem) }, state),
         element("td", {}, outcomes(lane)))
     })))
+}
+
+/** A line for each lane with pushes that are sent again. */
+function retries({ lanes, now }) {
+  return lanes.filter((lane) => lane.retrying > 0).map((lane) => {
+    const pushes = lane.retrying === 1 ? "1 push waits" : `${number.format(lane.retrying)} pushes wait`
+    const age = duration(Math.max(0, now - lane["retrying-since"]) / 1000)
+    const reason = lane["retry-reason"] ? `; last reason: ${lane["retry-reason"]}` : ""
+    const text = `${pushes} for another attempt, the oldest accepted ${age} ago${reason}`
+    return element("p", {}, `${lane.app} ${lane.environment}: ${text}`)
+  })
 }
 
 /** A note that the relays are those of an earlier time, while the database does not answer. */

@@ -32,6 +32,8 @@ const char *martlet_sql_sqlite_dead_tokens(void);
 const char *martlet_sql_sqlite_expiry(void);
 /// The text of sqlite/lanes.sql.
 const char *martlet_sql_sqlite_lanes(void);
+/// The text of sqlite/retries.sql.
+const char *martlet_sql_sqlite_retries(void);
 /// The text of sqlite/tables.sql.
 const char *martlet_sql_sqlite_tables(void);
 

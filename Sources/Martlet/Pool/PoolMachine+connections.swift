@@ -30,6 +30,8 @@ extension PoolMachine {
         let reason = answer?["reason"]?.stringValue.map(Reason.init(rawValue:))
         actions.append(.report(.goAway(connection: id, reason)))
         connections.drain(id, at: now, &actions)
+        // Pushes that wait for a token on it were not opened, and are sent on another connection.
+        for (push, _) in tokens.closed(id) { notOpened(push, on: id, at: now) }
         serve(at: now)
     }
 
@@ -47,8 +49,10 @@ extension PoolMachine {
             actions.append(.report(.connectionFailed(APNsError(error))))
             if !connections.hasUsable { connectFailed(error, at: now) }
         case .open, .draining, .closing:
-            // With TLS 1.3 a server rejects a client's certificate after the handshake.
-            if error.kind.isPermanent, !connections.hasUsable { connectFailed(error, at: now) }
+            // With TLS 1.3 a server rejects a client's certificate after the handshake. A server that is down may
+            // accept connections and reset them.
+            let isFailedAttempt = error.kind.isPermanent || connection.isLostUnanswered
+            if isFailedAttempt, !connections.hasUsable { connectFailed(error, at: now) }
             actions.append(.report(.disconnected(connection: id, APNsError(error))))
         }
         for (push, _) in tokens.closed(id) { notOpened(push, on: id, at: now) }
@@ -75,7 +79,8 @@ extension PoolMachine {
         }
     }
 
-    /// Counts a failed connection attempt for waiting pushes, and fails those that have reached their limit.
+    /// Counts a failed connection attempt, or a connection that ended before any response, for waiting pushes, and
+    /// fails those that have reached their limit.
     private mutating func connectFailed(_ error: TransportError, at now: MonotonicTime) {
         for push in waiting.all where !pushes.isSettled(push) {
             pushes[push].failedConnects += 1

@@ -44,6 +44,9 @@ struct PooledConnection {
 
     var isUsable: Bool { phase == .open }
 
+    /// Whether the connection, which has ended, was lost before any response to the pushes on it.
+    var isLostUnanswered: Bool { phase == .open && !hasBeenAnswered && inFlight > 0 }
+
     mutating func add(at now: MonotonicTime) {
         // The time without input is measured from when a response can be expected.
         if inFlight == 0, pingSentAt == nil { lastInputAt = now }

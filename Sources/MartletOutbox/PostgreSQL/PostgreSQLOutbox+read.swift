@@ -75,13 +75,21 @@ extension PostgreSQLOutbox {
         countedBacklog = try await ask(
             .maintaining,
             """
-            SELECT a.name, q.is_production, count(*), min(q.ready_at)
-            FROM martlet.queue q JOIN martlet.app a ON a.number = q.app GROUP BY 1, 2
+            SELECT a.name, q.is_production, count(*), min(q.ready_at), count(p.number), min(p.accepted_at)
+            FROM martlet.queue q JOIN martlet.app a ON a.number = q.app
+                LEFT JOIN martlet.push p ON q.attempts > 0 AND p.number = q.number
+            GROUP BY 1, 2
             """
         ) { rows in
             rows.all.map { row in
                 let lane = Lane(app: row.text(at: 0), environment: PushEnvironment(isProduction: row.flag(at: 1)))
-                return Backlog(lane: lane, count: Int(row.integer(at: 2)), oldest: row.optionalInteger(at: 3))
+                return Backlog(
+                    lane: lane,
+                    count: Int(row.integer(at: 2)),
+                    oldest: row.optionalInteger(at: 3),
+                    retrying: Int(row.integer(at: 4)),
+                    oldestRetry: row.optionalInteger(at: 5)
+                )
             }
         }
         count = countedBacklog.reduce(0) { $0 + $1.count }

@@ -66,7 +66,14 @@ extension OutboxDatabase {
                 }
                 statements.oldest.reset()
             }
-            backlog.append(Backlog(lane: lane, count: count, oldest: oldest))
+            var entry = Backlog(lane: lane, count: count, oldest: oldest)
+            try statements.retries.bind(app, lane.environment.rawValue)
+            if try statements.retries.step() {
+                entry.retrying = Int(statements.retries.integer(at: 0))
+                entry.oldestRetry = statements.retries.optionalInteger(at: 1)
+            }
+            statements.retries.reset()
+            backlog.append(entry)
         }
         return backlog
     }

@@ -32,6 +32,7 @@ final class OutboxStatements {
     let rest: Statement
     let addDeadToken: Statement
     let oldest: Statement
+    let retries: Statement
     let expired: Statement
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
@@ -134,6 +135,12 @@ final class OutboxStatements {
             """
             SELECT MIN(ready_at) FROM push
             WHERE app = ? AND environment = ? AND urgency = ? AND ready_at IS NOT NULL
+            """
+        )
+        retries = try connection.prepare(
+            """
+            SELECT COUNT(*), MIN(accepted_at) FROM push INDEXED BY push_retry
+            WHERE app = ? AND environment = ? AND attempts > 0 AND ready_at IS NOT NULL
             """
         )
         expired = try connection.prepare(

@@ -192,15 +192,18 @@ extension RelayAPI {
               "version", "state", "started-at", "now", "storage", "problems", "connections", "apps", "nodes", "lanes"],
             "properties": {
               "version": {"type": "string"},
-              "state": {"enum": ["ok", "draining", "not-keeping"]},
+              "state": {"enum": ["ok", "draining", "not-storing"],
+                "description": "not-storing: the relay refuses pushes with 503, and storage has the problem"},
               "started-at": {"$ref": "#/components/schemas/Milliseconds"},
               "now": {"$ref": "#/components/schemas/Milliseconds"},
               "storage": {
                 "type": "object", "required": ["place", "limit"],
                 "properties": {
                   "place": {"type": "string"}, "durability": {"enum": ["full", "relaxed"]},
-                  "limit": {"type": "integer"}, "problem": {"type": "string"},
-                  "since": {"$ref": "#/components/schemas/Milliseconds"}
+                  "limit": {"type": "integer"},
+                  "problem": {"type": "string", "description": "The last error; only while pushes cannot be stored"},
+                  "since": {"$ref": "#/components/schemas/Milliseconds"},
+                  "action": {"type": "string", "description": "How to fix it"}
                 }
               },
               "problems": {"type": "array", "description": "What an operator has to fix", "items": {
@@ -237,6 +240,12 @@ extension RelayAPI {
                         "description": "Pushes that have not ended; absent while the outbox cannot be read"},
                       "waiting": {"type": "integer", "description": "Those of them that are not in flight"},
                       "oldest-seconds": {"type": "integer", "description": \#(oldest)},
+                      "retrying": {"type": "integer",
+                        "description": "Pushes that Apple refused for now or did not answer, and that are sent again"},
+                      "retrying-since": {"$ref": "#/components/schemas/Milliseconds",
+                        "description": "The time when the oldest of these was accepted; absent without one"},
+                      "retry-reason": {"type": "string",
+                        "description": "Apple's last answer to one of these, or NoAnswer or ConnectionLost"},
                       "state": {"enum": ["ok", "down", "paused"],
                         "description": "down has reason and since; paused has manual-pause, and both if it is down"},
                       "reason": {"type": "string",

@@ -28,6 +28,9 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
     /// Whether the key or certificate has expired.
     let isExpired: Bool
 
+    /// Whether the certificate that the relay presents to clients has expired, so that none of them can connect.
+    package var isOfExpiredServerCertificate: Bool { isExpired && subject == .certificates(setting: "certificate") }
+
     fileprivate init(caller: String, expiry: Int64, at now: Int64) {
         self.init(.caller(caller), expiry, at: now)
     }

@@ -40,7 +40,8 @@ extension RelayConfiguration {
                 return try await PostgreSQLOutbox(address: address, options: options)
             }
         } catch {
-            throw RelayError("\(error)")
+            guard error.kind == .damaged else { throw RelayError("\(error)") }
+            throw RelayError("the stored data is damaged: \(error)", action: error.kind.action(at: data))
         }
     }
 }

@@ -51,6 +51,10 @@ struct DeliveryLane {
     /// The time since which pushes are sent and none is answered, in milliseconds since 1970; nil when none waits for
     /// an answer.
     private var unansweredSince: Int64?
+    /// The start of an outage that a previous process of this relay has noticed; nil once Apple has processed a push.
+    private var earlierOutage: Int64?
+    /// The time of the first push since Apple's last answer whose connection was lost; nil when there is none.
+    private var lostSince: Int64?
     /// The time of the next attempt, in milliseconds since 1970; nil when the lane sends.
     var pausedUntil: Int64? { outage?.nextTry }
     /// Whether an operator has paused the lane.
@@ -62,6 +66,14 @@ struct DeliveryLane {
     ///
     /// Apple answers within a second. A push that is not answered fails only after the timeout of the client.
     static let silenceLimit: Int64 = 10_000
+
+    /// The time after a lost connection in which further losses count as the same one, in milliseconds.
+    ///
+    /// All pushes on a connection are lost together, and several connections when a server of Apple's restarts.
+    static let lossInterval: Int64 = 500
+    /// The time after which a lost connection is not counted any more, in milliseconds; a lost push is sent again
+    /// within two seconds.
+    static let lossMemory: Int64 = 60_000
 
     init(rate: RateLimit? = nil) {
         self.rate = rate
@@ -101,8 +113,10 @@ struct DeliveryLane {
     mutating func ended(_ result: SendResult, isFinal: Bool, at now: Int64) {
         inFlight -= 1
         switch result {
-        case .accepted, .refused: unansweredSince = inFlight > 0 ? now : nil
-        case .neverSent, .unknown:
+        case .accepted, .refused:
+            unansweredSince = inFlight > 0 ? now : nil
+            lostSince = nil
+        case .neverSent, .unknown, .lost:
             // A lane with nothing left to deliver is not waiting for an answer.
             if isFinal, inFlight == 0, !hasClaimed { unansweredSince = nil }
         }
@@ -134,6 +148,8 @@ struct DeliveryLane {
     mutating func endOutage() {
         outage = nil
         unansweredSince = nil
+        lostSince = nil
+        earlierOutage = nil
         failures = 0
         serverErrors = 0
     }
@@ -166,10 +182,19 @@ struct DeliveryLane {
         failures += 1
         let wait = min(max(wait ?? usual, 1), 3_600_000)
         outage = LaneOutage(
-            since: before?.since ?? silence(at: now) ?? now,
+            since: before?.since ?? earlierOutage ?? lostSince ?? silence(at: now) ?? now,
             after: result,
             nextTry: now + wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
         )
+    }
+
+    /// The start of the outage, or of one before the relay was started that may last; nil without one.
+    var outageStart: Int64? { outage?.since ?? earlierOutage }
+
+    /// Notes that the lane was down when the relay was stopped.
+    mutating func noteEarlierOutage(since: Int64) {
+        earlierOutage = since
+        if let outage, outage.since > since { self.outage?.since = since }
     }
 
     /// Makes the next attempt due now, since the cause of the error may be gone.
@@ -185,6 +210,8 @@ struct DeliveryLane {
         outage?.nextTry -= time
         outage?.since -= time
         unansweredSince? -= time
+        lostSince? -= time
+        earlierOutage? -= time
         markReady()
     }
 
@@ -197,6 +224,17 @@ struct DeliveryLane {
     ) {
         serverErrors += 1
         if serverErrors >= 3 { pause(after: result, wait, at: now, using: &generator) }
+    }
+
+    /// Notes that the connection of a push was lost before Apple answered it.
+    ///
+    /// Pauses the lane if it is down, or if another connection was lost before and Apple has answered nothing since.
+    mutating func noteLoss(at now: Int64, using generator: inout some RandomNumberGenerator) {
+        let last = lostSince
+        let since = last.map { now - $0 < DeliveryLane.lossMemory ? $0 : now } ?? now
+        lostSince = since
+        guard outage != nil || now - since >= DeliveryLane.lossInterval else { return }
+        pause(after: .lost, nil, at: now, using: &generator)
     }
 
     /// Notes that Apple refused the credentials that were sent with a push.
@@ -216,6 +254,7 @@ struct DeliveryLane {
         credentials.accepted()
         failures = 0
         serverErrors = 0
+        earlierOutage = nil
         outage = nil
     }
 

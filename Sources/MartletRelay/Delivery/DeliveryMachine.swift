@@ -68,6 +68,11 @@ struct DeliveryMachine {
         lanes[lane]?.rate = rate.map { RateLimit(rate: $0, at: now) }
     }
 
+    /// Notes that a lane was down when the relay was stopped; the outage lasts until Apple processes a push.
+    mutating func noteEarlierOutage(of lane: Lane, since: Int64) {
+        lanes[lane]?.noteEarlierOutage(since: since)
+    }
+
     /// Makes the next attempt of a paused lane due now, since its credentials were replaced.
     mutating func tryAgain(_ lane: Lane, at now: Int64) {
         lanes[lane]?.tryAgain(at: now)
@@ -137,6 +142,8 @@ struct DeliveryMachine {
         case .unknown where lanes[lane]?.outage != nil:
             // The next try would otherwise follow at once, and each would use up a push's attempts.
             lanes[lane]?.pause(after: result, nil, at: now, using: &generator)
+        case .lost:
+            lanes[lane]?.noteLoss(at: now, using: &generator)
         case .neverSent, .unknown:
             break
         }

@@ -68,7 +68,7 @@ struct DeliveryPolicy: Sendable {
             return .settle(Settlement(number: push.number, .ended(outcome)))
         case .neverSent(_, let retryAfter):
             return .pause(retryAfter)
-        case .unknown:
+        case .unknown, .lost:
             // A longer wait does not help after a crash, so the attempts that it left open do not count.
             let wait = wait(unknownDelay, min(push.unknownTries, push.attempts), using: &generator)
             let outcome = Outcome(.dead, reason: "NoAnswer", attempts: attempts, unknownTries: push.unknownTries + 1)

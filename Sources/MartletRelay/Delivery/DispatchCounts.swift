@@ -32,6 +32,8 @@ struct DispatchCounts: Sendable {
     private(set) var unsent: [Cause: Int] = [:]
     /// Attempts after which the push is to be sent again.
     private(set) var retries: [Cause: Int] = [:]
+    /// The result of the last attempt after which a push is to be sent again, by lane.
+    private(set) var lastRetries: [Lane: String] = [:]
     /// The time that Apple took to answer, by lane.
     private(set) var answerTimes: [Lane: Histogram] = [:]
     /// The time from acceptance to Apple's final answer.
@@ -73,7 +75,10 @@ struct DispatchCounts: Sendable {
         ] += 1
         if status != nil { answerTimes[push.lane, default: .times].observe(time) }
         guard case .settle(let settlement) = verdict else { return }
-        if settlement.outcome == nil { retries[Cause(lane: push.lane, reason: result.reason), default: 0] += 1 }
+        if settlement.outcome == nil {
+            retries[Cause(lane: push.lane, reason: result.reason), default: 0] += 1
+            lastRetries[push.lane] = result.retryReason
+        }
         if settlement.isTokenDead { unregistered[push.lane.app, default: 0] += 1 }
     }
 
@@ -101,7 +106,7 @@ extension SendResult {
         switch self {
         case .accepted: 200
         case .refused(let status, _, _, _): status
-        case .neverSent, .unknown: nil
+        case .neverSent, .unknown, .lost: nil
         }
     }
 }

@@ -46,7 +46,11 @@ actor Dispatcher {
     var laneControl = LaneControl()
     /// The connections of each lane to Apple.
     var connections: [Lane: LaneConnections] = [:]
+    /// The start of each lane's outage as it is stored in the outbox, 0 for a lane without one; nil until it was read.
+    var storedOutages: [Lane: Int64] = [:]
     private(set) var outageLogs: [Lane: OutageLog] = [:]
+    /// The limits of log lines about postponed pushes.
+    private var postponementThrottles: [Lane: GrowingThrottle] = [:]
     /// The relays that share the outbox.
     var fleet = FleetMembership()
     private var counts = DispatchCounts()
@@ -204,8 +208,21 @@ actor Dispatcher {
             spans.sent(push, result, to: clients[lane]?.server ?? "", took: Int64(time / .microseconds(1)))
         }
         context.log.attempt(push, result, time)
+        logPostponement(of: push, result, verdict)
         logOutage(of: lane, after: result)
         actSoon()
+    }
+
+    /// Logs that Apple has refused a push for now; at growing intervals, since usually many pushes are refused.
+    private func logPostponement(of push: ClaimedPush, _ result: SendResult, _ verdict: DeliveryPolicy.Verdict?) {
+        guard case .refused = result, case .settle(let settlement) = verdict,
+            case .postponed(let time, _, _) = settlement.change
+        else { return }
+        let now = context.now
+        guard let omitted = postponementThrottles[push.push.lane, default: GrowingThrottle()].take(at: now) else {
+            return
+        }
+        context.log.postponed(push, result, wait: time - now, omitted: omitted)
     }
 
     private func settle(_ settlements: [Settlement]) {

@@ -113,7 +113,7 @@ extension SendResult {
                     retryAfter: retryAfter
                 )
             case .neverSent, .unprocessed: .neverSent(reason: error.laneReason, retryAfter: retryAfter)
-            case .unknown: .unknown
+            case .unknown: error.code == .connectionLost ? .lost : .unknown
             }
     }
 }

@@ -12,11 +12,19 @@ struct LaneOutage: Hashable {
     /// the client waits before it sends the next one.
     static let circuitPause: Int64 = 30_000
 
+    /// The reason of a lane whose connections end before Apple answers: the code of the client's error, in the form of
+    /// Apple's reasons.
+    static let connectionLost = "ConnectionLost"
+
     init(since: Int64, after result: SendResult, nextTry: Int64) {
         self.since = since
         self.nextTry = nextTry
         reason = result.reason
-        if case .refused(let status, nil, _, _) = result { reason = "Status \(status)" }
+        switch result {
+        case .refused(let status, nil, _, _): reason = "Status \(status)"
+        case .lost: reason = LaneOutage.connectionLost
+        case .accepted, .refused, .neverSent, .unknown: break
+        }
     }
 
     /// Returns the longest pause after a failed attempt, in milliseconds, unless a longer one was asked for.
@@ -26,7 +34,7 @@ struct LaneOutage: Hashable {
     /// 500 and refused credentials ("Handling notification responses from APNs").
     static func longestPause(after result: SendResult) -> Int64 {
         switch result {
-        case .neverSent, .unknown: 3_500
+        case .neverSent, .unknown, .lost: 3_500
         case .accepted, .refused: 60_000
         }
     }

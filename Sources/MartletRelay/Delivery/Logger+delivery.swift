@@ -39,6 +39,25 @@ extension Logger {
         debug(.push, Logger.fields(of: push, result, time))
     }
 
+    /// Logs that Apple has refused a push for now.
+    ///
+    /// - Parameters:
+    ///   - push: The push, as it was before the attempt.
+    ///   - result: Apple's answer.
+    ///   - wait: The time until the next attempt, in milliseconds.
+    ///   - omitted: The number of such lines about the lane that were omitted since the last one.
+    func postponed(_ push: ClaimedPush, _ result: SendResult, wait: Int64, omitted: Int) {
+        let (app, environment) = push.push.lane.logFields
+        warning(
+            .pushPostponed,
+            [
+                "app": app, "env": environment, "apns_id": .string(push.push.id.description),
+                "reason": .string(result.retryReason), "attempt": .whole(push.attempts + 1),
+                "wait-seconds": .whole((wait + 999) / 1_000), "not-logged": omitted > 0 ? .whole(omitted) : nil,
+            ]
+        )
+    }
+
     private static func fields(of push: ClaimedPush, _ result: SendResult, _ time: Duration) -> Fields {
         let trace = push.push.traceParent.flatMap(TraceContext.init)
         let token: JSONValue? =
@@ -127,6 +146,7 @@ extension SendResult {
             "not sent, because Apple refused earlier pushes: \(reason)"
         case .neverSent(let reason, _): "not sent: \(reason)"
         case .unknown: "no answer"
+        case .lost: "no answer, because the connection was lost"
         }
     }
 }

@@ -13,6 +13,8 @@ enum SendResult: Sendable, Hashable {
     case neverSent(reason: String, retryAfter: Int64?)
     /// The push was sent and not answered.
     case unknown
+    /// The push was sent, and its connection or stream ended before the answer.
+    case lost
 }
 
 extension SendResult {
@@ -22,7 +24,17 @@ extension SendResult {
         case .accepted: ""
         case .refused(_, let reason, _, _): SendResult.listed(reason)
         case .neverSent(let reason, _): reason
-        case .unknown: SendResult.noAnswer
+        case .unknown, .lost: SendResult.noAnswer
+        }
+    }
+
+    /// The reason why a push is sent again, for people: Apple's status and reason, or that of a missing answer.
+    var retryReason: String {
+        switch self {
+        case .refused(let status, let reason?, _, _): "\(status) \(reason.rawValue)"
+        case .refused(let status, nil, _, _): "\(status)"
+        case .lost: LaneOutage.connectionLost
+        case .accepted, .neverSent, .unknown: reason
         }
     }
 

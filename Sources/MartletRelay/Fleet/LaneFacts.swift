@@ -42,7 +42,9 @@ struct LaneFacts: Sendable, Hashable {
     var members: [JSONValue.Member] {
         let members: [JSONValue.Member?] = [
             .init("in-flight", .whole(inFlight)), .init("connections", .whole(connections)),
-            JSONNumber(rate).map { .init("sent-per-second", .number($0)) }, .init("sent", .whole(sent)),
+            // To a tenth, which a sum over relays is not.
+            JSONNumber((rate * 10).rounded() / 10).map { .init("sent-per-second", .number($0)) },
+            .init("sent", .whole(sent)),
             .init(
                 "outcomes",
                 .object(Outcome.State.allCases.map { .init($0.rawValue, .whole(outcomes[$0, default: 0])) })

@@ -6,6 +6,10 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
 
     /// The relay accepts and delivers pushes.
     case relayStarted = "relay started"
+    /// The relay has started and cannot store pushes yet, so that it refuses them.
+    case relayStartedWithoutOutbox = "relay started without outbox"
+    /// The relay could not start, because its stored data is damaged.
+    case relayNotStarted = "relay not started"
     /// A listener accepts connections.
     case listening = "listening"
     /// An operator has requested a shutdown, directly or through another relay, whose audit log has the caller.
@@ -16,6 +20,9 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
     case relayStopped = "relay stopped"
     /// Log lines were discarded because the output was too slow.
     case logLinesDropped = "log lines dropped"
+
+    /// The clock of this machine has jumped, so that the relay deletes no outcomes for an hour.
+    case clockJumped = "clock jumped"
 
     // MARK: Configuration
 
@@ -84,6 +91,8 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
     case circuitOpened = "circuit opened"
     /// An attempt to send a push has ended.
     case push = "push"
+    /// APNs has refused a push for now, and the relay sends it again later.
+    case pushPostponed = "push postponed"
     /// APNs does not answer the pushes of a lane.
     case noAnswer = "no answer from APNs"
     /// APNs answers the pushes of a lane again.

@@ -179,6 +179,22 @@ struct RelayMetrics {
                 sheet.add(lane.labels, backlog[lane]?.oldest.map { Double(max(0, now - $0)) / 1_000 } ?? 0)
             }
         }
+        sheet.family(
+            "martlet_relay_outbox_retrying",
+            .gauge,
+            "Pushes that Apple refused for now or did not answer, and that are sent again."
+        )
+        if let backlog { for (lane, _) in lanes { sheet.add(lane.labels, backlog[lane]?.retrying ?? 0) } }
+        sheet.family(
+            "martlet_relay_outbox_oldest_retry_seconds",
+            .gauge,
+            "Time since the oldest push that is sent again was accepted; 0 without one."
+        )
+        if let backlog {
+            for (lane, _) in lanes {
+                sheet.add(lane.labels, backlog[lane]?.oldestRetry.map { Double(max(0, now - $0)) / 1_000 } ?? 0)
+            }
+        }
         sheet.family("martlet_relay_streams_in_flight", .gauge, "Pushes that were sent and not answered yet.")
         for (lane, report) in lanes { sheet.add(lane.labels, report.inFlight) }
         sheet.family(
@@ -241,7 +257,8 @@ struct RelayMetrics {
         )
         for (lane, teamID, condition) in conditions {
             guard let issuedAt = condition.tokenIssuedAt else { continue }
-            let age = snapshot.now / 1_000 - issuedAt.secondsSince1970
+            // A clock that was set back must not make the age negative.
+            let age = max(0, snapshot.now / 1_000 - issuedAt.secondsSince1970)
             sheet.add(lane.labels(and: teamID, as: "team"), age)
         }
         sheet.family("martlet_relay_provider_tokens_total", .counter, "Provider tokens that were used.")

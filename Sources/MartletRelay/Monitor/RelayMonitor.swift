@@ -38,6 +38,9 @@ actor RelayMonitor {
     private(set) var history = StatusHistory()
     private var memoryReturn = MemoryReturn(residentBytes: FreedMemory.residentBytes)
     private var expiryLog = ExpiryLog()
+    private var clockWatch = ClockWatch()
+    /// The origin of the times by the clock that nobody sets; it advances while the machine is suspended.
+    private let clockOrigin = ContinuousClock.now
     private var loopLag = Histogram.times
     private(set) var exports = ExportCounts()
     /// The limit for log lines about exports that failed.
@@ -249,6 +252,7 @@ actor RelayMonitor {
     /// Runs the maintenance; called once a second.
     func runMaintenance() async {
         let now = context.now
+        watchClock(at: now)
         // Before all else, because the outbox may take long.
         await intake.finishExpiredStreams(at: now / 1_000)
         logExpiry(isStart: false)
@@ -257,6 +261,7 @@ actor RelayMonitor {
         // Other relays pause lanes too, and the outbox may have been unavailable at the start.
         let state = await dispatcher.snapshot
         if context.sharedOutbox != nil || !state.knowsPauses { await dispatcher.syncLanes() }
+        await dispatcher.syncOutages()
         // Only the leader, because several relays would conflict.
         if state.fleet.isLeader {
             // Pushes may be due because the clock was set forward, which no timer notices.
@@ -270,7 +275,23 @@ actor RelayMonitor {
             returnMemory()
         }
         await checkOutbox()
-        if state.fleet.isLeader { await forgetOutcomes(before: now - context.configuration.retention) }
+        // A clock that was set ahead by mistake must not delete outcomes, which cannot be undone.
+        if state.fleet.isLeader, clockWatch.isTrusted {
+            await forgetOutcomes(before: now - context.configuration.retention)
+        }
+    }
+
+    /// Warns when the wall clock has jumped.
+    private func watchClock(at now: Int64) {
+        let steady = clockOrigin.duration(to: .now)
+        guard let jump = clockWatch.note(wall: now, steady: steady) else { return }
+        context.log.warning(
+            .clockJumped,
+            [
+                "seconds": .whole(jump / 1_000),
+                "deletes-outcomes-in-seconds": .whole(ClockWatch.confirmation.components.seconds),
+            ]
+        )
     }
 
     /// Publishes this relay's data and reads that of the other relays.

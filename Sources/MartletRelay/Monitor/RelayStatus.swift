@@ -16,7 +16,7 @@ extension RelaySnapshot {
         }
         let status: [JSONValue.Member?] = [
             .init("version", .string(MartletVersion.current)),
-            .init("state", .string(isDraining ? "draining" : store.problem == nil ? "ok" : "not-keeping")),
+            .init("state", .string(isDraining ? "draining" : store.problem == nil ? "ok" : "not-storing")),
             .init("started-at", .whole(context.startedAt)), .init("now", .whole(now)),
             .init("storage", .object(storageMembers)),
             .init("problems", .array(problems(apps))),
@@ -106,6 +106,7 @@ extension RelaySnapshot {
             .init("limit", .whole(configuration.outbox.limit)),
             store.problem.map { .init("problem", .string($0)) },
             store.problemSince.map { .init("since", .whole($0)) },
+            store.problemKind.map { .init("action", .string($0.action(at: configuration.data))) },
         ]
         return members.compactMap(\.self)
     }
@@ -122,11 +123,20 @@ extension RelaySnapshot {
             backlog.map { .init("backlog", .whole($0[lane]?.count ?? 0)) },
             backlog.map { .init("waiting", .whole(max(0, ($0[lane]?.count ?? 0) - facts.inFlight))) },
             backlog?[lane]?.oldest.map { .init("oldest-seconds", .whole(max(0, now - $0) / 1_000)) },
+            backlog.map { .init("retrying", .whole($0[lane]?.retrying ?? 0)) },
+            backlog?[lane]?.oldestRetry.map { .init("retrying-since", .whole($0)) },
+            retryReason(in: lane, backlog).map { .init("retry-reason", .string($0)) },
             .init("state", .string(pause != nil ? "paused" : problem != nil ? "down" : "ok")),
             pause.map { .init("manual-pause", $0.json) }, problem.map { .init("reason", .string($0.reason)) },
             problem.map { .init("since", .whole($0.since)) },
             problem.flatMap(\.nextTry).map { .init("paused-until", .whole($0)) },
         ]
         return members.compactMap(\.self) + facts.members
+    }
+
+    /// Returns the result of the last attempt after which this relay sends a push again; nil while none waits for that.
+    private func retryReason(in lane: Lane, _ backlog: [Lane: Backlog]?) -> String? {
+        guard let entry = backlog?[lane], entry.retrying > 0 else { return nil }
+        return dispatcher.counts.lastRetries[lane]
     }
 }

@@ -4,8 +4,9 @@ internal import MartletOutbox
 struct StoreHealth: Sendable {
     /// A change that is logged.
     enum Change: Equatable {
-        /// The outbox has failed; with the number of failures that were not logged before.
-        case failed(problem: String, omitted: Int)
+        /// The outbox has failed since a time in milliseconds since 1970; with the number of failures that were not
+        /// logged before.
+        case failed(problem: String, since: Int64, omitted: Int)
         /// The outbox can be used again.
         case recovered
     }
@@ -15,6 +16,8 @@ struct StoreHealth: Sendable {
 
     /// The error of the last write; nil when it succeeded.
     private(set) var problem: String?
+    /// The kind of the last write's error; nil when it succeeded.
+    private(set) var problemKind: OutboxError.Kind?
     /// The time of the first error since the last success, in milliseconds since 1970; nil when there is none.
     private(set) var problemSince: Int64?
     /// Whether the stored data is damaged, which retrying cannot repair.
@@ -26,7 +29,7 @@ struct StoreHealth: Sendable {
     /// The time of the last write or attempt to write.
     private var triedAt: Int64 = 0
     /// The limit for log lines about errors.
-    private var throttle = LogThrottle()
+    private var throttle = GrowingThrottle()
 
     /// The error for pushes that are refused without a write, as the next check finds out whether the outbox works
     /// again.
@@ -46,7 +49,9 @@ struct StoreHealth: Sendable {
             // A write to a damaged file may succeed; the outbox stays marked as damaged nevertheless.
             guard !isDamaged, problem != nil else { return nil }
             problem = nil
+            problemKind = nil
             problemSince = nil
+            throttle.end()
             return .recovered
         }
         let since = problemSince ?? now
@@ -55,7 +60,8 @@ struct StoreHealth: Sendable {
         problem = text
         isUnreachable = error.kind == .unreachable
         isDamaged = isDamaged || error.kind == .damaged
-        return throttle.take(at: now).map { .failed(problem: text, omitted: $0) }
+        problemKind = isDamaged ? .damaged : error.kind
+        return throttle.take(at: now).map { .failed(problem: text, since: since, omitted: $0) }
     }
 
     /// Records that the outbox has answered a read.

@@ -106,7 +106,7 @@ struct PushTracer {
             span.attributes.append(Attribute("http.response.status_code", status))
             span.error = reason?.rawValue ?? String(status)
         case .neverSent(let reason, _): span.error = reason
-        case .unknown: span.error = "NoAnswer"
+        case .unknown, .lost: span.error = "NoAnswer"
         }
         add(span)
     }

@@ -77,7 +77,9 @@ package struct Webhook: Sendable {
             throw RelayError("the report cannot be signed: \(error)")
         }
         let allowsAll = allowsPrivateAddresses
-        let call = HTTP1Call(host: address.host, port: address.port, tls: tls) { allowsAll || $0.isPublic }
+        var call = HTTP1Call(host: address.host, port: address.port, tls: tls) { allowsAll || $0.isPublic }
+        // The status is the answer; the body may have no end.
+        call.readsBody = false
         let answer: HTTPResponse
         do throws(TransportError) {
             answer = try await call.send(

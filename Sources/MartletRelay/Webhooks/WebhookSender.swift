@@ -83,6 +83,7 @@ actor WebhookSender {
                 .webhookFailed,
                 [
                     "app": .string(app), "url": .string(webhook.url), "error": .string("\(error)"),
+                    "since": count.problem.map { .string(Timestamp.text($0.since)) }, "waiting": .whole(tokens.count),
                     "not-logged": omitted > 0 ? .whole(omitted) : nil,
                 ]
             )

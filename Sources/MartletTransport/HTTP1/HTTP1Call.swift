@@ -8,6 +8,8 @@ package struct HTTP1Call: Sendable {
     package var port: UInt16
     /// The TLS settings of the connection; nil for cleartext.
     package var tls: TLSContext?
+    /// Whether the response includes its body; otherwise the call ends after the header fields.
+    package var readsBody = true
     /// Returns whether the client may connect to an address that the name resolves to.
     package var admits: @Sendable (SocketAddress) -> Bool
 
@@ -65,8 +67,9 @@ package struct HTTP1Call: Sendable {
         private let dialer: Dialer
         private let request: [UInt8]
         private var exchange: TransportExchange?
-        private var reply = HTTP1Reply(longestBody: HTTP1Call.longestBody)
+        private var reply: HTTP1Reply
         private var response: HTTPResponse?
+        private var nonsense = HTTP1Reply.Nonsense.noAnswer
         private var timer: LoopTimer?
         private var completion: ((Result<HTTPResponse, TransportError>) -> Void)?
 
@@ -74,6 +77,7 @@ package struct HTTP1Call: Sendable {
             self.call = call
             self.loop = loop
             self.request = request
+            reply = HTTP1Reply(longestBody: HTTP1Call.longestBody, readsBody: call.readsBody)
             dialer = Dialer(host: call.host, port: call.port, on: loop)
         }
 
@@ -112,7 +116,9 @@ package struct HTTP1Call: Sendable {
         private func isWhole(_ bytes: [UInt8], _ isAll: Bool) -> Bool {
             switch reply.state(of: bytes, isAll: isAll) {
             case .more: return false
-            case .nonsense: return true
+            case .nonsense(let reason):
+                nonsense = reason
+                return true
             case .whole(let response):
                 self.response = response
                 return true
@@ -130,7 +136,7 @@ package struct HTTP1Call: Sendable {
             } else {
                 let peer = "\(call.host):\(call.port)"
                 completion?(
-                    .failure(error ?? TransportError(.protocolViolation, "\(peer) did not send an HTTP/1 response"))
+                    .failure(error ?? TransportError(.protocolViolation, "\(peer) \(nonsense.rawValue)"))
                 )
             }
         }

@@ -14,7 +14,15 @@ struct HTTP1Reply {
         /// A whole answer.
         case whole(HTTPResponse)
         /// Bytes that are not an answer, or are too many.
-        case nonsense
+        case nonsense(Nonsense = .noAnswer)
+    }
+
+    /// The reason why bytes are not an answer.
+    enum Nonsense: String {
+        case noAnswer = "did not send an HTTP/1 response"
+        case longHead = "sent more than 16 KB of header fields"
+        case interimAnswers = "sent more than 16 KB of interim responses (1xx) without a final one"
+        case longBody = "sent a response that is too long"
     }
 
     /// The part that is read next, by which the end of a body is found (RFC 9112 §6.3).
@@ -27,14 +35,17 @@ struct HTTP1Reply {
 
     /// Bytes that the body may have.
     let longestBody: Int
+    /// Whether the answer includes its body; otherwise it is whole after its head.
+    let readsBody: Bool
 
     private var phase = Phase.head
     private var response = HTTPResponse(status: 0)
     /// The number of bytes that have been read for good.
     private var position = 0
 
-    init(longestBody: Int) {
+    init(longestBody: Int, readsBody: Bool = true) {
         self.longestBody = longestBody
+        self.readsBody = readsBody
     }
 
     /// Reads what has been added since the last call.
@@ -46,15 +57,17 @@ struct HTTP1Reply {
     mutating func state(of bytes: [UInt8], isAll: Bool) -> State {
         while case .head = phase {
             guard let end = HTTP1Reply.endOfHead(bytes, from: position) else {
-                let mayGoOn = bytes.count <= HTTP1Reply.longestHead && HTTP1Reply.mayBegin(bytes[position...])
-                return mayGoOn ? .more : .nonsense
+                guard HTTP1Reply.mayBegin(bytes[position...]) else { return .nonsense() }
+                guard bytes.count > HTTP1Reply.longestHead else { return .more }
+                return .nonsense(position == 0 ? .longHead : .interimAnswers)
             }
-            guard let head = HTTP1Reply.head(bytes[position..<end]), let next = phase(after: head) else {
-                return .nonsense
-            }
+            guard let head = HTTP1Reply.head(bytes[position..<end]) else { return .nonsense() }
             response = head
-            phase = next
             position = end
+            if HTTP1Reply.isInterim(head) { continue }
+            guard readsBody else { return .whole(response) }
+            guard let next = phase(after: head) else { return .nonsense(.longBody) }
+            phase = next
         }
         let rest = bytes[position...]
         switch phase {
@@ -64,18 +77,21 @@ struct HTTP1Reply {
             guard rest.count >= length else { return .more }
             response.body = Array(rest.prefix(length))
         case .untilTheEnd:
-            guard rest.count <= longestBody else { return .nonsense }
+            guard rest.count <= longestBody else { return .nonsense(.longBody) }
             guard isAll else { return .more }
             response.body = Array(rest)
         }
         return .whole(response)
     }
 
+    /// Whether a head is that of an interim answer, which comes before the real one (RFC 9110 §15.2), any number of
+    /// times.
+    private static func isInterim(_ head: HTTPResponse) -> Bool {
+        (100..<200).contains(head.status) && head.status != 101
+    }
+
     /// The part that follows a head; nil when it declares a body that is too long or has no length.
-    ///
-    /// An interim answer comes before the real one (RFC 9110 §15.2), any number of times.
     private func phase(after head: HTTPResponse) -> Phase? {
-        if (100..<200).contains(head.status), head.status != 101 { return .head }
         if head.fields["transfer-encoding"]?.lowercased() == "chunked" { return .chunks }
         if head.status == 204 || head.status == 304 { return .body(length: 0) }
         guard let text = head.fields["content-length"] else { return .untilTheEnd }
@@ -87,11 +103,12 @@ struct HTTP1Reply {
         while true {
             let line = bytes[position...].prefix(HTTP1Reply.longestChunkLine)
             guard let end = line.firstRange(of: Array("\r\n".utf8)) else {
-                return line.count < HTTP1Reply.longestChunkLine ? .more : .nonsense
+                return line.count < HTTP1Reply.longestChunkLine ? .more : .nonsense()
             }
             let size = String(decoding: line[..<end.lowerBound].prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
             let room = longestBody - response.body.count
-            guard let count = Int(size, radix: 16), (0...room).contains(count) else { return .nonsense }
+            guard let count = Int(size, radix: 16), count >= 0 else { return .nonsense() }
+            guard count <= room else { return .nonsense(.longBody) }
             if count == 0 { return .whole(response) }
             guard bytes.count - end.upperBound >= count + 2 else { return .more }
             response.body += bytes[end.upperBound..<end.upperBound + count]

@@ -219,6 +219,28 @@ import Testing
         #expect(machine.lanes[Self.busy]?.problem(at: 32_000) == nil)
     }
 
+    @Test func `a lane is down when connections are lost one after the other without an answer`() {
+        var machine = machine(claimed: (1...6).map { push($0, Self.busy) })
+        #expect(machine.takeActions(at: 0).sends.count == 6)
+        // The loss of several connections at the same time, with all pushes on them, is no outage.
+        for number in 1...3 as ClosedRange<Int64> { machine.answered(number, .lost, at: 1_000 + number) }
+        #expect(machine.lanes[Self.busy]?.outage == nil)
+        machine.answered(4, .accepted(uniqueID: nil), at: 1_900)
+        machine.answered(5, .lost, at: 2_000)
+        #expect(machine.lanes[Self.busy]?.outage == nil, "Apple has answered since")
+        machine.answered(6, .lost, at: 3_100)
+        let outage = machine.lanes[Self.busy]?.outage
+        #expect(outage?.reason == "ConnectionLost" && outage?.since == 2_000)
+    }
+
+    @Test func `connections that are lost long after each other are no outage`() {
+        var machine = machine(claimed: (1...2).map { push($0, Self.busy) })
+        #expect(machine.takeActions(at: 0).sends.count == 2)
+        machine.answered(1, .lost, at: 1_000)
+        machine.answered(2, .lost, at: 3_600_000)
+        #expect(machine.lanes[Self.busy]?.outage == nil)
+    }
+
     @Test func `a lane that sends its last push again is still down`() {
         var machine = machine(claimed: [push(1, Self.busy)])
         #expect(machine.takeActions(at: 1_000).sends.count == 1)

@@ -233,7 +233,7 @@ struct DeliveryWorld {
         case 16..<20: result = .unknown
         case 20..<24:
             delivered.append(push.push.id)
-            result = .unknown
+            result = dice < 22 ? .unknown : .lost
         default:
             delivered.append(push.push.id)
             result = .accepted(uniqueID: nil)

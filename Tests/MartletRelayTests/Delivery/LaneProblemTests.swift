@@ -55,6 +55,31 @@ import Testing
         await bench.relay.stop(within: .zero)
     }
 
+    @Test func `a lane whose connections Apple resets is down at once, and nothing of it stays in flight`() async throws
+    {
+        let bench = try await RelayBench(clock: clock.wall, log: lines.logger(.info))
+        #expect(await bench.push().json["state"] == "delivered")
+        await bench.apple.setFaults([Fault(.resetConnection)])
+        for number in 0..<60 {
+            let order = #"{"to":"5d3a6a\#(number + 100)0","payload":{"aps":{"alert":"Hi"}}}"#
+            #expect(await bench.ask("POST", "/v1/pushes", order).status == 202)
+        }
+        await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.outage != nil && $0.machine.isIdle }
+        let lane = await status(bench)
+        #expect(lane["state"] == "down" && lane["reason"] == "ConnectionLost" && lane["in-flight"] == 0, "\(lane)")
+        #expect(lines.objects.filter { $0["msg"] == "lane down" }.map { $0["reason"] } == ["ConnectionLost"])
+
+        // One push at a time shows whether that lasts.
+        let tried = await bench.parts.dispatcher.snapshot.counts.sent[Self.lane] ?? 0
+        clock.advance(by: 1)
+        await until(bench.parts.dispatcher) {
+            ($0.snapshot.counts.sent[Self.lane] ?? 0) > tried && $0.machine.isIdle
+        }
+        #expect(await status(bench)["reason"] == "ConnectionLost")
+        #expect(await bench.parts.dispatcher.snapshot.counts.sent[Self.lane] == tried + 1)
+        await bench.stop()
+    }
+
     @Test func `a lane that is down is not any more when none of its pushes is left`() async throws {
         let reserved = try SilentServer.unusedPort()
         let nowhere = LaneEndpoint(APNsEndpoint(host: "127.0.0.1", port: reserved.port, isEncrypted: false))

@@ -70,6 +70,7 @@ private struct LaneInOutage {
 
     @Test(arguments: [
         [LaneRecoveryTests.unreachable], [LaneRecoveryTests.unreachable, .unknown],
+        [LaneRecoveryTests.unreachable, .lost],
     ])
     func `a lane sends again within five seconds after Apple is back, and tries one push at a time until then`(
         results: [SendResult]

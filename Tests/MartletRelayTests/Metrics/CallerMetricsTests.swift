@@ -197,6 +197,7 @@ import Testing
         let all = lines.objects.filter { $0["msg"] == "webhook failed" }
         let line = try #require(all.first { $0["app"] == "orders" }, "\(lines.all)")
         #expect(line["error"] == "the answer was status 500", "\(line)")
+        #expect(line["since"]?.stringValue != nil && line["waiting"] == 1, "\(line)")
         #expect(line["url"]?.stringValue == "http://127.0.0.1:\(server.port)/hook", "\(line)")
         for word in ["hidden", secret, "dead00ff"] { #expect(!lines.all.contains { $0.contains(word) }, "\(word)") }
         await bench.stop()

@@ -64,6 +64,27 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a clock that is set ahead deletes no outcomes, and no age is negative after it was set back`()
+        async throws
+    {
+        let clock = TestClock()
+        let lines = LogLines()
+        let bench = try await RelayBench(clock: clock.wall, log: lines.logger(.warning)) { $0.retention = 1_000 }
+        let id = try await send(bench)
+        #expect(await state(of: id, in: bench) == "delivered")
+        await bench.parts.monitor.runMaintenance()
+        clock.advance(by: 45 * 86_400)
+        await bench.parts.monitor.runMaintenance()
+        #expect(await state(of: id, in: bench, waiting: false) == "delivered")
+        let jumps = lines.objects.filter { $0["msg"] == "clock jumped" }.map { $0["seconds"] }
+        #expect(jumps == [.whole(45 * 86_400)], "\(lines.all)")
+        clock.advance(by: -46 * 86_400)
+        let metrics = await bench.ask("GET", "/metrics").text
+        let ages = metrics.split(separator: "\n").filter { $0.hasPrefix("martlet_relay_provider_token_age_seconds{") }
+        #expect(ages.count == 1 && ages.allSatisfy { $0.hasSuffix(" 0") }, "\(ages)")
+        await bench.stop()
+    }
+
     @Test func `checks and lines in the log go on after a clock was set back`() async throws {
         var throttle = LogThrottle()
         let lines = [10_000_000, 10_000_500, 6_400_000, 6_400_001].map { throttle.take(at: $0) }

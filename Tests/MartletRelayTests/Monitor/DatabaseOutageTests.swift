@@ -77,8 +77,9 @@ import Testing
         let metrics = await bench.parts.monitor.metrics(of: ["orders"]).exposition
         #expect(metrics.contains("martlet_relay_outbox_writable 0"), "\(metrics)")
         let status = await bench.ask("GET", "/v1/status").json
-        #expect(status["state"] == "not-keeping", "\(status)")
+        #expect(status["state"] == "not-storing", "\(status)")
         #expect(status["storage"]?["problem"]?.stringValue?.contains(message) == true, "\(status)")
+        #expect(status["storage"]?["action"]?.stringValue?.contains("check that the database runs") == true)
     }
 
     @Test func `a database that hangs is noticed, and is used again when it answers`() async throws {
@@ -120,6 +121,9 @@ import Testing
         try await server.crash()
         let bench = try await bench()
         await expectReports(of: bench, "the database has not answered yet: ")
+        let starts = lines.objects.filter { $0["msg"]?.stringValue?.hasPrefix("relay started") == true }
+        #expect(starts.map { $0["msg"] } == ["relay started without outbox"], "\(lines.all)")
+        #expect(starts.first?["error"]?.stringValue?.contains("the database has not answered yet") == true)
         #expect(await backlog(of: bench) == nil)
         #expect(!(await bench.parts.monitor.metrics(of: ["orders"]).exposition.contains(#"state="waiting""#)))
         let refusal = await send(1, to: bench)

@@ -7,16 +7,26 @@ import Testing
     @Test func `a failure is reported with its start until a success`() {
         var health = StoreHealth()
         let failed = health.note(OutboxError(.full, "no room"), at: 1_000)
-        #expect(failed == .failed(problem: "no room", omitted: 0))
-        let repeated = health.note(OutboxError(.full, "still none"), at: 1_500)
-        #expect(repeated == nil, "one line in a second")
-        let later = health.note(OutboxError(.full, "still none"), at: 2_500)
-        #expect(later == .failed(problem: "still none", omitted: 1))
+        #expect(failed == .failed(problem: "no room", since: 1_000, omitted: 0))
+        let repeated = (2...10).map { health.note(OutboxError(.full, "still none"), at: $0 * 1_000) }
+        #expect(repeated.allSatisfy { $0 == nil }, "not a line each second")
+        let later = health.note(OutboxError(.full, "still none"), at: 11_000)
+        #expect(later == .failed(problem: "still none", since: 1_000, omitted: 9))
         #expect(health.problemSince == 1_000 && health.refusal == nil)
-        let recovered = health.note(nil, at: 3_000)
+        let recovered = health.note(nil, at: 13_000)
         #expect(recovered == .recovered && health.problem == nil && health.problemSince == nil)
-        let success = health.note(nil, at: 4_000)
+        let success = health.note(nil, at: 14_000)
         #expect(success == nil)
+        let next = health.note(OutboxError(.full, "no room"), at: 15_000)
+        #expect(next == .failed(problem: "no room", since: 15_000, omitted: 0), "a new problem is logged at once")
+    }
+
+    @Test func `the lines about a problem that lasts get rarer, to one in ten minutes`() {
+        var throttle = GrowingThrottle()
+        let times = (0..<7_200 as Range<Int64>).filter { throttle.take(at: $0 * 1_000) != nil }
+        #expect(times == [0, 10, 30, 70, 150, 310, 630] + (0..<10).map { 1_230 + $0 * 600 })
+        let back = throttle.take(at: 1_000)
+        #expect(back != nil, "a clock that was set back")
     }
 
     @Test func `pushes are refused without a write while a database does not answer`() {

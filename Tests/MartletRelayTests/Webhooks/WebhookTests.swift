@@ -3,6 +3,7 @@ import MartletHTTPServer
 import MartletOutbox
 import MartletSimulator
 import MartletTransport
+import TestSupport
 import Testing
 
 @testable import MartletRelay
@@ -119,6 +120,44 @@ import Testing
         #expect(found?["token"] == "dead00ff" && found?["environment"] == "development")
         #expect(found?["topic"] == "com.example.orders.voip")
         server.stop()
+        loop.shutdown()
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffff\r\nxxxx", nil),
+        ("HTTP/1.1 200 OK\r\n" + String(repeating: "x: y\r\n", count: 3_000), "more than 16 KB of header fields"),
+        (String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1_000), "more than 16 KB of interim responses"),
+    ])
+    func `a status 200 is enough, and endless fields have a message of their own`(answer: String, error: String?)
+        async throws
+    {
+        let server = try SilentServer()
+        server.answerOnce(with: Array(answer.utf8))
+        let webhook = try Webhook(
+            url: "http://127.0.0.1:\(server.port)/hook",
+            secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            allowsPrivateAddresses: true
+        )
+        let dead = DeadToken(
+            cursor: 1,
+            token: try DeviceToken(hex: "dead00ff"),
+            environment: .production,
+            topic: "com.example.orders",
+            unregisteredAt: 1,
+            learntAt: 2,
+            reason: "Unregistered"
+        )
+        let loop = try EventLoop()
+        var message: String?
+        do {
+            try await webhook.report([dead], of: "orders", at: 5_000, on: loop)
+        } catch {
+            message = "\(error)"
+        }
+        #expect(
+            (message == nil) == (error == nil) && (error.map { message?.contains($0) == true } ?? true),
+            "\(message ?? "")"
+        )
         loop.shutdown()
     }
 

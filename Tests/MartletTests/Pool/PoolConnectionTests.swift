@@ -142,6 +142,20 @@ import Testing
         #expect(story.machine.waitingCount == 0)
     }
 
+    @Test func `a connection that is lost before any answer counts as a failed attempt for pushes that wait`() throws {
+        var story = PoolStory(usesProviderTokens: true)
+        story.submit("a", "b")
+        story.submit("c", retry: RetryPolicy(retries: 1))
+        story.open()
+        #expect(story.actions() == ["connect 1", "open a on 1"])
+        story.disconnect()
+        try story.breakOff("a")
+        #expect(story.actions() == ["fail b: connectionLost, neverSent", "fail a: connectionLost, unknown"])
+        story.wait(.seconds(1))
+        story.open(2)
+        #expect(story.actions() == ["connect 2", "open c on 2"])
+    }
+
     @Test func `a connection that is rejected fails nothing as long as another is good`() throws {
         var story = PoolStory()
         story.submit("a")
@@ -173,6 +187,19 @@ import Testing
             story.wait(.milliseconds(10))
         }
         #expect(connects < 20)
+    }
+
+    @Test func `a push that waits for a token leaves a connection that accepts no more`() {
+        var story = PoolStory(usesProviderTokens: true, hasToken: false)
+        story.submit("a")
+        story.open()
+        #expect(story.actions() == ["connect 1", "request token"])
+        story.goAway()
+        story.receiveToken()
+        story.wait(.seconds(1))
+        #expect(story.actions() == ["close 1", "connect 2"])
+        story.open(2)
+        #expect(story.actions() == ["open a on 2"])
     }
 
     @Test func `a lost connection leaves what was on it in doubt and loses nothing else`() throws {

@@ -62,6 +62,35 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 204 OK\r\ntransfer-encoding: chunked\r\n\r\nffff\r\nxxxx",
+        "HTTP/1.1 204 OK\r\ncontent-length: 99999999999\r\n\r\nx", "HTTP/1.1 103 \r\n\r\nHTTP/1.1 204 \r\n\r\nxxxx",
+    ])
+    func `an answer without its body is whole after its head`(text: String) {
+        var reply = HTTP1Reply(longestBody: 100, readsBody: false)
+        guard case .whole(let response) = reply.state(of: Array(text.utf8), isAll: false) else {
+            Issue.record("\(reply.state(of: Array(text.utf8), isAll: false))")
+            return
+        }
+        #expect(response.status == 204 && response.body.isEmpty)
+    }
+
+    @Test func `fields, interim answers and bodies without end have messages of their own`() {
+        let field = String(repeating: "x: y\r\n", count: 3_000)
+        let interim = String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1_000)
+        let cases: [(text: String, reason: HTTP1Reply.Nonsense)] = [
+            ("HTTP/1.1 200 OK\r\n" + field, .longHead), (interim, .interimAnswers), ("SSH-2.0\r\n", .noAnswer),
+            ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffff\r\n", .longBody),
+        ]
+        for (text, expected) in cases {
+            guard case .nonsense(let reason) = state(text) else {
+                Issue.record("\(expected): \(state(text))")
+                continue
+            }
+            #expect(reason == expected)
+        }
+    }
+
     @Test func `an answer that breaks off is none`() {
         guard case .more = state("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel", isAll: true) else {
             Issue.record("half an answer is taken for one")

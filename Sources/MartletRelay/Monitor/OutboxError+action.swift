@@ -1,0 +1,24 @@
+internal import MartletOutbox
+
+extension OutboxError.Kind {
+    /// Returns the remedy for an operator; the relay resumes by itself unless it says otherwise.
+    func action(at place: OutboxPlace) -> String {
+        switch (self, place) {
+        case (.damaged, .file(let path)):
+            "stop the relay and restore a backup: delete \(path)-wal and \(path)-shm, replace \(path) with a copy that"
+                + " martlet relay backup made, and start the relay"
+        case (.damaged, .database):
+            "restore the database with the tools of PostgreSQL"
+        case (.full, .file(let path)):
+            "free space on the disk of \(path), or raise limit if that many pushes wait"
+        case (.full, .database):
+            "free space on the disk of the database, or raise limit if that many pushes wait"
+        case (.inUse, _):
+            "stop the other relay, or set data to another file"
+        case (.unavailable, .file(let path)), (.unreachable, .file(let path)), (.closed, .file(let path)):
+            "check that the relay can write \(path), and its disk with df and dmesg"
+        case (.unavailable, .database), (.unreachable, .database), (.closed, .database):
+            "check that the database runs and accepts the connections of the relay"
+        }
+    }
+}
