@@ -18,8 +18,9 @@ extension Lint {
 
         private let parts: Parts
 
-        package init(_ id: String, _ severity: Severity, _ page: ApplePage, _ summary: String = "") {
-            parts = Parts(id, severity, summary, page.address)
+        /// Creates a rule without a summary, which ``when(_:)`` adds.
+        package init(_ id: String, _ severity: Severity, _ page: ApplePage) {
+            parts = Parts(id, severity, "", page.address)
         }
 
         private init(_ parts: Parts) {
