@@ -131,15 +131,11 @@ extension NotificationCategories.Action {
     }
 
     fileprivate var json: JSONValue {
-        var options = JSONObjectBuilder(capacity: 3)
-        options.add("foreground", isForeground ? true : nil)
-        options.add("destructive", isDestructive ? true : nil)
-        options.add("authenticationRequired", requiresAuthentication ? true : nil)
-        var members = JSONObjectBuilder(capacity: 3)
-        members.add("id", id)
-        members.add("title", title)
-        members.add("options", options.object == [:] ? nil : options.object)
-        return members.object
+        let options = JSONValue.object(of: [
+            "foreground": isForeground ? true : nil, "destructive": isDestructive ? true : nil,
+            "authenticationRequired": requiresAuthentication ? true : nil,
+        ])
+        return .object(of: ["id": id, "title": title, "options": options == [:] ? nil : options])
     }
 }
 

@@ -138,12 +138,11 @@ struct FieldReader {
     // MARK: Schema
 
     var objectSchema: JSONValue {
-        var members = JSONObjectBuilder(capacity: 4)
-        members.add("type", "object")
-        members.add("properties", .object(fields.map { JSONValue.Member($0.name, $0.schema) }))
-        members.add("required", .array(fields.filter(\.isRequired).map { .string($0.name) }))
-        members.add("additionalProperties", false)
-        return members.object
+        .object(of: [
+            "type": "object", "properties": JSONValue.object(fields.map { JSONValue.Member($0.name, $0.schema) }),
+            "required": JSONValue.array(fields.filter(\.isRequired).map { .string($0.name) }),
+            "additionalProperties": false,
+        ])
     }
 
     private mutating func record(_ name: String, isRequired: Bool, _ schema: [JSONValue.Member]) {

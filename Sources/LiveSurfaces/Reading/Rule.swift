@@ -27,11 +27,10 @@ extension Rule where Value == String {
         Rule(
             standIn: "",
             schema: {
-                var members = JSONObjectBuilder(capacity: 3)
-                members.add("type", "string")
-                members.add("minLength", minimum > 0 ? minimum : nil)
-                members.add("maxLength", maximum < .max ? maximum : nil)
-                return members.object.members ?? []
+                JSONValue.object(of: [
+                    "type": "string", "minLength": minimum > 0 ? minimum : nil,
+                    "maxLength": maximum < .max ? maximum : nil,
+                ]).members ?? []
             },
             read: { value in
                 guard case .string(let text) = value else { return .problem(.invalidType, value.mismatch("a string")) }
