@@ -4,7 +4,7 @@ package struct Flag: Parameter {
 
     /// Creates a flag.
     package init(_ spelling: String, _ help: String) {
-        description = ParameterDescription(kind: .flag, spelling: spelling, help: help)
+        description = ParameterDescription(.flag, spelling, help)
     }
 
     /// Part of `Parameter`.

@@ -38,6 +38,20 @@ package struct ParameterDescription: Sendable, Hashable {
     /// The environment variable; nil if it is derived from the spelling.
     var ownVariable: String?
 
+    init(_ kind: Kind, _ spelling: String, _ help: String) {
+        self.kind = kind
+        self.spelling = spelling
+        self.help = help
+    }
+
+    /// Creates the description of an option or argument with values of a type.
+    init<Value: ArgumentValue>(_ kind: Kind, _ spelling: String, of type: Value.Type, _ help: String) {
+        self.init(kind, spelling, help)
+        valueName = kind == .option ? Value.valueName : ""
+        choices = Value.choices
+        isFile = Value.isFile
+    }
+
     /// The parameter in the help and in messages.
     var label: String {
         switch kind {
