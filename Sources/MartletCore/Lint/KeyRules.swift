@@ -53,12 +53,7 @@ enum KeyRules {
             neighbour: ("alert", PayloadKey.alert),
             unknown: .apsKeyUnknown
         )
-        let alert = Table(
-            name: "alert",
-            keys: alertKeys,
-            neighbour: ("aps", PayloadKey.aps),
-            unknown: .alertKeyUnknown
-        )
+        let alert = Table(name: "alert", keys: alertKeys, neighbour: ("aps", PayloadKey.aps), unknown: .alertKeyUnknown)
         return check(aps, own, at: ["aps"]) + check(aps["alert"], alert, at: ["aps", "alert"])
             + localizedTexts(of: aps["alert"])
             + check(aps["sound"], soundTable, at: ["aps", "sound"])

@@ -84,9 +84,7 @@ package struct ApplePage: Sendable {
         "documentation/activitykit/starting-and-updating-live-activities-with-activitykit-push-notifications"
     )
     /// "Updating widgets with WidgetKit push notifications".
-    package static let widgets = ApplePage(
-        "documentation/widgetkit/updating-widgets-with-widgetkit-push-notifications"
-    )
+    package static let widgets = ApplePage("documentation/widgetkit/updating-widgets-with-widgetkit-push-notifications")
     /// "Handling notification responses from APNs".
     package static let responses = ApplePage(notifications + "handling-notification-responses-from-apns")
     /// "Establishing a certificate-based connection to APNs".
