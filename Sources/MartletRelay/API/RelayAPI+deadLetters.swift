@@ -35,12 +35,7 @@ extension RelayAPI {
             summary: "An abandoned push with its device token and payload, which are personal data",
             access: .scope("manage", audit: "show-dead-letter"),
             parameters: [
-                RouteParameter(
-                    .path,
-                    name: "id",
-                    summary: "The identifier of the push",
-                    schema: .schema("PushID")
-                )
+                RouteParameter(.path, name: "id", summary: "The identifier of the push", schema: .schema("PushID"))
             ],
             answers: [RouteAnswer(200, "The push", .schema("DeadLetter"))],
             problems: [404, 503]
