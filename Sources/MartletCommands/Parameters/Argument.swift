@@ -36,10 +36,8 @@ package struct Argument<Value: Sendable>: Parameter {
         }
     }
 
-    /// Part of `Parameter`.
     package var descriptions: [ParameterDescription] { [description] }
 
-    /// Part of `Parameter`.
     package func take(from words: inout Words) throws(UsageError) -> Value {
         try read(&words, description)
     }

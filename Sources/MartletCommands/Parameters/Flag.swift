@@ -7,10 +7,8 @@ package struct Flag: Parameter {
         description = ParameterDescription(.flag, spelling, help)
     }
 
-    /// Part of `Parameter`.
     package var descriptions: [ParameterDescription] { [description] }
 
-    /// Part of `Parameter`.
     package func take(from words: inout Words) throws(UsageError) -> Bool {
         try words.takeFlag(description)
     }

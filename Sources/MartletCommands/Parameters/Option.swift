@@ -111,10 +111,8 @@ package struct Option<Value: Sendable>: Parameter {
         }
     }
 
-    /// Part of `Parameter`.
     package var descriptions: [ParameterDescription] { [description] }
 
-    /// Part of `Parameter`.
     package func take(from words: inout Words) throws(UsageError) -> Value {
         try read(words.takeValues(of: description), description)
     }

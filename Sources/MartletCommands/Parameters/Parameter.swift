@@ -105,24 +105,19 @@ extension ArgumentValue {
     /// The maximum length of a list of choices that is used as the name of a value.
     private static var longestName: Int { 30 }
 
-    /// Part of `ArgumentValue`.
     package init(argument: String, source: String?) throws(UsageError) {
         try self.init(argument: argument)
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String {
         let name = choices.joined(separator: "|")
         return name.isEmpty || name.count > longestName ? "name" : name
     }
 
-    /// Part of `ArgumentValue`.
     package static var choices: [String] { [] }
 
-    /// Part of `ArgumentValue`.
     package static var choiceSummaries: [String] { [] }
 
-    /// Part of `ArgumentValue`.
     package static var isFile: Bool { false }
 
     /// Returns the error for text that is not one of the choices.
@@ -145,9 +140,7 @@ package struct FilePath: ArgumentValue {
         path = argument
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String { "path" }
-    /// Part of `ArgumentValue`.
     package static var isFile: Bool { true }
 }
 
@@ -157,7 +150,6 @@ extension String: ArgumentValue {
         self = argument
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String { "text" }
 }
 
@@ -171,7 +163,6 @@ extension FixedWidthInteger where Self: ArgumentValue {
         self = number
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String { "number" }
 }
 
@@ -187,6 +178,5 @@ extension ArgumentValue where Self: RawRepresentable & CaseIterable, RawValue ==
         self = value
     }
 
-    /// Part of `ArgumentValue`.
     package static var choices: [String] { allCases.map(\.rawValue) }
 }
