@@ -131,15 +131,11 @@ extension NotificationCategories.Action {
     }
 
     fileprivate var json: JSONValue {
-        var options = JSONObjectBuilder(capacity: 3)
-        options.add("foreground", isForeground ? true : nil)
-        options.add("destructive", isDestructive ? true : nil)
-        options.add("authenticationRequired", requiresAuthentication ? true : nil)
-        var members = JSONObjectBuilder(capacity: 3)
-        members.add("id", id)
-        members.add("title", title)
-        members.add("options", options.object == [:] ? nil : options.object)
-        return members.object
+        let options = JSONValue.object(of: [
+            "foreground": isForeground ? true : nil, "destructive": isDestructive ? true : nil,
+            "authenticationRequired": requiresAuthentication ? true : nil,
+        ])
+        return .object(of: ["id": id, "title": title, "options": options == [:] ? nil : options])
     }
 }
 
@@ -147,24 +143,20 @@ extension Rule where Value == String {
     fileprivate static let actionName = formatted(
         pattern: "^[a-z][a-z0-9_]*$",
         "must be lower-case letters, digits and _, a letter first"
-    ) { isName($0.utf8[...], alsoHyphen: false) }
+    ) { isName($0.utf8[...], with: "_") }
 
     fileprivate static let categoryName = formatted(
         pattern: #"^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$"#,
         "must be lower-case letters, digits, _ and -, a letter first, with dots between parts"
     ) { text in
         text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-            .allSatisfy { isName($0, alsoHyphen: true) }
+            .allSatisfy { isName($0, with: "_-") }
     }
 
-    private static func isName(_ text: Substring.UTF8View, alsoHyphen: Bool) -> Bool {
-        guard let first = text.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else { return false }
-        return text.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
-            case UInt8(ascii: "-"): alsoHyphen
-            default: false
-            }
-        }
+    /// Whether the text is a letter, followed by letters, digits and these signs; all letters are lower-case.
+    private static func isName(_ text: Substring.UTF8View, with signs: String) -> Bool {
+        let letters = "abcdefghijklmnopqrstuvwxyz"
+        return text.first.map(letters.utf8.contains) == true
+            && text.allSatisfy((letters + "0123456789" + signs).utf8.contains)
     }
 }

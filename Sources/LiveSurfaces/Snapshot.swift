@@ -29,15 +29,10 @@ public struct Snapshot<Content: Surface>: Sendable, Hashable {
 
     /// The snapshot as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
-        var members = JSONObjectBuilder(capacity: 7)
-        members.add("schemaVersion", SurfaceSnapshot.schemaVersion)
-        members.add("id", id)
-        members.add("surfaceId", surfaceID)
-        members.add("kind", kind)
-        members.add("updatedAt", updatedAt.rawValue)
-        members.add("state", state)
-        members.add(kind.rawValue, surface.json)
-        return members.object
+        .object(of: [
+            "schemaVersion": SurfaceSnapshot.schemaVersion, "id": id, "surfaceId": surfaceID, "kind": kind.rawValue,
+            "updatedAt": updatedAt.rawValue, "state": state.rawValue, kind.rawValue: surface.json,
+        ])
     }
 }
 

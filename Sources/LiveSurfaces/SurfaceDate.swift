@@ -1,3 +1,5 @@
+internal import MartletCore
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -148,8 +150,4 @@ extension Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
-}
-
-extension UInt8 {
-    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

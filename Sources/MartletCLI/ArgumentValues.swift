@@ -14,7 +14,6 @@ extension DeviceToken: ArgumentValue {
         }
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String { "token" }
 }
 
@@ -27,7 +26,6 @@ extension APNsID: ArgumentValue {
         self = id
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String { "uuid" }
 }
 
@@ -41,7 +39,6 @@ extension CollapseID: ArgumentValue {
         }
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String { "text" }
 }
 
@@ -52,9 +49,7 @@ extension InterruptionLevel: ArgumentValue {
         guard InterruptionLevel.all.contains(self) else { throw InterruptionLevel.invalidChoice(argument) }
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String { "level" }
-    /// Part of `ArgumentValue`.
     package static var choices: [String] { all.map(\.rawValue) }
 }
 
@@ -65,9 +60,7 @@ extension PushType: ArgumentValue {
         guard PushType.all.contains(self) else { throw PushType.invalidChoice(argument) }
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String { "type" }
-    /// Part of `ArgumentValue`.
     package static var choices: [String] { all.map(\.rawValue) }
 }
 
@@ -80,7 +73,6 @@ extension Priority: ArgumentValue {
         self = priority
     }
 
-    /// Part of `ArgumentValue`.
     package static var choices: [String] { ["10", "5", "1"] }
 }
 
@@ -94,7 +86,6 @@ extension LiveActivityPriority: ArgumentValue {
         }
     }
 
-    /// Part of `ArgumentValue`.
     package static var choices: [String] { ["10", "5"] }
 }
 
@@ -108,7 +99,6 @@ extension CustomData: ArgumentValue {
         }
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String { "json" }
 }
 
@@ -148,7 +138,6 @@ extension APNsEndpoint: ArgumentValue {
         self.init(host: String(host), port: port, isEncrypted: isEncrypted)
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String { "host:port" }
 }
 

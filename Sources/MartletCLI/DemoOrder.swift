@@ -102,9 +102,7 @@ enum DemoOrder {
     private static let link = "trattoria://orders/42"
 
     static let widget = SurfaceSnapshot.widget(
-        snapshot(
-            WidgetSurface(title: "In the oven", body: "Order 42, 18 minutes", progress: 0.3, deepLink: link)
-        )
+        snapshot(WidgetSurface(title: "In the oven", body: "Order 42, 18 minutes", progress: 0.3, deepLink: link))
     )
     static let control = SurfaceSnapshot.control(
         snapshot(ControlSurface(label: "Ring the bell", deepLink: link, controlKind: .toggle, isOn: true))
@@ -121,9 +119,7 @@ enum DemoOrder {
         )
     )
     static let standBy = SurfaceSnapshot.standBy(
-        snapshot(
-            StandBySurface(title: "In the oven", body: "Order 42, 18 minutes", progress: 0.3, deepLink: link)
-        )
+        snapshot(StandBySurface(title: "In the oven", body: "Order 42, 18 minutes", progress: 0.3, deepLink: link))
     )
     private static let notification = SurfaceSnapshot.notification(
         snapshot(

@@ -28,10 +28,7 @@ struct LiveContentOptions: Sendable {
             "Time from which the content is outdated: seconds since 1970, a date and time such as "
                 + "2030-01-01T00:00:00Z, or a duration such as +1h"
         ),
-        Option<FiniteNumber?>(
-            "--relevance-score",
-            "Relevance score; the activity with the highest score is shown"
-        )
+        Option<FiniteNumber?>("--relevance-score", "Relevance score; the activity with the highest score is shown")
     ) { LiveContentOptions(staleDate: $0, relevanceScore: $1?.value) }
 }
 

@@ -25,14 +25,7 @@ struct ServerOptions: Sendable {
         KeyOptions.declared,
         CertificateOptions.declared
     ) {
-        ServerOptions(
-            environment: $0,
-            host: $1,
-            authorities: $2,
-            isWithoutRetries: $3,
-            key: $4,
-            certificate: $5
-        )
+        ServerOptions(environment: $0, host: $1, authorities: $2, isWithoutRetries: $3, key: $4, certificate: $5)
     }
 
     /// Whether the server is Apple's.

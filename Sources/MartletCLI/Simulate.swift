@@ -14,11 +14,7 @@ extension Command {
             "simulate --fault flaky --fault slow --seed 7",
             "simulate --listen 0.0.0.0 --port 443 --name apns --ca-directory /certificates",
         ],
-        Option<UInt16>(
-            "--port",
-            "Port for pushes; 0 for any free port",
-            default: 2197
-        ),
+        Option<UInt16>("--port", "Port for pushes; 0 for any free port", default: 2197),
         Option<UInt16?>(
             "--channel-port",
             "Port for channel management; by default Apple's, 2195 for development and 2196 for production, "
@@ -26,11 +22,7 @@ extension Command {
         ),
         Option<UInt16>("--inbox-port", "Port of the HTTP interface and the inbox; 0 for any free port", default: 8197),
         Option("--listen", "IP address to listen on; 0.0.0.0 for all interfaces", default: ListenHost.loopback),
-        Option(
-            "--environment",
-            "Apple's environment to simulate",
-            default: SimulatedAPNs.Environment.development
-        ),
+        Option("--environment", "Apple's environment to simulate", default: SimulatedAPNs.Environment.development),
         AuthorityOptions.declared,
         Option<UInt32>(
             "--streams-before-token",

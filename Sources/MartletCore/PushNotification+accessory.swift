@@ -37,12 +37,6 @@ extension PushNotification {
             aps.write("keyID", Data(keyID).base64EncodedString())
             aps.write("messageIndex", String(messageIndex))
         }
-        return opaque(
-            object.finish(),
-            pushType: .accessory,
-            priority: priority,
-            expiration: expiration,
-            id: id
-        )
+        return opaque(object.finish(), pushType: .accessory, priority: priority, expiration: expiration, id: id)
     }
 }

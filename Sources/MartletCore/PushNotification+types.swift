@@ -14,7 +14,7 @@ extension PushNotification {
         expiration: Expiration? = PushType.voip.descriptor?.defaultExpiration,
         id: APNsID? = nil
     ) -> PushNotification {
-        custom(.voip, call, priority: .immediate, expiration: expiration, id: id)
+        custom(.voip, call, expiration: expiration, id: id)
     }
 
     /// Creates an event in a Push to Talk channel, for the token of the session.
@@ -31,7 +31,7 @@ extension PushNotification {
         expiration: Expiration? = PushType.pushToTalk.descriptor?.defaultExpiration,
         id: APNsID? = nil
     ) -> PushNotification {
-        custom(.pushToTalk, event, priority: .immediate, expiration: expiration, id: id)
+        custom(.pushToTalk, event, expiration: expiration, id: id)
     }
 
     /// Creates a push that makes the app update its Push to Talk service (iOS 17.2).
@@ -46,13 +46,7 @@ extension PushNotification {
         expiration: Expiration? = PushType.pushToTalk.descriptor?.defaultExpiration,
         id: APNsID? = nil
     ) -> PushNotification {
-        opaque(
-            payload(aps: #""ptt-push-type":"service-update""#, event),
-            pushType: .pushToTalk,
-            priority: .immediate,
-            expiration: expiration,
-            id: id
-        )
+        custom(.pushToTalk, event, aps: #""ptt-push-type":"service-update""#, expiration: expiration, id: id)
     }
 
     /// Creates an update of a watch face's complication.
@@ -110,13 +104,7 @@ extension PushNotification {
         var object = JSONObjectWriter(capacity: 128)
         object.write("container-identifier", containerIdentifier)
         object.write("domain", domain)
-        return opaque(
-            object.finish(),
-            pushType: .fileProvider,
-            priority: .immediate,
-            expiration: expiration,
-            id: id
-        )
+        return opaque(object.finish(), pushType: .fileProvider, priority: .immediate, expiration: expiration, id: id)
     }
 
     /// Creates a push that makes WidgetKit reload the app's widgets (iOS, iPadOS, macOS, visionOS and watchOS 26).
@@ -133,13 +121,7 @@ extension PushNotification {
         expiration: Expiration? = nil,
         id: APNsID? = nil
     ) -> PushNotification {
-        opaque(
-            payload(aps: #""content-changed":true"#, nil),
-            pushType: .widgets,
-            priority: priority,
-            expiration: expiration,
-            id: id
-        )
+        custom(.widgets, aps: contentChanged, priority: priority, expiration: expiration, id: id)
     }
 
     /// Creates a push that makes the system reload the app's controls (iOS and iPadOS 18, macOS and watchOS 26).
@@ -156,13 +138,7 @@ extension PushNotification {
         expiration: Expiration? = nil,
         id: APNsID? = nil
     ) -> PushNotification {
-        opaque(
-            payload(aps: #""content-changed":true"#, nil),
-            pushType: .controls,
-            priority: priority,
-            expiration: expiration,
-            id: id
-        )
+        custom(.controls, aps: contentChanged, priority: priority, expiration: expiration, id: id)
     }
 
     /// Creates a push that makes a managed device contact its server.
@@ -227,22 +203,20 @@ extension PushNotification {
         return opaque(object.finish(), pushType: nil, expiration: expiration, id: id)
     }
 
-    /// Creates a push that carries only the app's own data.
+    private static let contentChanged = #""content-changed":true"#
+
+    /// Creates a push that carries the app's own data, and members of `aps` that are already JSON.
     private static func custom(
         _ type: PushType,
-        _ data: CustomData?,
-        priority: Priority,
+        _ data: CustomData? = nil,
+        aps: String? = nil,
+        priority: Priority = .immediate,
         expiration: Expiration?,
         id: APNsID?
     ) -> PushNotification {
-        opaque(payload(aps: nil, data), pushType: type, priority: priority, expiration: expiration, id: id)
-    }
-
-    /// Encodes a payload from members that are already JSON.
-    private static func payload(aps: String?, _ custom: CustomData?) -> [UInt8] {
-        var object = JSONObjectWriter(capacity: 64 + (custom?.members.count ?? 0))
+        var object = JSONObjectWriter(capacity: 64 + (data?.members.count ?? 0))
         if let aps { object.write("aps") { $0.splice(Array(aps.utf8)) } }
-        if let custom { object.splice(custom.members) }
-        return object.finish()
+        if let data { object.splice(data.members) }
+        return opaque(object.finish(), pushType: type, priority: priority, expiration: expiration, id: id)
     }
 }

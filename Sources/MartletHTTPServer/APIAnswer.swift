@@ -67,8 +67,6 @@ extension HTTP1Answer {
 
     /// Returns a response with bytes.
     package static func bytes(_ bytes: [UInt8], status: Int = 200, type: String) -> HTTP1Answer {
-        .whole(
-            HTTPResponse(status: status, fields: ["content-type": type, "cache-control": "no-store"], body: bytes)
-        )
+        .whole(HTTPResponse(status: status, fields: ["content-type": type, "cache-control": "no-store"], body: bytes))
     }
 }

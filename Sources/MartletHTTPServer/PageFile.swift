@@ -22,9 +22,7 @@ package struct PageFile: Sendable {
         var files: [PageFile] = []
         while case let file = unsafe file(files.count), let path = unsafe file.path, let type = unsafe file.type {
             let bytes = unsafe UnsafeBufferPointer(start: file.bytes, count: file.count)
-            files.append(
-                unsafe PageFile(path: String(cString: path), type: String(cString: type), bytes: Array(bytes))
-            )
+            files.append(unsafe PageFile(path: String(cString: path), type: String(cString: type), bytes: Array(bytes)))
         }
         return files
     }

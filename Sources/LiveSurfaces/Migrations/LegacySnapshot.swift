@@ -45,15 +45,11 @@ struct LegacySnapshot {
         let surface = base.surface(reading: &fields, version)
         fields.finish()
         guard fields.issues.isEmpty else { throw SurfaceError(fields.issues) }
-        var list = JSONObjectBuilder(capacity: 7)
-        list.add("schemaVersion", SurfaceSnapshot.schemaVersion)
-        list.add("id", base.id)
-        list.add("surfaceId", base.surfaceID)
-        list.add("kind", base.kind)
-        list.add("updatedAt", base.updatedAt?.rawValue)
-        list.add("state", base.state)
-        list.add(base.kind.rawValue, surface)
-        upgraded = list.object
+        upgraded = .object(of: [
+            "schemaVersion": SurfaceSnapshot.schemaVersion, "id": base.id, "surfaceId": base.surfaceID,
+            "kind": base.kind.rawValue, "updatedAt": base.updatedAt?.rawValue, "state": base.state.rawValue,
+            base.kind.rawValue: surface,
+        ])
     }
 
     /// The members that all snapshots had.
@@ -99,7 +95,7 @@ struct LegacySnapshot {
 
         /// Converts the texts above and the object of the kind to the current content.
         func surface(reading fields: inout FieldReader, _ version: LegacyVersion) -> JSONValue {
-            let action = actionLabel.flatMap { $0.isEmpty ? nil : $0 }
+            let action = actionLabel?.nonEmpty
             switch kind {
             case .liveActivity:
                 let details = details ?? fields.object("liveActivity", LiveDetails.init(reading:))
@@ -128,16 +124,14 @@ struct LegacySnapshot {
                     ).json
                 }
             case .control:
+                let kindName = version == .three ? "controlKind" : "kind"
                 return fields.object("control") { inner in
                     ControlSurface(
                         label: action ?? primaryText,
                         deepLink: deepLink,
-                        controlKind: inner.required(
-                            version == .three ? "controlKind" : "kind",
-                            .choice(standIn: .toggle)
-                        ),
+                        controlKind: inner.required(kindName, .choice(standIn: .toggle)),
                         isOn: inner.optional("state", .flag),
-                        intent: inner.optional("intent", .text).flatMap { $0.isEmpty ? nil : $0 }
+                        intent: inner.optional("intent", .text)?.nonEmpty
                     ).json
                 }
             case .lockAccessory:
@@ -147,8 +141,7 @@ struct LegacySnapshot {
                         deepLink: deepLink,
                         family: inner.required("family", .choice(standIn: .accessoryInline)),
                         gaugeValue: inner.optional("gaugeValue", .fraction),
-                        shortText: inner.optional("shortText", .text(minimum: 0, maximum: 20))
-                            .flatMap { $0.isEmpty ? nil : $0 }
+                        shortText: inner.optional("shortText", .text(minimum: 0, maximum: 20))?.nonEmpty
                     ).json
                 }
             case .standBy:
@@ -168,8 +161,8 @@ struct LegacySnapshot {
                         title: primaryText,
                         body: secondaryText,
                         deepLink: deepLink,
-                        category: inner.optional("category", .text).flatMap { $0.isEmpty ? nil : $0 },
-                        threadID: inner.optional("threadId", .text).flatMap { $0.isEmpty ? nil : $0 }
+                        category: inner.optional("category", .text)?.nonEmpty,
+                        threadID: inner.optional("threadId", .text)?.nonEmpty
                     ).json
                 }
             }
@@ -188,4 +181,9 @@ struct LegacySnapshot {
             morePartsCount = fields.required("morePartsCount", .count)
         }
     }
+}
+
+extension String {
+    /// The text; nil if it is empty.
+    fileprivate var nonEmpty: String? { isEmpty ? nil : self }
 }

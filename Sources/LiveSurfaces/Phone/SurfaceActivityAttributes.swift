@@ -27,12 +27,9 @@ public struct SurfaceActivityAttributes: LiveActivityAttributes, Codable, Sendab
 
         /// The content as JSON, with members in the order of the contract.
         public var json: JSONValue {
-            var members = JSONObjectBuilder(capacity: 4)
-            members.add("headline", headline)
-            members.add("subhead", subhead)
-            members.add("progress", progress)
-            members.add("stage", stage)
-            return members.object
+            .object(of: [
+                "headline": headline, "subhead": subhead, "progress": progress, "stage": stage.rawValue,
+            ])
         }
     }
 

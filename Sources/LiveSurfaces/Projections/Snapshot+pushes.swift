@@ -25,16 +25,14 @@ extension Snapshot<LiveActivitySurface> {
 extension Snapshot<NotificationSurface> {
     /// The payload of the notification, with the app's own data beside `aps`.
     public var payload: JSONValue {
-        var aps = JSONObjectBuilder(capacity: 7)
-        aps.add("alert", alert(subtitle: surface.subtitle, body: surface.body))
-        aps.add("sound", "default")
-        aps.add("category", surface.category)
-        aps.add("thread-id", surface.threadID)
-        aps.add("interruption-level", surface.interruptionLevel?.apple.rawValue)
-        aps.add("relevance-score", surface.relevanceScore)
-        aps.add("target-content-id", surface.targetContentID)
+        let aps = JSONValue.object(of: [
+            "alert": alert(subtitle: surface.subtitle, body: surface.body), "sound": "default",
+            "category": surface.category, "thread-id": surface.threadID,
+            "interruption-level": surface.interruptionLevel?.apple.rawValue, "relevance-score": surface.relevanceScore,
+            "target-content-id": surface.targetContentID,
+        ])
         return [
-            "schemaVersion": .string(SurfaceSnapshot.schemaVersion), "aps": aps.object,
+            "schemaVersion": .string(SurfaceSnapshot.schemaVersion), "aps": aps,
             "liveSurface": sidecar(category: surface.category),
         ]
     }
@@ -81,22 +79,13 @@ extension NotificationSurface: AlertingSurface {}
 
 extension Snapshot where Content: AlertingSurface {
     fileprivate func alert(subtitle: String?, body: String) -> JSONValue {
-        var members = JSONObjectBuilder(capacity: 3)
-        members.add("title", surface.title)
-        members.add("subtitle", subtitle)
-        members.add("body", body)
-        return members.object
+        .object(of: ["title": surface.title, "subtitle": subtitle, "body": body])
     }
 
     fileprivate func sidecar(category: String? = nil) -> JSONValue {
-        var members = JSONObjectBuilder(capacity: 7)
-        members.add("schemaVersion", SurfaceSnapshot.schemaVersion)
-        members.add("kind", "surface_snapshot")
-        members.add("snapshotId", id)
-        members.add("surfaceId", surfaceID)
-        members.add("state", state)
-        members.add("deepLink", surface.deepLink)
-        members.add("category", category)
-        return members.object
+        .object(of: [
+            "schemaVersion": SurfaceSnapshot.schemaVersion, "kind": "surface_snapshot", "snapshotId": id,
+            "surfaceId": surfaceID, "state": state.rawValue, "deepLink": surface.deepLink, "category": category,
+        ])
     }
 }

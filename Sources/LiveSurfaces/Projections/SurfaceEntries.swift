@@ -30,19 +30,11 @@ public struct WidgetEntry: SurfaceEntry {
 
     /// The entry as JSON, with members in the order of the contract.
     public var json: JSONValue {
-        var members = JSONObjectBuilder(capacity: 11)
-        members.add("schemaVersion", schemaVersion)
-        members.add("kind", kind)
-        members.add("snapshotId", snapshotId)
-        members.add("surfaceId", surfaceId)
-        members.add("state", state)
-        members.add("family", family)
-        members.add("reloadPolicy", reloadPolicy)
-        members.add("headline", headline)
-        members.add("subhead", subhead)
-        members.add("progress", progress)
-        members.add("deepLink", deepLink)
-        return members.object
+        .object(of: [
+            "schemaVersion": schemaVersion, "kind": kind.rawValue, "snapshotId": snapshotId, "surfaceId": surfaceId,
+            "state": state.rawValue, "family": family?.rawValue, "reloadPolicy": reloadPolicy?.rawValue,
+            "headline": headline, "subhead": subhead, "progress": progress, "deepLink": deepLink,
+        ])
     }
 }
 
@@ -72,17 +64,10 @@ public struct ControlEntry: SurfaceEntry {
 
     /// The entry as JSON, with members in the order of the contract.
     public var json: JSONValue {
-        var members = JSONObjectBuilder(capacity: 9)
-        members.add("schemaVersion", schemaVersion)
-        members.add("kind", kind)
-        members.add("snapshotId", snapshotId)
-        members.add("surfaceId", surfaceId)
-        members.add("controlKind", controlKind)
-        members.add("value", value)
-        members.add("intent", intent)
-        members.add("label", label)
-        members.add("deepLink", deepLink)
-        return members.object
+        .object(of: [
+            "schemaVersion": schemaVersion, "kind": kind.rawValue, "snapshotId": snapshotId, "surfaceId": surfaceId,
+            "controlKind": controlKind.rawValue, "value": value, "intent": intent, "label": label, "deepLink": deepLink,
+        ])
     }
 }
 
@@ -114,18 +99,11 @@ public struct LockAccessoryEntry: SurfaceEntry {
 
     /// The entry as JSON, with members in the order of the contract.
     public var json: JSONValue {
-        var members = JSONObjectBuilder(capacity: 10)
-        members.add("schemaVersion", schemaVersion)
-        members.add("kind", kind)
-        members.add("snapshotId", snapshotId)
-        members.add("surfaceId", surfaceId)
-        members.add("state", state)
-        members.add("family", family)
-        members.add("headline", headline)
-        members.add("shortText", shortText)
-        members.add("gaugeValue", gaugeValue)
-        members.add("deepLink", deepLink)
-        return members.object
+        .object(of: [
+            "schemaVersion": schemaVersion, "kind": kind.rawValue, "snapshotId": snapshotId, "surfaceId": surfaceId,
+            "state": state.rawValue, "family": family.rawValue, "headline": headline, "shortText": shortText,
+            "gaugeValue": gaugeValue, "deepLink": deepLink,
+        ])
     }
 }
 
@@ -159,19 +137,11 @@ public struct StandByEntry: SurfaceEntry {
 
     /// The entry as JSON, with members in the order of the contract.
     public var json: JSONValue {
-        var members = JSONObjectBuilder(capacity: 11)
-        members.add("schemaVersion", schemaVersion)
-        members.add("kind", kind)
-        members.add("snapshotId", snapshotId)
-        members.add("surfaceId", surfaceId)
-        members.add("state", state)
-        members.add("presentation", presentation)
-        members.add("tint", tint)
-        members.add("headline", headline)
-        members.add("subhead", subhead)
-        members.add("progress", progress)
-        members.add("deepLink", deepLink)
-        return members.object
+        .object(of: [
+            "schemaVersion": schemaVersion, "kind": kind.rawValue, "snapshotId": snapshotId, "surfaceId": surfaceId,
+            "state": state.rawValue, "presentation": presentation.rawValue, "tint": tint?.rawValue,
+            "headline": headline, "subhead": subhead, "progress": progress, "deepLink": deepLink,
+        ])
     }
 }
 

@@ -64,7 +64,8 @@ struct FieldReader {
         default standard: Value
     ) -> Value {
         if isRecording {
-            record(name, isRequired: false, rule.schema() + [JSONValue.Member("default", .string(standard.rawValue))])
+            let members = (rule.schema().members ?? []) + [.init("default", .string(standard.rawValue))]
+            record(name, isRequired: false, .object(members))
         }
         return member(name).map { read($0, name, rule) ?? rule.standIn } ?? standard
     }
@@ -84,7 +85,7 @@ struct FieldReader {
         let result = body(&reader)
         reader.finish()
         issues += reader.issues
-        if isRecording { record(name, isRequired: true, reader.objectSchema.members ?? []) }
+        if isRecording { record(name, isRequired: true, reader.objectSchema) }
         return result
     }
 
@@ -138,16 +139,15 @@ struct FieldReader {
     // MARK: Schema
 
     var objectSchema: JSONValue {
-        var members = JSONObjectBuilder(capacity: 4)
-        members.add("type", "object")
-        members.add("properties", .object(fields.map { JSONValue.Member($0.name, $0.schema) }))
-        members.add("required", .array(fields.filter(\.isRequired).map { .string($0.name) }))
-        members.add("additionalProperties", false)
-        return members.object
+        .object(of: [
+            "type": "object", "properties": JSONValue.object(fields.map { JSONValue.Member($0.name, $0.schema) }),
+            "required": JSONValue.array(fields.filter(\.isRequired).map { .string($0.name) }),
+            "additionalProperties": false,
+        ])
     }
 
-    private mutating func record(_ name: String, isRequired: Bool, _ schema: [JSONValue.Member]) {
-        fields.append(Field(name: name, isRequired: isRequired, schema: .object(schema)))
+    private mutating func record(_ name: String, isRequired: Bool, _ schema: JSONValue) {
+        fields.append(Field(name: name, isRequired: isRequired, schema: schema))
     }
 
     private mutating func member(_ name: String) -> JSONValue? {

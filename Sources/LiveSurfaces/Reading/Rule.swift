@@ -12,9 +12,21 @@ struct Rule<Value: Sendable>: Sendable {
     let standIn: Value
     /// The error code for a missing value: an invalid value if only certain values are allowed, otherwise an invalid
     /// type.
-    var missingCode = SurfaceIssue.Code.invalidType
-    let schema: @Sendable () -> [JSONValue.Member]
+    let missingCode: SurfaceIssue.Code
+    let schema: @Sendable () -> JSONValue
     let read: @Sendable (JSONValue) -> Reading
+
+    init(
+        standIn: Value,
+        missingCode: SurfaceIssue.Code = .invalidType,
+        schema: @autoclosure @escaping @Sendable () -> JSONValue,
+        read: @escaping @Sendable (JSONValue) -> Reading
+    ) {
+        self.standIn = standIn
+        self.missingCode = missingCode
+        self.schema = schema
+        self.read = read
+    }
 }
 
 extension Rule where Value == String {
@@ -26,33 +38,23 @@ extension Rule where Value == String {
     static func text(minimum: Int, maximum: Int = .max) -> Rule {
         Rule(
             standIn: "",
-            schema: {
-                var members = JSONObjectBuilder(capacity: 3)
-                members.add("type", "string")
-                members.add("minLength", minimum > 0 ? minimum : nil)
-                members.add("maxLength", maximum < .max ? maximum : nil)
-                return members.object.members ?? []
-            },
-            read: { value in
-                guard case .string(let text) = value else { return .problem(.invalidType, value.mismatch("a string")) }
-                if minimum > 0, text.isEmpty { return .problem(.tooSmall, "must not be empty") }
-                if maximum < .max, text.utf16.count > maximum {
-                    return .problem(.tooBig, "has \(text.utf16.count) UTF-16 code units, and may have \(maximum)")
-                }
-                return .value(text)
+            schema: .object(of: [
+                "type": "string", "minLength": minimum > 0 ? minimum : nil, "maxLength": maximum < .max ? maximum : nil,
+            ])
+        ) { value in
+            guard case .string(let text) = value else { return .problem(.invalidType, value.mismatch("a string")) }
+            if minimum > 0, text.isEmpty { return .problem(.tooSmall, "must not be empty") }
+            if maximum < .max, text.utf16.count > maximum {
+                return .problem(.tooBig, "has \(text.utf16.count) UTF-16 code units, and may have \(maximum)")
             }
-        )
+            return .value(text)
+        }
     }
 
     static func literal(_ literal: String) -> Rule {
-        Rule(
-            standIn: literal,
-            missingCode: .invalidValue,
-            schema: { [JSONValue.Member("const", .string(literal))] },
-            read: { value in
-                value.stringValue == literal ? .value(literal) : .problem(.invalidValue, "must be \"\(literal)\"")
-            }
-        )
+        Rule(standIn: literal, missingCode: .invalidValue, schema: ["const": .string(literal)]) { value in
+            value.stringValue == literal ? .value(literal) : .problem(.invalidValue, "must be \"\(literal)\"")
+        }
     }
 
     /// A link that begins with a scheme in lower case and `://`.
@@ -62,7 +64,8 @@ extension Rule where Value == String {
     ) { text in
         let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
         guard let first = scheme.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else { return false }
-        return scheme.allSatisfy(\.isSchemeCharacter) && text.utf8.dropFirst(scheme.count).starts(with: "://".utf8)
+        return scheme.allSatisfy("abcdefghijklmnopqrstuvwxyz0123456789+-.".utf8.contains)
+            && text.utf8.dropFirst(scheme.count).starts(with: "://".utf8)
     }
 
     /// Returns the rule for text of a form that a regular expression describes in the schema and `isRight` checks.
@@ -71,29 +74,21 @@ extension Rule where Value == String {
         _ message: String,
         _ isRight: @escaping @Sendable (String) -> Bool
     ) -> Rule {
-        Rule(
-            standIn: "",
-            schema: { [JSONValue.Member("type", "string"), JSONValue.Member("pattern", .string(pattern))] },
-            read: { value in
-                guard case .string(let text) = value else { return .problem(.invalidType, value.mismatch("a string")) }
-                return isRight(text) ? .value(text) : .problem(.invalidFormat, message)
-            }
-        )
+        Rule(standIn: "", schema: ["type": "string", "pattern": .string(pattern)]) { value in
+            guard case .string(let text) = value else { return .problem(.invalidType, value.mismatch("a string")) }
+            return isRight(text) ? .value(text) : .problem(.invalidFormat, message)
+        }
     }
 }
 
 extension Rule where Value == SurfaceDate {
     /// A time with a UTC offset; seconds are optional.
-    static let date = Rule(
-        standIn: "",
-        schema: { Rule<String>.datePattern.schema() },
-        read: { value in
-            switch Rule<String>.datePattern.read(value) {
-            case .value(let text): .value(SurfaceDate(rawValue: text))
-            case .problem(let code, let message): .problem(code, message)
-            }
+    static let date = Rule(standIn: "", schema: Rule<String>.datePattern.schema()) { value in
+        switch Rule<String>.datePattern.read(value) {
+        case .value(let text): .value(SurfaceDate(rawValue: text))
+        case .problem(let code, let message): .problem(code, message)
         }
-    )
+    }
 }
 
 extension Rule where Value == String {
@@ -112,20 +107,14 @@ extension Rule where Value == String {
 
 extension Rule where Value == Double {
     /// A number from 0 to 1.
-    static let fraction = Rule(
-        standIn: 0,
-        schema: {
-            [JSONValue.Member("type", "number"), JSONValue.Member("minimum", 0), JSONValue.Member("maximum", 1)]
-        },
-        read: { value in
-            guard case .number(let number) = value, number.doubleValue.isFinite else {
-                return .problem(.invalidType, value.mismatch("a number"))
-            }
-            if number.doubleValue < 0 { return .problem(.tooSmall, "is \(number.text), and may be 0 at least") }
-            if number.doubleValue > 1 { return .problem(.tooBig, "is \(number.text), and may be 1 at most") }
-            return .value(number.doubleValue)
+    static let fraction = Rule(standIn: 0, schema: ["type": "number", "minimum": 0, "maximum": 1]) { value in
+        guard case .number(let number) = value, number.doubleValue.isFinite else {
+            return .problem(.invalidType, value.mismatch("a number"))
         }
-    )
+        if number.doubleValue < 0 { return .problem(.tooSmall, "is \(number.text), and may be 0 at least") }
+        if number.doubleValue > 1 { return .problem(.tooBig, "is \(number.text), and may be 1 at most") }
+        return .value(number.doubleValue)
+    }
 }
 
 extension Rule where Value == Int {
@@ -135,84 +124,53 @@ extension Rule where Value == Int {
     /// A non-negative integer.
     static let count = Rule(
         standIn: 0,
-        schema: {
-            [
-                JSONValue.Member("type", "integer"), JSONValue.Member("minimum", 0),
-                JSONValue.Member("maximum", .integer(greatest)),
-            ]
-        },
-        read: { value in
-            guard case .number(let number) = value, number.doubleValue == number.doubleValue.rounded(),
-                number.doubleValue.isFinite
-            else { return .problem(.invalidType, value.mismatch("an integer")) }
-            if number.doubleValue < 0 { return .problem(.tooSmall, "is \(number.text), and may be 0 at least") }
-            guard let count = Int(exactly: number.doubleValue), count <= greatest else {
-                return .problem(.tooBig, "is \(number.text), and may be \(greatest) at most")
-            }
-            return .value(count)
+        schema: ["type": "integer", "minimum": 0, "maximum": .integer(greatest)]
+    ) { value in
+        guard case .number(let number) = value, number.doubleValue == number.doubleValue.rounded(),
+            number.doubleValue.isFinite
+        else { return .problem(.invalidType, value.mismatch("an integer")) }
+        if number.doubleValue < 0 { return .problem(.tooSmall, "is \(number.text), and may be 0 at least") }
+        guard let count = Int(exactly: number.doubleValue), count <= greatest else {
+            return .problem(.tooBig, "is \(number.text), and may be \(greatest) at most")
         }
-    )
+        return .value(count)
+    }
 }
 
 extension Rule where Value == Bool {
     /// `true` or `false`.
-    static let flag = Rule(
-        standIn: false,
-        schema: { [JSONValue.Member("type", "boolean")] },
-        read: { value in
-            if case .bool(let flag) = value {
-                .value(flag)
-            } else {
-                .problem(.invalidType, value.mismatch("true or false"))
-            }
+    static let flag = Rule(standIn: false, schema: ["type": "boolean"]) { value in
+        if case .bool(let flag) = value {
+            .value(flag)
+        } else {
+            .problem(.invalidType, value.mismatch("true or false"))
         }
-    )
+    }
 }
 
 extension Rule where Value: RawRepresentable<String> & CaseIterable {
     /// Returns the rule for a case of an enumeration; `standIn` replaces an invalid value.
     static func choice(standIn: Value) -> Rule {
-        Rule(
-            standIn: standIn,
-            missingCode: .invalidValue,
-            schema: { Rule<String>.choiceSchema(Value.allCases.map(\.rawValue)) },
-            read: { value in
-                if case .string(let text) = value, let choice = Value(rawValue: text) { return .value(choice) }
-                return .problem(.invalidValue, Rule<String>.choiceMessage(Value.allCases.map(\.rawValue)))
-            }
-        )
+        choice(of: Value.allCases.map(\.rawValue), standIn: standIn, Value.init(rawValue:))
     }
 }
 
 extension Rule where Value == String {
     static func choice(of texts: [String]) -> Rule {
-        Rule(
-            standIn: "",
-            missingCode: .invalidValue,
-            schema: { choiceSchema(texts) },
-            read: { value in
-                if case .string(let text) = value, texts.contains(text) { return .value(text) }
-                return .problem(.invalidValue, choiceMessage(texts))
-            }
-        )
-    }
-
-    fileprivate static func choiceSchema(_ texts: [String]) -> [JSONValue.Member] {
-        [JSONValue.Member("enum", .array(texts.map(JSONValue.string)))]
-    }
-
-    fileprivate static func choiceMessage(_ texts: [String]) -> String {
-        "must be one of " + texts.joined(separator: ", ")
+        choice(of: texts, standIn: "") { texts.contains($0) ? $0 : nil }
     }
 }
 
-extension UInt8 {
-    fileprivate var isSchemeCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
-            UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
+extension Rule {
+    /// Returns the rule for one of these texts; `parse` returns the value of a text, and nil for any other text.
+    private static func choice(
+        of texts: @autoclosure @escaping @Sendable () -> [String],
+        standIn: Value,
+        _ parse: @escaping @Sendable (String) -> Value?
+    ) -> Rule {
+        Rule(standIn: standIn, missingCode: .invalidValue, schema: ["enum": .strings(texts())]) { value in
+            if let choice = value.stringValue.flatMap(parse) { return .value(choice) }
+            return .problem(.invalidValue, "must be one of " + texts().joined(separator: ", "))
         }
     }
 }

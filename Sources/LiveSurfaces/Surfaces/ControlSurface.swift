@@ -33,13 +33,9 @@ public struct ControlSurface: Surface {
 
     /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
-        var members = JSONObjectBuilder(capacity: 5)
-        members.add("label", label)
-        members.add("deepLink", deepLink)
-        members.add("controlKind", controlKind)
-        members.add("state", isOn)
-        members.add("intent", intent)
-        return members.object
+        .object(of: [
+            "label": label, "deepLink": deepLink, "controlKind": controlKind.rawValue, "state": isOn, "intent": intent,
+        ])
     }
 }
 

@@ -57,19 +57,11 @@ public struct LiveActivitySurface: Surface {
 
     /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
-        var members = JSONObjectBuilder(capacity: 11)
-        members.add("title", title)
-        members.add("body", body)
-        members.add("progress", progress)
-        members.add("deepLink", deepLink)
-        members.add("modeLabel", modeLabel)
-        members.add("contextLabel", contextLabel)
-        members.add("statusLine", statusLine)
-        members.add("actionLabel", actionLabel)
-        members.add("stage", stage)
-        members.add("estimatedSeconds", estimatedSeconds)
-        members.add("morePartsCount", morePartsCount)
-        return members.object
+        .object(of: [
+            "title": title, "body": body, "progress": progress, "deepLink": deepLink, "modeLabel": modeLabel,
+            "contextLabel": contextLabel, "statusLine": statusLine, "actionLabel": actionLabel, "stage": stage.rawValue,
+            "estimatedSeconds": estimatedSeconds, "morePartsCount": morePartsCount,
+        ])
     }
 }
 

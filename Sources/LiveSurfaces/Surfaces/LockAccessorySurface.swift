@@ -33,13 +33,10 @@ public struct LockAccessorySurface: Surface {
 
     /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
-        var members = JSONObjectBuilder(capacity: 5)
-        members.add("title", title)
-        members.add("deepLink", deepLink)
-        members.add("family", family)
-        members.add("gaugeValue", gaugeValue)
-        members.add("shortText", shortText)
-        return members.object
+        .object(of: [
+            "title": title, "deepLink": deepLink, "family": family.rawValue, "gaugeValue": gaugeValue,
+            "shortText": shortText,
+        ])
     }
 }
 

@@ -49,17 +49,11 @@ public struct NotificationSurface: Surface {
 
     /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
-        var members = JSONObjectBuilder(capacity: 9)
-        members.add("title", title)
-        members.add("subtitle", subtitle)
-        members.add("body", body)
-        members.add("deepLink", deepLink)
-        members.add("category", category)
-        members.add("threadId", threadID)
-        members.add("interruptionLevel", interruptionLevel)
-        members.add("relevanceScore", relevanceScore)
-        members.add("targetContentId", targetContentID)
-        return members.object
+        .object(of: [
+            "title": title, "subtitle": subtitle, "body": body, "deepLink": deepLink, "category": category,
+            "threadId": threadID, "interruptionLevel": interruptionLevel?.rawValue, "relevanceScore": relevanceScore,
+            "targetContentId": targetContentID,
+        ])
     }
 }
 

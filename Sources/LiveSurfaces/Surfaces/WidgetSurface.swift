@@ -37,14 +37,10 @@ public struct WidgetSurface: Surface {
 
     /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
-        var members = JSONObjectBuilder(capacity: 6)
-        members.add("title", title)
-        members.add("body", body)
-        members.add("progress", progress)
-        members.add("deepLink", deepLink)
-        members.add("family", family)
-        members.add("reloadPolicy", reloadPolicy)
-        return members.object
+        .object(of: [
+            "title": title, "body": body, "progress": progress, "deepLink": deepLink, "family": family?.rawValue,
+            "reloadPolicy": reloadPolicy?.rawValue,
+        ])
     }
 }
 

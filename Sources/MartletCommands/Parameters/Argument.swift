@@ -5,14 +5,9 @@ package struct Argument<Value: Sendable>: Parameter {
 
     /// Creates a required argument.
     package init(_ name: String, _ help: String) where Value: ArgumentValue {
-        description = ParameterDescription(
-            kind: .argument,
-            spelling: name,
-            help: help,
-            isRequired: true,
-            choices: Value.choices,
-            isFile: Value.isFile
-        )
+        var description = ParameterDescription(.argument, name, of: Value.self, help)
+        description.isRequired = true
+        self.description = description
         read = { (words, description) throws(UsageError) in
             guard let word = words.takeArgument() else { throw description.missing }
             return try description.value(word)
@@ -21,13 +16,7 @@ package struct Argument<Value: Sendable>: Parameter {
 
     /// Creates an optional argument.
     package init<Wrapped: ArgumentValue>(_ name: String, _ help: String) where Value == Wrapped? {
-        description = ParameterDescription(
-            kind: .argument,
-            spelling: name,
-            help: help,
-            choices: Wrapped.choices,
-            isFile: Wrapped.isFile
-        )
+        description = ParameterDescription(.argument, name, of: Wrapped.self, help)
         read = { (words, description) throws(UsageError) in
             guard let word = words.takeArgument() else { return nil }
             return try description.value(word)
@@ -36,14 +25,9 @@ package struct Argument<Value: Sendable>: Parameter {
 
     /// Creates an argument that is given at least once and takes all remaining words.
     package init<Element: ArgumentValue>(_ name: String, _ help: String) where Value == [Element] {
-        description = ParameterDescription(
-            kind: .argument,
-            spelling: name + "…",
-            help: help,
-            isRequired: true,
-            choices: Element.choices,
-            isFile: Element.isFile
-        )
+        var description = ParameterDescription(.argument, name + "…", of: Element.self, help)
+        description.isRequired = true
+        self.description = description
         read = { (words, description) throws(UsageError) in
             var values: [Element] = []
             while let word = words.takeArgument() { values.append(try description.value(word)) }
@@ -52,10 +36,8 @@ package struct Argument<Value: Sendable>: Parameter {
         }
     }
 
-    /// Part of `Parameter`.
     package var descriptions: [ParameterDescription] { [description] }
 
-    /// Part of `Parameter`.
     package func take(from words: inout Words) throws(UsageError) -> Value {
         try read(&words, description)
     }

@@ -4,13 +4,11 @@ package struct Flag: Parameter {
 
     /// Creates a flag.
     package init(_ spelling: String, _ help: String) {
-        description = ParameterDescription(kind: .flag, spelling: spelling, help: help)
+        description = ParameterDescription(.flag, spelling, help)
     }
 
-    /// Part of `Parameter`.
     package var descriptions: [ParameterDescription] { [description] }
 
-    /// Part of `Parameter`.
     package func take(from words: inout Words) throws(UsageError) -> Bool {
         try words.takeFlag(description)
     }

@@ -4,7 +4,6 @@
 /// let size = Group(Option<Int>("--width", "Columns"), Option<Int>("--height", "Rows")) { Size($0, $1) }
 /// ```
 package struct Group<Value: Sendable>: Parameter {
-    /// Part of `Parameter`.
     package let descriptions: [ParameterDescription]
     private let read: @Sendable (inout Words) throws(UsageError) -> Value
 
@@ -42,7 +41,6 @@ package struct Group<Value: Sendable>: Parameter {
         }
     }
 
-    /// Part of `Parameter`.
     package func take(from words: inout Words) throws(UsageError) -> Value {
         try read(&words)
     }

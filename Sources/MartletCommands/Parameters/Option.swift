@@ -19,17 +19,11 @@ package struct Option<Value: Sendable>: Parameter {
         default fallback: Value? = nil,
         variable: String? = nil
     ) where Value: ArgumentValue {
-        description = ParameterDescription(
-            kind: .option,
-            spelling: spelling,
-            valueName: Value.valueName,
-            help: help,
-            isRequired: fallback == nil,
-            fallback: fallback.map { "\($0)" },
-            choices: Value.choices,
-            isFile: Value.isFile,
-            ownVariable: variable
-        )
+        var description = ParameterDescription(.option, spelling, of: Value.self, help)
+        description.isRequired = fallback == nil
+        description.fallback = fallback.map { "\($0)" }
+        description.ownVariable = variable
+        self.description = description
         read = { (words, description) throws(UsageError) in
             guard let value: Value = try description.single(words) ?? fallback else { throw description.missing }
             return value
@@ -47,15 +41,9 @@ package struct Option<Value: Sendable>: Parameter {
         _ help: String,
         variable: String? = nil
     ) where Value == Wrapped? {
-        description = ParameterDescription(
-            kind: .option,
-            spelling: spelling,
-            valueName: Wrapped.valueName,
-            help: help,
-            choices: Wrapped.choices,
-            isFile: Wrapped.isFile,
-            ownVariable: variable
-        )
+        var description = ParameterDescription(.option, spelling, of: Wrapped.self, help)
+        description.ownVariable = variable
+        self.description = description
         read = { (words, description) throws(UsageError) in try description.single(words) }
     }
 
@@ -78,15 +66,12 @@ package struct Option<Value: Sendable>: Parameter {
         variable: String?,
         check: @escaping @Sendable (String) throws(UsageError) -> Void
     ) where Value == String? {
-        description = ParameterDescription(
-            kind: .option,
-            spelling: spelling,
-            valueName: valueName ?? choices.joined(separator: "|"),
-            help: help,
-            choices: choices,
-            isFile: isFile,
-            ownVariable: variable
-        )
+        var description = ParameterDescription(.option, spelling, help)
+        description.valueName = valueName ?? choices.joined(separator: "|")
+        description.choices = choices
+        description.isFile = isFile
+        description.ownVariable = variable
+        self.description = description
         read = { (words, description) throws(UsageError) in
             guard let text: String = try description.single(words) else { return nil }
             do throws(UsageError) {
@@ -109,17 +94,11 @@ package struct Option<Value: Sendable>: Parameter {
         _ help: String,
         isRequired: Bool = false
     ) where Value == [Element] {
-        description = ParameterDescription(
-            kind: .option,
-            spelling: spelling,
-            valueName: Element.valueName,
-            help: help,
-            isRequired: isRequired,
-            isRepeatable: true,
-            choices: Element.choices,
-            choiceSummaries: Element.choiceSummaries,
-            isFile: Element.isFile
-        )
+        var description = ParameterDescription(.option, spelling, of: Element.self, help)
+        description.isRequired = isRequired
+        description.isRepeatable = true
+        description.choiceSummaries = Element.choiceSummaries
+        self.description = description
         read = { (words, description) throws(UsageError) in
             if isRequired, words.isEmpty { throw description.missing }
             var values: [Element] = []
@@ -132,10 +111,8 @@ package struct Option<Value: Sendable>: Parameter {
         }
     }
 
-    /// Part of `Parameter`.
     package var descriptions: [ParameterDescription] { [description] }
 
-    /// Part of `Parameter`.
     package func take(from words: inout Words) throws(UsageError) -> Value {
         try read(words.takeValues(of: description), description)
     }

@@ -38,6 +38,20 @@ package struct ParameterDescription: Sendable, Hashable {
     /// The environment variable; nil if it is derived from the spelling.
     var ownVariable: String?
 
+    init(_ kind: Kind, _ spelling: String, _ help: String) {
+        self.kind = kind
+        self.spelling = spelling
+        self.help = help
+    }
+
+    /// Creates the description of an option or argument with values of a type.
+    init<Value: ArgumentValue>(_ kind: Kind, _ spelling: String, of type: Value.Type, _ help: String) {
+        self.init(kind, spelling, help)
+        valueName = kind == .option ? Value.valueName : ""
+        choices = Value.choices
+        isFile = Value.isFile
+    }
+
     /// The parameter in the help and in messages.
     var label: String {
         switch kind {
@@ -91,24 +105,19 @@ extension ArgumentValue {
     /// The maximum length of a list of choices that is used as the name of a value.
     private static var longestName: Int { 30 }
 
-    /// Part of `ArgumentValue`.
     package init(argument: String, source: String?) throws(UsageError) {
         try self.init(argument: argument)
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String {
         let name = choices.joined(separator: "|")
         return name.isEmpty || name.count > longestName ? "name" : name
     }
 
-    /// Part of `ArgumentValue`.
     package static var choices: [String] { [] }
 
-    /// Part of `ArgumentValue`.
     package static var choiceSummaries: [String] { [] }
 
-    /// Part of `ArgumentValue`.
     package static var isFile: Bool { false }
 
     /// Returns the error for text that is not one of the choices.
@@ -131,9 +140,7 @@ package struct FilePath: ArgumentValue {
         path = argument
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String { "path" }
-    /// Part of `ArgumentValue`.
     package static var isFile: Bool { true }
 }
 
@@ -143,7 +150,6 @@ extension String: ArgumentValue {
         self = argument
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String { "text" }
 }
 
@@ -157,7 +163,6 @@ extension FixedWidthInteger where Self: ArgumentValue {
         self = number
     }
 
-    /// Part of `ArgumentValue`.
     package static var valueName: String { "number" }
 }
 
@@ -173,6 +178,5 @@ extension ArgumentValue where Self: RawRepresentable & CaseIterable, RawValue ==
         self = value
     }
 
-    /// Part of `ArgumentValue`.
     package static var choices: [String] { allCases.map(\.rawValue) }
 }

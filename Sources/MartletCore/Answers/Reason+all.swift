@@ -94,228 +94,67 @@ extension Reason {
     }
 
     private static let facts: [Reason: Facts] = [
-        .badCertificate: Facts(
-            status: 403,
-            scope: .everywhere,
-            explanation: "the client certificate is invalid"
-        ),
-        .badCertificateEnvironment: Facts(
-            status: 403,
-            scope: .everywhere,
-            explanation: "the client certificate is for the other environment"
-        ),
-        .badChannelID: Facts(
-            status: 400,
-            scope: [.broadcast, .channel],
-            explanation: "the channel identifier is not properly encoded, or too long"
-        ),
-        .badCollapseID: Facts(
-            status: 400,
-            scope: .device,
-            explanation: "the collapse identifier is longer than 64 bytes"
-        ),
-        .badDeviceToken: Facts(
-            status: 400,
-            scope: .device,
-            endsDeviceToken: true,
-            explanation:
+        .badCertificate: Facts(403, .everywhere).meaning("the client certificate is invalid"),
+        .badCertificateEnvironment: Facts(403, .everywhere)
+            .meaning("the client certificate is for the other environment"),
+        .badChannelID: Facts(400, [.broadcast, .channel])
+            .meaning("the channel identifier is not properly encoded, or too long"),
+        .badCollapseID: Facts(400, .device).meaning("the collapse identifier is longer than 64 bytes"),
+        .badDeviceToken: Facts(400, .device, endsDeviceToken: true)
+            .meaning(
                 "the device token is malformed or belongs to the other environment: check which environment gave it"
-        ),
-        .badEnvironmentKeyIDInToken: Facts(
-            status: 403,
-            scope: .device,
-            explanation: "the signing key is for the other environment"
-        ),
-        .badEnvironmentKeyInToken: Facts(
-            status: 403,
-            scope: .device,
-            explanation: "the signing key is for the other environment"
-        ),
-        .badExpirationDate: Facts(
-            status: 400,
-            scope: [.device, .broadcast],
-            explanation: "the expiration is not a valid time; a channel that stores nothing accepts only 0"
-        ),
-        .badMessageID: Facts(
-            status: 400,
-            scope: .everywhere,
-            explanation: "the identifier is not a UUID in canonical form"
-        ),
-        .badPath: Facts(
-            status: 404,
-            scope: .everywhere,
-            explanation: "APNs does not know the path"
-        ),
-        .badPriority: Facts(
-            status: 400,
-            scope: [.device, .broadcast],
-            explanation: "the priority is not allowed for this push"
-        ),
-        .badRequestParams: Facts(
-            status: 400,
-            scope: .channel,
-            explanation: "the request has an attribute that the service does not know"
-        ),
-        .badRequestPayload: Facts(
-            status: 400,
-            scope: [.broadcast, .channel],
-            explanation: "the body cannot be read as JSON"
-        ),
-        .badTopic: Facts(
-            status: 400,
-            scope: .device,
-            explanation: "the topic is malformed"
-        ),
-        .cannotCreateChannelConfig: Facts(
-            status: 400,
-            scope: .channel,
-            explanation: "the app has as many channels as it may: delete some first"
-        ),
-        .channelNotRegistered: Facts(
-            status: 400,
-            scope: [.broadcast, .channel],
-            explanation: "there is no such channel in this environment"
-        ),
-        .deviceTokenNotForTopic: Facts(
-            status: 400,
-            scope: .device,
-            explanation: "the device token belongs to another topic: check the bundle identifier and its suffix"
-        ),
-        .duplicateHeaders: Facts(
-            status: 400,
-            scope: .device,
-            explanation: "a header was sent more than once"
-        ),
-        .expiredProviderToken: Facts(
-            status: 403,
-            scope: .everywhere,
-            advice: .renewToken,
-            explanation: "the provider token is older than an hour: check the clock of the machine that made it"
-        ),
-        .expiredToken: Facts(
-            status: 410,
-            scope: .device,
-            endsDeviceToken: true,
-            explanation: "the device token has expired"
-        ),
-        .featureNotEnabled: Facts(
-            status: 400,
-            scope: [.broadcast, .channel],
-            explanation: "the app is not enabled for broadcasts: switch the capability on in the developer portal"
-        ),
-        .forbidden: Facts(
-            status: 403,
-            scope: .device,
-            explanation: "the action is not allowed"
-        ),
-        .idleTimeout: Facts(
-            status: 400,
-            scope: .device,
-            advice: .reconnect,
-            explanation: "the connection was idle for too long"
-        ),
-        .internalServerError: Facts(
-            status: 500,
-            scope: .everywhere,
-            advice: .backOff,
-            explanation: "something went wrong inside APNs"
-        ),
-        .invalidProviderToken: Facts(
-            status: 403,
-            scope: .everywhere,
-            explanation: "the provider token is not valid, or its signature does not fit: check key, key ID and team ID"
-        ),
-        .invalidPushType: Facts(
-            status: 400,
-            scope: .everywhere,
-            explanation: "the push type is unknown, or not one for this request"
-        ),
-        .methodNotAllowed: Facts(
-            status: 405,
-            scope: .everywhere,
-            explanation: "the method is not allowed here"
-        ),
-        .missingChannelID: Facts(
-            status: 400,
-            scope: [.broadcast, .channel],
-            explanation: "the channel identifier is missing"
-        ),
-        .missingDeviceToken: Facts(
-            status: 400,
-            scope: .device,
-            explanation: "the path has no device token"
-        ),
-        .missingProviderToken: Facts(
-            status: 403,
-            scope: .everywhere,
-            explanation: "there is neither a client certificate nor a provider token"
-        ),
-        .missingPushType: Facts(
-            status: 400,
-            scope: [.broadcast, .channel],
-            explanation: "the push type is missing"
-        ),
-        .missingTopic: Facts(
-            status: 400,
-            scope: .device,
-            explanation: "the topic is missing; a provider token covers many, so each push has to name its own"
-        ),
-        .payloadEmpty: Facts(
-            status: 400,
-            scope: [.device, .broadcast],
-            explanation: "there is no payload"
-        ),
-        .payloadTooLarge: Facts(
-            status: 413,
-            scope: [.device, .broadcast],
-            explanation: "the payload is larger than allowed"
-        ),
-        .serviceUnavailable: Facts(
-            status: 503,
-            scope: .everywhere,
-            advice: .backOff,
-            explanation: "APNs is unavailable"
-        ),
-        .shutdown: Facts(
-            status: 503,
-            scope: .everywhere,
-            advice: .reconnect,
-            explanation: "this APNs server is shutting down"
-        ),
-        .tooManyProviderTokenUpdates: Facts(
-            status: 429,
-            scope: .everywhere,
-            advice: .backOff,
-            explanation: "the provider token changed more often than every 20 minutes: keep the one there is"
-        ),
-        .tooManyRequests: Facts(
-            status: 429,
-            scope: .everywhere,
-            advice: .backOff,
-            explanation: "too many requests for the same device or channel in a short time"
-        ),
-        .topicDisallowed: Facts(
-            status: 400,
-            scope: .everywhere,
-            explanation: "pushing to this topic is not allowed"
-        ),
-        .topicMismatch: Facts(
-            status: 403,
-            scope: [.broadcast, .channel],
-            explanation: "the credentials do not cover the bundle identifier in the path"
-        ),
-        .unregistered: Facts(
-            status: 410,
-            scope: .device,
-            endsDeviceToken: true,
-            explanation: "the device token is no longer active for the topic: the app may have been removed"
-        ),
-        .unrelatedKeyIDInToken: Facts(
-            status: 403,
-            scope: .device,
-            advice: .reconnect,
-            explanation: "the signing key is not related to the first one used on the connection"
-        ),
+            ),
+        .badEnvironmentKeyIDInToken: Facts(403, .device).meaning("the signing key is for the other environment"),
+        .badEnvironmentKeyInToken: Facts(403, .device).meaning("the signing key is for the other environment"),
+        .badExpirationDate: Facts(400, [.device, .broadcast])
+            .meaning("the expiration is not a valid time; a channel that stores nothing accepts only 0"),
+        .badMessageID: Facts(400, .everywhere).meaning("the identifier is not a UUID in canonical form"),
+        .badPath: Facts(404, .everywhere).meaning("APNs does not know the path"),
+        .badPriority: Facts(400, [.device, .broadcast]).meaning("the priority is not allowed for this push"),
+        .badRequestParams: Facts(400, .channel).meaning("the request has an attribute that the service does not know"),
+        .badRequestPayload: Facts(400, [.broadcast, .channel]).meaning("the body cannot be read as JSON"),
+        .badTopic: Facts(400, .device).meaning("the topic is malformed"),
+        .cannotCreateChannelConfig: Facts(400, .channel)
+            .meaning("the app has as many channels as it may: delete some first"),
+        .channelNotRegistered: Facts(400, [.broadcast, .channel])
+            .meaning("there is no such channel in this environment"),
+        .deviceTokenNotForTopic: Facts(400, .device)
+            .meaning("the device token belongs to another topic: check the bundle identifier and its suffix"),
+        .duplicateHeaders: Facts(400, .device).meaning("a header was sent more than once"),
+        .expiredProviderToken: Facts(403, .everywhere, advice: .renewToken)
+            .meaning("the provider token is older than an hour: check the clock of the machine that made it"),
+        .expiredToken: Facts(410, .device, endsDeviceToken: true).meaning("the device token has expired"),
+        .featureNotEnabled: Facts(400, [.broadcast, .channel])
+            .meaning("the app is not enabled for broadcasts: switch the capability on in the developer portal"),
+        .forbidden: Facts(403, .device).meaning("the action is not allowed"),
+        .idleTimeout: Facts(400, .device, advice: .reconnect).meaning("the connection was idle for too long"),
+        .internalServerError: Facts(500, .everywhere, advice: .backOff).meaning("something went wrong inside APNs"),
+        .invalidProviderToken: Facts(403, .everywhere)
+            .meaning("the provider token is not valid, or its signature does not fit: check key, key ID and team ID"),
+        .invalidPushType: Facts(400, .everywhere).meaning("the push type is unknown, or not one for this request"),
+        .methodNotAllowed: Facts(405, .everywhere).meaning("the method is not allowed here"),
+        .missingChannelID: Facts(400, [.broadcast, .channel]).meaning("the channel identifier is missing"),
+        .missingDeviceToken: Facts(400, .device).meaning("the path has no device token"),
+        .missingProviderToken: Facts(403, .everywhere)
+            .meaning("there is neither a client certificate nor a provider token"),
+        .missingPushType: Facts(400, [.broadcast, .channel]).meaning("the push type is missing"),
+        .missingTopic: Facts(400, .device)
+            .meaning("the topic is missing; a provider token covers many, so each push has to name its own"),
+        .payloadEmpty: Facts(400, [.device, .broadcast]).meaning("there is no payload"),
+        .payloadTooLarge: Facts(413, [.device, .broadcast]).meaning("the payload is larger than allowed"),
+        .serviceUnavailable: Facts(503, .everywhere, advice: .backOff).meaning("APNs is unavailable"),
+        .shutdown: Facts(503, .everywhere, advice: .reconnect).meaning("this APNs server is shutting down"),
+        .tooManyProviderTokenUpdates: Facts(429, .everywhere, advice: .backOff)
+            .meaning("the provider token changed more often than every 20 minutes: keep the one there is"),
+        .tooManyRequests: Facts(429, .everywhere, advice: .backOff)
+            .meaning("too many requests for the same device or channel in a short time"),
+        .topicDisallowed: Facts(400, .everywhere).meaning("pushing to this topic is not allowed"),
+        .topicMismatch: Facts(403, [.broadcast, .channel])
+            .meaning("the credentials do not cover the bundle identifier in the path"),
+        .unregistered: Facts(410, .device, endsDeviceToken: true)
+            .meaning("the device token is no longer active for the topic: the app may have been removed"),
+        .unrelatedKeyIDInToken: Facts(403, .device, advice: .reconnect)
+            .meaning("the signing key is not related to the first one used on the connection"),
     ]
 }
 

@@ -73,10 +73,24 @@ extension Reason {
 
     /// The facts about a known reason.
     struct Facts {
-        var status: Int
-        var scope: Scope
-        var advice: Advice = .mendFirst
-        var endsDeviceToken = false
-        var explanation: String
+        let status: Int
+        let scope: Scope
+        let advice: Advice
+        let endsDeviceToken: Bool
+        private(set) var explanation = ""
+
+        init(_ status: Int, _ scope: Scope, advice: Advice = .mendFirst, endsDeviceToken: Bool = false) {
+            self.status = status
+            self.scope = scope
+            self.advice = advice
+            self.endsDeviceToken = endsDeviceToken
+        }
+
+        /// Returns the facts with an explanation.
+        func meaning(_ explanation: String) -> Facts {
+            var facts = self
+            facts.explanation = explanation
+            return facts
+        }
     }
 }

@@ -32,12 +32,7 @@ extension PushType {
     public static let descriptors: [Descriptor] = [
         Descriptor(.alert, topicSuffix: "", content: .aps),
         // Priority 10 is an error for a push without alert, sound and badge.
-        Descriptor(
-            .background,
-            topicSuffix: "",
-            allowedPriorities: [.powerAware, .powerFirst],
-            content: .requiredAPS
-        ),
+        Descriptor(.background, topicSuffix: "", allowedPriorities: [.powerAware, .powerFirst], content: .requiredAPS),
         Descriptor(.accessory, topicSuffix: ".push-type.accessory", content: .requiredAPS),
         Descriptor(.complication, topicSuffix: ".complication", isSuffixAmbiguous: true, content: .besideAPS),
         Descriptor(

@@ -148,17 +148,11 @@ extension APNsID: CustomStringConvertible {
 extension APNsID: Codable {
     /// Decodes the canonical text.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        do {
-            try self.init(container.decode(String.self))
-        } catch let error as APNsIDError {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: error.description)
-        }
+        self = try decoder.parseText { (text) throws(APNsIDError) in try APNsID(text) }
     }
 
     /// Encodes the canonical text.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
+        try description.encode(to: encoder)
     }
 }

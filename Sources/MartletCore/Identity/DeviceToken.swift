@@ -162,17 +162,24 @@ extension DeviceToken: CustomStringConvertible, CustomDebugStringConvertible, Cu
 extension DeviceToken: Codable {
     /// Decodes hexadecimal text.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        do {
-            try self.init(hex: container.decode(String.self))
-        } catch let error as DeviceTokenError {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: error.description)
-        }
+        self = try decoder.parseText { (text) throws(DeviceTokenError) in try DeviceToken(hex: text) }
     }
 
     /// Encodes all digits.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(hex)
+        try hex.encode(to: encoder)
+    }
+}
+
+extension Decoder {
+    /// Decodes a string, and parses it; an error of the parser becomes a `DecodingError` with its description.
+    func parseText<Value, Failure: Error>(_ parse: (String) throws(Failure) -> Value) throws -> Value {
+        let container = try singleValueContainer()
+        let text = try container.decode(String.self)
+        do throws(Failure) {
+            return try parse(text)
+        } catch {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(error)")
+        }
     }
 }

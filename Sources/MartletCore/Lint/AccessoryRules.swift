@@ -1,16 +1,8 @@
 extension Lint.Rule {
-    static let accessoryKeyMissing = Lint.Rule(
-        "accessory-key-missing",
-        .error,
-        .accessory,
-        "the aps of a push of type accessory lacks one of its four keys"
-    )
-    static let accessoryValueWrong = Lint.Rule(
-        "accessory-value-wrong",
-        .error,
-        .accessory,
-        "encryptedData, sessionIdentifier, keyID or messageIndex has another form than Apple's page shows"
-    )
+    static let accessoryKeyMissing = Lint.Rule("accessory-key-missing", .error, .accessory)
+        .when("the aps of a push of type accessory lacks one of its four keys")
+    static let accessoryValueWrong = Lint.Rule("accessory-value-wrong", .error, .accessory)
+        .when("encryptedData, sessionIdentifier, keyID or messageIndex has another form than Apple's page shows")
 }
 
 /// The rules about responses of accessories to forwarded notifications ("Responding to forwarded notifications").
@@ -21,11 +13,8 @@ enum AccessoryRules {
     static func check(_ payload: JSONValue, _ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
         guard push.type == .accessory else { return [] }
         return PayloadKey.accessory.filter { aps[$0.name] == nil && payload[$0.name] == nil }.map { key in
-            Lint.Finding(
-                .accessoryKeyMissing,
-                .payload("/aps"),
-                "\(key.name) is missing from aps: \(key.consequence)"
-            )
+            let message = "\(key.name) is missing from aps: \(key.consequence)"
+            return Lint.Finding(.accessoryKeyMissing, .payload("/aps"), message)
         }
     }
 }

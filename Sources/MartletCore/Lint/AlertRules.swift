@@ -1,48 +1,20 @@
 extension Lint.Rule {
-    static let badgeNegative = Lint.Rule("badge-negative", .error, .payload, "badge is below 0")
-    static let alertEmpty = Lint.Rule("alert-empty", .warning, .payload, "alert is an empty string or an empty object")
-    static let mutableWithoutAlert = Lint.Rule(
-        "mutable-without-alert",
-        .warning,
-        .serviceExtension,
-        "there is mutable-content without an alert"
-    )
-    static let interruptionLevelUnknown = Lint.Rule(
-        "interruption-level-unknown",
-        .error,
-        .payload,
-        "interruption-level is not one of Apple's levels"
-    )
-    static let criticalWithoutSound = Lint.Rule(
-        "critical-without-sound",
-        .warning,
-        .payload,
-        "a critical notification has no sound with critical 1"
-    )
-    static let relevanceScoreOutOfRange = Lint.Rule(
-        "relevance-score-out-of-range",
-        .error,
-        .payload,
-        "the relevance-score of a notification is not from 0 to 1"
-    )
-    static let volumeOutOfRange = Lint.Rule(
-        "volume-out-of-range",
-        .error,
-        .payload,
-        "the volume of a sound is not from 0 to 1"
-    )
-    static let titleCut = Lint.Rule(
-        "title-cut",
-        .warning,
-        .design,
-        "the title is longer than its line on the Lock Screen"
-    )
-    static let bodyCut = Lint.Rule(
-        "body-cut",
-        .warning,
-        .design,
-        "the body is longer than the Lock Screen shows"
-    )
+    static let badgeNegative = Lint.Rule("badge-negative", .error, .payload).when("badge is below 0")
+    static let alertEmpty = Lint.Rule("alert-empty", .warning, .payload)
+        .when("alert is an empty string or an empty object")
+    static let mutableWithoutAlert = Lint.Rule("mutable-without-alert", .warning, .serviceExtension)
+        .when("there is mutable-content without an alert")
+    static let interruptionLevelUnknown = Lint.Rule("interruption-level-unknown", .error, .payload)
+        .when("interruption-level is not one of Apple's levels")
+    static let criticalWithoutSound = Lint.Rule("critical-without-sound", .warning, .payload)
+        .when("a critical notification has no sound with critical 1")
+    static let relevanceScoreOutOfRange = Lint.Rule("relevance-score-out-of-range", .error, .payload)
+        .when("the relevance-score of a notification is not from 0 to 1")
+    static let volumeOutOfRange = Lint.Rule("volume-out-of-range", .error, .payload)
+        .when("the volume of a sound is not from 0 to 1")
+    static let titleCut = Lint.Rule("title-cut", .warning, .design)
+        .when("the title is longer than its line on the Lock Screen")
+    static let bodyCut = Lint.Rule("body-cut", .warning, .design).when("the body is longer than the Lock Screen shows")
 }
 
 /// The rules about the content and sound of an alert ("Generating a remote notification").
@@ -68,11 +40,8 @@ enum AlertRules {
     )
 
     static func volumeOutOfRange(at path: [String]) -> Lint.Finding {
-        Lint.Finding(
-            .volumeOutOfRange,
-            .payload(JSONPointer.path(path + ["volume"])),
-            "the volume of a sound must be from 0 to 1: the phone plays it at another volume"
-        )
+        let message = "the volume of a sound must be from 0 to 1: the phone plays it at another volume"
+        return Lint.Finding(.volumeOutOfRange, .payload(JSONPointer.path(path + ["volume"])), message)
     }
 
     static func check(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
@@ -98,11 +67,8 @@ enum AlertRules {
 
     private static func mutableContent(_ aps: JSONValue) -> Lint.Finding? {
         guard aps["mutable-content"] != nil, aps["alert"] == nil else { return nil }
-        return Lint.Finding(
-            .mutableWithoutAlert,
-            .payload("/aps/mutable-content"),
-            "without an alert the phone does not run the service extension"
-        )
+        let message = "without an alert the phone does not run the service extension"
+        return Lint.Finding(.mutableWithoutAlert, .payload("/aps/mutable-content"), message)
     }
 
     private static func interruptionLevel(_ aps: JSONValue) -> Lint.Finding? {
@@ -110,24 +76,20 @@ enum AlertRules {
         let levels = InterruptionLevel.all.map(\.rawValue)
         let text = value.stringValue ?? ""
         guard !levels.contains(text) else { return nil }
-        return Lint.Finding(
-            .interruptionLevelUnknown,
-            .payload("/aps/interruption-level"),
+        let message =
             "interruption-level must be one of \(levels.joined(separator: ", ")); the phone treats any other"
-                + " as active" + Spelling.hint(for: text, among: levels)
-        )
+            + " as active" + Spelling.hint(for: text, among: levels)
+        return Lint.Finding(.interruptionLevelUnknown, .payload("/aps/interruption-level"), message)
     }
 
     private static func criticalSound(_ aps: JSONValue) -> Lint.Finding? {
         guard aps["interruption-level"]?.stringValue == InterruptionLevel.critical.rawValue,
             aps["sound"]?["critical"]?.wholeValue != 1
         else { return nil }
-        return Lint.Finding(
-            .criticalWithoutSound,
-            .payload(aps["sound"] == nil ? "/aps" : "/aps/sound"),
+        let message =
             "a critical notification needs a sound that is an object with critical 1: without one the mute switch keeps"
-                + " the phone silent"
-        )
+            + " the phone silent"
+        return Lint.Finding(.criticalWithoutSound, .payload(aps["sound"] == nil ? "/aps" : "/aps/sound"), message)
     }
 
     private static func relevanceScore(_ aps: JSONValue, of type: PushType?) -> Lint.Finding? {
@@ -164,12 +126,10 @@ enum AlertRules {
         // Bytes are faster to count, and never fewer than characters.
         guard let text, text.utf8.count > length, text.count > length else { return nil }
         let lastWords = text.prefix(length).suffix(12).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        return Lint.Finding(
-            rule,
-            .payload(pointer),
+        let message =
             "the \(name) has \(text.count) characters: the Lock Screen shows about \(length) of them, up to"
-                + " \"…\(lastWords)\""
-        )
+            + " \"…\(lastWords)\""
+        return Lint.Finding(rule, .payload(pointer), message)
     }
 }
 

@@ -1,35 +1,15 @@
 extension Lint.Rule {
-    static let broadcastAppMalformed = Lint.Rule(
-        "broadcast-app-malformed",
-        .error,
-        .broadcast,
-        "the app of a broadcast does not have the form of a bundle identifier"
-    )
-    static let broadcastAppWithSuffix = Lint.Rule(
-        "broadcast-app-with-suffix",
-        .error,
-        .broadcast,
-        "the app of a broadcast has a suffix"
-    )
-    static let channelMissing = Lint.Rule("channel-missing", .error, .broadcast, "apns-channel-id is missing")
-    static let channelMalformed = Lint.Rule(
-        "channel-malformed",
-        .error,
-        .broadcast,
-        "apns-channel-id is not base64 text as APNs returns it"
-    )
-    static let broadcastHeaderMissing = Lint.Rule(
-        "broadcast-header-missing",
-        .error,
-        .broadcast,
-        "a broadcast lacks apns-push-type, apns-expiration or apns-priority"
-    )
-    static let broadcastTypeWrong = Lint.Rule(
-        "broadcast-type-wrong",
-        .error,
-        .broadcast,
-        "the push type of a broadcast is not liveactivity"
-    )
+    static let broadcastAppMalformed = Lint.Rule("broadcast-app-malformed", .error, .broadcast)
+        .when("the app of a broadcast does not have the form of a bundle identifier")
+    static let broadcastAppWithSuffix = Lint.Rule("broadcast-app-with-suffix", .error, .broadcast)
+        .when("the app of a broadcast has a suffix")
+    static let channelMissing = Lint.Rule("channel-missing", .error, .broadcast).when("apns-channel-id is missing")
+    static let channelMalformed = Lint.Rule("channel-malformed", .error, .broadcast)
+        .when("apns-channel-id is not base64 text as APNs returns it")
+    static let broadcastHeaderMissing = Lint.Rule("broadcast-header-missing", .error, .broadcast)
+        .when("a broadcast lacks apns-push-type, apns-expiration or apns-priority")
+    static let broadcastTypeWrong = Lint.Rule("broadcast-type-wrong", .error, .broadcast)
+        .when("the push type of a broadcast is not liveactivity")
 }
 
 /// The rules about the path and the headers of a broadcast ("Sending broadcast push notification requests to APNs").
@@ -38,21 +18,14 @@ extension HeaderRules {
     static func broadcastApp(_ app: String) -> Lint.Finding? {
         guard isWellFormed(topic: app) else {
             // APNs answers `BadTopic` and `MissingTopic` only to pushes to devices.
-            return Lint.Finding(
-                .broadcastAppMalformed,
-                .header(":path"),
+            let message =
                 "the path must name the app by its bundle identifier: parts of letters, digits, hyphens and"
-                    + " underscores, with one dot between two parts",
-                reason: .badPath
-            )
+                + " underscores, with one dot between two parts"
+            return Lint.Finding(.broadcastAppMalformed, .header(":path"), message, reason: .badPath)
         }
         guard let suffix = distinctiveSuffixes.first(where: app.hasSuffix) else { return nil }
-        return Lint.Finding(
-            .broadcastAppWithSuffix,
-            .header(":path"),
-            "channels belong to the bundle identifier itself: leave \(suffix) out",
-            reason: .topicDisallowed
-        )
+        let message = "channels belong to the bundle identifier itself: leave \(suffix) out"
+        return Lint.Finding(.broadcastAppWithSuffix, .header(":path"), message, reason: .topicDisallowed)
     }
 
     /// Checks `apns-channel-id`.
@@ -62,24 +35,16 @@ extension HeaderRules {
             return Lint.Finding(.channelMissing, place, "the channel is missing", reason: .missingChannelID)
         }
         guard !id.isBase64 || id.utf8.count > 256 else { return nil }
-        return Lint.Finding(
-            .channelMalformed,
-            place,
-            "a channel identifier is the base64 text that APNs returned, unchanged",
-            reason: .badChannelID
-        )
+        let message = "a channel identifier is the base64 text that APNs returned, unchanged"
+        return Lint.Finding(.channelMalformed, place, message, reason: .badChannelID)
     }
 
     /// Checks `apns-push-type` ignoring case, because Apple's pages spell it in three ways.
     static func broadcastType(_ type: String?) -> Lint.Finding? {
         guard let type else { return missing("apns-push-type", "liveactivity", .missingPushType) }
         guard type.lowercased() != PushType.liveActivity.rawValue else { return nil }
-        return Lint.Finding(
-            .broadcastTypeWrong,
-            .header("apns-push-type"),
-            "the push type of a broadcast must be liveactivity (found \"\(type.prefix(40))\")",
-            reason: .invalidPushType
-        )
+        let message = "the push type of a broadcast must be liveactivity (found \"\(type.prefix(40))\")"
+        return Lint.Finding(.broadcastTypeWrong, .header("apns-push-type"), message, reason: .invalidPushType)
     }
 
     /// Checks `apns-expiration`, which is optional for a push to a device and required for a broadcast.
@@ -95,11 +60,7 @@ extension HeaderRules {
     }
 
     private static func missing(_ name: String, _ value: String, _ reason: Reason) -> Lint.Finding {
-        Lint.Finding(
-            .broadcastHeaderMissing,
-            .header(name),
-            "a broadcast must have \(name): \(value)",
-            reason: reason
-        )
+        let message = "a broadcast must have \(name): \(value)"
+        return Lint.Finding(.broadcastHeaderMissing, .header(name), message, reason: reason)
     }
 }

@@ -1,88 +1,28 @@
 extension Lint.Rule {
-    static let pushTypeMissing = Lint.Rule(
-        "push-type-missing",
-        .warning,
-        .sending,
-        "apns-push-type is missing"
-    )
-    static let pushTypeUnknown = Lint.Rule(
-        "push-type-unknown",
-        .error,
-        .sending,
-        "apns-push-type is not one of Apple's types, which are in lower case"
-    )
-    static let idNotCanonical = Lint.Rule(
-        "id-not-canonical",
-        .error,
-        .sending,
-        "apns-id is not a UUID"
-    )
-    static let idUpperCase = Lint.Rule(
-        "id-upper-case",
-        .warning,
-        .sending,
-        "apns-id has upper-case digits"
-    )
-    static let backgroundPriorityMissing = Lint.Rule(
-        "background-priority-missing",
-        .warning,
-        .background,
-        "a background push has no priority, so it has the default of 10"
-    )
-    static let backgroundPriorityImmediate = Lint.Rule(
-        "background-priority-immediate",
-        .error,
-        .background,
-        "a background push has priority 10"
-    )
-    static let priorityUnknown = Lint.Rule(
-        "priority-unknown",
-        .error,
-        .sending,
-        "apns-priority is not 10, 5 or 1"
-    )
-    static let expirationNotATime = Lint.Rule(
-        "expiration-not-a-time",
-        .error,
-        .sending,
-        "apns-expiration is not a whole number of seconds"
-    )
-    static let expirationNegative = Lint.Rule(
-        "expiration-negative",
-        .error,
-        .sending,
-        "apns-expiration is before 1970"
-    )
-    static let expirationInMilliseconds = Lint.Rule(
-        "expiration-in-milliseconds",
-        .warning,
-        .sending,
-        "apns-expiration is so far ahead that it is probably in milliseconds"
-    )
-    static let expirationPast = Lint.Rule(
-        "expiration-past",
-        .warning,
-        .sending,
-        "apns-expiration has passed when the push arrives; 0 means one attempt"
-    )
-    static let collapseIDTooLong = Lint.Rule(
-        "collapse-id-too-long",
-        .error,
-        .sending,
-        "apns-collapse-id has more than 64 bytes"
-    )
-    static let collapseIDMalformed = Lint.Rule(
-        "collapse-id-malformed",
-        .error,
-        .sending,
-        "apns-collapse-id has a control character, or a space at either end"
-    )
-    static let collapseIDNotUTF8 = Lint.Rule(
-        "collapse-id-not-utf8",
-        .warning,
-        .sending,
-        "apns-collapse-id is not UTF-8"
-    )
+    static let pushTypeMissing = Lint.Rule("push-type-missing", .warning, .sending).when("apns-push-type is missing")
+    static let pushTypeUnknown = Lint.Rule("push-type-unknown", .error, .sending)
+        .when("apns-push-type is not one of Apple's types, which are in lower case")
+    static let idNotCanonical = Lint.Rule("id-not-canonical", .error, .sending).when("apns-id is not a UUID")
+    static let idUpperCase = Lint.Rule("id-upper-case", .warning, .sending).when("apns-id has upper-case digits")
+    static let backgroundPriorityMissing = Lint.Rule("background-priority-missing", .warning, .background)
+        .when("a background push has no priority, so it has the default of 10")
+    static let backgroundPriorityImmediate = Lint.Rule("background-priority-immediate", .error, .background)
+        .when("a background push has priority 10")
+    static let priorityUnknown = Lint.Rule("priority-unknown", .error, .sending).when("apns-priority is not 10, 5 or 1")
+    static let expirationNotATime = Lint.Rule("expiration-not-a-time", .error, .sending)
+        .when("apns-expiration is not a whole number of seconds")
+    static let expirationNegative = Lint.Rule("expiration-negative", .error, .sending)
+        .when("apns-expiration is before 1970")
+    static let expirationInMilliseconds = Lint.Rule("expiration-in-milliseconds", .warning, .sending)
+        .when("apns-expiration is so far ahead that it is probably in milliseconds")
+    static let expirationPast = Lint.Rule("expiration-past", .warning, .sending)
+        .when("apns-expiration has passed when the push arrives; 0 means one attempt")
+    static let collapseIDTooLong = Lint.Rule("collapse-id-too-long", .error, .sending)
+        .when("apns-collapse-id has more than 64 bytes")
+    static let collapseIDMalformed = Lint.Rule("collapse-id-malformed", .error, .sending)
+        .when("apns-collapse-id has a control character, or a space at either end")
+    static let collapseIDNotUTF8 = Lint.Rule("collapse-id-not-utf8", .warning, .sending)
+        .when("apns-collapse-id is not UTF-8")
 }
 
 /// The rules about headers ("Sending notification requests to APNs", table of request headers).
@@ -104,20 +44,14 @@ enum HeaderRules {
     static func pushType(_ text: String?, likely: PushType? = nil) -> Lint.Finding? {
         let place = Lint.Place.header("apns-push-type")
         guard let text else {
-            return Lint.Finding(
-                .pushTypeMissing,
-                place,
+            let message =
                 "without a push type APNs may delay or drop the push, and watchOS does not accept it"
-                    + (likely.map { ": this one looks like \($0.rawValue)" } ?? "")
-            )
+                + (likely.map { ": this one looks like \($0.rawValue)" } ?? "")
+            return Lint.Finding(.pushTypeMissing, place, message)
         }
         guard !PushType(rawValue: text).isKnown else { return nil }
-        return Lint.Finding(
-            .pushTypeUnknown,
-            place,
-            "\"\(text)\" is not a push type of Apple's",
-            reason: .invalidPushType
-        )
+        let message = "\"\(text)\" is not a push type of Apple's"
+        return Lint.Finding(.pushTypeUnknown, place, message, reason: .invalidPushType)
     }
 
     static func id(_ text: String?) -> Lint.Finding? {
@@ -126,30 +60,20 @@ enum HeaderRules {
         guard (try? APNsID(text, allowsUpperCase: true)) != nil else {
             return Lint.Finding(.idNotCanonical, place, "\(APNsIDError())", reason: .badMessageID)
         }
-        return Lint.Finding(
-            .idUpperCase,
-            place,
+        let message =
             "apns-id has upper-case digits; APNs answers with lower-case ones, so compare without regard to case"
-        )
+        return Lint.Finding(.idUpperCase, place, message)
     }
 
     static func priority(_ text: String?, of type: PushType?) -> Lint.Finding? {
         guard let text else {
-            return allows(.immediate, of: type)
-                ? nil
-                : Lint.Finding(
-                    .backgroundPriorityMissing,
-                    .header("apns-priority"),
-                    "a background push needs priority 5; without one it has the default of 10"
-                )
+            guard !allows(.immediate, of: type) else { return nil }
+            let message = "a background push needs priority 5; without one it has the default of 10"
+            return Lint.Finding(.backgroundPriorityMissing, .header("apns-priority"), message)
         }
         guard let number = Int(text), String(number) == text else {
-            return Lint.Finding(
-                .priorityUnknown,
-                .header("apns-priority"),
-                "the priority must be 10, 5 or 1 (found \"\(text.prefix(40))\")",
-                reason: .badPriority
-            )
+            let message = "the priority must be 10, 5 or 1 (found \"\(text.prefix(40))\")"
+            return Lint.Finding(.priorityUnknown, .header("apns-priority"), message, reason: .badPriority)
         }
         return priority(Priority(rawValue: number), of: type)
     }
@@ -158,21 +82,13 @@ enum HeaderRules {
         guard let priority else { return nil }
         let place = Lint.Place.header("apns-priority")
         guard Priority.all.contains(priority) else {
-            return Lint.Finding(
-                .priorityUnknown,
-                place,
-                "the priority must be 10, 5 or 1 (found \(priority.rawValue))",
-                reason: .badPriority
-            )
+            let message = "the priority must be 10, 5 or 1 (found \(priority.rawValue))"
+            return Lint.Finding(.priorityUnknown, place, message, reason: .badPriority)
         }
         guard !allows(priority, of: type) else { return nil }
         // Apple documents this as an error but does not name the answer.
-        return Lint.Finding(
-            .backgroundPriorityImmediate,
-            place,
-            "a background push must have priority 5, not 10",
-            reason: .badPriority
-        )
+        let message = "a background push must have priority 5, not 10"
+        return Lint.Finding(.backgroundPriorityImmediate, place, message, reason: .badPriority)
     }
 
     /// Whether pushes of a type may have a priority.
@@ -185,16 +101,13 @@ enum HeaderRules {
         // `Int64` would accept a plus sign, and a minus sign before 0.
         let isAllDigits = !text.isEmpty && text.utf8.allSatisfy(\.isDigit)
         guard let seconds = Int64(text), seconds < 0 || isAllDigits else {
-            return Lint.Finding(
-                .expirationNotATime,
-                .header("apns-expiration"),
+            let message =
                 isAllDigits
-                    ? "the expiration must be at most \(Expiration.accepted.upperBound) seconds since 1970 (found"
-                        + " \(text.prefix(40)))"
-                    : "the expiration must be a whole number of seconds since 1970, digits only (found"
-                        + " \"\(text.prefix(40))\")",
-                reason: .badExpirationDate
-            )
+                ? "the expiration must be at most \(Expiration.accepted.upperBound) seconds since 1970 (found"
+                    + " \(text.prefix(40)))"
+                : "the expiration must be a whole number of seconds since 1970, digits only (found"
+                    + " \"\(text.prefix(40))\")"
+            return Lint.Finding(.expirationNotATime, .header("apns-expiration"), message, reason: .badExpirationDate)
         }
         return expiration(Expiration(secondsSince1970: seconds))
     }
@@ -203,20 +116,14 @@ enum HeaderRules {
         guard let seconds = expiration?.secondsSince1970 else { return nil }
         let place = Lint.Place.header("apns-expiration")
         guard Expiration.accepted.contains(seconds) else {
-            return Lint.Finding(
-                .expirationNegative,
-                place,
-                "apns-expiration must be 0 or more seconds after 1970 (found \(seconds))",
-                reason: .badExpirationDate
-            )
+            let message = "apns-expiration must be 0 or more seconds after 1970 (found \(seconds))"
+            return Lint.Finding(.expirationNegative, place, message, reason: .badExpirationDate)
         }
         guard seconds > farFuture else { return nil }
-        return Lint.Finding(
-            .expirationInMilliseconds,
-            place,
+        let message =
             "the expiration is \(seconds) seconds after 1970, probably a time in milliseconds: APNs stores the push for"
-                + " 30 days at most"
-        )
+            + " 30 days at most"
+        return Lint.Finding(.expirationInMilliseconds, place, message)
     }
 
     /// Compares an expiration with the clock; returns nil without a clock, and for an expiration that APNs refuses.
@@ -224,12 +131,10 @@ enum HeaderRules {
         guard let time, expiration(text)?.reason == nil, let seconds = text.flatMap({ Int64($0) }), seconds > 0,
             seconds < time
         else { return nil }
-        return Lint.Finding(
-            .expirationPast,
-            .header("apns-expiration"),
+        let message =
             "the expiration passed \(time - seconds) seconds ago: APNs does not store the push for an offline device,"
-                + " and may drop it"
-        )
+            + " and may drop it"
+        return Lint.Finding(.expirationPast, .header("apns-expiration"), message)
     }
 
     static func collapseID(of headers: PushHeaders) -> Lint.Finding? {

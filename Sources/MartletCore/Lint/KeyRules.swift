@@ -1,59 +1,23 @@
 extension Lint.Rule {
-    static let apsKeyUnknown = Lint.Rule(
-        "aps-key-unknown",
-        .warning,
-        .payload,
-        "a key in aps is not one of Apple's, possibly misspelled"
-    )
-    static let alertKeyUnknown = Lint.Rule(
-        "alert-key-unknown",
-        .warning,
-        .payload,
-        "a key in alert is not one of Apple's, possibly misspelled"
-    )
-    static let soundKeyUnknown = Lint.Rule(
-        "sound-key-unknown",
-        .warning,
-        .payload,
-        "a key in sound is not one of Apple's, possibly misspelled"
-    )
-    static let apsKeyOutside = Lint.Rule(
-        "aps-key-outside",
-        .warning,
-        .payload,
-        "a key of Apple's is beside aps instead of in it"
-    )
-    static let valueWrongType = Lint.Rule(
-        "value-wrong-type",
-        .error,
-        .payload,
-        "a value is of another JSON type than Apple's tables say"
-    )
-    static let alertWrongType = Lint.Rule(
-        "alert-wrong-type",
-        .error,
-        .payload,
-        "alert is neither an object nor a string"
-    )
-    static let badgeNotANumber = Lint.Rule("badge-not-a-number", .error, .payload, "badge is not a whole number")
-    static let relevanceScoreNotANumber = Lint.Rule(
-        "relevance-score-not-a-number",
-        .error,
-        .payload,
-        "relevance-score is not a number"
-    )
-    static let flagNotOne = Lint.Rule(
-        "flag-not-one",
-        .error,
-        .payload,
-        "content-available, mutable-content or input-push-token is not the number 1"
-    )
-    static let contentChangedNotTrue = Lint.Rule(
-        "content-changed-not-true",
-        .error,
-        .widgets,
-        "content-changed is not true"
-    )
+    static let apsKeyUnknown = Lint.Rule("aps-key-unknown", .warning, .payload)
+        .when("a key in aps is not one of Apple's, possibly misspelled")
+    static let alertKeyUnknown = Lint.Rule("alert-key-unknown", .warning, .payload)
+        .when("a key in alert is not one of Apple's, possibly misspelled")
+    static let soundKeyUnknown = Lint.Rule("sound-key-unknown", .warning, .payload)
+        .when("a key in sound is not one of Apple's, possibly misspelled")
+    static let apsKeyOutside = Lint.Rule("aps-key-outside", .warning, .payload)
+        .when("a key of Apple's is beside aps instead of in it")
+    static let valueWrongType = Lint.Rule("value-wrong-type", .error, .payload)
+        .when("a value is of another JSON type than Apple's tables say")
+    static let alertWrongType = Lint.Rule("alert-wrong-type", .error, .payload)
+        .when("alert is neither an object nor a string")
+    static let badgeNotANumber = Lint.Rule("badge-not-a-number", .error, .payload).when("badge is not a whole number")
+    static let relevanceScoreNotANumber = Lint.Rule("relevance-score-not-a-number", .error, .payload)
+        .when("relevance-score is not a number")
+    static let flagNotOne = Lint.Rule("flag-not-one", .error, .payload)
+        .when("content-available, mutable-content or input-push-token is not the number 1")
+    static let contentChangedNotTrue = Lint.Rule("content-changed-not-true", .error, .widgets)
+        .when("content-changed is not true")
 }
 
 /// The rules about the keys in Apple's tables and the types of their values.
@@ -89,12 +53,7 @@ enum KeyRules {
             neighbour: ("alert", PayloadKey.alert),
             unknown: .apsKeyUnknown
         )
-        let alert = Table(
-            name: "alert",
-            keys: alertKeys,
-            neighbour: ("aps", PayloadKey.aps),
-            unknown: .alertKeyUnknown
-        )
+        let alert = Table(name: "alert", keys: alertKeys, neighbour: ("aps", PayloadKey.aps), unknown: .alertKeyUnknown)
         return check(aps, own, at: ["aps"]) + check(aps["alert"], alert, at: ["aps", "alert"])
             + localizedTexts(of: aps["alert"])
             + check(aps["sound"], soundTable, at: ["aps", "sound"])
@@ -107,11 +66,8 @@ enum KeyRules {
         let aps = payload["aps"]
         let names = push.type == .accessory ? Set(PayloadKey.accessory.map(\.name)) : tellingKeys
         return (payload.members ?? []).filter { names.contains($0.name) && aps?[$0.name] == nil }.map { member in
-            Lint.Finding(
-                .apsKeyOutside,
-                .payload(JSONPointer.path([member.name])),
-                "\(member.name) is beside aps, where the phone treats it as custom data: move it into aps"
-            )
+            let message = "\(member.name) is beside aps, where the phone treats it as custom data: move it into aps"
+            return Lint.Finding(.apsKeyOutside, .payload(JSONPointer.path([member.name])), message)
         }
     }
 
@@ -145,10 +101,7 @@ enum KeyRules {
         if let neighbour = table.neighbour, neighbour.keys.contains(where: { $0.name == name }) {
             hint = ": it belongs in \(neighbour.name)"
         }
-        return Lint.Finding(
-            table.unknown,
-            .payload(JSONPointer.path(path + [name])),
-            "the phone ignores the key \"\(name)\" in \(table.name)" + hint
-        )
+        let message = "the phone ignores the key \"\(name)\" in \(table.name)" + hint
+        return Lint.Finding(table.unknown, .payload(JSONPointer.path(path + [name])), message)
     }
 }

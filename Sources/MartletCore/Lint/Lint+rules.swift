@@ -18,8 +18,9 @@ extension Lint {
 
         private let parts: Parts
 
-        package init(_ id: String, _ severity: Severity, _ page: ApplePage, _ summary: String = "") {
-            parts = Parts(id, severity, summary, page.address)
+        /// Creates a rule without a summary, which ``when(_:)`` adds.
+        package init(_ id: String, _ severity: Severity, _ page: ApplePage) {
+            parts = Parts(id, severity, "", page.address)
         }
 
         private init(_ parts: Parts) {
@@ -83,9 +84,7 @@ package struct ApplePage: Sendable {
         "documentation/activitykit/starting-and-updating-live-activities-with-activitykit-push-notifications"
     )
     /// "Updating widgets with WidgetKit push notifications".
-    package static let widgets = ApplePage(
-        "documentation/widgetkit/updating-widgets-with-widgetkit-push-notifications"
-    )
+    package static let widgets = ApplePage("documentation/widgetkit/updating-widgets-with-widgetkit-push-notifications")
     /// "Handling notification responses from APNs".
     package static let responses = ApplePage(notifications + "handling-notification-responses-from-apns")
     /// "Establishing a certificate-based connection to APNs".

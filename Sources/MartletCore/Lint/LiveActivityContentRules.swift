@@ -1,28 +1,12 @@
 extension Lint.Rule {
-    static let activityAttributesEqualState = Lint.Rule(
-        "activity-attributes-equal-state",
-        .warning,
-        .liveActivity,
-        "attributes and content-state are the same"
-    )
-    static let activityAttributesKeyedAsState = Lint.Rule(
-        "activity-attributes-keyed-as-state",
-        .warning,
-        .liveActivity,
-        "attributes and content-state have the same keys"
-    )
-    static let activityNull = Lint.Rule(
-        "activity-null",
-        .warning,
-        .liveActivity,
-        "a value in attributes or content-state is null"
-    )
-    static let activityDateText = Lint.Rule(
-        "activity-date-text",
-        .warning,
-        .liveActivity,
-        "a value in attributes or content-state is a date as text (ISO 8601)"
-    )
+    static let activityAttributesEqualState = Lint.Rule("activity-attributes-equal-state", .warning, .liveActivity)
+        .when("attributes and content-state are the same")
+    static let activityAttributesKeyedAsState = Lint.Rule("activity-attributes-keyed-as-state", .warning, .liveActivity)
+        .when("attributes and content-state have the same keys")
+    static let activityNull = Lint.Rule("activity-null", .warning, .liveActivity)
+        .when("a value in attributes or content-state is null")
+    static let activityDateText = Lint.Rule("activity-date-text", .warning, .liveActivity)
+        .when("a value in attributes or content-state is a date as text (ISO 8601)")
 }
 
 /// The rules about the content of a Live Activity: the phone decodes it with Swift's default `JSONDecoder`, and
@@ -49,17 +33,11 @@ enum LiveActivityContentRules {
         let consequence =
             ": attributes are the static data of the app's type, beside its ContentState; the phone starts no activity"
             + " when they do not decode"
-        return Set(attributes) == Set(state)
-            ? Lint.Finding(
-                .activityAttributesEqualState,
-                .payload("/aps/attributes"),
-                "attributes are the same as content-state" + consequence
-            )
-            : Lint.Finding(
-                .activityAttributesKeyedAsState,
-                .payload("/aps/attributes"),
-                "attributes have the keys of content-state" + consequence
-            )
+        let (rule, sameness): (Lint.Rule, String) =
+            Set(attributes) == Set(state)
+            ? (.activityAttributesEqualState, "attributes are the same as content-state")
+            : (.activityAttributesKeyedAsState, "attributes have the keys of content-state")
+        return Lint.Finding(rule, .payload("/aps/attributes"), sameness + consequence)
     }
 
     private static func inspect(_ value: JSONValue, at path: [String], _ findings: inout [Lint.Finding]) {
@@ -70,23 +48,14 @@ enum LiveActivityContentRules {
         case .array(let elements):
             for (index, element) in elements.enumerated() { inspect(element, at: path + [String(index)], &findings) }
         case .null:
-            findings.append(
-                Lint.Finding(
-                    .activityNull,
-                    .payload(JSONPointer.path(path)),
-                    "null decodes only as an optional, as does a missing key: with any other type the phone drops the"
-                        + " push"
-                )
-            )
+            let message =
+                "null decodes only as an optional, as does a missing key: with any other type the phone drops the push"
+            findings.append(Lint.Finding(.activityNull, .payload(JSONPointer.path(path)), message))
         case .string(let text) where isDateAndTime(text):
-            findings.append(
-                Lint.Finding(
-                    .activityDateText,
-                    .payload(JSONPointer.path(path)),
-                    "a date as text decodes only as a String: where the app's type has a Date, which is a number of"
-                        + " seconds since 2001, the phone drops the push"
-                )
-            )
+            let message =
+                "a date as text decodes only as a String: where the app's type has a Date, which is a number of"
+                + " seconds since 2001, the phone drops the push"
+            findings.append(Lint.Finding(.activityDateText, .payload(JSONPointer.path(path)), message))
         case .bool, .number, .string: break
         }
     }

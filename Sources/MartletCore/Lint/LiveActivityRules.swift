@@ -1,112 +1,40 @@
 extension Lint.Rule {
-    static let activityTimestampMissing = Lint.Rule(
-        "activity-timestamp-missing",
-        .error,
-        .liveActivity,
-        "a push about a Live Activity has no timestamp"
-    )
-    static let activityTimestampNotPositive = Lint.Rule(
-        "activity-timestamp-not-positive",
-        .error,
-        .liveActivity,
-        "timestamp is 0 or less"
-    )
-    static let activityTimeInMilliseconds = Lint.Rule(
-        "activity-time-in-milliseconds",
-        .error,
-        .liveActivity,
-        "timestamp, stale-date or dismissal-date is so far ahead that it must be in milliseconds"
-    )
-    static let activityTimestampAhead = Lint.Rule(
-        "activity-timestamp-ahead",
-        .warning,
-        .liveActivity,
-        "timestamp is more than ten minutes ahead of the clock"
-    )
-    static let activityEventMissing = Lint.Rule(
-        "activity-event-missing",
-        .error,
-        .liveActivity,
-        "a push about a Live Activity has no event"
-    )
-    static let activityEventUnknown = Lint.Rule(
-        "activity-event-unknown",
-        .error,
-        .liveActivity,
-        "event is not start, update or end"
-    )
-    static let activityStartIncomplete = Lint.Rule(
-        "activity-start-incomplete",
-        .error,
-        .liveActivity,
-        "the start of a Live Activity lacks attributes-type, attributes or alert"
-    )
-    static let activityAttributesTypeEmpty = Lint.Rule(
-        "activity-attributes-type-empty",
-        .error,
-        .liveActivity,
-        "the start of a Live Activity has an empty attributes-type"
-    )
-    static let activityStateMissing = Lint.Rule(
-        "activity-state-missing",
-        .error,
-        .liveActivity,
-        "the start or update of a Live Activity has no content-state"
-    )
-    static let activityEndWithoutState = Lint.Rule(
-        "activity-end-without-state",
-        .warning,
-        .liveActivity,
-        "the end of a Live Activity that stays on the Lock Screen has no content-state"
-    )
-    static let activityDismissalLate = Lint.Rule(
-        "activity-dismissal-late",
-        .warning,
-        .liveActivity,
-        "dismissal-date is more than four hours after timestamp"
-    )
-    static let activityDismissalBeforeEnd = Lint.Rule(
-        "activity-dismissal-before-end",
-        .warning,
-        .liveActivity,
-        "a push that does not end the Live Activity has a dismissal-date"
-    )
-    static let activityAttributesAfterStart = Lint.Rule(
-        "activity-attributes-after-start",
-        .warning,
-        .liveActivity,
-        "a push that does not start the Live Activity has attributes or attributes-type"
-    )
-    static let activityBroadcastStart = Lint.Rule(
-        "activity-broadcast-start",
-        .error,
-        .liveActivity,
-        "a broadcast has the event start"
-    )
-    static let activityInputTwice = Lint.Rule(
-        "activity-input-twice",
-        .warning,
-        .liveActivity,
-        "a start has both input-push-token and input-push-channel"
-    )
-    static let activityInputAfterStart = Lint.Rule(
-        "activity-input-after-start",
-        .warning,
-        .liveActivity,
-        "a push that does not start the Live Activity has input-push-token or input-push-channel"
-    )
-    static let activityKeyIgnored = Lint.Rule(
-        "activity-key-ignored",
-        .warning,
-        .liveActivity,
-        "a push about a Live Activity has badge, content-available, or a sound beside its alert"
-    )
-    static let activityUpdateImmediate = Lint.Rule(
-        "activity-update-immediate",
-        .warning,
-        .liveActivity,
-        "an update without an alert has priority 10"
-    )
+    static let activityTimestampMissing = Lint.Rule("activity-timestamp-missing", .error, .liveActivity)
+        .when("a push about a Live Activity has no timestamp")
+    static let activityTimestampNotPositive = Lint.Rule("activity-timestamp-not-positive", .error, .liveActivity)
+        .when("timestamp is 0 or less")
+    static let activityTimeInMilliseconds = Lint.Rule("activity-time-in-milliseconds", .error, .liveActivity)
+        .when("timestamp, stale-date or dismissal-date is so far ahead that it must be in milliseconds")
+    static let activityTimestampAhead = Lint.Rule("activity-timestamp-ahead", .warning, .liveActivity)
+        .when("timestamp is more than ten minutes ahead of the clock")
+    static let activityEventMissing = Lint.Rule("activity-event-missing", .error, .liveActivity)
+        .when("a push about a Live Activity has no event")
+    static let activityEventUnknown = Lint.Rule("activity-event-unknown", .error, .liveActivity)
+        .when("event is not start, update or end")
+    static let activityStartIncomplete = Lint.Rule("activity-start-incomplete", .error, .liveActivity)
+        .when("the start of a Live Activity lacks attributes-type, attributes or alert")
+    static let activityAttributesTypeEmpty = Lint.Rule("activity-attributes-type-empty", .error, .liveActivity)
+        .when("the start of a Live Activity has an empty attributes-type")
+    static let activityStateMissing = Lint.Rule("activity-state-missing", .error, .liveActivity)
+        .when("the start or update of a Live Activity has no content-state")
+    static let activityEndWithoutState = Lint.Rule("activity-end-without-state", .warning, .liveActivity)
+        .when("the end of a Live Activity that stays on the Lock Screen has no content-state")
+    static let activityDismissalLate = Lint.Rule("activity-dismissal-late", .warning, .liveActivity)
+        .when("dismissal-date is more than four hours after timestamp")
+    static let activityDismissalBeforeEnd = Lint.Rule("activity-dismissal-before-end", .warning, .liveActivity)
+        .when("a push that does not end the Live Activity has a dismissal-date")
+    static let activityAttributesAfterStart = Lint.Rule("activity-attributes-after-start", .warning, .liveActivity)
+        .when("a push that does not start the Live Activity has attributes or attributes-type")
+    static let activityBroadcastStart = Lint.Rule("activity-broadcast-start", .error, .liveActivity)
+        .when("a broadcast has the event start")
+    static let activityInputTwice = Lint.Rule("activity-input-twice", .warning, .liveActivity)
+        .when("a start has both input-push-token and input-push-channel")
+    static let activityInputAfterStart = Lint.Rule("activity-input-after-start", .warning, .liveActivity)
+        .when("a push that does not start the Live Activity has input-push-token or input-push-channel")
+    static let activityKeyIgnored = Lint.Rule("activity-key-ignored", .warning, .liveActivity)
+        .when("a push about a Live Activity has badge, content-available, or a sound beside its alert")
+    static let activityUpdateImmediate = Lint.Rule("activity-update-immediate", .warning, .liveActivity)
+        .when("an update without an alert has priority 10")
 }
 
 /// The rules about Live Activities ("Starting and updating Live Activities with ActivityKit push notifications").
@@ -160,11 +88,8 @@ enum LiveActivityRules {
         ]
         return consequences.filter { key, _ in aps[key]?.doubleValue.map(isInMilliseconds) == true }
             .map { key, consequence in
-                Lint.Finding(
-                    .activityTimeInMilliseconds,
-                    .payload("/aps/\(key)"),
-                    "\(key) must be in seconds since 1970, and this looks like milliseconds: \(consequence)"
-                )
+                let message = "\(key) must be in seconds since 1970, and this looks like milliseconds: \(consequence)"
+                return Lint.Finding(.activityTimeInMilliseconds, .payload("/aps/\(key)"), message)
             }
     }
 
@@ -172,79 +97,60 @@ enum LiveActivityRules {
         guard let time, let timestamp = aps["timestamp"]?.doubleValue, !isInMilliseconds(timestamp),
             timestamp > Double(time) + clockTolerance
         else { return nil }
-        return Lint.Finding(
-            .activityTimestampAhead,
-            .payload("/aps/timestamp"),
+        let message =
             "timestamp is more than \(Int(clockTolerance) / 60) minutes ahead: until then the phone drops every push"
-                + " with the correct time as outdated"
-        )
+            + " with the correct time as outdated"
+        return Lint.Finding(.activityTimestampAhead, .payload("/aps/timestamp"), message)
     }
 
     private static func dismissal(_ aps: JSONValue, at event: String?) -> Lint.Finding? {
         guard let date = aps["dismissal-date"]?.doubleValue, !isInMilliseconds(date) else { return nil }
         if event == "start" || event == "update" {
-            return Lint.Finding(
-                .activityDismissalBeforeEnd,
-                .payload("/aps/dismissal-date"),
-                "the phone reads dismissal-date only when the event is end: the activity stays"
-            )
+            let message = "the phone reads dismissal-date only when the event is end: the activity stays"
+            return Lint.Finding(.activityDismissalBeforeEnd, .payload("/aps/dismissal-date"), message)
         }
         guard let timestamp = aps["timestamp"]?.doubleValue, date > timestamp + longestStay else { return nil }
-        return Lint.Finding(
-            .activityDismissalLate,
-            .payload("/aps/dismissal-date"),
-            "the phone removes the activity four hours after its end at the latest"
-        )
+        let message = "the phone removes the activity four hours after its end at the latest"
+        return Lint.Finding(.activityDismissalLate, .payload("/aps/dismissal-date"), message)
     }
 
     // MARK: Events and required keys
 
     private static func event(_ aps: JSONValue) -> Lint.Finding? {
         guard let event = aps["event"] else {
-            return Lint.Finding(
-                .activityEventMissing,
-                .payload("/aps"),
+            let message =
                 "without an event the phone does not know whether to start, update or end the activity, and does"
-                    + " nothing"
-            )
+                + " nothing"
+            return Lint.Finding(.activityEventMissing, .payload("/aps"), message)
         }
         guard let text = event.stringValue, !events.contains(text) else { return nil }
-        return Lint.Finding(
-            .activityEventUnknown,
-            .payload("/aps/event"),
+        let message =
             "event must be start, update or end; the phone drops any other" + Spelling.hint(for: text, among: events)
-        )
+        return Lint.Finding(.activityEventUnknown, .payload("/aps/event"), message)
     }
 
     /// Checks that a broadcast does not start Live Activities.
     static func broadcastStart(_ payload: JSONValue?) -> Lint.Finding? {
         guard payload?["aps"]?["event"]?.stringValue == "start" else { return nil }
-        return Lint.Finding(
-            .activityBroadcastStart,
-            .payload("/aps/event"),
+        let message =
             "a broadcast can update or end Live Activities, and the phone drops a start: send it to the push-to-start"
-                + " token of each device"
-        )
+            + " token of each device"
+        return Lint.Finding(.activityBroadcastStart, .payload("/aps/event"), message)
     }
 
     private static func stateMissing(_ aps: JSONValue, at event: String?) -> Lint.Finding? {
         guard aps["content-state"] == nil else { return nil }
         switch event {
         case "start", "update":
-            return Lint.Finding(
-                .activityStateMissing,
-                .payload("/aps"),
-                "without content-state the phone has nothing to show, and drops the push"
-            )
+            let message = "without content-state the phone has nothing to show, and drops the push"
+            return Lint.Finding(.activityStateMissing, .payload("/aps"), message)
         case "end":
             // An activity that is removed from the Lock Screen immediately needs no final content.
             let timestamp = aps["timestamp"]?.doubleValue ?? 0
             if let date = aps["dismissal-date"]?.doubleValue, date <= timestamp { return nil }
-            return Lint.Finding(
-                .activityEndWithoutState,
-                .payload("/aps"),
+            let message =
                 "without a final content-state the Lock Screen shows the previous content for up to four hours"
-            )
+            return Lint.Finding(.activityEndWithoutState, .payload("/aps"), message)
         default: return nil
         }
     }
@@ -252,11 +158,8 @@ enum LiveActivityRules {
     private static func startParts(_ aps: JSONValue, at event: String?) -> [Lint.Finding] {
         guard event == "start" else { return [] }
         return ["attributes-type", "attributes", "alert"].filter { aps[$0] == nil }.map { key in
-            Lint.Finding(
-                .activityStartIncomplete,
-                .payload("/aps"),
-                "a start needs \(key): without it the phone starts no activity"
-            )
+            let message = "a start needs \(key): without it the phone starts no activity"
+            return Lint.Finding(.activityStartIncomplete, .payload("/aps"), message)
         }
     }
 
@@ -287,12 +190,10 @@ enum LiveActivityRules {
 
     private static func inputTwice(_ aps: JSONValue, at event: String?) -> Lint.Finding? {
         guard event == "start", aps["input-push-token"] != nil, aps["input-push-channel"] != nil else { return nil }
-        return Lint.Finding(
-            .activityInputTwice,
-            .payload("/aps/input-push-channel"),
+        let message =
             "a start asks for a token (input-push-token) or for a channel (input-push-channel): with both, Apple does"
-                + " not say which of them updates the activity"
-        )
+            + " not say which of them updates the activity"
+        return Lint.Finding(.activityInputTwice, .payload("/aps/input-push-channel"), message)
     }
 
     private static func hurry(_ aps: JSONValue, at event: String?, of push: PushFacts) -> Lint.Finding? {
@@ -300,12 +201,10 @@ enum LiveActivityRules {
         guard event == "update", aps["alert"] == nil, priority == nil || priority == "10" else { return nil }
         // APNs refuses a broadcast without a priority, so another rule reports it.
         guard priority != nil || !push.isBroadcast else { return nil }
-        return Lint.Finding(
-            .activityUpdateImmediate,
-            .header("apns-priority"),
+        let message =
             (priority == nil ? "without a priority the update has 10, which" : "priority 10")
-                + " counts against the activity's budget: over it the phone delays updates; most of those without an"
-                + " alert can have priority 5"
-        )
+            + " counts against the activity's budget: over it the phone delays updates; most of those without an"
+            + " alert can have priority 5"
+        return Lint.Finding(.activityUpdateImmediate, .header("apns-priority"), message)
     }
 }

@@ -1,10 +1,6 @@
 extension Lint.Rule {
-    static let mdmPayloadWrong = Lint.Rule(
-        "mdm-payload-wrong",
-        .error,
-        .mdm,
-        "the payload of a push of type mdm is not an object with a string at mdm and nothing else"
-    )
+    static let mdmPayloadWrong = Lint.Rule("mdm-payload-wrong", .error, .mdm)
+        .when("the payload of a push of type mdm is not an object with a string at mdm and nothing else")
 }
 
 /// The rules about pushes to managed devices ("Sending MDM commands to a device").

@@ -45,11 +45,8 @@ struct PayloadKey {
     func finding(for value: JSONValue, in path: [String]) -> Lint.Finding? {
         guard !kind.takes(value) else { return nil }
         let found = kind.isFormOfText && value.stringValue != nil ? "another string" : value.kindInWords
-        return Lint.Finding(
-            rule,
-            .payload(JSONPointer.path(path + [name])),
-            "\(name) must be \(kind.inWords) (found \(found)): \(consequence)"
-        )
+        let message = "\(name) must be \(kind.inWords) (found \(found)): \(consequence)"
+        return Lint.Finding(rule, .payload(JSONPointer.path(path + [name])), message)
     }
 }
 

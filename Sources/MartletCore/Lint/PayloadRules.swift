@@ -1,38 +1,18 @@
 extension Lint.Rule {
-    static let payloadEmpty = Lint.Rule("payload-empty", .error, .sending, "there is no payload")
-    static let payloadTooLarge = Lint.Rule(
-        "payload-too-large",
-        .error,
-        .payload,
-        "the payload is larger than the push type allows"
-    )
-    static let payloadNotJSON = Lint.Rule("payload-not-json", .error, .payload, "the payload is not a JSON object")
-    static let payloadSurrogate = Lint.Rule(
-        "payload-unpaired-surrogate",
-        .warning,
-        .payload,
-        "an escape in the payload is half a surrogate pair"
-    )
-    static let payloadTooDeep = Lint.Rule(
-        "payload-too-deep",
-        .error,
-        .payload,
-        "arrays and objects in the payload are nested deeper than these rules read"
-    )
-    static let payloadNameRepeated = Lint.Rule(
-        "payload-name-repeated",
-        .error,
-        .payload,
-        "an object in the payload has the same name twice"
-    )
-    static let payloadNotMinified = Lint.Rule(
-        "payload-not-minified",
-        .warning,
-        .sending,
-        "much of the payload is white space and unnecessary escapes"
-    )
-    static let apsMissing = Lint.Rule("aps-missing", .warning, .payload, "there is no aps")
-    static let apsNotAnObject = Lint.Rule("aps-not-an-object", .error, .payload, "aps is not an object")
+    static let payloadEmpty = Lint.Rule("payload-empty", .error, .sending).when("there is no payload")
+    static let payloadTooLarge = Lint.Rule("payload-too-large", .error, .payload)
+        .when("the payload is larger than the push type allows")
+    static let payloadNotJSON = Lint.Rule("payload-not-json", .error, .payload).when("the payload is not a JSON object")
+    static let payloadSurrogate = Lint.Rule("payload-unpaired-surrogate", .warning, .payload)
+        .when("an escape in the payload is half a surrogate pair")
+    static let payloadTooDeep = Lint.Rule("payload-too-deep", .error, .payload)
+        .when("arrays and objects in the payload are nested deeper than these rules read")
+    static let payloadNameRepeated = Lint.Rule("payload-name-repeated", .error, .payload)
+        .when("an object in the payload has the same name twice")
+    static let payloadNotMinified = Lint.Rule("payload-not-minified", .warning, .sending)
+        .when("much of the payload is white space and unnecessary escapes")
+    static let apsMissing = Lint.Rule("aps-missing", .warning, .payload).when("there is no aps")
+    static let apsNotAnObject = Lint.Rule("aps-not-an-object", .error, .payload).when("aps is not an object")
 }
 
 /// The rules about a payload as a whole ("Generating a remote notification").
@@ -153,12 +133,10 @@ enum PayloadRules {
         let tightCount = payload.encoded().count
         let wouldFit = byteCount > limit && tightCount <= limit
         guard wouldFit || byteCount - tightCount >= worthwhileSaving else { return nil }
-        return Lint.Finding(
-            .payloadNotMinified,
-            .payload(""),
+        let message =
             "\(byteCount - tightCount) of \(byteCount) bytes are white space and unnecessary escapes"
-                + (wouldFit ? ": without them the payload would fit" : "")
-        )
+            + (wouldFit ? ": without them the payload would fit" : "")
+        return Lint.Finding(.payloadNotMinified, .payload(""), message)
     }
 
     private static func missingDictionary(_ payload: JSONValue, of push: PushFacts) -> [Lint.Finding] {
@@ -169,14 +147,10 @@ enum PayloadRules {
             type?.carriesOwnContent != true, !push.isForMDM
         else { return [] }
         let near = names.first { $0.lowercased() == "aps" }
-        return [
-            Lint.Finding(
-                .apsMissing,
-                .payload(""),
-                "there is no aps: the phone shows nothing and does not wake the app"
-                    + (near.map { "; the name must be in lower case, not as \($0)" } ?? "")
-            )
-        ]
+        let message =
+            "there is no aps: the phone shows nothing and does not wake the app"
+            + (near.map { "; the name must be in lower case, not as \($0)" } ?? "")
+        return [Lint.Finding(.apsMissing, .payload(""), message)]
     }
 }
 

@@ -1,52 +1,24 @@
 extension Lint.Rule {
-    static let pushTypeMismatch = Lint.Rule(
-        "push-type-mismatch",
-        .error,
-        .sending,
-        "the payload has keys of another push type, or the topic is one for MDM"
-    )
-    static let alertShouldBeBackground = Lint.Rule(
-        "alert-should-be-background",
-        .warning,
-        .background,
-        "a push of type alert only wakes the app"
-    )
-    static let alertShowsNothing = Lint.Rule(
-        "alert-shows-nothing",
-        .warning,
-        .payload,
-        "a push of type alert has neither alert nor sound nor badge"
-    )
+    static let pushTypeMismatch = Lint.Rule("push-type-mismatch", .error, .sending)
+        .when("the payload has keys of another push type, or the topic is one for MDM")
+    static let alertShouldBeBackground = Lint.Rule("alert-should-be-background", .warning, .background)
+        .when("a push of type alert only wakes the app")
+    static let alertShowsNothing = Lint.Rule("alert-shows-nothing", .warning, .payload)
+        .when("a push of type alert has neither alert nor sound nor badge")
     static let backgroundWithoutContentAvailable = Lint.Rule(
         "background-without-content-available",
         .error,
-        .background,
-        "a background push lacks content-available"
+        .background
     )
-    static let backgroundWithAlert = Lint.Rule(
-        "background-with-alert",
-        .error,
-        .background,
-        "a background push has an alert"
-    )
-    static let backgroundWithBadge = Lint.Rule(
-        "background-with-badge",
-        .error,
-        .background,
-        "a background push has a badge"
-    )
-    static let backgroundWithSound = Lint.Rule(
-        "background-with-sound",
-        .error,
-        .background,
-        "a background push has a sound"
-    )
-    static let backgroundWithOtherKey = Lint.Rule(
-        "background-with-other-key",
-        .warning,
-        .background,
-        "a background push has a key in aps that is only for notifications or Live Activities"
-    )
+    .when("a background push lacks content-available")
+    static let backgroundWithAlert = Lint.Rule("background-with-alert", .error, .background)
+        .when("a background push has an alert")
+    static let backgroundWithBadge = Lint.Rule("background-with-badge", .error, .background)
+        .when("a background push has a badge")
+    static let backgroundWithSound = Lint.Rule("background-with-sound", .error, .background)
+        .when("a background push has a sound")
+    static let backgroundWithOtherKey = Lint.Rule("background-with-other-key", .warning, .background)
+        .when("a background push has a key in aps that is only for notifications or Live Activities")
 }
 
 /// The rules about a push type that does not fit the payload ("Sending notification requests to APNs", "Pushing
@@ -90,13 +62,8 @@ enum PushTypeRules {
     /// Reports an alert that shows nothing, if no other rule has a finding.
     static func nothingToShow(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
         guard push.type == .alert, !hasSign(aps) else { return [] }
-        return [
-            Lint.Finding(
-                .alertShowsNothing,
-                .payload("/aps"),
-                "there is neither alert nor sound nor badge: the phone shows nothing"
-            )
-        ]
+        let message = "there is neither alert nor sound nor badge: the phone shows nothing"
+        return [Lint.Finding(.alertShowsNothing, .payload("/aps"), message)]
     }
 
     private static func likelyType(of push: PushFacts, _ aps: JSONValue?) -> PushType? {
@@ -122,25 +89,19 @@ enum PushTypeRules {
                 let key = keys.first(where: { aps[$0] != nil })
             else { return nil }
             let right = types.map(\.rawValue).joined(separator: " or ")
-            return Lint.Finding(
-                .pushTypeMismatch,
-                .header("apns-push-type"),
+            let message =
                 "\(key) is for pushes of type \(right), not \(type.rawValue): APNs may refuse or drop the push, and the"
-                    + " phone ignores the key"
-            )
+                + " phone ignores the key"
+            return Lint.Finding(.pushTypeMismatch, .header("apns-push-type"), message)
         }
     }
 
     private static func silentAlert(_ aps: JSONValue, of type: PushType) -> [Lint.Finding] {
         guard type == .alert, aps["content-available"] != nil, !hasSign(aps) else { return [] }
-        return [
-            Lint.Finding(
-                .alertShouldBeBackground,
-                .header("apns-push-type"),
-                "the push wakes the app and shows nothing: as an alert APNs may delay or drop it; send it with the push"
-                    + " type background and priority 5"
-            )
-        ]
+        let message =
+            "the push wakes the app and shows nothing: as an alert APNs may delay or drop it; send it with the push"
+            + " type background and priority 5"
+        return [Lint.Finding(.alertShouldBeBackground, .header("apns-push-type"), message)]
     }
 
     /// Apple's keys that have no other rule in a background push, whose `aps` has only content-available.
@@ -151,32 +112,18 @@ enum PushTypeRules {
         guard type == .background else { return [] }
         var findings: [Lint.Finding] = []
         if aps["content-available"] == nil {
-            findings.append(
-                Lint.Finding(
-                    .backgroundWithoutContentAvailable,
-                    .payload("/aps"),
-                    "without content-available a background push does not wake the app"
-                )
-            )
+            let message = "without content-available a background push does not wake the app"
+            findings.append(Lint.Finding(.backgroundWithoutContentAvailable, .payload("/aps"), message))
         }
         for (key, rule) in signs where aps[key] != nil {
-            findings.append(
-                Lint.Finding(
-                    rule,
-                    .payload("/aps/\(key)"),
-                    "a background push must not have \(key), and APNs may delay or drop it: send it with the push"
-                        + " type alert"
-                )
-            )
+            let message =
+                "a background push must not have \(key), and APNs may delay or drop it: send it with the push"
+                + " type alert"
+            findings.append(Lint.Finding(rule, .payload("/aps/\(key)"), message))
         }
         for name in (aps.members ?? []).map(\.name) where keysWithoutSign.contains(name) {
-            findings.append(
-                Lint.Finding(
-                    .backgroundWithOtherKey,
-                    .payload(JSONPointer.path(["aps", name])),
-                    "the aps of a background push has content-available alone: \(name) has no effect"
-                )
-            )
+            let message = "the aps of a background push has content-available alone: \(name) has no effect"
+            findings.append(Lint.Finding(.backgroundWithOtherKey, .payload(JSONPointer.path(["aps", name])), message))
         }
         return findings
     }

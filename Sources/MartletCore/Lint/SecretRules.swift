@@ -1,40 +1,16 @@
 extension Lint.Rule {
-    static let secretPrivateKey = Lint.Rule(
-        "secret-private-key",
-        .warning,
-        .payload,
-        "a string contains a private key"
-    )
-    static let secretWebToken = Lint.Rule(
-        "secret-web-token",
-        .warning,
-        .payload,
-        "a string contains what looks like a JSON Web Token"
-    )
-    static let secretBearerToken = Lint.Rule(
-        "secret-bearer-token",
-        .warning,
-        .payload,
-        "a string contains what looks like the value of an authorization header"
-    )
-    static let secretAccessKey = Lint.Rule(
-        "secret-access-key",
-        .warning,
-        .payload,
-        "a string contains what looks like the access key of a well-known service"
-    )
-    static let secretCardNumber = Lint.Rule(
-        "secret-card-number",
-        .warning,
-        .payload,
-        "a string contains what looks like the number of a payment card"
-    )
-    static let secretEmailAddress = Lint.Rule(
-        "secret-email-address",
-        .warning,
-        .payload,
-        "a value beside the alert is an e-mail address"
-    )
+    static let secretPrivateKey = Lint.Rule("secret-private-key", .warning, .payload)
+        .when("a string contains a private key")
+    static let secretWebToken = Lint.Rule("secret-web-token", .warning, .payload)
+        .when("a string contains what looks like a JSON Web Token")
+    static let secretBearerToken = Lint.Rule("secret-bearer-token", .warning, .payload)
+        .when("a string contains what looks like the value of an authorization header")
+    static let secretAccessKey = Lint.Rule("secret-access-key", .warning, .payload)
+        .when("a string contains what looks like the access key of a well-known service")
+    static let secretCardNumber = Lint.Rule("secret-card-number", .warning, .payload)
+        .when("a string contains what looks like the number of a payment card")
+    static let secretEmailAddress = Lint.Rule("secret-email-address", .warning, .payload)
+        .when("a value beside the alert is an e-mail address")
 }
 
 /// The rules about data that should not be sent unencrypted.
@@ -63,14 +39,10 @@ enum SecretRules {
             guard let (rule, what) = secret(in: text, isShown: path.starts(with: ["aps", "alert"])) else { return }
             let pointer = JSONPointer.path(path)
             guard !findings.contains(where: { $0.rule == rule.id }) else { return }
-            findings.append(
-                Lint.Finding(
-                    rule,
-                    .payload(pointer),
-                    "this looks like \(what), and payloads are not encrypted end to end: send it another way, or"
-                        + " encrypted for the service extension"
-                )
-            )
+            let message =
+                "this looks like \(what), and payloads are not encrypted end to end: send it another way, or"
+                + " encrypted for the service extension"
+            findings.append(Lint.Finding(rule, .payload(pointer), message))
         case .null, .bool, .number: break
         }
     }

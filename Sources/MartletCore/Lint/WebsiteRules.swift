@@ -1,22 +1,10 @@
 extension Lint.Rule {
-    static let urlArgumentsMissing = Lint.Rule(
-        "url-args-missing",
-        .error,
-        .websites,
-        "a notification of a website lacks url-args"
-    )
-    static let websiteAlertIncomplete = Lint.Rule(
-        "website-alert-incomplete",
-        .error,
-        .websites,
-        "the alert of a notification of a website lacks title or body"
-    )
-    static let websiteCustomKey = Lint.Rule(
-        "website-custom-key",
-        .warning,
-        .websites,
-        "a notification of a website has a key beside aps"
-    )
+    static let urlArgumentsMissing = Lint.Rule("url-args-missing", .error, .websites)
+        .when("a notification of a website lacks url-args")
+    static let websiteAlertIncomplete = Lint.Rule("website-alert-incomplete", .error, .websites)
+        .when("the alert of a notification of a website lacks title or body")
+    static let websiteCustomKey = Lint.Rule("website-custom-key", .warning, .websites)
+        .when("a notification of a website has a key beside aps")
 }
 
 /// The rules about notifications of websites, which Safari 15 and older receive ("Configuring Safari Push
@@ -31,35 +19,23 @@ enum WebsiteRules {
 
     private static func missingArguments(_ aps: JSONValue) -> [Lint.Finding] {
         guard aps["url-args"] == nil else { return [] }
-        return [
-            Lint.Finding(
-                .urlArgumentsMissing,
-                .payload("/aps"),
-                "a notification of a website needs url-args, an array with a string for each placeholder of its"
-                    + " urlFormatString, empty for none: without it Safari shows nothing"
-            )
-        ]
+        let message =
+            "a notification of a website needs url-args, an array with a string for each placeholder of its"
+            + " urlFormatString, empty for none: without it Safari shows nothing"
+        return [Lint.Finding(.urlArgumentsMissing, .payload("/aps"), message)]
     }
 
     private static func missingTexts(_ aps: JSONValue) -> [Lint.Finding] {
         ["title", "body"].filter { aps["alert"]?[$0] == nil }.map { name in
-            Lint.Finding(
-                .websiteAlertIncomplete,
-                .payload(aps["alert"] == nil ? "/aps" : "/aps/alert"),
-                "a notification of a website needs an alert with \(name): without it Safari shows nothing"
-            )
+            let message = "a notification of a website needs an alert with \(name): without it Safari shows nothing"
+            return Lint.Finding(.websiteAlertIncomplete, .payload(aps["alert"] == nil ? "/aps" : "/aps/alert"), message)
         }
     }
 
     private static func customKey(_ payload: JSONValue) -> [Lint.Finding] {
         guard let name = payload.members?.map(\.name).first(where: { $0 != "aps" }) else { return [] }
-        return [
-            Lint.Finding(
-                .websiteCustomKey,
-                .payload(JSONPointer.path([name])),
-                "a notification of a website has aps alone: Safari does not pass \(name) on"
-            )
-        ]
+        let message = "a notification of a website has aps alone: Safari does not pass \(name) on"
+        return [Lint.Finding(.websiteCustomKey, .payload(JSONPointer.path([name])), message)]
     }
 }
 

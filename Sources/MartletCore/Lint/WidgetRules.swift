@@ -1,16 +1,8 @@
 extension Lint.Rule {
-    static let reloadWithoutContentChanged = Lint.Rule(
-        "reload-without-content-changed",
-        .error,
-        .widgets,
-        "a push to widgets or controls lacks content-changed"
-    )
-    static let reloadWithContent = Lint.Rule(
-        "reload-with-content",
-        .warning,
-        .widgets,
-        "a push to widgets or controls carries more than content-changed"
-    )
+    static let reloadWithoutContentChanged = Lint.Rule("reload-without-content-changed", .error, .widgets)
+        .when("a push to widgets or controls lacks content-changed")
+    static let reloadWithContent = Lint.Rule("reload-with-content", .warning, .widgets)
+        .when("a push to widgets or controls carries more than content-changed")
 }
 
 /// The rules about pushes that reload widgets and controls ("Updating widgets with WidgetKit push notifications",
@@ -23,11 +15,8 @@ enum WidgetRules {
 
     static func check(_ payload: JSONValue, _ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
         guard let type = push.type, type == .widgets || type == .controls else { return [] }
-        let missing = Lint.Finding(
-            .reloadWithoutContentChanged,
-            .payload("/aps"),
-            "without content-changed the phone reloads no \(type.rawValue)"
-        )
+        let message = "without content-changed the phone reloads no \(type.rawValue)"
+        let missing = Lint.Finding(.reloadWithoutContentChanged, .payload("/aps"), message)
         return (aps["content-changed"] == nil ? [missing] : []) + extras(payload, aps, of: type)
     }
 
@@ -37,12 +26,10 @@ enum WidgetRules {
         let inside = (aps.members ?? []).map(\.name).filter(known.contains).map { ["aps", $0] }
         let beside = (payload.members ?? []).map(\.name).filter { $0 != "aps" }.map { [$0] }
         return (inside + beside).prefix(findingLimit).map { path in
-            Lint.Finding(
-                .reloadWithContent,
-                .payload(JSONPointer.path(path)),
+            let message =
                 "a push to \(type.rawValue) only reports a change: the phone ignores \(path.last ?? ""), and the"
-                    + " extension fetches its content"
-            )
+                + " extension fetches its content"
+            return Lint.Finding(.reloadWithContent, .payload(JSONPointer.path(path)), message)
         }
     }
 }

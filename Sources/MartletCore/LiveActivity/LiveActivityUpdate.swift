@@ -85,13 +85,7 @@ public struct LiveActivityUpdate: Sendable, Hashable {
     /// - Parameter dismissal: The time at which the activity is removed from the Lock Screen.
     /// - Returns: The update.
     public static func end(dismissal: Dismissal = .bySystem) -> LiveActivityUpdate {
-        LiveActivityUpdate(
-            event: .end(dismissal),
-            contentState: nil,
-            alert: nil,
-            staleDate: nil,
-            relevanceScore: nil
-        )
+        LiveActivityUpdate(event: .end(dismissal), contentState: nil, alert: nil, staleDate: nil, relevanceScore: nil)
     }
 
     /// Returns the payload of a push created at a time.

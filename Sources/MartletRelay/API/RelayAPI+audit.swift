@@ -16,11 +16,7 @@ extension RelayAPI {
         guard case .whole(let response) = answer, case .scope(_, let action?)? = match.access else { return nil }
         let json = (try? JSONReader.read(response.body)) ?? .null
         let arguments = match.arguments
-        var entry = AuditEntry(
-            caller: caller.name,
-            action: action,
-            isDone: (200..<300).contains(response.status)
-        )
+        var entry = AuditEntry(caller: caller.name, action: action, isDone: (200..<300).contains(response.status))
         entry.app = arguments["app"] ?? json["app"]?.stringValue
         entry.environment =
             arguments["environment"] ?? json["environment"]?.stringValue

@@ -27,7 +27,7 @@ extension RelayAPI {
             problems: problems
         ) { (call) throws(APIProblem) in
             let channels = try await channels(call)
-            let all = try await appleCall { () throws(APNsError) in try await channels.list() }
+            let all = try await appleCall(await channels.list())
             return .json(["channels": .array(all.map { .string($0.rawValue) })])
         },
         Route(
@@ -43,18 +43,12 @@ extension RelayAPI {
                 ],
                 isRequired: false
             ),
-            answers: [
-                RouteAnswer(
-                    201,
-                    "The channel",
-                    ["type": "object", "required": ["channel"], "properties": ["channel": ["type": "string"]]]
-                )
-            ],
+            answers: [RouteAnswer(201, "The channel", object("channel", "string"))],
             problems: problems
         ) { (call) throws(APIProblem) in
             let channels = try await channels(call)
             let storage = try storage(call)
-            let channel = try await appleCall { () throws(APNsError) in try await channels.create(storing: storage) }
+            let channel = try await appleCall(await channels.create(storing: storage))
             return .json(["channel": .string(channel.rawValue)], status: 201)
         },
         Route(
@@ -77,7 +71,7 @@ extension RelayAPI {
             guard let channel = call.text("channel"), !channel.isEmpty else {
                 throw APIProblem(400, "channel is missing")
             }
-            try await appleCall { () throws(APNsError) in try await channels.delete(ChannelID(channel)) }
+            try await appleCall(await channels.delete(ChannelID(channel)))
             return .done
         },
     ]
@@ -91,7 +85,7 @@ extension RelayAPI {
             }
             return environment
         }
-        return try await call.service.parts.dispatcher.channels(of: name, environment, bundleID: call.text("bundle-id"))
+        return try await call.parts.dispatcher.channels(of: name, environment, bundleID: call.text("bundle-id"))
     }
 
     private static func storage(_ call: Call) throws(APIProblem) -> ChannelStorage {
@@ -102,7 +96,7 @@ extension RelayAPI {
 
     /// Returns Apple's answer, or throws the reason for its failure.
     private static func appleCall<Value>(
-        _ body: () async throws(APNsError) -> Value
+        _ body: @autoclosure () async throws(APNsError) -> Value
     ) async throws(APIProblem) -> Value {
         do throws(APNsError) {
             return try await body()

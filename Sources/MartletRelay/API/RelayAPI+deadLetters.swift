@@ -24,9 +24,7 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let limit = try call.number("limit", 1...1_000, default: 100)
-            let letters = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.outbox.deadLetters(of: app, limit: limit)
-            }
+            let letters = try await outboxCall(await call.parts.outbox.deadLetters(of: app, limit: limit))
             return .json(["dead-letters": .array(letters.map { .object($0.members) })])
         },
         Route(
@@ -35,21 +33,14 @@ extension RelayAPI {
             summary: "An abandoned push with its device token and payload, which are personal data",
             access: .scope("manage", audit: "show-dead-letter"),
             parameters: [
-                RouteParameter(
-                    .path,
-                    name: "id",
-                    summary: "The identifier of the push",
-                    schema: .schema("PushID")
-                )
+                RouteParameter(.path, name: "id", summary: "The identifier of the push", schema: .schema("PushID"))
             ],
             answers: [RouteAnswer(200, "The push", .schema("DeadLetter"))],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let id = try call.pushID()
-            let letter = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.outbox.deadLetter(id, of: app)
-            }
+            let letter = try await outboxCall(await call.parts.outbox.deadLetter(id, of: app))
             guard let letter else { throw APIProblem(404, "\(id) is not among the dead letters of \(app)") }
             return .json(.object(letter.members + letter.push.members))
         },
@@ -65,20 +56,12 @@ extension RelayAPI {
                 ],
                 isRequired: false
             ),
-            answers: [
-                RouteAnswer(
-                    200,
-                    "The number of pushes",
-                    ["type": "object", "required": ["requeued"], "properties": ["requeued": ["type": "integer"]]]
-                )
-            ],
+            answers: [RouteAnswer(200, "The number of pushes", object("requeued", "integer"))],
             problems: [503]
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let ids = try requeued(call)
-            let count = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.dispatcher.requeueDeadLetters(ids, of: app)
-            }
+            let count = try await outboxCall(await call.parts.dispatcher.requeueDeadLetters(ids, of: app))
             return .json(["requeued": .number(JSONNumber(count))])
         },
     ]

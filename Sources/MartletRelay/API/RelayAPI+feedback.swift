@@ -10,6 +10,20 @@ extension RelayAPI {
         schema: ["type": "integer", "minimum": 1, "maximum": 1_000, "default": 100]
     )
 
+    /// Returns the parameter with the cursor of a list.
+    static func after(_ entries: String) -> RouteParameter {
+        RouteParameter(
+            name: "after",
+            summary: "Only \(entries) after this cursor; 0 for all",
+            schema: ["type": "integer", "minimum": 0, "maximum": .number(JSONNumber(Int.max)), "default": 0]
+        )
+    }
+
+    /// Returns the JSON Schema of an object with a single member.
+    static func object(_ name: String, _ type: String) -> JSONValue {
+        ["type": "object", "required": [.string(name)], "properties": [name: ["type": .string(type)]]]
+    }
+
     /// Routes for feedback: the outcomes of pushes, and unregistered tokens.
     static let feedbackRoutes: [Route] = [
         Route(
@@ -35,7 +49,7 @@ extension RelayAPI {
             problems: [429, 501, 503]
         ) { (call) throws(APIProblem) in
             let lastID = call.fields["last-event-id"]
-            let events = try await call.service.parts.intake.listen(for: call.service.caller, after: lastID)
+            let events = try await call.parts.intake.listen(for: call.caller, after: lastID)
             return .pieces(["content-type": "text/event-stream", "cache-control": "no-store"], events)
         },
         Route(
@@ -43,23 +57,15 @@ extension RelayAPI {
             path: "/v1/apps/{app}/dead-tokens",
             summary: "Unregistered device tokens, each in one environment and for one topic, oldest discovery first",
             access: .scope("read", audit: nil),
-            parameters: [
-                RouteParameter(
-                    name: "after",
-                    summary: "Only tokens after this cursor; 0 for all",
-                    schema: ["type": "integer", "minimum": 0, "maximum": .number(JSONNumber(Int.max)), "default": 0]
-                ), limit,
-            ],
+            parameters: [after("tokens"), limit],
             answers: [RouteAnswer(200, "The tokens", .schema("DeadTokens"))],
             problems: [503]
         ) { (call) throws(APIProblem) in
             let app = try call.app()
-            let after = try call.number("after", 0 ... .max, default: 0)
+            let after = Int64(try call.number("after", 0 ... .max, default: 0))
             let limit = try call.number("limit", 1...1_000, default: 100)
-            let tokens = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.outbox.deadTokens(of: app, after: Int64(after), limit: limit)
-            }
-            let cursor = tokens.last?.cursor ?? Int64(after)
+            let tokens = try await outboxCall(await call.parts.outbox.deadTokens(of: app, after: after, limit: limit))
+            let cursor = tokens.last?.cursor ?? after
             return .json([
                 "dead-tokens": .array(tokens.map(\.json)), "cursor": .number(JSONNumber(cursor)),
             ])
@@ -77,9 +83,7 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let token = try call.deviceToken()
-            let wasDead = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.outbox.revive(token, of: app)
-            }
+            let wasDead = try await outboxCall(await call.parts.outbox.revive(token, of: app))
             guard wasDead else { throw APIProblem(404, "\(token) is not among the dead tokens of \(app)") }
             return .done
         },

@@ -23,10 +23,8 @@ extension RelayAPI {
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let lane = try await lane(of: call)
-            let pause = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.dispatcher.pause(lane, by: call.service.caller.name)
-            }
-            await call.service.parts.monitor.postHealth()
+            let pause = try await outboxCall(await call.parts.dispatcher.pause(lane, by: call.caller.name))
+            await call.parts.monitor.postHealth()
             return .json(pause.json)
         },
         Route(
@@ -35,20 +33,12 @@ extension RelayAPI {
             summary: "Sends the pushes of a paused lane again",
             access: .scope("manage", audit: "resume"),
             parameters: [environment],
-            answers: [
-                RouteAnswer(
-                    200,
-                    "The lane is not paused any more, or was not",
-                    ["type": "object", "required": ["resumed"], "properties": ["resumed": ["type": "boolean"]]]
-                )
-            ],
+            answers: [RouteAnswer(200, "The lane is not paused any more, or was not", object("resumed", "boolean"))],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let lane = try await lane(of: call)
-            let wasPaused = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.dispatcher.resume(lane)
-            }
-            await call.service.parts.monitor.postHealth()
+            let wasPaused = try await outboxCall(await call.parts.dispatcher.resume(lane))
+            await call.parts.monitor.postHealth()
             return .json(["resumed": .bool(wasPaused)])
         },
         Route(
@@ -57,19 +47,11 @@ extension RelayAPI {
             summary: "Cancels the waiting pushes of a lane, scheduled ones too, until the client closes the connection",
             access: .scope("manage", audit: "purge"),
             parameters: [environment],
-            answers: [
-                RouteAnswer(
-                    200,
-                    "The number of cancelled pushes",
-                    ["type": "object", "required": ["purged"], "properties": ["purged": ["type": "integer"]]]
-                )
-            ],
+            answers: [RouteAnswer(200, "The number of cancelled pushes", object("purged", "integer"))],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let lane = try await lane(of: call)
-            let count = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.dispatcher.purge(lane)
-            }
+            let count = try await outboxCall(await call.parts.dispatcher.purge(lane))
             return .json(["purged": .whole(count)])
         },
     ]
@@ -78,7 +60,7 @@ extension RelayAPI {
     private static func lane(of call: Call) async throws(APIProblem) -> Lane {
         let app = try call.app()
         let name = call.arguments["environment"] ?? ""
-        let lanes = await call.service.parts.monitor.lanes(of: [app])
+        let lanes = await call.parts.monitor.lanes(of: [app])
         guard let lane = lanes.first(where: { $0.environment.rawValue == name }) else {
             let known = lanes.map(\.environment.rawValue).joined(separator: ", ")
             throw APIProblem(404, "\(app) has no lane \(name); known: \(known.isEmpty ? "none" : known)")

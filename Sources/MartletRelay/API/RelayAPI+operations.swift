@@ -52,7 +52,7 @@ extension RelayAPI {
             summary: "Whether the relay's event loop runs",
             access: .anyone,
             answers: [RouteAnswer(200, "It runs", ["type": "string"], type: plainText)] + unhealthy
-        ) { call in .whole(liveness(by: call.service.parts.monitor.health)) },
+        ) { call in .whole(liveness(by: call.parts.monitor.health)) },
         Route(
             method: "GET",
             path: "/readyz",
@@ -65,7 +65,7 @@ extension RelayAPI {
                 )
             ],
             answers: [RouteAnswer(200, "It accepts pushes", ["type": "string"], type: plainText)] + unhealthy
-        ) { call in .whole(readiness(by: call.service.parts.monitor.health, naming: nil)) },
+        ) { call in .whole(readiness(by: call.parts.monitor.health, naming: nil)) },
     ]
 
     private static let plainText = "text/plain"
@@ -82,7 +82,7 @@ extension RelayAPI {
             access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The metrics", ["type": "string"], type: plainText)]
         ) { (call) throws(APIProblem) in
-            let text = await call.service.parts.monitor.metrics(of: call.service.caller.apps).exposition
+            let text = await call.parts.monitor.metrics(of: call.caller.apps).exposition
             return .text(text, type: "text/plain; version=0.0.4; charset=utf-8")
         },
         Route(
@@ -92,7 +92,7 @@ extension RelayAPI {
             access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The state", .schema("Status"))]
         ) { (call) throws(APIProblem) in
-            return .json(await call.service.parts.monitor.status(of: call.service.caller.apps))
+            return .json(await call.parts.monitor.status(of: call.caller.apps))
         },
         Route(
             method: "GET",
@@ -101,7 +101,7 @@ extension RelayAPI {
             access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The samples, oldest first", .schema("History"))]
         ) { (call) throws(APIProblem) in
-            return .json(await call.service.parts.monitor.history(of: call.service.caller.apps))
+            return .json(await call.parts.monitor.history(of: call.caller.apps))
         },
         Route(
             method: "GET",
@@ -110,7 +110,7 @@ extension RelayAPI {
             access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The apps", .schema("Apps"))]
         ) { (call) throws(APIProblem) in
-            let apps = await call.service.parts.monitor.appList(call.service.caller.apps)
+            let apps = await call.parts.monitor.appList(call.caller.apps)
             return .json(["apps": .array(apps)])
         },
         Route(
@@ -121,7 +121,7 @@ extension RelayAPI {
             answers: [RouteAnswer(202, "The relay is shutting down", .schema("State"))]
         ) { (call) throws(APIProblem) in
             try await call.service.demandAll()
-            await call.service.parts.monitor.requestShutdown(by: call.service.caller.name)
+            await call.parts.monitor.requestShutdown(by: call.caller.name)
             return .json(["state": "draining"], status: 202)
         },
         Route(
@@ -133,9 +133,7 @@ extension RelayAPI {
             problems: [409, 503]
         ) { (call) throws(APIProblem) in
             try await call.service.demandAll()
-            let file = try await outboxCall { () throws(OutboxError) in
-                try await (call.service.parts.outbox as? SQLiteOutbox)?.backUp()
-            }
+            let file = try await outboxCall(await (call.parts.outbox as? SQLiteOutbox)?.backUp())
             guard let file else {
                 throw APIProblem(409, "this relay stores pushes in PostgreSQL: back the database up with pg_dump")
             }
@@ -154,9 +152,9 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             try await call.service.demandAll()
             let name = call.arguments["node"] ?? ""
-            let isThere = try await outboxCall { () throws(OutboxError) in
-                try await (call.service.parts.outbox as? any SharedOutbox)?.askToDrain(Int64(name) ?? 0) ?? false
-            }
+            let isThere = try await outboxCall(
+                await (call.parts.outbox as? any SharedOutbox)?.askToDrain(Int64(name) ?? 0) ?? false
+            )
             guard isThere else { throw APIProblem(404, "relay \(name) does not exist") }
             return .json(["state": "draining"], status: 202)
         },

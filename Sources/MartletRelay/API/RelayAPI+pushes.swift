@@ -63,12 +63,12 @@ extension RelayAPI {
             ],
             problems: [410, 422, 429, 503]
         ) { (call) throws(APIProblem) in
-            var builder = try await call.service.parts.intake.requestBuilder(for: call)
+            var builder = try await call.parts.intake.requestBuilder(for: call)
             let pushes = try builder.pushes(of: try PushRequest(try call.json()))
-            let caller = call.service.caller
+            let caller = call.caller
             let time = try call.waitingTime()
-            let (answers, acceptedAt) = await call.service.parts.intake.accept(pushes, from: caller)
-            let statuses = try await call.service.parts.intake.statuses(
+            let (answers, acceptedAt) = await call.parts.intake.accept(pushes, from: caller)
+            let statuses = try await call.parts.intake.statuses(
                 of: pushes,
                 answers,
                 storedAt: acceptedAt,
@@ -120,8 +120,8 @@ extension RelayAPI {
             problems: [429, 503],
             streamsBody: true
         ) { (call) throws(APIProblem) in
-            let builder = try await call.service.parts.intake.requestBuilder(for: call)
-            let slot = try await call.service.parts.intake.openBatch(for: call.service.caller)
+            let builder = try await call.parts.intake.requestBuilder(for: call)
+            let slot = try await call.parts.intake.openBatch(for: call.caller)
             return .pieces(["content-type": "application/x-ndjson"], BatchAnswers(call, builder, slot))
         },
         Route(
@@ -136,8 +136,8 @@ extension RelayAPI {
             let time = try call.waitingTime()
             let known = try await find(call)
             guard !known.hasEnded, let time else { return .json(known.json) }
-            let caller = call.service.caller
-            _ = await call.service.parts.intake.end(of: known.id, of: known.lane.app, for: caller, within: time)
+            let caller = call.caller
+            _ = await call.parts.intake.end(of: known.id, of: known.lane.app, for: caller, within: time)
             return .json(try await find(call).json)
         },
         Route(
@@ -154,9 +154,7 @@ extension RelayAPI {
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let known = try await find(call)
-            let status = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.dispatcher.cancel(known.id, of: known.lane.app)
-            }
+            let status = try await outboxCall(await call.parts.dispatcher.cancel(known.id, of: known.lane.app))
             guard let status else { throw APIProblem(404, "the outcome of the push has been deleted") }
             guard case .ended(let outcome, _) = status.place, outcome.state == .cancelled else {
                 return .json(status.json, status: 409)
@@ -168,7 +166,7 @@ extension RelayAPI {
     /// Returns the push in the path among the caller's apps; identifiers are unique only within an app.
     private static func find(_ call: Call) async throws(APIProblem) -> PushStatus {
         let id = try call.pushID()
-        var apps = call.service.caller.apps
+        var apps = call.caller.apps
         if let app = call.text("app") {
             try call.service.demand(app: app)
             apps = [app]
@@ -186,7 +184,7 @@ extension RelayAPI {
 
     /// Returns the result of a call to the outbox; an error of the outbox becomes a problem with status 503.
     static func outboxCall<Value>(
-        _ body: () async throws(OutboxError) -> Value
+        _ body: @autoclosure () async throws(OutboxError) -> Value
     ) async throws(APIProblem) -> Value {
         do throws(OutboxError) {
             return try await body()
@@ -241,6 +239,12 @@ enum PushAnswer {
 }
 
 extension APICall<RelayAPI.Service> {
+    /// The parts of the relay.
+    var parts: RelayParts { service.parts }
+
+    /// The client that made the request.
+    var caller: Callers.Caller { service.caller }
+
     /// Returns the app in the path, which the key must be for.
     func app() throws(APIProblem) -> String {
         let app = arguments["app"] ?? ""

@@ -11,10 +11,7 @@ extension RelayAPI {
         as: UTF8.self
     )
 
-    private static let oldest = String(
-        decoding: JSONValue.string(RelaySnapshot.oldestHelp).encoded(),
-        as: UTF8.self
-    )
+    private static let oldest = String(decoding: JSONValue.string(RelaySnapshot.oldestHelp).encoded(), as: UTF8.self)
 
     private static let schemaText = #"""
         {

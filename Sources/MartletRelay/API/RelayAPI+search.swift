@@ -18,25 +18,21 @@ extension RelayAPI {
                     name: "app",
                     summary: "The app; needed with token when the key is for several, all of the key by default with id"
                 ),
-                RouteParameter(
-                    name: "after",
-                    summary: "Only pushes after this cursor; 0 for all",
-                    schema: ["type": "integer", "minimum": 0, "maximum": .number(JSONNumber(Int.max)), "default": 0]
-                ),
+                after("pushes"),
                 limit,
             ],
             answers: [RouteAnswer(200, "The pushes, oldest first", .schema("FoundPushes"))],
             problems: [503]
         ) { (call) throws(APIProblem) in
             if let app = call.text("app") { try call.service.demand(app: app) }
-            let after = try call.number("after", 0 ... .max, default: 0)
+            let after = Int64(try call.number("after", 0 ... .max, default: 0))
             let limit = try call.number("limit", 1...1_000, default: 100)
             switch (call.text("token"), call.text("id")) {
             case (let token?, nil):
-                let found = try await pushes(to: token, call, after: Int64(after), limit: limit)
-                return answer(found.map(\.status), cursor: found.last?.number ?? Int64(after))
+                let found = try await pushes(to: token, call, after: after, limit: limit)
+                return answer(found.map(\.status), cursor: found.last?.number ?? after)
             case (nil, let id?):
-                return answer(try await pushes(withID: id, call), cursor: Int64(after))
+                return answer(try await pushes(withID: id, call), cursor: after)
             case (nil, nil), (_?, _?):
                 throw APIProblem(400, "either token or id is required, and not both")
             }
@@ -53,7 +49,7 @@ extension RelayAPI {
         after cursor: Int64,
         limit: Int
     ) async throws(APIProblem) -> [FoundPush] {
-        let apps = call.service.caller.apps
+        let apps = call.caller.apps
         guard let app = call.text("app") ?? (apps.count == 1 ? apps.first : nil) else {
             throw APIProblem(400, "app is missing: this key is for \(apps.sorted().joined(separator: ", "))")
         }
@@ -63,25 +59,21 @@ extension RelayAPI {
         } catch {
             throw APIProblem(400, "token: \(error)")
         }
-        return try await outboxCall { () throws(OutboxError) in
-            try await call.service.parts.outbox.pushes(to: token, of: app, after: cursor, limit: limit)
-        }
+        return try await outboxCall(await call.parts.outbox.pushes(to: token, of: app, after: cursor, limit: limit))
     }
 
     private static func pushes(withID text: String, _ call: Call) async throws(APIProblem) -> [PushStatus] {
         guard let id = try? APNsID(text) else {
             throw APIProblem(400, "id must be a UUID in lower case (found \"\(text)\")")
         }
-        return try await statuses(of: id, in: call.text("app").map { [$0] } ?? call.service.caller.apps, call)
+        return try await statuses(of: id, in: call.text("app").map { [$0] } ?? call.caller.apps, call)
     }
 
     /// Returns the pushes of some apps with an identifier, which is unique in one app only.
     static func statuses(of id: APNsID, in apps: Set<String>, _ call: Call) async throws(APIProblem) -> [PushStatus] {
         var found: [PushStatus] = []
         for app in apps.sorted() {
-            let status = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.outbox.status(of: id, of: app)
-            }
+            let status = try await outboxCall(await call.parts.outbox.status(of: id, of: app))
             if let status { found.append(status) }
         }
         return found

@@ -26,36 +26,16 @@ extension PushEnvironment {
     }
 }
 
-extension LaneEndpoint {
-    private static let host = SettingKey(
-        "host",
-        .text("host name or IP address"),
-        .required,
-        .restart,
-        "host of the server"
-    )
-    private static let port = SettingKey("port", .port, .value(443), .restart, "port of the server")
-    private static let channelPort = SettingKey(
-        "channel-port",
-        .port,
-        .none,
-        .restart,
-        "port for requests about broadcast channels"
-    )
-    private static let clear = SettingKey(
-        "clear",
-        .flag,
-        .value(false),
-        .restart,
-        "whether the server speaks HTTP/2 without TLS"
-    )
-    private static let authorities = SettingKey(
-        "authorities",
-        .file,
-        .none,
-        .restart,
-        "PEM certificates to trust besides the system's"
-    )
+extension LaneEndpoint: ConfigurationPart {
+    private static let host = SettingKey("host", .text("host name or IP address"), .required, .restart)
+        .help("host of the server")
+    private static let port = SettingKey("port", .port, .value(443), .restart).help("port of the server")
+    private static let channelPort = SettingKey("channel-port", .port, .none, .restart)
+        .help("port for requests about broadcast channels")
+    private static let clear = SettingKey("clear", .flag, .value(false), .restart)
+        .help("whether the server speaks HTTP/2 without TLS")
+    private static let authorities = SettingKey("authorities", .file, .none, .restart)
+        .help("PEM certificates to trust besides the system's")
 
     /// The settings of a server in place of Apple's.
     static let settings: [Setting<Self>] = [

@@ -42,79 +42,29 @@ extension RelayConfiguration {
     }
 }
 
-extension RelayConfiguration.App {
-    private static let teamID = SettingKey("team-id", .identifier, .required, .reload, "team of the signing key")
-    private static let keyID = SettingKey("key-id", .identifier, .required, .reload, "identifier of the key")
-    private static let keyFile = SettingKey(
-        "key-file",
-        .secretPath,
-        .required,
-        .reload,
-        "signing key (`.p8`) from Apple's developer account"
-    )
-    private static let webhook = SettingKey(
-        "webhook",
-        .object(Webhook.settings) { (object, places) throws(RelayError) in try Webhook(object, places) },
-        .none,
-        .reload,
-        "URL that unregistered tokens are reported to"
-    )
+extension RelayConfiguration.App: ConfigurationPart {
+    private static let teamID = SettingKey("team-id", .identifier, .required, .reload).help("team of the signing key")
+    private static let keyID = SettingKey("key-id", .identifier, .required, .reload).help("identifier of the key")
+    private static let keyFile = SettingKey("key-file", .secretPath, .required, .reload)
+        .help("signing key (`.p8`) from Apple's developer account")
+    private static let webhook = SettingKey<Webhook>("webhook", .object, .none, .reload)
+        .help("URL that unregistered tokens are reported to")
 
     /// The settings of an app.
     static let settings: [Setting<Self>] = [
-        Setting(
-            SettingKey(
-                "name",
-                .text("letters, digits, `-`, `.`, `_`"),
-                .required,
-                .reload,
-                "name of the app in the interface, in logs and metrics"
-            ),
-            \.name
-        ),
-        Setting(
-            SettingKey(
-                "bundle-ids",
-                .texts,
-                .required,
-                .reload,
-                "bundle identifiers of the app, without suffixes; the first is the default of a push"
-            ),
-            \.bundleIDs
-        ),
+        Setting(SettingKey("name", .text("letters, digits, `-`, `.`, `_`"), .required, .reload), \.name)
+            .help("name of the app in the interface, in logs and metrics"),
+        Setting(SettingKey("bundle-ids", .texts, .required, .reload), \.bundleIDs)
+            .help("bundle identifiers of the app, without suffixes; the first is the default of a push"),
         Setting(separate: teamID),
         Setting(separate: keyID),
         Setting(separate: keyFile),
-        Setting(
-            SettingKey(
-                "environments",
-                .choices(),
-                .value(defaultEnvironments),
-                .reload,
-                "Apple's environments that the app is sent to; the first is the default of a push"
-            ),
-            \.environments
-        ),
-        Setting(
-            SettingKey(
-                "rate",
-                .integer(1...1_000_000),
-                .described("no limit"),
-                .reload,
-                "maximum pushes per second in each environment, of all relays together"
-            ),
-            \.rate
-        ),
-        Setting(
-            SettingKey(
-                "connections",
-                .integer(1...1_000),
-                .described("4 per relay"),
-                .reload,
-                "maximum connections to Apple in each environment, of all relays together"
-            ),
-            \.connections
-        ),
+        Setting(SettingKey("environments", .choices(), .value(defaultEnvironments), .reload), \.environments)
+            .help("Apple's environments that the app is sent to; the first is the default of a push"),
+        Setting(SettingKey("rate", .integer(1...1_000_000), .described("no limit"), .reload), \.rate)
+            .help("maximum pushes per second in each environment, of all relays together"),
+        Setting(SettingKey("connections", .integer(1...1_000), .described("4 per relay"), .reload), \.connections)
+            .help("maximum connections to Apple in each environment, of all relays together"),
         Setting(separate: webhook),
     ]
 

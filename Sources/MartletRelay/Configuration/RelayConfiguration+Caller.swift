@@ -51,61 +51,30 @@ extension RelayConfiguration {
     }
 }
 
-extension RelayConfiguration.Caller {
-    private static let certificateHash = SettingKey(
-        "certificate-sha256",
-        .hash,
-        .none,
-        .reload,
-        "SHA-256 of the client certificate in DER"
-    )
-    private static let certificateSubject = SettingKey(
-        "certificate-subject",
-        .text,
-        .none,
-        .reload,
-        "subject of client certificates that an authority of `client-authorities` has issued"
-    )
-    private static let apps = SettingKey("apps", .texts, .required, .reload, "apps that the key is for")
-    private static let scopes = SettingKey(
-        "scopes",
-        SettingType<[Scope]>.choices(),
-        .required,
-        .reload,
-        "what the key allows; at least one"
-    )
+extension RelayConfiguration.Caller: ConfigurationPart {
+    private static let certificateHash = SettingKey("certificate-sha256", .hash, .none, .reload)
+        .help("SHA-256 of the client certificate in DER")
+    private static let certificateSubject = SettingKey("certificate-subject", .text, .none, .reload)
+        .help("subject of client certificates that an authority of `client-authorities` has issued")
+    private static let apps = SettingKey("apps", .texts, .required, .reload).help("apps that the key is for")
+    private static let scopes = SettingKey("scopes", SettingType<[Scope]>.choices(), .required, .reload)
+        .help("what the key allows; at least one")
 
     /// The settings of a caller.
     static let settings: [Setting<Self>] = [
-        Setting(SettingKey("name", .text, .required, .reload, "name of the key in logs"), \.name),
-        Setting(
-            SettingKey(
-                "key-sha256",
-                .hash,
-                .none,
-                .reload,
-                "SHA-256 of the key; each caller has a key of its own, or a certificate"
-            ),
-            \.hash
-        ),
+        Setting(SettingKey("name", .text, .required, .reload), \.name).help("name of the key in logs"),
+        Setting(SettingKey("key-sha256", .hash, .none, .reload), \.hash)
+            .help("SHA-256 of the key; each caller has a key of its own, or a certificate"),
         Setting(separate: certificateHash),
         Setting(separate: certificateSubject),
-        Setting(
-            SettingKey(
-                "expires",
-                .date,
-                .described("never"),
-                .reload,
-                "time from which on the key or the certificate is refused"
-            ),
-            \.expiresAt
-        ),
+        Setting(SettingKey("expires", .date, .described("never"), .reload), \.expiresAt)
+            .help("time from which on the key or the certificate is refused"),
         Setting(separate: apps),
         Setting(separate: scopes),
     ]
 
     /// The settings of which a caller needs at least one.
-    static let credentials = ["key-sha256", "certificate-sha256", "certificate-subject"]
+    static let alternatives = ["key-sha256", "certificate-sha256", "certificate-subject"]
 
     /// Reads a caller.
     init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError) {

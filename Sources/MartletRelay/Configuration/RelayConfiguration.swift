@@ -73,84 +73,36 @@ extension RelayConfiguration {
     /// The defaults of the settings that have one.
     private static let defaults = RelayConfiguration(data: .file(""), apps: [], listeners: [:])
 
-    static let apps = SettingKey(
-        "apps",
-        .list(of: .object(App.settings) { (object, places) throws(RelayError) in try App(object, places) }),
-        .required,
-        .reload,
-        "apps that pushes are sent for"
-    )
-    static let certificate = SettingKey(
-        "certificate",
-        .file,
-        .none,
-        .reload,
-        "PEM certificate chain of `listen`; without it `listen` speaks HTTP/2 without TLS"
-    )
+    static let apps = SettingKey<[App]>("apps", .list(of: .object), .required, .reload)
+        .help("apps that pushes are sent for")
+    static let certificate = SettingKey("certificate", .file, .none, .reload)
+        .help("PEM certificate chain of `listen`; without it `listen` speaks HTTP/2 without TLS")
     static let certificateKey = SettingKey(
         "certificate-key",
         .secretFile,
         .described("required with `certificate`"),
-        .reload,
-        "PEM private key of the certificate"
+        .reload
     )
+    .help("PEM private key of the certificate")
 
     /// The settings of which a configuration needs at least one.
     static let addresses = ["listen", "http"]
 
     /// The settings of the file.
     static let settings: [Setting<Self>] = [
+        Setting(SettingKey("data", .outbox, .required, .restart, option: .variable("MARTLET_RELAY_DATA")), \.data)
+            .help("SQLite file of this relay alone, or PostgreSQL database that several relays share"),
+        Setting(SettingKey("node", .text, .described("host name"), .restart), \.node)
+            .help("name of this relay among those that share a database"),
+        Setting(SettingKey("durability", .choice, .value(defaults.outbox.durability), .restart), \.outbox.durability)
+            .help("what a commit to a file survives: a loss of power, or the end of the process"),
         Setting(
-            SettingKey(
-                "data",
-                .outbox,
-                .required,
-                .restart,
-                "SQLite file of this relay alone, or PostgreSQL database that several relays share",
-                option: .variable("MARTLET_RELAY_DATA")
-            ),
-            \.data
-        ),
-        Setting(
-            SettingKey(
-                "node",
-                .text,
-                .described("host name"),
-                .restart,
-                "name of this relay among those that share a database"
-            ),
-            \.node
-        ),
-        Setting(
-            SettingKey(
-                "durability",
-                .choice,
-                .value(defaults.outbox.durability),
-                .restart,
-                "what a commit to a file survives: a loss of power, or the end of the process"
-            ),
-            \.outbox.durability
-        ),
-        Setting(
-            SettingKey(
-                "limit",
-                .integer(1...1_000_000_000),
-                .value(defaults.outbox.limit),
-                .restart,
-                "number of pushes that may wait"
-            ),
+            SettingKey("limit", .integer(1...1_000_000_000), .value(defaults.outbox.limit), .restart),
             \.outbox.limit
-        ),
-        Setting(
-            SettingKey(
-                "retention-days",
-                .days(1...3_650),
-                .value(defaults.retention),
-                .reload,
-                "number of days that outcomes are kept"
-            ),
-            \.retention
-        ),
+        )
+        .help("number of pushes that may wait"),
+        Setting(SettingKey("retention-days", .days(1...3_650), .value(defaults.retention), .reload), \.retention)
+            .help("number of days that outcomes are kept"),
         Setting(
             SettingKey(
                 "listen",
@@ -162,118 +114,53 @@ extension RelayConfiguration {
                     option: .named
                 ),
                 .none,
-                .restart,
-                "addresses for APNs clients; `listen` or `http` must be there"
+                .restart
             ),
             \.listeners
-        ),
+        ).help("addresses for APNs clients; `listen` or `http` must be there"),
+        Setting(SettingKey("http", .address, .none, .restart, option: .named), \.http)
+            .help("address of the JSON interface and the status page, HTTP/1.1 without TLS"),
         Setting(
-            SettingKey(
-                "http",
-                .address,
-                .none,
-                .restart,
-                "address of the JSON interface and the status page, HTTP/1.1 without TLS",
-                option: .named
-            ),
-            \.http
-        ),
-        Setting(
-            SettingKey(
-                "manage-over-listen",
-                .flag,
-                .value(defaults.managesOverListeners),
-                .reload,
-                "whether requests that need the scope `manage` are answered on `listen`, too"
-            ),
+            SettingKey("manage-over-listen", .flag, .value(defaults.managesOverListeners), .reload),
             \.managesOverListeners
-        ),
+        )
+        .help("whether requests that need the scope `manage` are answered on `listen`, too"),
         Setting(separate: certificate),
         Setting(separate: certificateKey),
-        Setting(
-            SettingKey(
-                "client-authorities",
-                .file,
-                .none,
-                .reload,
-                "PEM certificates of the authorities that issue certificates for callers"
-            ),
-            \.clientAuthorities
-        ),
-        Setting(
-            SettingKey(
-                "answer-seconds",
-                .seconds(0...60),
-                .value(defaults.answerTime),
-                .reload,
+        Setting(SettingKey("client-authorities", .file, .none, .reload), \.clientAuthorities)
+            .help("PEM certificates of the authorities that issue certificates for callers"),
+        Setting(SettingKey("answer-seconds", .seconds(0...60), .value(defaults.answerTime), .reload), \.answerTime)
+            .help(
                 "seconds that an APNs client waits for Apple's answer before it gets 200 with"
                     + " `x-martlet-state: accepted`"
             ),
-            \.answerTime
-        ),
+        Setting(SettingKey("log-level", .choice, .value(defaults.logLevel), .reload, option: .named), \.logLevel)
+            .help("lowest level that is logged"),
         Setting(
-            SettingKey(
-                "log-level",
-                .choice,
-                .value(defaults.logLevel),
-                .reload,
-                "lowest level that is logged",
-                option: .named
-            ),
-            \.logLevel
-        ),
-        Setting(
-            SettingKey(
-                "log-format",
-                .choice,
-                .described("`json`, or `plain` on a terminal"),
-                .restart,
-                "format of the log",
-                option: .named
-            ),
+            SettingKey("log-format", .choice, .described("`json`, or `plain` on a terminal"), .restart, option: .named),
             \.logFormat
-        ),
+        )
+        .help("format of the log"),
         Setting(
             SettingKey(
                 "telemetry",
                 .object(TelemetrySettings.settings) { (_, _) throws(RelayError) in nil },
                 .none,
-                .restart,
-                "export of traces to OpenTelemetry"
+                .restart
             ),
             \.telemetry
-        ),
+        )
+        .help("export of traces to OpenTelemetry"),
         Setting(separate: apps),
-        Setting(
-            SettingKey(
-                "callers",
-                .list(
-                    of: .object(Caller.settings, oneOf: Caller.credentials) { (object, places) throws(RelayError) in
-                        try Caller(object, places)
-                    }
-                ),
-                .none,
-                .reload,
-                "API keys"
-            ),
-            \.callers
-        ),
+        Setting(SettingKey("callers", .list(of: .object), .none, .reload), \.callers).help("API keys"),
         Setting(
             SettingKey(
                 "apple",
-                .environments(
-                    .object(LaneEndpoint.settings) { (object, places) throws(RelayError) in
-                        try LaneEndpoint(object, places)
-                    },
-                    fallback: "Apple's server",
-                    .restart,
-                    "server of that environment"
-                ),
+                .environments(.object, fallback: "Apple's server", .restart, "server of that environment"),
                 .described("Apple's servers"),
-                .restart,
-                "servers in place of Apple's, for tests"
+                .restart
             ),
             \.endpoints
-        ),
+        ).help("servers in place of Apple's, for tests"),
     ]
 }

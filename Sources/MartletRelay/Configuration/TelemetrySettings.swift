@@ -24,41 +24,16 @@ package struct TelemetrySettings: Sendable, Hashable {
     private static let defaultShare = 1.0
     private static let defaultServiceName = "martlet-relay"
 
-    private static let endpoint = SettingKey(
-        "endpoint",
-        .collector,
-        .none,
-        .restart,
-        "OTLP collector, as in `http://127.0.0.1:4318`"
-    )
-    private static let headersFile = SettingKey(
-        "headers-file",
-        .secretFile,
-        .none,
-        .restart,
-        "file with headers for the collector, `name=value` separated by commas or lines"
-    )
-    private static let authorities = SettingKey(
-        "authorities",
-        .file,
-        .none,
-        .restart,
-        "PEM certificates to trust besides the system's"
-    )
-    private static let serviceName = SettingKey(
-        "service-name",
-        .text,
-        .value(defaultServiceName),
-        .restart,
-        "`service.name` of the export"
-    )
-    private static let sample = SettingKey(
-        "sample",
-        .share,
-        .value(defaultShare),
-        .restart,
-        "share of traces that are recorded, of those that begin in the relay"
-    )
+    private static let endpoint = SettingKey("endpoint", .collector, .none, .restart)
+        .help("OTLP collector, as in `http://127.0.0.1:4318`")
+    private static let headersFile = SettingKey("headers-file", .secretFile, .none, .restart)
+        .help("file with headers for the collector, `name=value` separated by commas or lines")
+    private static let authorities = SettingKey("authorities", .file, .none, .restart)
+        .help("PEM certificates to trust besides the system's")
+    private static let serviceName = SettingKey("service-name", .text, .value(defaultServiceName), .restart)
+        .help("`service.name` of the export")
+    private static let sample = SettingKey("sample", .share, .value(defaultShare), .restart)
+        .help("share of traces that are recorded, of those that begin in the relay")
 
     /// The settings of the export.
     static let settings: [Setting<Self>] = [
@@ -99,9 +74,7 @@ package struct TelemetrySettings: Sendable, Hashable {
         share = try variables.share() ?? sample
         if let time = try variables.milliseconds("OTEL_EXPORTER_OTLP_TIMEOUT") { timeout = .milliseconds(time) }
         if let name = variables["OTEL_EXPORTER_OTLP_PROTOCOL"], name != "http/json" {
-            remarks.append(
-                "OTEL_EXPORTER_OTLP_PROTOCOL is \(name), but the relay exports with http/json only"
-            )
+            remarks.append("OTEL_EXPORTER_OTLP_PROTOCOL is \(name), but the relay exports with http/json only")
         }
     }
 }

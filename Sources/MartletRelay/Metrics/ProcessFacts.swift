@@ -47,7 +47,7 @@ struct ProcessFacts {
 extension MetricSheet {
     /// Adds the version, the start and the resource usage of the process.
     mutating func addProcess(startedAt: Int64) {
-        family("martlet_relay_build_info", .gauge, "Versions of Martlet and its libraries.")
+        gauge("build_info", "Versions of Martlet and its libraries.")
         let libraries = LibraryVersions()
         add(
             [

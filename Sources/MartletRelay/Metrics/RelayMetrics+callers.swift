@@ -9,9 +9,8 @@ extension RelayMetrics {
             snapshot.server.callers.appsByCaller.filter { $0.value.isSubset(of: apps) }.keys.sorted() + [
                 CallerCounter.other
             ]
-        sheet.family(
-            "martlet_relay_caller_requests_total",
-            .counter,
+        sheet.counter(
+            "caller_requests_total",
             "Requests of a caller by their outcome; those of unknown clients and former callers as other."
         )
         for name in names {
@@ -20,50 +19,37 @@ extension RelayMetrics {
                 sheet.add(["caller": name, "outcome": outcome.rawValue], count)
             }
         }
-        sheet.family(
-            "martlet_relay_caller_shed_total",
-            .counter,
+        sheet.counter(
+            "caller_shed_total",
             "Pushes of a caller that were refused because of overload or the limit of the outbox."
         )
         for name in names { sheet.add(["caller": name], snapshot.intake.counts.shed(of: name)) }
-        sheet.family(
-            "martlet_relay_caller_not_stored_total",
-            .counter,
+        sheet.counter(
+            "caller_not_stored_total",
             "Pushes of a caller that were refused because the disk or the database failed."
         )
         for name in names { sheet.add(["caller": name], snapshot.intake.counts.notStored(of: name)) }
-        sheet.family(
-            "martlet_relay_caller_waiting",
-            .gauge,
-            "Requests of a caller that wait for the outcome of a push."
-        )
+        sheet.gauge("caller_waiting", "Requests of a caller that wait for the outcome of a push.")
         for name in names { sheet.add(["caller": name], snapshot.intake.waiting[name] ?? 0) }
     }
 
     /// Adds the reloads of the configuration and the expiry of its certificates.
     func addConfiguration(to sheet: inout MetricSheet) {
-        sheet.family(
-            "martlet_relay_configuration_reloads_total",
-            .counter,
-            "Reloads of the configuration by their result."
-        )
+        sheet.counter("configuration_reloads_total", "Reloads of the configuration by their result.")
         sheet.add(["result": "ok"], snapshot.reloads.succeeded)
         sheet.add(["result": "failed"], snapshot.reloads.failed)
-        sheet.single(
-            "martlet_relay_configuration_last_reload_successful",
-            .gauge,
+        sheet.gauge(
+            "configuration_last_reload_successful",
             "Whether the last reload of the configuration succeeded.",
             snapshot.reloads.rejection == nil ? 1 : 0
         )
-        sheet.family(
-            "martlet_relay_configuration_last_success_timestamp_seconds",
-            .gauge,
+        sheet.gauge(
+            "configuration_last_success_timestamp_seconds",
             "The time at which the configuration in use was read, in seconds since 1970."
         )
         sheet.add([:], Double(snapshot.reloads.lastSuccess) / 1_000)
-        sheet.family(
-            "martlet_relay_certificate_expiry_timestamp_seconds",
-            .gauge,
+        sheet.gauge(
+            "certificate_expiry_timestamp_seconds",
             "The time at which the first certificate of a setting expires, in seconds since 1970."
         )
         for (setting, expiry) in snapshot.context.configuration.certificateExpiries {
@@ -73,11 +59,7 @@ extension RelayMetrics {
 
     /// Adds the reports to the webhooks of some apps.
     func addWebhooks(to sheet: inout MetricSheet) {
-        sheet.family(
-            "martlet_relay_webhook_reports_total",
-            .counter,
-            "Reports to the webhook of an app, by whether it accepted them."
-        )
+        sheet.counter("webhook_reports_total", "Reports to the webhook of an app, by whether it accepted them.")
         for app in snapshot.context.configuration.apps where app.webhook != nil && apps.contains(app.name) {
             let count = snapshot.webhooks[app.name] ?? WebhookSender.Counts()
             sheet.add(["app": app.name, "result": "ok"], count.succeeded)
@@ -87,17 +69,15 @@ extension RelayMetrics {
 
     /// Adds the credentials of callers whose apps are all among those of the metrics.
     func addCredentials(to sheet: inout MetricSheet) {
-        sheet.family(
-            "martlet_relay_unusual_provider_tokens_total",
-            .counter,
+        sheet.counter(
+            "unusual_provider_tokens_total",
             "Connections with a provider token of a form that Apple's documentation does not describe."
         )
         for deviation in ProviderTokenDeviation.allCases {
             sheet.add(["form": deviation.label], snapshot.server.counts.unusualTokens[deviation, default: 0])
         }
-        sheet.family(
-            "martlet_relay_caller_expiry_timestamp_seconds",
-            .gauge,
+        sheet.gauge(
+            "caller_expiry_timestamp_seconds",
             "The time from which on the key or certificate of a caller is refused, in seconds since 1970."
         )
         for caller in snapshot.context.configuration.callers where caller.apps.isSubset(of: apps) {
@@ -110,9 +90,9 @@ extension RelayMetrics {
     func addTelemetry(to sheet: inout MetricSheet) {
         guard let spans = snapshot.context.spans else { return }
         let exports = snapshot.exports
-        sheet.family("martlet_relay_telemetry_exports_total", .counter, "Exports to the collector by their result.")
+        sheet.counter("telemetry_exports_total", "Exports to the collector by their result.")
         for (result, count) in exports.exports { sheet.add(["result": result], count) }
-        sheet.family("martlet_relay_telemetry_spans_total", .counter, "Spans by the result of their export.")
+        sheet.counter("telemetry_spans_total", "Spans by the result of their export.")
         for (result, count) in [
             ("exported", exports.spansExported), ("rejected", exports.spansRejected), ("lost", exports.spansLost),
             ("dropped", spans.dropped),

@@ -44,26 +44,17 @@ struct RelayMetrics {
         addLanes(to: &sheet)
         addConnections(to: &sheet)
         addConditions(to: &sheet)
-        sheet.family(
-            "martlet_relay_outbox_commit_seconds",
-            .histogram,
-            "Duration of commits, including the wait for the disk."
-        )
+        sheet.histogram("outbox_commit_seconds", "Duration of commits, including the wait for the disk.")
         sheet.add([:], measures.commitTimes)
-        sheet.family("martlet_relay_outbox_commit_batch_size", .histogram, "Pushes in one commit.")
+        sheet.histogram("outbox_commit_batch_size", "Pushes in one commit.")
         sheet.add([:], measures.commitSizes)
-        sheet.single(
-            "martlet_relay_outbox_writable",
-            .gauge,
-            "Whether pushes can be stored.",
-            snapshot.store.problem == nil ? 1 : 0
-        )
+        sheet.gauge("outbox_writable", "Whether pushes can be stored.", snapshot.store.problem == nil ? 1 : 0)
         addRequests(to: &sheet)
         addCallers(to: &sheet)
         addConfiguration(to: &sheet)
         addWebhooks(to: &sheet)
         addTelemetry(to: &sheet)
-        sheet.family("martlet_relay_loop_lag_seconds", .histogram, "Delay of the event loop's timers.")
+        sheet.histogram("loop_lag_seconds", "Delay of the event loop's timers.")
         sheet.add([:], snapshot.loopLag)
         sheet.addProcess(startedAt: snapshot.context.startedAt)
         return sheet
@@ -81,42 +72,23 @@ struct RelayMetrics {
             ("unregistered_total", "Tokens that Apple has reported as unregistered.", delivery.unregistered),
         ]
         for (name, help, values) in families {
-            sheet.family("martlet_relay_" + name, .counter, help)
+            sheet.counter(name, help)
             for app in apps.sorted() { sheet.add(["app": app], values[app, default: 0]) }
         }
-        sheet.single(
-            "martlet_relay_shed_total",
-            .counter,
+        sheet.counter(
+            "shed_total",
             "Pushes that were refused because of overload or the limit of the outbox.",
             intake.shed
         )
-        sheet.single(
-            "martlet_relay_refused_callers_total",
-            .counter,
-            "Clients whose credentials were rejected.",
-            snapshot.server.counts.rejectedCallers
-        )
-        sheet.single(
-            "martlet_relay_failed_handshakes_total",
-            .counter,
-            "Clients whose TLS handshake failed.",
-            snapshot.server.counts.failedHandshakes
-        )
+        let server = snapshot.server.counts
+        sheet.counter("refused_callers_total", "Clients whose credentials were rejected.", server.rejectedCallers)
+        sheet.counter("failed_handshakes_total", "Clients whose TLS handshake failed.", server.failedHandshakes)
         addCredentials(to: &sheet)
-        sheet.single(
-            "martlet_relay_client_connections",
-            .gauge,
-            "Connections of APNs clients.",
-            snapshot.server.connections
-        )
+        sheet.gauge("client_connections", "Connections of APNs clients.", snapshot.server.connections)
     }
 
     private func addDelivery(to sheet: inout MetricSheet) {
-        sheet.family(
-            "martlet_relay_sent_total",
-            .counter,
-            "Pushes that were sent, by Apple's answer; status 0 without one."
-        )
+        sheet.counter("sent_total", "Pushes that were sent, by Apple's answer; status 0 without one.")
         for (answer, count) in delivery.answers where apps.contains(answer.lane.app) {
             sheet.add(
                 [
@@ -126,7 +98,7 @@ struct RelayMetrics {
                 count
             )
         }
-        sheet.family("martlet_relay_outcomes_total", .counter, "Outcomes of pushes.")
+        sheet.counter("outcomes_total", "Outcomes of pushes.")
         for (lane, _) in lanes {
             for state in Outcome.State.allCases {
                 sheet.add(lane.labels(and: state.rawValue, as: "state"), delivery.outcomes[lane]?[state] ?? 0)
@@ -137,23 +109,19 @@ struct RelayMetrics {
             ("retries_total", "Attempts after which the push is sent again.", delivery.retries),
             ("dead_letter_total", "Pushes that were abandoned.", delivery.deadLetters),
         ] {
-            sheet.family("martlet_relay_" + name, .counter, help)
+            sheet.counter(name, help)
             for (cause, count) in values where apps.contains(cause.lane.app) {
                 sheet.add(cause.lane.labels(and: cause.reason, as: "reason"), count)
             }
         }
-        sheet.family(
-            "martlet_relay_expired_total",
-            .counter,
-            "Pushes that expired before Apple accepted them."
-        )
+        sheet.counter("expired_total", "Pushes that expired before Apple accepted them.")
         for (lane, _) in lanes { sheet.add(lane.labels, delivery.outcomes[lane]?[.expired] ?? 0) }
     }
 
     private func addTimes(to sheet: inout MetricSheet) {
-        sheet.family("martlet_relay_send_duration_seconds", .histogram, "Time until Apple's answer.")
+        sheet.histogram("send_duration_seconds", "Time until Apple's answer.")
         for (lane, times) in delivery.answerTimes where apps.contains(lane.app) { sheet.add(lane.labels, times) }
-        sheet.family("martlet_relay_end_to_end_seconds", .histogram, "Time from acceptance to Apple's final answer.")
+        sheet.histogram("end_to_end_seconds", "Time from acceptance to Apple's final answer.")
         for (kind, times) in delivery.deliveryTimes where apps.contains(kind.app) {
             sheet.add(["app": kind.app, "priority": kind.urgency.priority], times)
         }
@@ -161,7 +129,7 @@ struct RelayMetrics {
 
     private func addLanes(to sheet: inout MetricSheet) {
         let now = snapshot.now
-        sheet.family("martlet_relay_outbox_jobs", .gauge, "Pushes that have not ended.")
+        sheet.gauge("outbox_jobs", "Pushes that have not ended.")
         for (lane, report) in lanes {
             if let backlog {
                 let waiting = max(0, (backlog[lane]?.count ?? 0) - snapshot.facts(of: lane).inFlight)
@@ -169,25 +137,19 @@ struct RelayMetrics {
             }
             sheet.add(lane.labels(and: "in_flight", as: "state"), report.inFlight)
         }
-        sheet.family(
-            "martlet_relay_outbox_oldest_ready_seconds",
-            .gauge,
-            RelaySnapshot.oldestHelp
-        )
+        sheet.gauge("outbox_oldest_ready_seconds", RelaySnapshot.oldestHelp)
         if let backlog {
             for (lane, _) in lanes {
                 sheet.add(lane.labels, backlog[lane]?.oldest.map { Double(max(0, now - $0)) / 1_000 } ?? 0)
             }
         }
-        sheet.family(
-            "martlet_relay_outbox_retrying",
-            .gauge,
+        sheet.gauge(
+            "outbox_retrying",
             "Pushes that Apple refused for now or did not answer, and that are sent again."
         )
         if let backlog { for (lane, _) in lanes { sheet.add(lane.labels, backlog[lane]?.retrying ?? 0) } }
-        sheet.family(
-            "martlet_relay_outbox_oldest_retry_seconds",
-            .gauge,
+        sheet.gauge(
+            "outbox_oldest_retry_seconds",
             "Time since the oldest push that is sent again was accepted; 0 without one."
         )
         if let backlog {
@@ -195,84 +157,62 @@ struct RelayMetrics {
                 sheet.add(lane.labels, backlog[lane]?.oldestRetry.map { Double(max(0, now - $0)) / 1_000 } ?? 0)
             }
         }
-        sheet.family("martlet_relay_streams_in_flight", .gauge, "Pushes that were sent and not answered yet.")
+        sheet.gauge("streams_in_flight", "Pushes that were sent and not answered yet.")
         for (lane, report) in lanes { sheet.add(lane.labels, report.inFlight) }
-        sheet.family(
-            "martlet_relay_lane_paused",
-            .gauge,
+        sheet.gauge(
+            "lane_paused",
             "Whether a lane is down because Apple cannot be reached, does not answer or refuses its key."
         )
         for (lane, report) in lanes { sheet.add(lane.labels, report.problem == nil ? 0 : 1) }
-        sheet.family(
-            "martlet_relay_lane_down_since_timestamp_seconds",
-            .gauge,
+        sheet.gauge(
+            "lane_down_since_timestamp_seconds",
             "The time since which a lane is down, in seconds since 1970; absent for a lane that sends."
         )
         for (lane, report) in lanes {
             guard let problem = report.problem else { continue }
             sheet.add(lane.labels(and: problem.reason, as: "reason"), Double(problem.since) / 1_000)
         }
-        sheet.family("martlet_relay_lane_paused_manually", .gauge, "Whether an operator has paused a lane.")
+        sheet.gauge("lane_paused_manually", "Whether an operator has paused a lane.")
         for (lane, report) in lanes { sheet.add(lane.labels, report.pause == nil ? 0 : 1) }
     }
 
     private func addConnections(to sheet: inout MetricSheet) {
-        sheet.family("martlet_relay_connections", .gauge, "Connections to Apple.")
+        sheet.gauge("connections", "Connections to Apple.")
         for (lane, report) in lanes { sheet.add(lane.labels, report.connections.count) }
-        sheet.family(
-            "martlet_relay_goaway_total",
-            .counter,
-            "Connections on which Apple has announced to accept no more requests."
-        )
+        sheet.counter("goaway_total", "Connections on which Apple has announced to accept no more requests.")
         for (lane, report) in lanes {
             for (reason, count) in report.connections.goAways {
                 sheet.add(lane.labels(and: reason, as: "reason"), count)
             }
         }
-        sheet.family("martlet_relay_connection_errors_total", .counter, "Connections that failed or were lost.")
+        sheet.counter("connection_errors_total", "Connections that failed or were lost.")
         for (lane, report) in lanes {
             for (kind, count) in report.connections.errors { sheet.add(lane.labels(and: kind, as: "kind"), count) }
         }
-        sheet.family(
-            "martlet_relay_circuit_opened_total",
-            .counter,
-            "Times that sending was interrupted because Apple rejected many pushes."
-        )
+        sheet.counter("circuit_opened_total", "Times that sending was interrupted because Apple rejected many pushes.")
         for (lane, report) in lanes { sheet.add(lane.labels, report.connections.circuitsOpened) }
     }
 
     private func addConditions(to sheet: inout MetricSheet) {
-        sheet.family("martlet_relay_streams_limit", .gauge, "Maximum number of concurrent pushes that Apple allows.")
+        sheet.gauge("streams_limit", "Maximum number of concurrent pushes that Apple allows.")
         for (lane, _, condition) in conditions { sheet.add(lane.labels, condition.streamLimit) }
-        sheet.family(
-            "martlet_relay_circuit_open",
-            .gauge,
-            "Whether sending is interrupted because Apple rejected many pushes."
-        )
+        sheet.gauge("circuit_open", "Whether sending is interrupted because Apple rejected many pushes.")
         for (lane, _, condition) in conditions { sheet.add(lane.labels, condition.isCircuitOpen ? 1 : 0) }
-        sheet.family(
-            "martlet_relay_provider_token_age_seconds",
-            .gauge,
-            "Age of the provider token that was used last."
-        )
+        sheet.gauge("provider_token_age_seconds", "Age of the provider token that was used last.")
         for (lane, teamID, condition) in conditions {
             guard let issuedAt = condition.tokenIssuedAt else { continue }
             // A clock that was set back must not make the age negative.
             let age = max(0, snapshot.now / 1_000 - issuedAt.secondsSince1970)
             sheet.add(lane.labels(and: teamID, as: "team"), age)
         }
-        sheet.family("martlet_relay_provider_tokens_total", .counter, "Provider tokens that were used.")
+        sheet.counter("provider_tokens_total", "Provider tokens that were used.")
         for (lane, teamID, condition) in conditions {
             sheet.add(lane.labels(and: teamID, as: "team"), condition.tokensUsed)
         }
     }
 
     private func addRequests(to sheet: inout MetricSheet) {
-        sheet.family(
-            "http_server_request_duration_seconds",
-            .histogram,
-            "Time until the answer to a caller."
-        )
+        sheet.family("http_server_request_duration_seconds", .histogram, "Time until the answer to a caller.")
         for (request, times) in snapshot.server.counts.requests {
             sheet.add(
                 [
@@ -282,6 +222,20 @@ struct RelayMetrics {
                 times
             )
         }
+    }
+}
+
+/// Metrics of the relay, whose names begin with `martlet_relay_`; a metric with labels gets its values afterwards.
+extension MetricSheet {
+    mutating func counter(_ name: String, _ help: String, _ value: Int? = nil) { relay(name, .counter, help, value) }
+
+    mutating func gauge(_ name: String, _ help: String, _ value: Int? = nil) { relay(name, .gauge, help, value) }
+
+    mutating func histogram(_ name: String, _ help: String) { relay(name, .histogram, help, nil) }
+
+    private mutating func relay(_ name: String, _ kind: Kind, _ help: String, _ value: Int?) {
+        family("martlet_relay_" + name, kind, help)
+        if let value { add([:], value) }
     }
 }
 

@@ -114,35 +114,15 @@ package struct Webhook: Sendable {
     }
 }
 
-extension Webhook {
-    private static let url = SettingKey(
-        "url",
-        .text("URL"),
-        .required,
-        .reload,
-        "`https://` URL that reports are posted to"
-    )
-    private static let secretFile = SettingKey(
-        "secret-file",
-        .secretFile,
-        .required,
-        .reload,
-        "file with the signing secret: `whsec_` and the base64 of 24 to 64 bytes"
-    )
-    private static let authorities = SettingKey(
-        "authorities",
-        .file,
-        .none,
-        .reload,
-        "PEM certificates to trust besides the system's"
-    )
-    private static let allowPrivate = SettingKey(
-        "allow-private",
-        .flag,
-        .value(false),
-        .reload,
-        "whether private and loopback addresses may be called, and `http://`"
-    )
+extension Webhook: ConfigurationPart {
+    private static let url = SettingKey("url", .text("URL"), .required, .reload)
+        .help("`https://` URL that reports are posted to")
+    private static let secretFile = SettingKey("secret-file", .secretFile, .required, .reload)
+        .help("file with the signing secret: `whsec_` and the base64 of 24 to 64 bytes")
+    private static let authorities = SettingKey("authorities", .file, .none, .reload)
+        .help("PEM certificates to trust besides the system's")
+    private static let allowPrivate = SettingKey("allow-private", .flag, .value(false), .reload)
+        .help("whether private and loopback addresses may be called, and `http://`")
 
     /// The settings of a webhook.
     static let settings: [Setting<Self>] = [

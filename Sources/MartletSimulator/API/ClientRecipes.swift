@@ -132,10 +132,7 @@ package struct ClientRecipes: Sendable {
                     new apn.Provider({ address: "\(host)", port: \(port), ca: fs.readFileSync("\(authorityFile)"), token })
                     """
             ),
-            Recipe(
-                name: "Node.js",
-                lines: #"http2.connect("\#(url)", { ca: fs.readFileSync("\#(authorityFile)") })"#
-            ),
+            Recipe(name: "Node.js", lines: #"http2.connect("\#(url)", { ca: fs.readFileSync("\#(authorityFile)") })"#),
             Recipe(
                 name: "apns2 (Go)",
                 lines: #"client.Host = "\#(url)""#,

@@ -121,20 +121,14 @@ public struct ActivityContract: Sendable {
         hint: String = ""
     ) -> [Lint.Finding] {
         violations.prefix(findingLimit).map { violation in
-            Lint.Finding(
-                part.rule,
-                .payload("/aps/\(part.rawValue)\(violation.pointer)"),
-                "the phone cannot decode \(part.rawValue): \(violation)\(hint)"
-            )
+            let message = "the phone cannot decode \(part.rawValue): \(violation)\(hint)"
+            return Lint.Finding(part.rule, .payload("/aps/\(part.rawValue)\(violation.pointer)"), message)
         }
     }
 
     private static func missing(_ part: Part) -> Lint.Finding {
-        Lint.Finding(
-            part.rule,
-            .payload("/aps/\(part.rawValue)"),
-            "\(part.rawValue) is missing, and the phone cannot use the push without it"
-        )
+        let message = "\(part.rawValue) is missing, and the phone cannot use the push without it"
+        return Lint.Finding(part.rule, .payload("/aps/\(part.rawValue)"), message)
     }
 
     /// A part of a push that a contract describes.

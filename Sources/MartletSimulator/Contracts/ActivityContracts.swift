@@ -75,11 +75,9 @@ struct ActivityContracts: Sendable {
 
     private func unknownType(_ type: String, _ known: [ActivityContract]) -> Lint.Finding {
         let names = known.map(\.attributesType).joined(separator: ", ")
-        return Lint.Finding(
-            .contractAttributesTypeUnknown,
-            .payload("/aps/attributes-type"),
+        let message =
             "no contract is known for \"\(type)\", only for \(names): the phone ignores types that the app lacks"
-        )
+        return Lint.Finding(.contractAttributesTypeUnknown, .payload("/aps/attributes-type"), message)
     }
 }
 

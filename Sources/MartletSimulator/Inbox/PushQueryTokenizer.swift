@@ -39,11 +39,6 @@ struct PushQueryTokenizer {
                 value.append(scalar)
             }
         }
-        return Token(
-            name: name,
-            value: String(value),
-            isNegated: isNegated,
-            source: String(start[..<rest.startIndex])
-        )
+        return Token(name: name, value: String(value), isNegated: isNegated, source: String(start[..<rest.startIndex]))
     }
 }

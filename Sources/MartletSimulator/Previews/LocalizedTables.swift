@@ -46,7 +46,7 @@ struct LocalizedTables: Sendable {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         return text.utf8.count <= 35 && parts.first.map { (2...8).contains($0.utf8.count) } == true
             && parts.allSatisfy { part in
-                !part.isEmpty && part.utf8.count <= 8 && part.utf8.allSatisfy { $0.isLetterOrDigit }
+                !part.isEmpty && part.utf8.count <= 8 && part.utf8.allSatisfy { $0.isLetter || $0.isDigit }
             }
     }
 
@@ -91,16 +91,5 @@ struct LocalizedTables: Sendable {
     mutating func remove(of app: String) -> Bool {
         byteCounts[app] = nil
         return apps.removeValue(forKey: app) != nil
-    }
-}
-
-extension UInt8 {
-    fileprivate var isLetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
     }
 }

@@ -90,11 +90,8 @@ enum RefusalRules {
     /// Returns the findings about the request of a push that do not change the answer of APNs.
     static func findings(about request: APNsRequest) -> [Lint.Finding] {
         request.trailers.map { name in
-            Lint.Finding(
-                .trailersIgnored,
-                .header(name),
-                "\(name) was sent as a trailer, which has no effect: send it before the body"
-            )
+            let message = "\(name) was sent as a trailer, which has no effect: send it before the body"
+            return Lint.Finding(.trailersIgnored, .header(name), message)
         }
     }
 

@@ -13,12 +13,10 @@ enum RequestRules {
 
     /// Returns the finding about a `content-encoding` other than identity.
     static func compressed(_ encoding: String) -> Lint.Finding {
-        Lint.Finding(
-            .payloadCompressed,
-            .header("content-encoding"),
+        let message =
             "content-encoding is \"\(encoding.prefix(40))\", and APNs does not decompress payloads: it reads the"
-                + " bytes as they are; send plain JSON without the header"
-        )
+            + " bytes as they are; send plain JSON without the header"
+        return Lint.Finding(.payloadCompressed, .header("content-encoding"), message)
     }
 }
 
@@ -29,11 +27,9 @@ extension ChannelRegistry {
             let aps = (try? JSONReader.readPayload(push.payload))?["aps"], aps["event"]?.stringValue == "start",
             let channel = aps["input-push-channel"]?.stringValue, storage(of: channel, in: app) == nil
         else { return nil }
-        return Lint.Finding(
-            .activityChannelUnknown,
-            .payload("/aps/input-push-channel"),
+        let message =
             "input-push-channel must name a channel of \(app) that exists in this environment: no broadcast reaches the"
-                + " activity"
-        )
+            + " activity"
+        return Lint.Finding(.activityChannelUnknown, .payload("/aps/input-push-channel"), message)
     }
 }

@@ -136,12 +136,10 @@ struct TrafficRules {
         guard last.isOnline, push.isOnline, push.collapseID == nil || push.collapseID != last.collapseID else {
             return nil
         }
-        return Lint.Finding(
-            .deviceTokenRepeated,
-            .header(":path"),
+        let message =
             "this device received the same push less than \(TrafficRules.burst) seconds ago, and the user sees it"
-                + " twice: check whether the list contains its token twice"
-        )
+            + " twice: check whether the list contains its token twice"
+        return Lint.Finding(.deviceTokenRepeated, .header(":path"), message)
     }
 
     // MARK: Provider tokens
@@ -156,25 +154,20 @@ struct TrafficRules {
         let now = time &+ skew
         let age = now.distance(since: token.issuedAt)
         if age > ProviderToken.maximumAgeInSeconds {
-            return Lint.Finding(
-                .providerTokenTooOld,
-                .header("authorization"),
+            let message =
                 "the provider token was issued \(age / 60) minutes ago, and is valid for 60"
-                    + ProviderTokenRules.skewNote(skew),
-                reason: .expiredProviderToken
-            )
+                + ProviderTokenRules.skewNote(skew)
+            return Lint.Finding(.providerTokenTooOld, .header("authorization"), message, reason: .expiredProviderToken)
         }
         guard age < -TrafficRules.clockTolerance else { return nil }
         let lead = token.issuedAt.distance(since: now)
         let cause =
             skew == 0
             ? ": the sender's clock is ahead" : ProviderTokenRules.skewNote(skew)
-        return Lint.Finding(
-            .providerTokenAhead,
-            .header("authorization"),
+        let message =
             "the provider token was issued \(lead) seconds in the future\(cause); APNs refuses tokens from more than an"
-                + " hour ahead"
-        )
+            + " hour ahead"
+        return Lint.Finding(.providerTokenAhead, .header("authorization"), message)
     }
 
     private func earlyRefresh(_ push: Push, on connection: inout Connection) -> Lint.Finding? {
@@ -206,13 +199,11 @@ struct TrafficRules {
                     && push.time.distance(since: connection.openedAt) < TrafficRules.shortConnectionPeriod
             })
         else { return nil }
-        return Lint.Finding(
-            .connectionPerPush,
-            .connection,
+        let message =
             "the last \(TrafficRules.shortConnectionLimit) connections of this sender carried one push each: keep a"
-                + " connection open for hours, because APNs treats rapid opening and closing of connections as an"
-                + " attack and may block the sender"
-        )
+            + " connection open for hours, because APNs treats rapid opening and closing of connections as an"
+            + " attack and may block the sender"
+        return Lint.Finding(.connectionPerPush, .connection, message)
     }
 }
 

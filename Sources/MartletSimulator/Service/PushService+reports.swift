@@ -19,12 +19,7 @@ extension PushService {
         for (status, count) in answers.sorted(by: { $0.key < $1.key }) { sheet.add(["status": "\(status)"], count) }
         sheet.single(prefix + "pushes_unanswered_total", .counter, "Pushes without an answer.", unanswered)
         sheet.single(prefix + "connections", .gauge, "Clients that are connected.", clients.count)
-        sheet.single(
-            prefix + "streams_refused_total",
-            .counter,
-            "Streams refused because too many were open.",
-            refused
-        )
+        sheet.single(prefix + "streams_refused_total", .counter, "Streams refused because too many were open.", refused)
         sheet.single(prefix + "streams_reset_total", .counter, "Streams that clients have reset.", reset)
         return sheet
     }

@@ -3,7 +3,7 @@ internal import MartletCore
 /// A setting of a part of the configuration, with the property that stores it.
 struct Setting<Owner>: Sendable {
     /// The description.
-    let declaration: SettingDeclaration
+    private(set) var declaration: SettingDeclaration
     /// Reads the setting of an object into the property.
     let read: @Sendable (ConfigurationField, FilePlaces, inout Owner) throws(RelayError) -> Void
     /// Returns whether the setting of two owners is the same.
@@ -38,6 +38,13 @@ struct Setting<Owner>: Sendable {
         read = { (_, _, _) throws(RelayError) in }
         isEqual = { _, _ in true }
         copy = { _, _ in }
+    }
+
+    /// Returns the setting with its purpose, in a sentence without the final stop.
+    func help(_ text: String) -> Setting {
+        var setting = self
+        setting.declaration.help = text
+        return setting
     }
 }
 

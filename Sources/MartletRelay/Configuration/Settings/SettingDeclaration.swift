@@ -22,7 +22,7 @@ struct SettingDeclaration: Sendable {
     }
 
     /// The name in the object that has the setting.
-    let name: String
+    var name: String
     /// The type and the values that it may have.
     let type: SettingDescription
     /// The value when the setting is missing; nil for a setting that must be present.
@@ -32,7 +32,7 @@ struct SettingDeclaration: Sendable {
     /// The way to change it while the relay runs.
     let change: Change
     /// The purpose, in a sentence without the final stop; `{environment}` stands for an environment.
-    let help: String
+    var help: String
     /// The option that replaces the value of the file.
     let option: Option
 

@@ -16,25 +16,23 @@ struct SettingKey<Value: Sendable>: Sendable {
     }
 
     /// The description.
-    let declaration: SettingDeclaration
+    private(set) var declaration: SettingDeclaration
     private let type: SettingType<Value>
     private let fallback: Fallback
 
-    /// Declares a setting.
+    /// Declares a setting; ``help(_:)`` adds its purpose.
     ///
     /// - Parameters:
     ///   - name: The name in the configuration file.
     ///   - type: The type.
     ///   - fallback: The value when the setting is missing.
     ///   - change: The way to change the setting of a running relay.
-    ///   - help: The purpose, in a sentence without the final stop.
     ///   - option: The option and the variable that replace the value of the file.
     init(
         _ name: String,
         _ type: SettingType<Value>,
         _ fallback: Fallback,
         _ change: SettingDeclaration.Change,
-        _ help: String,
         option: SettingDeclaration.Option = .none
     ) {
         self.type = type
@@ -51,9 +49,16 @@ struct SettingKey<Value: Sendable>: Sendable {
             fallback: words,
             fallbackValue: value,
             change: change,
-            help: help,
+            help: "",
             option: option
         )
+    }
+
+    /// Returns the setting with its purpose, in a sentence without the final stop.
+    func help(_ text: String) -> SettingKey {
+        var key = self
+        key.declaration.help = text
+        return key
     }
 
     /// Returns the value of an object's member, or the default; throws if a required setting is missing.

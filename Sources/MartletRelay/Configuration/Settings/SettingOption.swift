@@ -47,14 +47,9 @@ package struct SettingOption: Sendable {
 extension SettingDeclaration {
     /// Returns the setting of one environment, declared by ``SettingType/environments(_:fallback:_:_:option:)``.
     func named(_ environment: PushEnvironment) -> SettingDeclaration {
-        SettingDeclaration(
-            name: environment.rawValue,
-            type: type,
-            fallback: fallback,
-            fallbackValue: fallbackValue,
-            change: change,
-            help: help.replacing("{environment}", with: environment.rawValue),
-            option: option
-        )
+        var setting = self
+        setting.name = environment.rawValue
+        setting.help = help.replacing("{environment}", with: environment.rawValue)
+        return setting
     }
 }

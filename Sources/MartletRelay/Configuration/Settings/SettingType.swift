@@ -205,6 +205,30 @@ extension SettingType {
 
 // MARK: Objects
 
+/// A part of the configuration that is an object with settings.
+protocol ConfigurationPart: Sendable {
+    /// The settings of the object.
+    static var settings: [Setting<Self>] { get }
+    /// The settings of which the object needs at least one; empty, the default, if it needs none.
+    static var alternatives: [String] { get }
+
+    /// Reads an object whose members have been checked.
+    init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError)
+}
+
+extension ConfigurationPart {
+    static var alternatives: [String] { [] }
+}
+
+extension SettingType where Value: ConfigurationPart {
+    /// The type of objects that are a part of the configuration.
+    static var object: SettingType {
+        object(Value.settings, oneOf: Value.alternatives) { (object, places) throws(RelayError) in
+            try Value(object, places)
+        }
+    }
+}
+
 extension SettingType {
     /// Returns the type of objects with settings.
     ///
