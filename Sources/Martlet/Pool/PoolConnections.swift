@@ -46,6 +46,9 @@ struct PoolConnections {
     /// The number of concurrent pushes that the server allows on all connections.
     var streamLimit: Int { all.reduce(0) { $0 + ($1.isUsable ? $1.peerLimit : 0) } }
 
+    /// Whether connections have failed, or ended before any response, more than once in a row.
+    var failRepeatedly: Bool { backoff.failures > 1 }
+
     private var kept: Int { min(wanted, limit) }
 
     private var isConnecting: Bool { all.contains { $0.phase == .connecting } }

@@ -50,8 +50,9 @@ extension PoolMachine {
             if !connections.hasUsable { connectFailed(error, at: now) }
         case .open, .draining, .closing:
             // With TLS 1.3 a server rejects a client's certificate after the handshake. A server that is down may
-            // accept connections and reset them.
-            let isFailedAttempt = error.kind.isPermanent || connection.isLostUnanswered
+            // accept connections and reset them; a single loss proves nothing.
+            let isLost = connection.isLostUnanswered && connections.failRepeatedly
+            let isFailedAttempt = error.kind.isPermanent || isLost
             if isFailedAttempt, !connections.hasUsable { connectFailed(error, at: now) }
             actions.append(.report(.disconnected(connection: id, APNsError(error))))
         }

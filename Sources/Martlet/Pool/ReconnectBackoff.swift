@@ -7,7 +7,8 @@ struct ReconnectBackoff {
     /// The maximum delay; a client reaches a server that is available again within about this time.
     static let maximumDelay = Duration.seconds(4)
 
-    private var failures = 0
+    /// The number of consecutive failures without a response.
+    private(set) var failures = 0
     /// The earliest time of the next attempt.
     private(set) var notBefore = MonotonicTime.zero
 

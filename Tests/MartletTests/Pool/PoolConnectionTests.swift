@@ -142,18 +142,24 @@ import Testing
         #expect(story.machine.waitingCount == 0)
     }
 
-    @Test func `a connection that is lost before any answer counts as a failed attempt for pushes that wait`() throws {
+    @Test func `connections that are lost one after the other before any answer fail the pushes that wait`() throws {
         var story = PoolStory(usesProviderTokens: true)
-        story.submit("a", "b")
-        story.submit("c", retry: RetryPolicy(retries: 1))
+        story.submit("a", "b", "c")
+        story.submit("d", retry: RetryPolicy(retries: 1))
         story.open()
         #expect(story.actions() == ["connect 1", "open a on 1"])
         story.disconnect()
         try story.breakOff("a")
-        #expect(story.actions() == ["fail b: connectionLost, neverSent", "fail a: connectionLost, unknown"])
+        #expect(story.actions() == ["fail a: connectionLost, unknown"], "one loss proves nothing")
         story.wait(.seconds(1))
         story.open(2)
-        #expect(story.actions() == ["connect 2", "open c on 2"])
+        #expect(story.actions() == ["connect 2", "open b on 2"])
+        story.disconnect(on: 2)
+        try story.breakOff("b", on: 2)
+        #expect(story.actions() == ["fail c: connectionLost, neverSent", "fail b: connectionLost, unknown"])
+        story.wait(.seconds(1))
+        story.open(3)
+        #expect(story.actions() == ["connect 3", "open d on 3"])
     }
 
     @Test func `a connection that is rejected fails nothing as long as another is good`() throws {
