@@ -108,13 +108,9 @@ struct CalendarDay {
 
     static let firstSecond = CalendarDay(year: 0, month: 1, day: 1).daysSince1970 * 86_400
     static let lastSecond = CalendarDay(year: 9_999, month: 12, day: 31).daysSince1970 * 86_400 + 86_399
+}
 
-    init(year: Int64, month: Int64, day: Int64) {
-        self.year = year
-        self.month = month
-        self.day = day
-    }
-
+extension CalendarDay {
     /// Converts a number of days since 1970 to a date.
     ///
     /// The computation starts years in March, so that the leap day is the last day of a year; 400 years have 146 097

@@ -50,29 +50,26 @@ struct OpenAPI<Service: Sendable> {
     }
 
     private func operation(_ route: Route<Service>) -> JSONValue {
-        var members: [JSONValue.Member] = [
-            .init("operationId", .string(name(of: route))), .init("summary", .string(route.summary)),
-        ]
-        switch route.access {
-        case .anyone: members.append(.init("security", []))
-        case .scope(let scope, _):
-            members.append(.init("description", .string("Needs a key with the scope `\(scope)`.")))
-            members.append(.init("security", [["key": [.string(scope)]]]))
-        }
+        let (description, security): (JSONValue?, JSONValue) =
+            switch route.access {
+            case .anyone: (nil, [])
+            case .scope(let scope, _): (.string("Needs a key with the scope `\(scope)`."), [["key": [.string(scope)]]])
+            }
         let declared = route.parameters
         let inPath = route.pattern.placeholders.map { name in
             declared.first { $0.place == .path && $0.name == name }
                 ?? RouteParameter(.path, name: name, summary: "A part of the path")
         }
         let parameters = inPath + declared.filter { $0.place != .path }
-        if !parameters.isEmpty { members.append(.init("parameters", .array(parameters.map(parameter)))) }
-        if let body = route.body { members.append(.init("requestBody", self.body(body))) }
         let answers = route.answers.map { JSONValue.Member(String($0.status), answer($0)) }
         let problems = problems(of: route).map { status in
             JSONValue.Member(String(status), ["$ref": .string("#/components/responses/Problem\(status)")])
         }
-        members.append(.init("responses", .object(answers + problems)))
-        return .object(members)
+        return .members([
+            "operationId": .string(name(of: route)), "summary": .string(route.summary), "description": description,
+            "security": security, "parameters": parameters.isEmpty ? nil : .array(parameters.map(parameter)),
+            "requestBody": route.body.map(body), "responses": .object(answers + problems),
+        ])
     }
 
     /// Returns a name for generated code: the method and the words of the path.
@@ -90,26 +87,19 @@ struct OpenAPI<Service: Sendable> {
     }
 
     private func body(_ body: RouteBody) -> JSONValue {
-        var content: [JSONValue.Member] = [.init("schema", body.schema)]
-        if !body.examples.isEmpty {
-            content.append(.init("examples", .object(body.examples.map { .init($0.name, ["value": $0.value]) })))
-        }
-        return ["required": .bool(body.isRequired), "content": .object([.init(body.type, .object(content))])]
+        let examples = body.examples.map { JSONValue.Member($0.name, ["value": $0.value]) }
+        let content = JSONValue.members(["schema": body.schema, "examples": examples.isEmpty ? nil : .object(examples)])
+        return ["required": .bool(body.isRequired), "content": [body.type: content]]
     }
 
     private func answer(_ answer: RouteAnswer) -> JSONValue {
-        var members: [JSONValue.Member] = [.init("description", .string(answer.summary))]
-        if !answer.fields.isEmpty {
-            let fields = answer.fields.map { field in
-                JSONValue.Member(field.name, ["description": .string(field.summary), "schema": ["type": "string"]])
-            }
-            members.append(.init("headers", .object(fields)))
+        let fields = answer.fields.map { field in
+            JSONValue.Member(field.name, ["description": .string(field.summary), "schema": ["type": "string"]])
         }
-        if let type = answer.type {
-            let schema: [JSONValue.Member] = answer.schema.map { [.init("schema", $0)] } ?? []
-            members.append(.init("content", .object([.init(type, .object(schema))])))
-        }
-        return .object(members)
+        return .members([
+            "description": .string(answer.summary), "headers": fields.isEmpty ? nil : .object(fields),
+            "content": answer.type.map { [$0: .members(["schema": answer.schema])] },
+        ])
     }
 
     private static var problemSchema: JSONValue {

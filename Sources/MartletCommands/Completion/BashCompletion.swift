@@ -1,10 +1,6 @@
 /// A generator of completion scripts for bash 3.2 and later.
 struct BashCompletion {
-    private let words: CompletionWords
-
-    init(_ words: CompletionWords) {
-        self.words = words
-    }
+    let words: CompletionWords
 
     var script: String {
         let program = words.program

@@ -10,9 +10,9 @@ extension Program {
     package func completion(for shell: Shell) -> String {
         let words = CompletionWords(self)
         return switch shell {
-        case .bash: BashCompletion(words).script
-        case .zsh: ZshCompletion(words).script
-        case .fish: FishCompletion(words).script
+        case .bash: BashCompletion(words: words).script
+        case .zsh: ZshCompletion(words: words).script
+        case .fish: FishCompletion(words: words).script
         }
     }
 }

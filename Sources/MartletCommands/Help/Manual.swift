@@ -1,12 +1,7 @@
 /// A generator of the manual page of a program for `man`, in roff.
 struct Manual {
-    private let program: Program
-    private let version: String
-
-    init(_ program: Program, version: String) {
-        self.program = program
-        self.version = version
-    }
+    let program: Program
+    let version: String
 
     /// The manual page.
     var text: String {
@@ -60,6 +55,6 @@ extension Program {
     /// - Parameter version: The program's version.
     /// - Returns: Text in roff, with the macros of `man`.
     package func manual(version: String) -> String {
-        Manual(self, version: version).text
+        Manual(program: self, version: version).text
     }
 }

@@ -16,37 +16,16 @@ extension PushType {
         /// The suffix that the topic has after the bundle identifier; empty for none.
         public let topicSuffix: String
         /// Whether a bundle identifier may end with the suffix by chance, because the suffix is a common word.
-        public let isSuffixAmbiguous: Bool
+        public internal(set) var isSuffixAmbiguous = false
         /// The maximum number of bytes in the payload.
-        public let payloadByteLimit: Int
+        public internal(set) var payloadByteLimit = PushLimits.payloadByteCount
         /// The priorities that a push of this type may have.
-        public let allowedPriorities: [Priority]
+        public internal(set) var allowedPriorities = Priority.all
         /// The expiration that typed notifications have unless another is given; nil for the default of APNs.
-        public let defaultExpiration: Expiration?
+        public internal(set) var defaultExpiration: Expiration?
         /// The keys of `aps` that only pushes of this type, or of types with the same keys, have.
-        public let identifyingKeys: [String]
+        public internal(set) var identifyingKeys: [String] = []
         /// The part of the payload that carries the content.
         public let contentPlace: ContentPlace
-
-        /// Creates the descriptor of a type; the defaults are those of most types.
-        init(
-            _ type: PushType,
-            topicSuffix: String,
-            isSuffixAmbiguous: Bool = false,
-            payloadByteLimit: Int = PushLimits.payloadByteCount,
-            allowedPriorities: [Priority] = Priority.all,
-            defaultExpiration: Expiration? = nil,
-            identifyingKeys: [String] = [],
-            content contentPlace: ContentPlace
-        ) {
-            self.type = type
-            self.topicSuffix = topicSuffix
-            self.isSuffixAmbiguous = isSuffixAmbiguous
-            self.payloadByteLimit = payloadByteLimit
-            self.allowedPriorities = allowedPriorities
-            self.defaultExpiration = defaultExpiration
-            self.identifyingKeys = identifyingKeys
-            self.contentPlace = contentPlace
-        }
     }
 }

@@ -30,52 +30,62 @@ extension PushType {
 
     /// The descriptors of all known types: first the two of nearly every push, because lookups are linear.
     public static let descriptors: [Descriptor] = [
-        Descriptor(.alert, topicSuffix: "", content: .aps),
+        Descriptor(type: .alert, topicSuffix: "", contentPlace: .aps),
         // Priority 10 is an error for a push without alert, sound and badge.
-        Descriptor(.background, topicSuffix: "", allowedPriorities: [.powerAware, .powerFirst], content: .requiredAPS),
-        Descriptor(.accessory, topicSuffix: ".push-type.accessory", content: .requiredAPS),
-        Descriptor(.complication, topicSuffix: ".complication", isSuffixAmbiguous: true, content: .besideAPS),
         Descriptor(
-            .controls,
+            type: .background,
+            topicSuffix: "",
+            allowedPriorities: [.powerAware, .powerFirst],
+            contentPlace: .requiredAPS
+        ),
+        Descriptor(type: .accessory, topicSuffix: ".push-type.accessory", contentPlace: .requiredAPS),
+        Descriptor(
+            type: .complication,
+            topicSuffix: ".complication",
+            isSuffixAmbiguous: true,
+            contentPlace: .besideAPS
+        ),
+        Descriptor(
+            type: .controls,
             topicSuffix: ".push-type.controls",
             identifyingKeys: ["content-changed"],
-            content: .requiredAPS
+            contentPlace: .requiredAPS
         ),
-        Descriptor(.fileProvider, topicSuffix: ".pushkit.fileprovider", content: .besideAPS),
+        Descriptor(type: .fileProvider, topicSuffix: ".pushkit.fileprovider", contentPlace: .besideAPS),
         Descriptor(
-            .liveActivity,
+            type: .liveActivity,
             topicSuffix: ".push-type.liveactivity",
             identifyingKeys: [
                 "event", "content-state", "attributes-type", "attributes", "dismissal-date", "input-push-token",
                 "input-push-channel",
             ],
-            content: .requiredAPS
+            contentPlace: .requiredAPS
         ),
-        Descriptor(.location, topicSuffix: ".location-query", content: .besideAPS),
+        Descriptor(type: .location, topicSuffix: ".location-query", contentPlace: .besideAPS),
         // The topic is that of an MDM push certificate, which has a prefix instead of a suffix.
-        Descriptor(.mdm, topicSuffix: "", content: .besideAPS),
+        Descriptor(type: .mdm, topicSuffix: "", contentPlace: .besideAPS),
         // A late event of a conversation is useless, so the default is a single attempt.
         Descriptor(
-            .pushToTalk,
+            type: .pushToTalk,
             topicSuffix: ".voip-ptt",
             defaultExpiration: .attemptOnce,
             identifyingKeys: ["ptt-push-type"],
-            content: .besideAPS
+            contentPlace: .besideAPS
         ),
         // A late call is useless as well.
         Descriptor(
-            .voip,
+            type: .voip,
             topicSuffix: ".voip",
             isSuffixAmbiguous: true,
             payloadByteLimit: 5_120,
             defaultExpiration: .attemptOnce,
-            content: .besideAPS
+            contentPlace: .besideAPS
         ),
         Descriptor(
-            .widgets,
+            type: .widgets,
             topicSuffix: ".push-type.widgets",
             identifyingKeys: ["content-changed"],
-            content: .requiredAPS
+            contentPlace: .requiredAPS
         ),
     ]
 }

@@ -1,7 +1,8 @@
 /// The content of a push: the `aps` dictionary with the app's own data, or bytes that are sent unchanged.
 public struct Payload: Sendable, Hashable {
     private enum Content: Sendable, Hashable {
-        case typed(TypedContent)
+        /// Indirect, so that copying a notification copies one reference.
+        indirect case typed(APS, CustomData?)
         case opaque([UInt8])
     }
 
@@ -9,7 +10,7 @@ public struct Payload: Sendable, Hashable {
 
     /// Creates a payload from the `aps` dictionary and the app's own data.
     public init(_ aps: APS, custom: CustomData? = nil) {
-        content = .typed(TypedContent(aps, custom))
+        content = .typed(aps, custom)
     }
 
     /// Creates a payload from bytes that are sent unchanged.
@@ -19,7 +20,7 @@ public struct Payload: Sendable, Hashable {
 
     /// The `aps` dictionary; nil if the payload is opaque.
     public var aps: APS? {
-        if case .typed(let content) = content { content.aps } else { nil }
+        if case .typed(let aps, _) = content { aps } else { nil }
     }
 
     /// Returns the payload as it is sent: compact JSON in UTF-8 with the keys in the order of Apple's tables.
@@ -30,32 +31,12 @@ public struct Payload: Sendable, Hashable {
         switch content {
         case .opaque(let bytes):
             return bytes
-        case .typed(let content):
-            var object = JSONObjectWriter(capacity: 512 + (content.custom?.members.count ?? 0))
-            try object.write("aps") { (object) throws(PayloadError) in try content.aps.write(into: &object) }
-            if let custom = content.custom { object.splice(custom.members) }
+        case .typed(let aps, let custom):
+            var object = JSONObjectWriter(capacity: 512 + (custom?.members.count ?? 0))
+            try object.write("aps") { (object) throws(PayloadError) in try aps.write(into: &object) }
+            if let custom { object.splice(custom.members) }
             return object.finish()
         }
-    }
-}
-
-/// The content of a typed payload, in a class so that copying a notification copies one reference.
-private final class TypedContent: Sendable, Hashable {
-    let aps: APS
-    let custom: CustomData?
-
-    init(_ aps: APS, _ custom: CustomData?) {
-        self.aps = aps
-        self.custom = custom
-    }
-
-    static func == (left: TypedContent, right: TypedContent) -> Bool {
-        left.aps == right.aps && left.custom == right.custom
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(aps)
-        hasher.combine(custom)
     }
 }
 

@@ -12,16 +12,10 @@ struct BatchAnswers: AsyncSequence, Sendable {
     /// The maximum time that pushes wait for capacity that other pushes use.
     private static let capacityTime = Duration.seconds(30)
 
-    private let call: RelayAPI.Call
-    private let builder: PushRequestBuilder
+    let call: RelayAPI.Call
+    let builder: PushRequestBuilder
     /// The slot of the batch among the open batches of its caller, held until this value is released.
-    private let slot: OpenBatch
-
-    init(_ call: RelayAPI.Call, _ builder: PushRequestBuilder, _ slot: OpenBatch) {
-        self.call = call
-        self.builder = builder
-        self.slot = slot
-    }
+    let slot: OpenBatch
 
     func makeAsyncIterator() -> Iterator { Iterator(batch: self) }
 

@@ -122,7 +122,10 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let builder = try await call.parts.intake.requestBuilder(for: call)
             let slot = try await call.parts.intake.openBatch(for: call.caller)
-            return .pieces(["content-type": "application/x-ndjson"], BatchAnswers(call, builder, slot))
+            return .pieces(
+                ["content-type": "application/x-ndjson"],
+                BatchAnswers(call: call, builder: builder, slot: slot)
+            )
         },
         Route(
             method: "GET",

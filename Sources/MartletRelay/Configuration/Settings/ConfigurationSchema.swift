@@ -19,16 +19,13 @@ package enum ConfigurationSchema {
         _ settings: [SettingDeclaration],
         oneOf alternatives: [String] = []
     ) -> [JSONValue.Member] {
-        var members: [JSONValue.Member] = [
-            .init("properties", .object(settings.map { .init($0.name, schema(of: $0)) })),
-            .init("additionalProperties", false),
-        ]
-        let required = settings.filter(\.isRequired).map { JSONValue.string($0.name) }
-        if !required.isEmpty { members.append(.init("required", .array(required))) }
-        if !alternatives.isEmpty {
-            members.append(.init("anyOf", .array(alternatives.map { ["required": [.string($0)]] })))
-        }
-        return members
+        let required = settings.filter(\.isRequired).map(\.name)
+        let members = JSONValue.members([
+            "properties": .object(settings.map { .init($0.name, schema(of: $0)) }), "additionalProperties": false,
+            "required": required.isEmpty ? nil : .strings(required),
+            "anyOf": alternatives.isEmpty ? nil : .array(alternatives.map { ["required": [.string($0)]] }),
+        ])
+        return members.members ?? []
     }
 
     private static func schema(of setting: SettingDeclaration) -> JSONValue {
