@@ -56,14 +56,12 @@ final class BulkTransfer: Sendable {
             for offset in 0..<grant.count {
                 do throws(Source.Failure) {
                     guard !Task.isCancelled, let recipient = try await devices.next(isolation: nil) else {
-                        sourceEnded(unused: grant.count - offset, of: grant, nil)
-                        return
+                        return sourceEnded(unused: grant.count - offset, of: grant, nil)
                     }
                     var items = [BulkLane.Item(recipient: recipient, index: grant.first + offset)]
                     lanes[grant.lane].add(&items)
                 } catch {
-                    sourceEnded(unused: grant.count - offset, of: grant, error)
-                    return
+                    return sourceEnded(unused: grant.count - offset, of: grant, error)
                 }
             }
         }

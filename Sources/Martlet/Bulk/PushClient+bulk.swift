@@ -106,10 +106,7 @@ extension PushClient {
         readSource: @escaping @Sendable (BulkTransfer) async -> Void
     ) -> BulkSend<Failure> {
         let writer = BulkWriter(notification, topic: topic, options: options, client: self)
-        let machine = BulkMachine(
-            window: min(inFlight ?? usualWindow, configuration.waitingLimit),
-            lanes: pools.count
-        )
+        let machine = BulkMachine(window: min(inFlight ?? usualWindow, configuration.waitingLimit), lanes: pools.count)
         let transfer = BulkTransfer(
             machine,
             lanes: pools.enumerated().map { BulkLane($0, of: $1, batch: machine.batch, writer: writer) },

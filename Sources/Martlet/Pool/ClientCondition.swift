@@ -41,7 +41,7 @@ extension PoolMachine {
     var condition: ClientCondition {
         var condition = ClientCondition()
         condition.streamLimit = connections.streamLimit
-        condition.isCircuitOpen = circuit.isOpen
+        condition.isCircuitOpen = pushes.circuit.isOpen
         condition.tokenIssuedAt = tokens.issuedAt
         condition.tokensUsed = tokens.count
         return condition

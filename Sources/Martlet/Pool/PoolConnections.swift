@@ -29,6 +29,8 @@ struct PoolConnections {
     private var lastConnectedAt = MonotonicTime.zero
     /// The time at which ``timerFired(at:_:)`` has to be called at the latest.
     private(set) var nextWake = MonotonicTime.never
+    /// The numbers of connections that were opened, and that failed.
+    private(set) var counters = ClientCounters()
     private var random: SplitMix64
 
     init(limit: Int, seed: UInt64) {
@@ -73,6 +75,7 @@ struct PoolConnections {
         guard let index = index(of: id), case .connecting = all[index].phase else { return false }
         all[index].phase = .open
         all[index].receivedInput(at: now)
+        counters.connectionsOpened += 1
         lastConnectedAt = now
         wake(at: now.advanced(by: PoolConnections.idlePingInterval))
         return true
@@ -89,7 +92,10 @@ struct PoolConnections {
     mutating func remove(_ id: ID, at now: MonotonicTime) -> PooledConnection? {
         guard let index = index(of: id) else { return nil }
         let connection = all.remove(at: index)
-        if connection.phase == .connecting { backoff.failed(at: now, using: &random) }
+        if connection.phase == .connecting {
+            counters.connectionsFailed += 1
+            backoff.failed(at: now, using: &random)
+        }
         if connection.isUsable { noteEnd(of: connection, at: now) }
         return connection
     }

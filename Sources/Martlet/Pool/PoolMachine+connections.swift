@@ -6,7 +6,6 @@ extension PoolMachine {
 
     mutating func connected(_ id: ConnectionID, at now: MonotonicTime) {
         guard connections.connected(id, at: now) else { return }
-        counters.connectionsOpened += 1
         actions.append(.report(.connected(connection: id)))
         connections.leaveSurplus(&actions)
         openWantedConnections(at: now)
@@ -45,15 +44,14 @@ extension PoolMachine {
         guard let connection = connections.remove(id, at: now) else { return }
         switch connection.phase {
         case .connecting:
-            counters.connectionsFailed += 1
             actions.append(.report(.connectionFailed(APNsError(error))))
-            if !connections.hasUsable { connectFailed(error, at: now) }
+            if !connections.hasUsable { pushes.connectFailed(error, at: now, &actions) }
         case .open, .draining, .closing:
             // With TLS 1.3 a server rejects a client's certificate after the handshake. A server that is down may
             // accept connections and reset them; a single loss proves nothing.
             let isLost = connection.isLostUnanswered && connections.failRepeatedly
             let isFailedAttempt = error.kind.isPermanent || isLost
-            if isFailedAttempt, !connections.hasUsable { connectFailed(error, at: now) }
+            if isFailedAttempt, !connections.hasUsable { pushes.connectFailed(error, at: now, &actions) }
             actions.append(.report(.disconnected(connection: id, APNsError(error))))
         }
         for (push, _) in tokens.closed(id) { notOpened(push, on: id, at: now) }
@@ -61,42 +59,6 @@ extension PoolMachine {
     }
 
     // MARK: Decisions
-
-    /// Handles the reason of a rejected push, apart from a retry.
-    mutating func handle(_ error: APNsError, from push: PushKey, on id: ConnectionID, at now: MonotonicTime) {
-        switch error.reason?.advice {
-        case .renewToken:
-            // The result of a push that was cancelled may have been taken.
-            if !pushes.isSettled(push), let issuedAt = pushes[push].tokenIssuedAt {
-                tokens.rejected(tokenIssuedAt: issuedAt)
-            }
-            // Operators have observed that a connection keeps rejecting pushes after an expired token, so use another
-            // one.
-            connections.replace(id, at: now, &actions)
-        case .reconnect:
-            connections.replace(id, at: now, &actions)
-        case .backOff, .mendFirst, nil:
-            connections.responded()
-        }
-    }
-
-    /// Counts a failed connection attempt, or a connection that ended before any response, for waiting pushes, and
-    /// fails those that have reached their limit.
-    private mutating func connectFailed(_ error: TransportError, at now: MonotonicTime) {
-        for push in waiting.all where !pushes.isSettled(push) {
-            pushes[push].failedConnects += 1
-            let state = pushes[push]
-            let lastFailure = pushes.lastFailure(of: push)
-            let failure = APNsError(error, id: state.id, outcome: lastFailure?.outcome ?? .neverSent)
-            let isEnough = state.failedConnects > state.limits.retry.limit(isUrgent: state.limits.isUrgent)
-            if isEnough || isClosing || error.kind.isPermanent {
-                settledInQueue += 1
-                settle(push, failure, at: now)
-            } else if lastFailure == nil {
-                pushes.failed(push, failure)
-            }
-        }
-    }
 
     /// Stops using connections that have carried pushes, and opens others.
     mutating func renewConnections(at now: MonotonicTime) {
@@ -121,12 +83,7 @@ extension PoolMachine {
     }
 
     private mutating func openWantedConnections(at now: MonotonicTime) {
-        if !isClosing { connections.openWanted(at: now, &actions) }
-    }
-
-    mutating func closeAllIfFinished() {
-        guard isFinished else { return }
-        connections.closeAll(TransportError(.closedLocally, "the client was closed"), &actions)
+        if !pushes.isClosing { connections.openWanted(at: now, &actions) }
     }
 }
 

@@ -16,7 +16,7 @@ extension PoolMachine {
         switch tokens.received(tokenIssuedAt: issuedAt, validity: validity, at: now) {
         case .current(let ready):
             for (push, id) in ready {
-                if pushes.isSettled(push) {
+                if pushes.table.isSettled(push) {
                     notWanted(push, on: id, at: now)
                 } else if connections.isUsable(id) {
                     open(push, on: id)
@@ -39,16 +39,10 @@ extension PoolMachine {
         case .current(let unsendable):
             for (push, id) in unsendable {
                 connections.releasePush(on: id, at: now)
-                if !pushes.isSettled(push) {
-                    pushes[push].attempts -= 1
-                    settle(push, becauseOf: error, at: now)
-                }
+                pushes.lacksToken(push, error, at: now, &actions)
                 connections.closeIfDrained(id, &actions)
             }
-            for push in waiting.all where !pushes.isSettled(push) {
-                settledInQueue += 1
-                settle(push, becauseOf: error, at: now)
-            }
+            pushes.settleWaiting(error, at: now, &actions)
             serve(at: now)
         case .outdated(let request):
             actions.append(.requestToken(request))
@@ -58,7 +52,7 @@ extension PoolMachine {
     /// Discards the token because the key was replaced, and sends again if everything was rejected because of the
     /// former key.
     mutating func keyReplaced(at now: MonotonicTime) {
-        circuit = CircuitBreaker()
+        pushes.closeCircuit()
         tokenReplaced(at: now)
     }
 

@@ -170,7 +170,7 @@ actor PushPool {
         }
         swap(&actions, &spareActions)
         isCarryingOut = false
-        if pushes.count > PushTable.spareSlots, machine.pushes.isEmpty { pushes = [] }
+        if pushes.count > PushTable.spareSlots, machine.pushes.table.isEmpty { pushes = [] }
         if machine.nextWake < timerDue { setTimer() }
         if machine.isFinished { finish() }
     }
@@ -179,11 +179,11 @@ actor PushPool {
         switch action {
         case .open(let key, let id): open(key, on: id)
         case .settle(let key):
-            let result = machine.takeResult(of: key)
+            let result = machine.pushes.takeResult(of: key)
             pushes[key.index].take()?.settle(result)
         case .connect(let id): connect(id)
         case .reset(let key, let id):
-            if let stream = pushes[key.index]?.stream { connection(id)?.cancel(stream) }
+            if let stream = pushes[key.index]?.stream { connection(id)?.reset(stream, .cancel) }
         case .ping(let id): connection(id)?.ping()
         case .close(let id, let reason):
             connection(id)?.goAway()
@@ -195,9 +195,8 @@ actor PushPool {
 
     private func open(_ key: PushKey, on id: PoolMachine.ConnectionID) {
         // The push may have been settled since the action was added.
-        guard !machine.pushes.isSettled(key), let push = pushes[key.index] else {
-            machine.notWanted(key, on: id, at: loop.now)
-            return
+        guard !machine.pushes.table.isSettled(key), let push = pushes[key.index] else {
+            return machine.notWanted(key, on: id, at: loop.now)
         }
         do throws(TransportError) {
             guard let connection = connection(id) else {

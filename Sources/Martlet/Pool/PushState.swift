@@ -53,6 +53,18 @@ struct PushState {
 
     var isSettled: Bool { phase == .settled }
 
+    /// Whether an attempt is in flight, so that APNs may have received the push.
+    var isInFlight: Bool {
+        if case .onWire = phase { !isAwaitingToken } else { false }
+    }
+
+    /// Begins an attempt on a connection, which may have to wait for a provider token.
+    mutating func assign(to connection: PoolMachine.ConnectionID, awaitsToken: Bool, at now: MonotonicTime) {
+        move(to: .onWire(connection), at: now)
+        attempts += 1
+        isAwaitingToken = awaitsToken
+    }
+
     mutating func move(to next: Phase, at now: MonotonicTime) {
         timing.add(now.nanoseconds - since.nanoseconds, in: phase)
         phase = next

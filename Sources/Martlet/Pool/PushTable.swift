@@ -66,16 +66,48 @@ struct PushTable {
         failures.isEmpty ? nil : failures[key]
     }
 
-    /// Records the failure of an attempt, or the failure with which the push was settled.
+    /// Records the failure of an attempt.
     mutating func failed(_ key: PushKey, _ failure: APNsError) {
         failures[key] = failure
     }
 
-    /// Settles a push as accepted, unless ``failed(_:_:)`` follows.
-    mutating func settle(_ key: PushKey, at now: MonotonicTime) {
+    /// Returns the failure of a push that ends now for this reason: the outcome is that of its last attempt.
+    func failure(of key: PushKey, because reason: APNsError) -> APNsError {
+        var error = reason.properties
+        let lastFailure = lastFailure(of: key)
+        if self[key].isInFlight {
+            error.outcome = .unknown
+        } else if let last = lastFailure {
+            error.outcome = last.outcome
+            if error.reason == nil {
+                error.status = last.status
+                error.reason = last.reason
+            }
+            error.description += "; the last attempt: \(last.description)"
+        }
+        error.lastFailure = lastFailure
+        return APNsError(error)
+    }
+
+    /// Settles a push with a failure, to which the facts of all attempts are added, or as accepted when it is nil.
+    ///
+    /// - Returns: The outcome of the failure; nil when the push is accepted.
+    mutating func settle(_ key: PushKey, _ failure: APNsError?, at now: MonotonicTime) -> APNsError.Outcome? {
         slots[key.index].push.move(to: .settled, at: now)
         unsettledCount -= 1
-        if !failures.isEmpty { failures[key] = nil }
+        guard var failure = failure?.properties else {
+            if !failures.isEmpty { failures[key] = nil }
+            return nil
+        }
+        let state = slots[key.index].push
+        failure.id = state.id
+        failure.attempts = state.attempts
+        failure.unknownTries = state.unknownTries
+        failure.timing = state.timing
+        // A known outcome of the last attempt does not change the unknown outcome of an earlier one.
+        if failure.unknownTries > 0, failure.outcome != .answered { failure.outcome = .unknown }
+        failures[key] = APNsError(failure)
+        return failure.outcome
     }
 
     mutating func takeResult(of key: PushKey) -> PushResult {

@@ -15,12 +15,7 @@ final class APNsIDGenerator: Sendable {
 
     func next() -> APNsID {
         let offset = counter.wrappingAdd(1, ordering: .relaxed).newValue &* APNsIDGenerator.step
-        return APNsID(
-            randomBits: (
-                APNsIDGenerator.mix(firstSeed &+ offset),
-                APNsIDGenerator.mix(secondSeed &+ offset)
-            )
-        )
+        return APNsID(randomBits: (APNsIDGenerator.mix(firstSeed &+ offset), APNsIDGenerator.mix(secondSeed &+ offset)))
     }
 
     private static func mix(_ value: UInt64) -> UInt64 {

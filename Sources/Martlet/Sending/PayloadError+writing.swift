@@ -1,10 +1,7 @@
 internal import MartletCore
 
 /// Returns the result of `body`, and converts its error to an ``APNsError``.
-func writing<Value>(
-    for id: APNsID? = nil,
-    _ body: () throws(PayloadError) -> Value
-) throws(APNsError) -> Value {
+func writing<Value>(for id: APNsID? = nil, _ body: () throws(PayloadError) -> Value) throws(APNsError) -> Value {
     do throws(PayloadError) {
         return try body()
     } catch {

@@ -78,10 +78,7 @@ package final class CertificateAuthority: Sendable {
 
     /// Issues a certificate with a new key for a server, whether or not the name constraints permit its names and
     /// addresses.
-    package func issueServerCertificate(
-        dnsNames: [String],
-        ipAddresses: [String]
-    ) throws(CryptographyError) -> Issued {
+    package func issueServerCertificate(dnsNames: [String], ipAddresses: [String]) throws(CryptographyError) -> Issued {
         let key = try PrivateKey()
         let names = dnsNames.map { "DNS:\($0)" } + ipAddresses.map { "IP:\($0)" }
         let certificate = try Certificate(

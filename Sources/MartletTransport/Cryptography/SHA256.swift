@@ -9,10 +9,7 @@ package enum SHA256 {
     ///   - key: The key.
     /// - Returns: The authentication code.
     /// - Throws: ``CryptographyError`` when OpenSSL fails.
-    package static func authenticationCode(
-        of bytes: [UInt8],
-        key: [UInt8]
-    ) throws(CryptographyError) -> [UInt8] {
+    package static func authenticationCode(of bytes: [UInt8], key: [UInt8]) throws(CryptographyError) -> [UInt8] {
         prepareOpenSSL()
         var code = [UInt8](repeating: 0, count: 32)
         guard HMAC(EVP_sha256(), key, CInt(clamping: key.count), bytes, bytes.count, &code, nil) != nil else {

@@ -95,19 +95,9 @@ package struct HTTP1Call: Sendable {
         private func connected(_ result: Result<Reference<Socket>, TransportError>) {
             do throws(TransportError) {
                 let socket = try result.get()
-                let exchange = try TransportExchange(
-                    over: socket,
-                    tls: call.tls,
-                    peerName: call.host,
-                    request: request
-                )
+                let exchange = try TransportExchange(over: socket, tls: call.tls, peerName: call.host, request: request)
                 self.exchange = exchange
-                exchange.start(
-                    socket,
-                    on: loop,
-                    until: { self.isWhole($0, $1) },
-                    completion: { self.finish($0) }
-                )
+                exchange.start(socket, on: loop, until: { self.isWhole($0, $1) }, completion: { self.finish($0) })
             } catch {
                 finish(error)
             }

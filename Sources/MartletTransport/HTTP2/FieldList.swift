@@ -2,9 +2,7 @@ internal import CMartletNghttp2
 
 /// Converts the fields of a server's responses to nghttp2's representation.
 final class FieldList {
-    private static let inPlace = UInt8(
-        NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue
-    )
+    private static let inPlace = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
     private static let unindexed = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
 
     @exclusivity(unchecked) private var hasSentFields = false
@@ -15,10 +13,7 @@ final class FieldList {
     ///
     /// The first message adds its unindexed fields to the peer's table, so that later messages send only their values
     /// and refer to the names.
-    func withNameValues(
-        of fields: HTTPFields,
-        _ body: (UnsafeBufferPointer<nghttp2_nv>) -> CInt
-    ) -> CInt {
+    func withNameValues(of fields: HTTPFields, _ body: (UnsafeBufferPointer<nghttp2_nv>) -> CInt) -> CInt {
         let isFirst = !hasSentFields
         hasSentFields = true
         return withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fields.count) { list in

@@ -14,7 +14,7 @@ extension HTTP2Connection {
     package var openStreamCount: Int { session.inbox.openStreamCount }
 
     /// The number of the peer's streams that were refused because a limit was reached (servers only).
-    package var refusedStreamCount: Int { session.inbox.refusedStreamCount }
+    package var refusedStreamCount: Int { session.inbox.bounds.refusedStreamCount }
 
     package var resetStreamCount: Int { session.inbox.resetStreamCount }
 
@@ -24,11 +24,6 @@ extension HTTP2Connection {
     /// The maximum number of concurrent streams that the peer allows, by its last settings.
     package var peerConcurrentStreams: UInt32 { session.peerConcurrentStreams }
 
-    /// Cancels a stream; its end is reported as a failure.
-    package func cancel(_ stream: HTTP2Stream) {
-        reset(stream, .cancel)
-    }
-
     /// Answers a request (servers only); has no effect when its stream has ended.
     package func answer(_ stream: HTTP2Stream, with response: HTTPResponse) {
         stream.began = loop.now
@@ -36,6 +31,7 @@ extension HTTP2Connection {
         scheduleFlush()
     }
 
+    /// Resets a stream; a client's is then reported as ended without a response.
     package func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         session.reset(stream, code)
         scheduleFlush()
@@ -62,7 +58,9 @@ extension HTTP2Connection {
     /// Sends a GOAWAY and closes the connection when the streams up to `lastStreamID`, by default all existing ones,
     /// have ended.
     package func goAway(_ code: HTTP2ErrorCode = .noError, debugData: [UInt8] = [], lastStreamID: Int32? = nil) {
-        flushAnswers()
+        // nghttp2 would write the frame before the DATA of responses that wait for the end of the turn, and some
+        // clients stop reading after a GOAWAY.
+        if role == .server { flush() }
         session.goAway(code, debugData: debugData, lastStreamID: lastStreamID)
         scheduleFlush()
     }
@@ -71,9 +69,8 @@ extension HTTP2Connection {
     /// answered a PING, so that it includes every stream that was being opened, and closes when the open streams have
     /// ended.
     package func shutDown(debugData: [UInt8]) {
-        guard case .none = shutdown else { return }
-        shutdown = .announced(debugData: debugData)
-        flushAnswers()
+        guard served?.announceShutdown(debugData: debugData) == true else { return }
+        flush()
         session.announceGoAway()
         // The PING must follow the GOAWAY, but nghttp2 writes queued PINGs first.
         flush()
@@ -81,17 +78,11 @@ extension HTTP2Connection {
         loop.schedule(after: HTTP2Connection.drainingLimit) { [weak self] in self?.finishShutdown() }
     }
 
-    /// Writes the responses that wait for the end of the turn (servers only).
-    ///
-    /// nghttp2 would write a GOAWAY before their DATA, and some clients stop reading after a GOAWAY.
-    private func flushAnswers() {
-        if role == .server { flush() }
-    }
-
-    /// Sends the final GOAWAY of a graceful shutdown.
-    func finishShutdown() {
-        guard isOpen, case .announced(let debugData) = shutdown else { return }
-        shutdown = .final
-        goAway(debugData: debugData)
+    /// Sends the final GOAWAY of a graceful shutdown; returns false when none was announced.
+    @discardableResult
+    func finishShutdown() -> Bool {
+        guard let debugData = served?.finishShutdown() else { return false }
+        if isOpen { goAway(debugData: debugData) }
+        return true
     }
 }

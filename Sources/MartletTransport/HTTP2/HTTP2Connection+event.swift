@@ -44,20 +44,20 @@ extension HTTP2Connection {
             session.inbox.reported(stream)
             onEvent?(.request(stream))
         case .closed(let stream, let code):
-            guard role == .client else {
-                if stream.isCounted { owner?(.served(stream, isAnswered: isWritten && stream.isAnswerWritten)) }
-                return
+            if role == .client {
+                owner?(.ended(stream, sender: stream.sender.take(), session.outcome(of: stream, closedWith: code)))
+            } else if stream.isCounted {
+                owner?(.served(stream, isAnswered: isWritten && stream.isAnswerWritten))
             }
-            owner?(.ended(stream, sender: stream.sender.take(), session.outcome(of: stream, closedWith: code)))
         case .goAway(let goAway):
             onEvent?(.goAway(goAway))
         case .settings:
-            idleMonitor?.receivedSettings()
+            served?.timeouts.receivedSettings()
             onEvent?(.settings)
         case .refused:
             break
         case .pong:
-            if case .announced = shutdown { finishShutdown() } else { onEvent?(.pong) }
+            if !finishShutdown() { onEvent?(.pong) }
         }
     }
 

@@ -1,11 +1,9 @@
 extension HTTP2Connection {
     enum Phase {
         /// The connection has not been started. Can become `dialing` (clients), `handshaking` (servers) or `closed`.
-        case idle
-        /// The host name is resolved and a socket connected. Can become `tunnelling`, `handshaking` or `closed`.
-        case dialing(Dialer)
-        /// The proxy is asked for a tunnel to the server. Can become `handshaking` or `closed`.
-        case tunnelling(ProxyTunnel)
+        case idle(EndpointDialer?)
+        /// A socket is connected to the server, directly or through a proxy. Can become `handshaking` or `closed`.
+        case dialing(EndpointDialer)
         /// The TLS handshake is performed. Can become `open` or `closed`.
         case handshaking
         /// Requests and responses are exchanged. Can become `ending`, `draining` or `closed`.
@@ -18,16 +16,5 @@ extension HTTP2Connection {
         case draining(TransportError)
         /// The connection is closed, and its end has been reported.
         case closed
-    }
-
-    /// The progress of a graceful shutdown (servers only).
-    enum Shutdown {
-        /// No shutdown has begun. Can become `announced`.
-        case none
-        /// A GOAWAY without a limit has been sent, and the client may still open streams. Becomes `final` when the
-        /// client acknowledges a PING, or after a time limit.
-        case announced(debugData: [UInt8])
-        /// The final GOAWAY has been sent.
-        case final
     }
 }

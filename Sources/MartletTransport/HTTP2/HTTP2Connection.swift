@@ -15,34 +15,24 @@ package final class HTTP2Connection {
 
     let loop: EventLoop
     let role: HTTP2Session.Role
-    let timeout: Duration
-    private let endpoint: Endpoint?
     /// The peer: an address with its port (servers), or the host name of the endpoint (clients).
     package let peer: String
     let session: HTTP2Session
-    /// The timeout state for a server's client.
-    var idleMonitor: HTTP2IdleMonitor?
-    /// The load of all clients of a server; nil for a client.
-    private let load: HTTP2ServerLoad?
-    /// The memory of incomplete requests that was added to the load, in bytes.
-    private(set) var incompleteBytes = 0
+    /// The state of a server's client; nil for a client.
+    @exclusivity(unchecked) var served: HTTP2ServedClient?
     /// Whether input that was not processed in this turn is read in the next one.
     private var readsInNextTurn = false
     @exclusivity(unchecked) var transport: Reference<Transport>?
     var watcher: SocketWatcher?
     private(set) var onEvent: ((Event) -> Void)?
-    @exclusivity(unchecked) var phase = Phase.idle
+    @exclusivity(unchecked) var phase: Phase
     var timer: LoopTimer?
     @exclusivity(unchecked) private var isFlushScheduled = false
     private var coalescing = ReadCoalescing()
     private var readTimer: LoopTimer?
-    /// The output that the transport has not accepted yet.
     @exclusivity(unchecked) private var output = HTTP2Output()
-    /// Whether the socket currently accepts no output.
-    private var isStalled = false
     /// Reusable storage for the next list of events.
     private var spareEvents: [HTTP2Event] = []
-    var shutdown = Shutdown.none
 
     /// Creates a client's connection, which ``start(onEvent:)`` opens.
     ///
@@ -59,11 +49,9 @@ package final class HTTP2Connection {
         on loop: EventLoop
     ) throws(TransportError) {
         self.loop = loop
-        self.endpoint = endpoint
         peer = endpoint.host
-        load = nil
-        self.timeout = timeout
         role = .client
+        phase = .idle(EndpointDialer(endpoint, timeout: timeout, on: loop))
         session = try HTTP2Session(.client, limits: limits)
     }
 
@@ -77,12 +65,10 @@ package final class HTTP2Connection {
         on loop: EventLoop
     ) throws(TransportError) {
         self.loop = loop
-        self.load = load
-        timeout = timeouts.handshake
-        idleMonitor = HTTP2IdleMonitor(timeouts, at: loop.now)
-        endpoint = nil
         self.peer = peer
         role = .server
+        phase = .idle(nil)
+        served = HTTP2ServedClient(HTTP2IdleMonitor(timeouts, at: loop.now), load: load)
         session = try HTTP2Session(.server, limits: limits)
         transport = Reference(try Transport(socket, tls: tls, peerName: peer))
         watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
@@ -90,23 +76,15 @@ package final class HTTP2Connection {
 
     /// Connects (a client) and performs the TLS handshake; events are reported to `onEvent`.
     package func start(onEvent: @escaping (Event) -> Void) {
-        guard case .idle = phase else { return }
+        guard case .idle(let dialer) = phase else { return }
         self.onEvent = onEvent
-        guard let endpoint else {
-            handshake()
-            return
-        }
+        guard let dialer else { return handshake() }
+        let timeout = dialer.timeout
         timer = loop.schedule(after: timeout) { [weak self] in
-            guard let self else { return }
-            close(TransportError(.timedOut, "no connection within \(timeout)"))
+            self?.close(TransportError(.timedOut, "no connection within \(timeout)"))
         }
-        let dialer = Dialer(
-            host: endpoint.proxy?.host ?? endpoint.host,
-            port: endpoint.proxy?.port ?? endpoint.port,
-            on: loop
-        )
         phase = .dialing(dialer)
-        dialer.start { [weak self] result in self?.dialed(result, endpoint) }
+        dialer.start { [weak self] result in self?.dialed(result) }
     }
 
     // MARK: For owners
@@ -117,7 +95,7 @@ package final class HTTP2Connection {
     ///   - fields: All fields, pseudo-header fields first.
     ///   - body: The body.
     ///   - sender: The object that the stream's ``Event/ended(_:sender:_:)`` carries.
-    /// - Returns: The stream, which can be passed to ``cancel(_:)``.
+    /// - Returns: The stream, which can be passed to ``reset(_:_:)``.
     /// - Throws: ``TransportError`` when the connection accepts no more requests.
     @discardableResult
     package func send(
@@ -125,7 +103,9 @@ package final class HTTP2Connection {
         body: [UInt8],
         for sender: AnyObject
     ) throws(TransportError) -> HTTP2Stream {
-        writeEarly()
+        if isWritable, output.fillsEarly(from: session), let transport {
+            handleWrite(output.write(to: transport.value))
+        }
         guard isOpen else { throw endReason ?? TransportError(.closedLocally, "the connection is not open") }
         let stream = HTTP2Stream(sending: fields, body: body, for: sender)
         try session.open(stream)
@@ -154,7 +134,7 @@ package final class HTTP2Connection {
     private var isWritable: Bool {
         switch phase {
         case .open, .ending: true
-        case .idle, .dialing, .tunnelling, .handshaking, .draining, .closed: false
+        case .idle, .dialing, .handshaking, .draining, .closed: false
         }
     }
 
@@ -167,13 +147,13 @@ package final class HTTP2Connection {
     private var endReason: TransportError? {
         switch phase {
         case .ending(let reason), .draining(let reason): reason
-        case .idle, .dialing, .tunnelling, .handshaking, .open, .closed: nil
+        case .idle, .dialing, .handshaking, .open, .closed: nil
         }
     }
 
     /// A server stops reading from a client that does not read its output, because further responses would only be
     /// queued.
-    private var mayRead: Bool { isDraining || isOpen && (!isStalled || role == .client) }
+    private var mayRead: Bool { isDraining || isOpen && (!output.isStalled || role == .client) }
 
     func becameReady(_ ready: SocketWatcher.Readiness) {
         switch phase {
@@ -181,20 +161,20 @@ package final class HTTP2Connection {
             handshake()
         case .open, .ending:
             if ready.contains(.writable) {
-                outputMoved()
+                served?.timeouts.outputResumed()
                 flush()
             }
             read()
         case .draining:
             read()
-        case .idle, .dialing, .tunnelling, .closed:
+        case .idle, .dialing, .closed:
             break
         }
     }
 
     func read() {
         guard !readsInNextTurn else { return }
-        var octetsLeft = load?.share(in: loop.turn) ?? HTTP2Connection.readsPerTurn * loop.readBuffer.count
+        var octetsLeft = served?.load.share(in: loop.turn) ?? HTTP2Connection.readsPerTurn * loop.readBuffer.count
         while octetsLeft > 0 {
             guard mayRead, let transport else { return }
             var count = 0
@@ -208,11 +188,9 @@ package final class HTTP2Connection {
             case .mustWait:
                 return
             case .ended:
-                finish(endReason ?? TransportError(.closedByPeer, "the peer closed the connection"))
-                return
+                return finish(endReason ?? TransportError(.closedByPeer, "the peer closed the connection"))
             case .failed(let error):
-                finish(endReason ?? error)
-                return
+                return finish(endReason ?? error)
             }
         }
         // OpenSSL's buffer may hold more data, for which the socket reports no readiness.
@@ -225,7 +203,7 @@ package final class HTTP2Connection {
 
     private func received(_ bytes: UnsafeRawBufferPointer) {
         let now = loop.now
-        idleMonitor?.receivedInput(at: now)
+        served?.timeouts.receivedInput(at: now)
         do throws(TransportError) {
             try session.receive(bytes, at: now)
         } catch {
@@ -233,17 +211,8 @@ package final class HTTP2Connection {
         }
         reportEvents()
         if role == .server, session.outputFrameCount > HTTP2Connection.outputFrames { flush() } else { scheduleFlush() }
-        countIncompleteBytes()
-    }
-
-    /// Adds the memory of the requests that are not complete to the server's load (servers only).
-    private func countIncompleteBytes() {
-        guard let load else { return }
-        let bytes = if case .closed = phase { 0 } else { session.inbox.incompleteBytes }
-        guard bytes != incompleteBytes else { return }
-        let change = bytes - incompleteBytes
-        incompleteBytes = bytes
-        load.add(incompleteBytes: change)
+        if case .closed = phase { return }
+        served?.count(incompleteBytes: session.inbox.bounds.incompleteBytes)
     }
 
     /// Closes the sending side and continues to read what the client still sends.
@@ -279,63 +248,29 @@ package final class HTTP2Connection {
     }
 
     func flush() {
-        while isWritable, let transport {
-            if output.isEmpty { output.fill(from: session) }
-            guard !output.isEmpty else { return flushTransport(transport) }
-            guard writeOutput(to: transport) else { return }
-        }
+        guard isWritable, let transport else { return }
+        let outcome = output.flush(session, to: transport.value)
+        guard case .moved = outcome else { return handleWrite(outcome) }
+        served?.timeouts.outputResumed()
+        watcher?.wait(for: .readable)
+        reportEvents()
+        let reason = endReason
+        guard session.isOver || reason != nil else { return coalesceReads() }
+        drain(reason ?? session.violation ?? TransportError(.closedLocally, "the connection was closed in order"))
     }
 
-    /// Encodes requests immediately, and passes full TLS records to the transport.
-    ///
-    /// Output encoded at the end of the turn would no longer be in the processor's caches. With TLS the transport
-    /// buffers its output until it is flushed, or full.
-    private func writeEarly() {
-        guard isWritable else { return }
-        output.fillEarly(from: session)
-        if output.isFull, !isStalled, let transport { _ = writeOutput(to: transport) }
-    }
-
-    /// Passes the encoded output to the transport; returns false when it accepts no more for now.
-    private func writeOutput(to transport: Reference<Transport>) -> Bool {
-        switch output.write(to: transport.value) {
+    /// Waits until the transport accepts more output, or ends the connection, when output was not accepted.
+    private func handleWrite(_ outcome: Transport.Outcome) {
+        switch outcome {
         case .moved:
-            return true
+            break
         case .mustWait(let toWrite):
-            outputStalled(toWrite)
+            served?.timeouts.outputStalled(at: loop.now)
+            watcher?.wait(for: toWrite && role == .server ? .writable : [.readable, .writable])
         case .ended:
-            finish(TransportError(.closedByPeer, "the peer closed the connection"))
+            receiveRemainingInput(TransportError(.closedByPeer, "the peer closed the connection"))
         case .failed(let error):
             receiveRemainingInput(error)
-        }
-        return false
-    }
-
-    private func outputStalled(_ toWrite: Bool) {
-        isStalled = toWrite
-        idleMonitor?.outputStalled(at: loop.now)
-        watcher?.wait(for: toWrite && role == .server ? .writable : [.readable, .writable])
-    }
-
-    private func outputMoved() {
-        isStalled = false
-        idleMonitor?.outputResumed()
-    }
-
-    /// Writes everything that the transport has buffered.
-    private func flushTransport(_ transport: Reference<Transport>) {
-        switch transport.value.flush() {
-        case .mustWait(let toWrite):
-            outputStalled(toWrite)
-        case .failed(let error):
-            receiveRemainingInput(error)
-        case .moved, .ended:
-            outputMoved()
-            watcher?.wait(for: .readable)
-            reportEvents()
-            let reason = endReason
-            guard session.isOver || reason != nil else { return coalesceReads() }
-            drain(reason ?? session.violation ?? TransportError(.closedLocally, "the connection was closed in order"))
         }
     }
 
@@ -375,11 +310,10 @@ package final class HTTP2Connection {
         if case .closed = phase { return }
         switch phase {
         case .dialing(let dialer): dialer.cancel()
-        case .tunnelling(let tunnel): tunnel.cancel()
         case .idle, .handshaking, .open, .ending, .draining, .closed: break
         }
         phase = .closed
-        countIncompleteBytes()
+        served?.count(incompleteBytes: 0)
         timer?.cancel()
         readTimer?.cancel()
         watcher?.close()

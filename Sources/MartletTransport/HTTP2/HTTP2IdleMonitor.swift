@@ -62,30 +62,27 @@ extension HTTP2Connection {
     /// keep its connection with them. A connection that the server has finished is the first to be closed.
     var idleSince: MonotonicTime? {
         if isDraining { return .zero }
-        return session.inbox.requestsInProgress == 0 ? idleMonitor?.lastInputAt : nil
+        return session.inbox.requestsInProgress == 0 ? served?.timeouts.lastInputAt : nil
     }
 
     /// The client's address without its port (servers only).
     var peerHost: String { String(peer[..<(peer.lastIndex(of: ":") ?? peer.endIndex)]) }
 
-    /// Closes the connection in order to accept another client (servers only).
+    /// The memory of the client's incomplete requests, in bytes (servers only).
+    var incompleteBytes: Int { served?.incompleteBytes ?? 0 }
+
+    /// Closes the connection for the sake of other clients (servers only).
     ///
     /// The GOAWAY frame excludes incomplete requests, so that their client can send them again.
-    func closeForAnotherClient() {
-        goAway(lastStreamID: session.inbox.lastReportedStreamID)
-        close(TransportError(.closedLocally, "the connection was closed to accept another client"))
-    }
-
-    /// Closes the connection because its incomplete requests take too much memory (servers only).
-    func closeForMemory() {
-        goAway(.enhanceYourCalm, lastStreamID: session.inbox.lastReportedStreamID)
-        close(TransportError(.closedLocally, "the client's incomplete requests took too much memory"))
+    func closeForOthers(_ reason: String, code: HTTP2ErrorCode = .noError) {
+        goAway(code, lastStreamID: session.inbox.lastReportedStreamID)
+        close(TransportError(.closedLocally, reason))
     }
 
     /// Resets requests, or closes the connection, that have exceeded a timeout (servers only).
     func enforceTimeouts() {
-        guard let idleMonitor else { return }
-        switch idleMonitor.overdue(at: loop.now) {
+        guard let timeouts = served?.timeouts else { return }
+        switch timeouts.overdue(at: loop.now) {
         case .handshake:
             let text =
                 isOpen
@@ -98,7 +95,7 @@ extension HTTP2Connection {
             goAway()
             close(TransportError(.timedOut, "the client sent nothing for too long"))
         case nil:
-            for stream in session.inbox.requestsUnfinished(since: idleMonitor.requestDeadline(at: loop.now)) {
+            for stream in session.inbox.requestsUnfinished(since: timeouts.requestDeadline(at: loop.now)) {
                 reset(stream, .cancel)
             }
         }

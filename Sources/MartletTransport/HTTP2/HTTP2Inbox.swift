@@ -2,10 +2,6 @@ internal import CMartletNghttp2
 
 /// The state that nghttp2's callbacks update: the open streams and their events.
 final class HTTP2Inbox {
-    /// The limit in octets for pending responses of a client, enough for those to 1,000 pushes; when it is exceeded,
-    /// further streams are refused.
-    static let answerBytesLimit = 1 << 20
-
     let role: HTTP2Session.Role
     let limits: HTTP2Limits
     @exclusivity(unchecked) var events: [HTTP2Event] = []
@@ -17,16 +13,13 @@ final class HTTP2Inbox {
     private var lastError = "no details"
     /// Whether the session was terminated by ``terminate(_:_:because:)``.
     private var isTerminated = false
-    /// The size of the fields that are coming in, as RFC 9113 §6.5.2 counts it (servers only).
-    @exclusivity(unchecked) private var blockSize = 0
     /// The peer's violation of the protocol that ended the connection.
     private(set) var violation: String?
     /// The last stream on which a HEADERS frame was sent; a client sends in the order of stream identifiers.
     @exclusivity(unchecked) private(set) var lastSentStreamID: Int32 = 0
     /// The last GOAWAY frame that was written, also by nghttp2 itself; nil when there was none.
     private(set) var goAwaySent: HTTP2GoAway?
-    /// The limit on the number of streams that the peer may have open at once (servers only).
-    var streamLimit = HTTP2StreamLimit()
+    @exclusivity(unchecked) var bounds = HTTP2ServerBounds()
     /// The last of the peer's streams that is processed; the peer retries streams that a GOAWAY excludes elsewhere.
     var lastTakenStreamID = Int32.max
     /// The stream whose fields are being received, kept here because nghttp2 would search for it for each field.
@@ -35,24 +28,8 @@ final class HTTP2Inbox {
     @exclusivity(unchecked) private var receiving: Unmanaged<HTTP2Stream>?
     /// Whether the fields being received are trailers (servers only).
     @exclusivity(unchecked) private var isReceivingTrailers = false
-    /// The budget of frames without effect that the client may still send (servers only).
-    @exclusivity(unchecked) var frameBudget = HTTP2FrameBudget()
-    /// The highest identifier of a stream that the client has opened (servers only).
-    private var lastOpenedStreamID: Int32 = 0
-    /// The last streams that ended before the client had sent the complete request (servers only).
-    private var endedEarly: [Int32] = []
-    /// The number of the client's streams that were refused because too many were open, or too many responses were
-    /// pending.
-    private(set) var refusedStreamCount = 0
     /// The number of requests that were reported to the owner and have not been answered (servers only).
     @exclusivity(unchecked) private(set) var requestsInProgress = 0
-    /// The memory of the requests that are not complete, in bytes (servers only).
-    @exclusivity(unchecked) private(set) var incompleteBytes = 0
-    /// The memory of a request without fields and body, in bytes.
-    private static let emptyRequestBytes = 1_024
-    /// The size in octets of the response bodies whose streams are open because the client has not read them (servers
-    /// only).
-    @exclusivity(unchecked) private var answerBytes = 0
     /// The highest identifier of a stream whose request was reported to the owner (servers only).
     @exclusivity(unchecked) private(set) var lastReportedStreamID: Int32 = 0
     private(set) var resetStreamCount = 0
@@ -85,8 +62,7 @@ final class HTTP2Inbox {
     /// Records that a request is answered with a body of this size (servers only).
     func answered(_ stream: HTTP2Stream, bodyBytes: Int) {
         settle(stream)
-        stream.pendingBytes = bodyBytes
-        answerBytes += bodyBytes
+        bounds.answered(stream, bodyBytes: bodyBytes)
     }
 
     /// Records that a request is answered, or that its stream has ended without a response (servers only).
@@ -101,22 +77,14 @@ final class HTTP2Inbox {
         open.append(stream)
     }
 
-    /// Counts memory for a request that is not complete (servers only).
-    private func count(incompleteBytes bytes: Int, of stream: HTTP2Stream) {
-        stream.incompleteBytes += bytes
-        incompleteBytes += bytes
-    }
-
     /// Removes a stream that has ended from the open ones, and adds the event.
     func closed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         guard !stream.isClosed, stream.index < open.count else { return }
         stream.isClosed = true
         settle(stream)
-        count(incompleteBytes: -stream.incompleteBytes, of: stream)
-        answerBytes -= stream.pendingBytes
+        if role == .server { bounds.closed(stream) }
         // A header block can be split into several pieces, and its stream can end in between.
         if receiving?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() { receiving = nil }
-        if role == .server, !stream.isMessageComplete { noteEarlyEnd(of: stream.id) }
         let index = stream.index
         open.withUnsafeMutableBufferPointer { open in
             open[open.count - 1].index = index
@@ -134,10 +102,10 @@ final class HTTP2Inbox {
     func takeOpenStreams() -> [HTTP2Stream] {
         defer { open = [] }
         receiving = nil
-        incompleteBytes = 0
         for stream in open {
             stream.isClosed = true
             settle(stream)
+            bounds.completed(stream)
         }
         return open
     }
@@ -145,7 +113,7 @@ final class HTTP2Inbox {
     func sent(_ frame: nghttp2_frame) {
         switch nghttp2_frame_type(UInt32(frame.hd.type)) {
         case NGHTTP2_HEADERS: lastSentStreamID = frame.hd.stream_id
-        case NGHTTP2_DATA: frameBudget.sentData()
+        case NGHTTP2_DATA: bounds.frameBudget.sentData()
         case NGHTTP2_GOAWAY:
             goAwaySent = HTTP2GoAway(frame.goaway)
             if frame.goaway.error_code != HTTP2ErrorCode.noError.rawValue { violation = lastError }
@@ -165,12 +133,6 @@ final class HTTP2Inbox {
         nghttp2_session_terminate_session(session, code.rawValue)
     }
 
-    /// Stores one of the last hundred streams on which the client may still be sending frames.
-    private func noteEarlyEnd(of id: Int32) {
-        if endedEarly.count == 100 { endedEarly.removeFirst() }
-        endedEarly.append(id)
-    }
-
     /// Ends the connection when a HEADERS frame is for a stream that is neither open nor new (RFC 9113 §5.1.1), because
     /// nghttp2 ignores such a frame.
     ///
@@ -178,12 +140,8 @@ final class HTTP2Inbox {
     func began(_ session: OpaquePointer?, _ header: nghttp2_frame_hd) {
         guard role == .server, header.type == UInt8(NGHTTP2_HEADERS.rawValue), !header.stream_id.isMultiple(of: 2)
         else { return }
-        guard header.stream_id <= lastOpenedStreamID else {
-            lastOpenedStreamID = header.stream_id
-            return
-        }
-        guard lastTakenStreamID == .max, nghttp2_session_get_stream_user_data(session, header.stream_id) == nil,
-            !endedEarly.contains(header.stream_id)
+        guard !bounds.permitsHeaders(on: header.stream_id), lastTakenStreamID == .max,
+            nghttp2_session_get_stream_user_data(session, header.stream_id) == nil
         else { return }
         let reason = "HEADERS on stream \(header.stream_id), which is not open and not new"
         terminate(session, .protocolError, because: reason)
@@ -191,22 +149,12 @@ final class HTTP2Inbox {
 
     func beganFields(_ session: OpaquePointer?, _ frame: nghttp2_frame) -> CInt {
         guard frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
-        blockSize = 0
+        bounds.beganBlock()
         isReceivingTrailers = role == .server && frame.headers.cat != NGHTTP2_HCAT_REQUEST
         if role == .server, frame.headers.cat == NGHTTP2_HCAT_REQUEST {
-            // Nothing else limits a client that does not read responses: the server must continue to read, because the
-            // WINDOW_UPDATE frames arrive on the same connection.
-            guard open.count < streamLimit.current, answerBytes <= HTTP2Inbox.answerBytesLimit else {
-                refusedStreamCount += 1
+            guard bounds.admitsStream(frame.hd.stream_id, openCount: open.count) else {
                 events.append(.refused)
-                noteEarlyEnd(of: frame.hd.stream_id)
-                let noFlags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
-                nghttp2_submit_rst_stream(
-                    session,
-                    noFlags,
-                    frame.hd.stream_id,
-                    HTTP2ErrorCode.refusedStream.rawValue
-                )
+                HTTP2Session.reset(session, frame.hd.stream_id, .refusedStream)
                 // Makes nghttp2 decode the remaining fields for its table, and report nothing about the stream.
                 return CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
             }
@@ -217,7 +165,7 @@ final class HTTP2Inbox {
             stream.began = now
             nghttp2_session_set_stream_user_data(session, stream.id, Unmanaged.passUnretained(stream).toOpaque())
             add(stream)
-            count(incompleteBytes: HTTP2Inbox.emptyRequestBytes, of: stream)
+            bounds.opened(stream)
         } else {
             HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
                 receiving = Unmanaged.passUnretained(stream)
@@ -238,10 +186,7 @@ final class HTTP2Inbox {
     ///
     /// - Returns: The status for nghttp2, which stops decoding the block when the connection ends.
     func count(_ session: OpaquePointer?, fieldBytes: Int) -> CInt {
-        guard role == .server else { return 0 }
-        // Each field counts as 32 bytes more (RFC 9113 §6.5.2).
-        blockSize += fieldBytes + 32
-        guard blockSize > 2 * limits.fieldBytes else { return 0 }
+        guard role == .server, !bounds.admitsField(octets: fieldBytes, limit: limits.fieldBytes) else { return 0 }
         let reason = """
             a header block with more than \(2 * limits.fieldBytes) bytes of fields, twice \
             SETTINGS_MAX_HEADER_LIST_SIZE (\(limits.fieldBytes))
@@ -283,7 +228,7 @@ final class HTTP2Inbox {
         let room = limits.bodyBytes - stream.body.count
         let part = bytes.prefix(room)
         stream.body.append(contentsOf: UnsafeBufferPointer(rebasing: part))
-        if role == .server { count(incompleteBytes: part.count, of: stream) }
+        if role == .server { bounds.count(part.count, of: stream) }
         guard bytes.count > room else { return }
         stream.isBodyTooLong = true
         if role == .server { events.append(.request(stream)) }
@@ -299,15 +244,15 @@ final class HTTP2Inbox {
                 return
             }
             HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
-                guard isLast else { return count(incompleteBytes: stream.incomingFields.byteCount, of: stream) }
-                if role == .server { count(incompleteBytes: -stream.incompleteBytes, of: stream) }
+                guard isLast else { return bounds.count(stream.incomingFields.byteCount, of: stream) }
+                if role == .server { bounds.completed(stream) }
                 stream.isMessageComplete = true
                 usualFieldBytes = max(usualFieldBytes, stream.incomingFields.byteCount)
                 // The event was already added when the body became too long.
                 if role == .server, !stream.isBodyTooLong { events.append(.request(stream)) }
             }
         case NGHTTP2_SETTINGS:
-            if isAcknowledgement { streamLimit.acknowledge() } else { events.append(.settings) }
+            if isAcknowledgement { bounds.streamLimit.acknowledge() } else { events.append(.settings) }
         case NGHTTP2_RST_STREAM:
             resetStreamCount += 1
         case NGHTTP2_PING where isAcknowledgement:

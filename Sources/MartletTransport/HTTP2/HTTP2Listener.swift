@@ -76,7 +76,9 @@ package final class HTTP2Listener {
                 count: { [unowned self] in connections.count },
                 idle: { [unowned self] in idleConnections },
                 isIdle: { [unowned self] id in connections[id]?.idleSince != nil },
-                close: { [unowned self] id in connections[id]?.closeForAnotherClient() },
+                close: { [unowned self] id in
+                    connections[id]?.closeForOthers("the connection was closed to accept another client")
+                },
                 admits: admits,
                 serve: { [unowned self] socket, peer in serve(socket, from: peer) }
             )
@@ -148,7 +150,8 @@ package final class HTTP2Listener {
 
     /// Closes the connection whose incomplete requests take the most memory.
     private func closeLargest() {
-        connections.values.max { $0.incompleteBytes < $1.incompleteBytes }?.closeForMemory()
+        let largest = connections.values.max { $0.incompleteBytes < $1.incompleteBytes }
+        largest?.closeForOthers("the client's incomplete requests took too much memory", code: .enhanceYourCalm)
     }
 
     private func scheduleTimeoutCheck() {

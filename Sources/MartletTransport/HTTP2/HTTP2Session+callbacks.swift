@@ -112,13 +112,7 @@ extension HTTP2Session {
         guard endsStream, isAnswer else { return }
         withStream(session, frame.stream_id) { stream in
             stream.isAnswerWritten = true
-            guard !stream.isMessageComplete else { return }
-            nghttp2_submit_rst_stream(
-                session,
-                UInt8(NGHTTP2_FLAG_NONE.rawValue),
-                frame.stream_id,
-                HTTP2ErrorCode.noError.rawValue
-            )
+            if !stream.isMessageComplete { HTTP2Session.reset(session, frame.stream_id, .noError) }
         }
     }
 }

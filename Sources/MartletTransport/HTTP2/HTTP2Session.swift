@@ -49,6 +49,8 @@ struct HTTP2Session: ~Copyable {
     /// sixteen large payloads.
     private static let connectionWindow: Int32 = 1 << 20
 
+    private static var noFlags: UInt8 { UInt8(NGHTTP2_FLAG_NONE.rawValue) }
+
     private let raw: OpaquePointer
     /// Retained because it owns the memory blocks of nghttp2's session.
     private let memory: HTTP2Memory
@@ -91,28 +93,16 @@ struct HTTP2Session: ~Copyable {
         self.memory = memory
         self.inbox = inbox
         encoder = role == .client ? HPACKEncoder() : nil
-        var settings = [
-            nghttp2_settings_entry(
-                settings_id: CInt(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue),
-                value: UInt32(clamping: limits.fieldBytes)
-            )
-        ]
+        var settings = [HTTP2Session.entry(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(clamping: limits.fieldBytes))]
         switch role {
         case .client:
-            settings.append(
-                nghttp2_settings_entry(settings_id: CInt(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)
-            )
+            settings.append(HTTP2Session.entry(NGHTTP2_SETTINGS_ENABLE_PUSH, 0))
         case .server:
             settings.append(HTTP2StreamLimit.entry(limits.concurrentStreams))
-            inbox.streamLimit.sent(limits.concurrentStreams)
+            inbox.bounds.streamLimit.sent(limits.concurrentStreams)
         }
-        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
-        nghttp2_session_set_local_window_size(
-            session,
-            UInt8(NGHTTP2_FLAG_NONE.rawValue),
-            0,
-            HTTP2Session.connectionWindow
-        )
+        nghttp2_submit_settings(session, HTTP2Session.noFlags, settings, settings.count)
+        nghttp2_session_set_local_window_size(session, HTTP2Session.noFlags, 0, HTTP2Session.connectionWindow)
     }
 
     deinit {
@@ -128,7 +118,7 @@ struct HTTP2Session: ~Copyable {
     ///   HTTP/2 answers with a frame does not throw: the frame is added to the output, and then ``isOver`` is true.
     func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) throws(TransportError) {
         inbox.now = now
-        guard inbox.role == .client || inbox.frameBudget.admits(bytes, at: now) else {
+        guard inbox.role == .client || inbox.bounds.frameBudget.admits(bytes, at: now) else {
             return inbox.terminate(raw, .enhanceYourCalm, because: HTTP2FrameBudget.excess)
         }
         let count = nghttp2_session_mem_recv(raw, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
@@ -168,11 +158,7 @@ struct HTTP2Session: ~Copyable {
     /// nghttp2 has created it without fields: its block contains only changes of the table's size, if the peer
     /// requested any. ``HPACKEncoder`` writes the fields with a table of its own: nghttp2's encoder never indexes
     /// `authorization`, and was measured to spend a tenth of the cost of a push on writing the provider token.
-    private func writeFields(
-        into frame: HTTP2HeadersFrame,
-        with encoder: HPACKEncoder,
-        to output: inout [UInt8]
-    ) {
+    private func writeFields(into frame: HTTP2HeadersFrame, with encoder: HPACKEncoder, to output: inout [UInt8]) {
         if output.count > frame.blockStart { encoder.resizeTable(output[frame.blockStart...]) }
         HTTP2Session.withStream(raw, frame.streamID) { stream in
             // The fields are released now, because the response may take a long time.
@@ -250,8 +236,11 @@ struct HTTP2Session: ~Copyable {
     }
 
     func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
-        guard !stream.isClosed else { return }
-        nghttp2_submit_rst_stream(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
+        if !stream.isClosed { HTTP2Session.reset(raw, stream.id, code) }
+    }
+
+    static func reset(_ session: OpaquePointer?, _ id: Int32, _ code: HTTP2ErrorCode) {
+        nghttp2_submit_rst_stream(session, noFlags, id, code.rawValue)
     }
 
     // MARK: Connection
@@ -269,32 +258,32 @@ struct HTTP2Session: ~Copyable {
     ///
     /// Sends nothing when the last SETTINGS frame has the same number.
     func allow(concurrentStreams: UInt32) {
-        guard concurrentStreams != inbox.streamLimit.latest else { return }
-        inbox.streamLimit.sent(concurrentStreams)
+        guard concurrentStreams != inbox.bounds.streamLimit.latest else { return }
+        inbox.bounds.streamLimit.sent(concurrentStreams)
         submit(HTTP2StreamLimit.entry(concurrentStreams))
     }
 
     /// Changes the flow-control window of the peer's streams, in octets.
     func allow(octetsPerStream: UInt32) {
-        let entry = nghttp2_settings_entry(
-            settings_id: CInt(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue),
-            value: octetsPerStream
-        )
-        inbox.streamLimit.sent()
-        submit(entry)
+        inbox.bounds.streamLimit.sent()
+        submit(HTTP2Session.entry(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, octetsPerStream))
+    }
+
+    private static func entry(_ setting: nghttp2_settings_id, _ value: UInt32) -> nghttp2_settings_entry {
+        nghttp2_settings_entry(settings_id: CInt(setting.rawValue), value: value)
     }
 
     /// Sends a SETTINGS frame, or ends the connection when the peer does not acknowledge them (RFC 9113 §6.5.3).
     private func submit(_ entry: nghttp2_settings_entry) {
-        guard inbox.streamLimit.isOverdue else {
-            nghttp2_submit_settings(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
-            return
+        if inbox.bounds.streamLimit.isOverdue {
+            inbox.terminate(raw, .settingsTimeout, because: "the peer does not acknowledge SETTINGS frames")
+        } else {
+            nghttp2_submit_settings(raw, HTTP2Session.noFlags, [entry], 1)
         }
-        inbox.terminate(raw, .settingsTimeout, because: "the peer does not acknowledge SETTINGS frames")
     }
 
     func ping() {
-        nghttp2_submit_ping(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+        nghttp2_submit_ping(raw, HTTP2Session.noFlags, nil)
     }
 
     /// Sends a GOAWAY; streams up to `lastStreamID`, by default all that the peer has opened so far, are still
@@ -303,14 +292,7 @@ struct HTTP2Session: ~Copyable {
         let last = min(lastStreamID ?? nghttp2_session_get_last_proc_stream_id(raw), inbox.lastTakenStreamID)
         // nghttp2 accepts new streams until the frame has been written.
         inbox.lastTakenStreamID = last
-        nghttp2_submit_goaway(
-            raw,
-            UInt8(NGHTTP2_FLAG_NONE.rawValue),
-            last,
-            code.rawValue,
-            debugData,
-            debugData.count
-        )
+        nghttp2_submit_goaway(raw, HTTP2Session.noFlags, last, code.rawValue, debugData, debugData.count)
     }
 
     /// Announces a GOAWAY with the highest possible stream identifier, because the peer may be opening streams (servers

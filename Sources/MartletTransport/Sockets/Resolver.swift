@@ -36,10 +36,7 @@ enum Resolver {
         completion: @escaping (Result<[SocketAddress], TransportError>) -> Void
     ) {
         loop.checkIsolated()
-        if let address = SocketAddress(literal: host, port: port) {
-            completion(.success([address]))
-            return
-        }
+        if let address = SocketAddress(literal: host, port: port) { return completion(.success([address])) }
         let query = Query(host: host, completion: completion)
         var hints = addrinfo()
         #if canImport(Glibc)

@@ -18,12 +18,7 @@ final class TransportExchange {
     ///   - peerName: The name that the peer's certificate must have, also used in error messages.
     ///   - request: The bytes to write.
     /// - Throws: ``TransportError`` of kind `.system` when memory cannot be allocated.
-    init(
-        over socket: Reference<Socket>,
-        tls: TLSContext?,
-        peerName: String,
-        request: [UInt8]
-    ) throws(TransportError) {
+    init(over socket: Reference<Socket>, tls: TLSContext?, peerName: String, request: [UInt8]) throws(TransportError) {
         transport = Reference(try Transport(socket, tls: tls, peerName: peerName))
         isEncrypted = tls != nil
         self.peerName = peerName

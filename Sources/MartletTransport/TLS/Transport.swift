@@ -94,12 +94,7 @@ package struct Transport: ~Copyable {
         let status = SSL_do_handshake(ssl)
         guard status == 1 else { return failure(status, during: "the TLS handshake") }
         if needsHTTP2, SSL_is_server(ssl) == 0, !agreedOnHTTP2 {
-            return .failed(
-                TransportError(
-                    .notHTTP2,
-                    "\(peerName) did not select HTTP/2 in the TLS handshake (ALPN)"
-                )
-            )
+            return .failed(TransportError(.notHTTP2, "\(peerName) did not select HTTP/2 in the TLS handshake (ALPN)"))
         }
         return .moved(0)
     }
@@ -229,21 +224,16 @@ package struct Transport: ~Copyable {
         case SSL_ERROR_WANT_WRITE: return .mustWait(toWrite: true)
         case SSL_ERROR_ZERO_RETURN: return .ended
         case SSL_ERROR_SYSCALL where ERR_peek_error() == 0:
-            return .failed(
-                TransportError(
-                    .closedByPeer,
-                    "the connection to \(peerName) was lost during \(what): \(Socket.message(number))"
-                )
-            )
+            let text = "the connection to \(peerName) was lost during \(what): \(Socket.message(number))"
+            return .failed(TransportError(.closedByPeer, text))
         default: break
         }
         let verification = SSL_get_verify_result(ssl)
         if verification != Int(X509_V_OK), SSL_is_server(ssl) == 0 {
             let why = X509_verify_cert_error_string(verification).map { String(cString: $0) } ?? "unknown"
             ERR_clear_error()
-            return .failed(
-                TransportError(.certificateRejected, "the certificate of \(peerName) is not trusted: \(why)")
-            )
+            let text = "the certificate of \(peerName) is not trusted: \(why)"
+            return .failed(TransportError(.certificateRejected, text))
         }
         let code = ERR_GET_REASON(ERR_peek_error())
         if code == SSL_R_CERTIFICATE_VERIFY_FAILED {

@@ -139,7 +139,7 @@ import Testing
         story.submit("a", "b", retry: .standard)
         story.disconnect(kind)
         #expect(story.actions().count == 3)
-        #expect(story.machine.waitingCount == 0)
+        #expect(story.machine.pushes.queue.readyCount == 0)
     }
 
     @Test func `connections that are lost one after the other before any answer fail the pushes that wait`() throws {

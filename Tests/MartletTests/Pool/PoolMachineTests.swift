@@ -224,7 +224,7 @@ import Testing
         var story = PoolStory()
         story.submit("a")
         story.open()
-        for _ in 0..<PoolMachine.unprocessedLimit { try story.breakOff("a", isUnprocessed: true) }
+        for _ in 0..<PoolPushes.unprocessedLimit { try story.breakOff("a", isUnprocessed: true) }
         _ = story.actions()
         try story.breakOff("a", isUnprocessed: true)
         #expect(story.actions() == ["fail a: connectionLost, unprocessed"])

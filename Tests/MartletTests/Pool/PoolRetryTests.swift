@@ -112,10 +112,10 @@ import Testing
         #expect(story.actions() == ["open immediate on 1"])
         story.wait(.milliseconds(700))
         #expect(Set(story.actions()) == ["open b on 1", "open d on 1"])
-        #expect(story.machine.delayedCount == 0)
+        #expect(story.machine.pushes.queue.delayedCount == 0)
         story.submit("f", delay: .milliseconds(700))
         story.machine.giveUp(at: story.now)
-        #expect(story.machine.delayedCount == 0)
+        #expect(story.machine.pushes.queue.delayedCount == 0)
     }
 
     @Test func `a cancelled push names the failure of its last try, and the cancellation`() throws {

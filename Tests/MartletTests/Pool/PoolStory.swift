@@ -117,7 +117,7 @@ struct PoolStory {
 
     private mutating func settle(_ push: PushKey) -> String {
         let name = names[push] ?? "?"
-        let result = machine.takeResult(of: push)
+        let result = machine.pushes.takeResult(of: push)
         results[name] = result
         return result.failure.map { "fail \(name): \($0.code), \($0.outcome)" } ?? "accept \(name)"
     }

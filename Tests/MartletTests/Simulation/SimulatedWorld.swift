@@ -254,7 +254,7 @@ struct SimulatedWorld {
 
     private mutating func open(_ push: PushKey, on id: ConnectionID) throws(Violation) {
         guard let index = indices[push] else { return }
-        guard !machine.pushes.isSettled(push) else {
+        guard !machine.pushes.table.isSettled(push) else {
             machine.notWanted(push, on: id, at: now)
             return
         }
@@ -391,13 +391,13 @@ struct SimulatedWorld {
     // MARK: Judgement
 
     private mutating func settle(_ push: PushKey) throws(Violation) {
-        let result = machine.takeResult(of: push)
+        let result = machine.pushes.takeResult(of: push)
         guard let index = indices[push] else { return }
         truths[index].failures.append(result.failure)
         tell?("    result of push \(index): " + (result.failure.map { "\($0.outcome), \($0)" } ?? "accepted"))
         let truth = truths[index]
         guard truth.failures.count == 1 else { throw Violation(description: "push \(index) was settled twice") }
-        if now > truth.deadline.advanced(by: PoolMachine.sweepInterval + jumped) {
+        if now > truth.deadline.advanced(by: PoolPushes.sweepInterval + jumped) {
             throw Violation(description: "push \(index) was settled \(now.duration(since: truth.deadline)) too late")
         }
         let mayResend = truth.limits.retry.unknownOutcome == .resend
@@ -427,8 +427,9 @@ struct SimulatedWorld {
         for (index, truth) in truths.enumerated() where truth.key != nil && truth.failures.isEmpty {
             throw Violation(description: "push \(index) never ended")
         }
-        if machine.waitingCount != 0 { throw Violation(description: "\(machine.waitingCount) pushes still wait") }
-        if !machine.pushes.isEmpty { throw Violation(description: "there are results that were not taken") }
+        let waiting = machine.pushes.queue.readyCount
+        if waiting != 0 { throw Violation(description: "\(waiting) pushes still wait") }
+        if !machine.pushes.table.isEmpty { throw Violation(description: "there are results that were not taken") }
         if isClosing, !machine.isFinished { throw Violation(description: "closing never ended") }
     }
 

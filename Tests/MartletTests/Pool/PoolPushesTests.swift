@@ -1,0 +1,132 @@
+import Foundation
+import MartletCore
+import Testing
+
+@testable import Martlet
+@testable import MartletTransport
+
+/// The decisions about pushes, without connections.
+@Suite struct PoolPushesTests {
+    private var pushes = PoolPushes(limit: 2, breaksCircuit: true, seed: 1)
+    private var list: PoolPushes.Actions = []
+    private let start = MonotonicTime.zero
+
+    /// The actions so far.
+    private var actions: [String] {
+        list.map { action in
+            switch action {
+            case .settle: "settle"
+            case .reset(_, let id): "reset on \(id)"
+            case .report(.retrying): "retrying"
+            case .report(.circuitOpened): "circuit opened"
+            default: "another action"
+            }
+        }
+    }
+
+    private mutating func submit(_ limits: SendLimits = SendLimits(), isCancelled: Bool = false) -> PushKey {
+        pushes.submitted(APNsID(randomBits: (0, 0)), limits, isCancelled: isCancelled, at: start, &list)
+    }
+
+    /// Submits a push that waits for a stream.
+    private mutating func enqueue(_ limits: SendLimits = SendLimits()) -> PushKey {
+        let push = submit(limits)
+        pushes.wait(push, at: start, &list)
+        return push
+    }
+
+    /// Submits a push that is in flight.
+    private mutating func send(_ limits: SendLimits = SendLimits()) -> PushKey {
+        let push = submit(limits)
+        pushes.assigned(push, to: 1, awaitsToken: false, at: start)
+        pushes.sent(push, tokenIssuedAt: nil)
+        return push
+    }
+
+    private func refusal(_ reason: Reason) -> APNsError {
+        var error = APNsError(.refused, description: "refused", outcome: .answered)
+        error.properties.reason = reason
+        error.properties.status = reason.status
+        return error
+    }
+
+    @Test mutating func `a push that may not be sent is settled immediately`() {
+        let cancelled = submit(isCancelled: true)
+        let late = submit(SendLimits(timeout: .zero))
+        let waiting = [enqueue(), enqueue()]
+        let surplus = enqueue()
+        pushes.close()
+        let closed = submit()
+        let results = [cancelled, late, surplus, closed].map { pushes.takeResult(of: $0) }
+        #expect(results.map(\.failure?.code) == [.cancelled, .timedOut, .overloaded, .closed])
+        #expect(results.allSatisfy { $0.failure?.outcome == .neverSent })
+        #expect(pushes.queue.readyCount == 2 && pushes.table.unsettled == waiting && !pushes.isFinished)
+    }
+
+    @Test mutating func `a push that was not processed is sent before the others, so many times`() {
+        let push = send(SendLimits(retry: .none))
+        let other = enqueue()
+        let failure = StreamFailure(isUnprocessed: true, cause: TransportError(.closedByPeer, "refused"))
+        for _ in 0..<PoolPushes.unprocessedLimit {
+            pushes.broken(push, failure, at: start, &list)
+            let next = pushes.next()
+            #expect(next == push)
+            pushes.assigned(push, to: 1, awaitsToken: false, at: start)
+        }
+        #expect(actions == [] && pushes.counters.resends == PoolPushes.unprocessedLimit)
+        pushes.broken(push, failure, at: start, &list)
+        let next = pushes.next()
+        #expect(actions == ["settle"] && next == other && pushes.counters.notSent == 1)
+    }
+
+    @Test mutating func `a rejected push is held, and sent again at its time`() {
+        let push = send(SendLimits(retry: RetryPolicy(retries: 1, hasJitter: false)))
+        pushes.answered(push, refusal(.serviceUnavailable), at: start, &list)
+        #expect(actions == ["retrying"] && pushes.queue.readyCount == 0)
+        let (due, waitingSince) = (pushes.nextWake, pushes.nextWaitingSince())
+        #expect(due > start && waitingSince == nil)
+        pushes.timerFired(at: due, &list)
+        let (dueSince, next) = (pushes.nextWaitingSince(), pushes.next())
+        #expect(dueSince == due && next == push)
+        pushes.assigned(push, to: 1, awaitsToken: false, at: due)
+        pushes.answered(push, refusal(.serviceUnavailable), at: due, &list)
+        #expect(actions == ["retrying", "settle"] && pushes.takeResult(of: push).attempts == 2)
+    }
+
+    @Test mutating func `a deadline ends pushes in flight and waiting ones`() {
+        _ = send(SendLimits(timeout: .seconds(5)))
+        _ = enqueue(SendLimits(timeout: .seconds(5)))
+        let late = enqueue(SendLimits(timeout: .seconds(6)))
+        let deadline = start.advanced(by: .seconds(5))
+        #expect(pushes.nextWake == deadline)
+        pushes.timerFired(at: deadline, &list)
+        #expect(actions == ["reset on 1", "settle", "settle"] && pushes.table.unsettled == [late])
+        #expect(pushes.nextWake == start.advanced(by: .seconds(6)))
+        #expect(pushes.counters.unknown == 1 && pushes.counters.notSent == 1)
+    }
+
+    @Test mutating func `only pushes in flight count as sent`() {
+        let sent = send()
+        let waiting = enqueue()
+        let awaitingToken = submit()
+        pushes.assigned(awaitingToken, to: 1, awaitsToken: true, at: start)
+        #expect(pushes.unsent == [waiting, awaitingToken])
+        #expect(pushes.tokenIssuedAt(of: sent) == nil)
+        let issuedAt = Date(timeIntervalSince1970: 1_000)
+        pushes.sent(awaitingToken, tokenIssuedAt: issuedAt)
+        #expect(pushes.unsent == [waiting] && pushes.tokenIssuedAt(of: awaitingToken) == issuedAt)
+    }
+
+    @Test mutating func `rejected credentials end the pushes that wait, until the circuit is closed`() {
+        let sent = (0..<CircuitBreaker.forbiddenLimit).map { _ in send() }
+        _ = enqueue()
+        for push in sent { pushes.answered(push, refusal(.invalidProviderToken), at: start, &list) }
+        #expect(pushes.circuit.isOpen && pushes.table.unsettled.isEmpty)
+        #expect(actions.suffix(3) == ["circuit opened", "settle", "settle"])
+        let refused = submit()
+        #expect(pushes.takeResult(of: refused).failure?.code == .circuitOpen)
+        pushes.closeCircuit()
+        let push = submit()
+        #expect(!pushes.circuit.isOpen && pushes.table.unsettled == [push])
+    }
+}
