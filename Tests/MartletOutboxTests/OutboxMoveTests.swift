@@ -22,14 +22,14 @@ import Testing
         try await file.settle(
             [
                 Settlement(number: claimed[1].number, .ended(dead)),
-                Settlement(number: claimed[2].number, .ended(refused), isTokenDead: true),
+                Settlement(number: claimed[2].number, .ended(refused), isTokenUnregistered: true),
                 Settlement(number: claimed[3].number, .postponed(until: 50_000, attempts: 3, unknownTries: 1)),
             ],
             at: 2_000
         )
-        try await file.setCursor(1, of: "webhook orders")
-        let pause = try await file.pause(.rides, by: "operator", at: 2_000)
-        let tokens = try await file.deadTokens(of: "orders", after: 0, limit: 10)
+        try await file.records.setCursor(1, of: "webhook orders")
+        let pause = try await file.records.pause(.rides, by: "operator", at: 2_000)
+        let tokens = try await file.records.unregisteredTokens(of: "orders", after: 0, limit: 10)
         await file.close(isInOrder: false)
 
         let server = try await PostgreSQLServer.shared.value
@@ -41,10 +41,10 @@ import Testing
         #expect(try await OutboxMove(from: path, to: address).run(at: 60_000) == OutboxMove.Account())
 
         let store = try await PostgreSQLOutbox(address: address)
-        #expect(try await store.deadTokens(of: "orders", after: 0, limit: 10) == tokens)
-        #expect(try await store.cursor(of: "webhook orders") == 1)
-        #expect(try await store.pauses() == [pause])
-        #expect(try await store.deadLetters(of: "orders", limit: 10).map(\.outcome) == [dead])
+        #expect(try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10) == tokens)
+        #expect(try await store.records.cursor(of: "webhook orders") == 1)
+        #expect(try await store.records.pauses() == [pause])
+        #expect(try await store.records.deadLetters(of: "orders", limit: 10).map(\.outcome) == [dead])
         #expect(try await store.outcome(of: claimed[2].push) == refused)
         let given = Set(claimed.map(\.push.id))
         var found: [ClaimedPush] = []
@@ -113,7 +113,7 @@ import Testing
         _ = try await OutboxMove(from: copy, to: address).run(at: 61_000)
         let rest = try await store.claimAll(at: 70_000)
         #expect(rest.count == 5 && Set(rest.map(\.push.id)).isDisjoint(with: sent.map(\.push.id)))
-        #expect(try await store.deadLetters(of: "orders", limit: 10).map(\.push.id) == [claimed[0].push.id])
+        #expect(try await store.records.deadLetters(of: "orders", limit: 10).map(\.push.id) == [claimed[0].push.id])
         await store.close(isInOrder: true)
     }
 }

@@ -104,13 +104,13 @@ extension Acceptance {
             self = isSame != 0 ? status.map(Acceptance.duplicate) ?? .full : .conflict
         } else if let cursor = row.optionalInteger(at: 14), case .device(let token) = push.destination {
             self = .suppressed(
-                DeadToken(
+                UnregisteredToken(
                     cursor: cursor,
                     token: token,
                     environment: push.lane.environment,
                     topic: push.headers.topic ?? "",
                     unregisteredAt: row.optionalInteger(at: 15),
-                    learntAt: row.integer(at: 16),
+                    reportedAt: row.integer(at: 16),
                     reason: row.text(at: 17)
                 )
             )

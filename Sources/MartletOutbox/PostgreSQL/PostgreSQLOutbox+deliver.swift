@@ -114,7 +114,7 @@ extension PostgreSQLOutbox {
                 .integers(rows.map(\.status)), .texts(rows.map(\.reason)), .texts(rows.map(\.uniqueID)),
                 .integers(rows.map(\.unregisteredAt)), .integers(rows.map(\.until)),
                 .integers(rows.map(\.attempts)), .integers(rows.map(\.unknownTries)),
-                .flags(settlements.map(\.isTokenDead)),
+                .flags(settlements.map(\.isTokenUnregistered)),
             ]
         ) { _ in }
         measures.commitTimes.observe(ContinuousClock.now - start)

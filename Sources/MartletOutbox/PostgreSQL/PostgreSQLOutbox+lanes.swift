@@ -2,7 +2,9 @@ package import MartletCore
 internal import MartletPostgreSQL
 
 /// Pausing and purging of lanes, and searches.
-extension PostgreSQLOutbox {
+extension PostgreSQLOutbox: OutboxRecords {
+    package nonisolated var records: any OutboxRecords { self }
+
     package func pauses() async throws(OutboxError) -> [LanePause] {
         try await inquire(
             .watching,

@@ -89,7 +89,9 @@ extension PostgreSQLOutbox {
         nextCount = time > .milliseconds(100) ? ContinuousClock.now + time * 20 : ContinuousClock.now
     }
 
-    package func deadTokens(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [DeadToken] {
+    package func unregisteredTokens(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError)
+        -> [UnregisteredToken]
+    {
         let number = try await number(of: app)
         return try await inquire(
             .watching,
@@ -98,10 +100,10 @@ extension PostgreSQLOutbox {
             WHERE app = $1 AND cursor > $2 ORDER BY cursor LIMIT $3
             """,
             [.integer(number), .integer(cursor), .integer(Int64(limit))]
-        ) { $0.all.compactMap { DeadToken($0) } }
+        ) { $0.all.compactMap { UnregisteredToken($0) } }
     }
 
-    package func revive(_ token: DeviceToken, of app: String) async throws(OutboxError) -> Bool {
+    package func markRegistered(_ token: DeviceToken, of app: String) async throws(OutboxError) -> Bool {
         let number = try await number(of: app)
         return try await inquire(
             .watching,

@@ -25,7 +25,7 @@ extension RelayAPI {
             let app = try call.app()
             let limit = try call.number("limit", 1...1_000, default: 100)
             let letters = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.outbox.deadLetters(of: app, limit: limit)
+                try await call.service.parts.outbox.records.deadLetters(of: app, limit: limit)
             }
             return .json(["dead-letters": .array(letters.map { .object($0.members) })])
         },
@@ -48,7 +48,7 @@ extension RelayAPI {
             let app = try call.app()
             let id = try call.pushID()
             let letter = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.outbox.deadLetter(id, of: app)
+                try await call.service.parts.outbox.records.deadLetter(id, of: app)
             }
             guard let letter else { throw APIProblem(404, "\(id) is not among the dead letters of \(app)") }
             return .json(.object(letter.members + letter.push.members))

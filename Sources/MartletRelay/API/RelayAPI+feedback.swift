@@ -57,7 +57,11 @@ extension RelayAPI {
             let after = try call.number("after", 0 ... .max, default: 0)
             let limit = try call.number("limit", 1...1_000, default: 100)
             let tokens = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.outbox.deadTokens(of: app, after: Int64(after), limit: limit)
+                try await call.service.parts.outbox.records.unregisteredTokens(
+                    of: app,
+                    after: Int64(after),
+                    limit: limit
+                )
             }
             let cursor = tokens.last?.cursor ?? Int64(after)
             return .json([
@@ -78,7 +82,7 @@ extension RelayAPI {
             let app = try call.app()
             let token = try call.deviceToken()
             let wasDead = try await outboxCall { () throws(OutboxError) in
-                try await call.service.parts.outbox.revive(token, of: app)
+                try await call.service.parts.outbox.records.markRegistered(token, of: app)
             }
             guard wasDead else { throw APIProblem(404, "\(token) is not among the dead tokens of \(app)") }
             return .done
@@ -86,13 +90,13 @@ extension RelayAPI {
     ]
 }
 
-extension DeadToken {
+extension UnregisteredToken {
     /// The token as the API returns it.
     var json: JSONValue {
         var members: [JSONValue.Member] = [
             .init("cursor", .number(JSONNumber(cursor))), .init("token", .string(token.hex)),
             .init("environment", .string(environment.rawValue)), .init("topic", .string(topic)),
-            .init("reason", .string(reason)), .init("learnt-at", .number(JSONNumber(learntAt))),
+            .init("reason", .string(reason)), .init("learnt-at", .number(JSONNumber(reportedAt))),
         ]
         if let unregisteredAt { members.append(.init("since", .integer(unregisteredAt))) }
         return .object(members)

@@ -64,7 +64,7 @@ extension RelayAPI {
             throw APIProblem(400, "token: \(error)")
         }
         return try await outboxCall { () throws(OutboxError) in
-            try await call.service.parts.outbox.pushes(to: token, of: app, after: cursor, limit: limit)
+            try await call.service.parts.outbox.records.pushes(to: token, of: app, after: cursor, limit: limit)
         }
     }
 

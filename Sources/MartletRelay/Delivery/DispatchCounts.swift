@@ -74,7 +74,7 @@ struct DispatchCounts: Sendable {
         if status != nil { answerTimes[push.lane, default: .times].observe(time) }
         guard case .settle(let settlement) = verdict else { return }
         if settlement.outcome == nil { retries[Cause(lane: push.lane, reason: result.reason), default: 0] += 1 }
-        if settlement.isTokenDead { unregistered[push.lane.app, default: 0] += 1 }
+        if settlement.isTokenUnregistered { unregistered[push.lane.app, default: 0] += 1 }
     }
 
     /// Counts a push that has ended.

@@ -168,7 +168,7 @@ actor RelayMonitor {
     func checkOutbox() async {
         guard context.outboxHealth.current.isCheckDue(at: context.now) else { return }
         do throws(OutboxError) {
-            try await context.outbox.setCursor(context.now, of: "health")
+            try await context.outbox.records.setCursor(context.now, of: "health")
             context.noteOutbox(nil)
         } catch {
             context.noteOutbox(error)
