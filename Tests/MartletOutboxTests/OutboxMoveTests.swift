@@ -34,8 +34,8 @@ import Testing
 
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())
-        try await PostgreSQLOutbox.migrate(address)
-        try await PostgreSQLOutbox.migrate(address)
+        try await OutboxSchema.migrate(address)
+        try await OutboxSchema.migrate(address)
         let account = try await OutboxMove(from: path, to: address).run(at: 60_000)
         #expect(account.pushes == 1_199 && account.outcomes == 2 && account.deadTokens == 1)
         #expect(try await OutboxMove(from: path, to: address).run(at: 60_000) == OutboxMove.Account())
@@ -80,7 +80,7 @@ import Testing
         let server = try await PostgreSQLServer.shared.value
         let database = try await server.makeDatabase()
         let address = server.address(of: database)
-        try await PostgreSQLOutbox.migrate(address)
+        try await OutboxSchema.migrate(address)
         let steps = Mutex<[Int]>([])
         let move = try await OutboxMove(from: path, to: address)
         let account = try await move.run(at: 60_000) { account in steps.withLock { $0.append(account.outcomes) } }
@@ -105,7 +105,7 @@ import Testing
         try FileManager.default.copyItem(atPath: path, toPath: copy)
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())
-        try await PostgreSQLOutbox.migrate(address)
+        try await OutboxSchema.migrate(address)
         _ = try await OutboxMove(from: path, to: address).run(at: 60_000)
         let store = try await PostgreSQLOutbox(address: address)
         let sent = try await store.claim(.orders, .immediate, limit: 4, at: 60_000).pushes

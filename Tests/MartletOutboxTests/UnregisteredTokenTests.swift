@@ -7,7 +7,9 @@ import Testing
 /// The list of unregistered tokens, each in one environment and for one topic.
 @Suite struct UnregisteredTokenTests {
     @Test(arguments: OutboxEngine.allCases)
-    func `unregistered tokens are a feed, and get nothing until they are registered again`(engine: OutboxEngine) async throws {
+    func `unregistered tokens are a feed, and get nothing until they are registered again`(engine: OutboxEngine)
+        async throws
+    {
         let store = try await engine.place().open()
         let push = try OutboxPush.numbered(1)
         _ = try await store.accept([push], at: 10)
@@ -105,7 +107,7 @@ import Testing
         let server = try await PostgreSQLServer.shared.value
         let name = try await server.makeDatabase()
         let address = server.address(of: name)
-        try await PostgreSQLOutbox.migrate(address)
+        try await OutboxSchema.migrate(address)
         for statement in [
             "DROP INDEX martlet.dead_token_token",
             "ALTER TABLE martlet.dead_token DROP COLUMN is_production, DROP COLUMN topic",
@@ -116,7 +118,7 @@ import Testing
         ] {
             try await server.ask(statement, of: name)
         }
-        try await PostgreSQLOutbox.migrate(address)
+        try await OutboxSchema.migrate(address)
         let store = try await PostgreSQLOutbox(address: address)
         try await store.unregister(.numbered(1), at: 10)
         #expect(try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10).map(\.cursor) == [2])

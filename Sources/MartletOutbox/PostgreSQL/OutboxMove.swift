@@ -59,7 +59,7 @@ package actor OutboxMove {
         progress: @Sendable (Account) -> Void = { _ in }
     ) async throws(OutboxError) -> Account {
         let names = try await file.read { (tables) throws(SQLiteError) in tables.database.state.apps }
-        for (name, number) in names { apps[number] = try await database.number(of: name) }
+        for (name, number) in names { apps[number] = try await database.apps.number(of: name) }
         try await moveDeadTokens()
         // Before the pushes, so that no relay sends pushes of a paused lane.
         try await movePauses()
@@ -86,7 +86,7 @@ package actor OutboxMove {
             return rows
         }
         guard let last = rows.last else { return false }
-        try await database.adopt(rows, apps: rows.map { apps[$0.appInFile] ?? 0 })
+        try await database.connections.adopt(rows, apps: rows.map { apps[$0.appInFile] ?? 0 })
         try await delete("push WHERE number <= ?", last.number)
         account.pushes += rows.count
         return true
@@ -109,7 +109,7 @@ package actor OutboxMove {
             return rows
         }
         guard let last = rows.last else { return false }
-        try await database.adopt(rows, apps: rows.map { apps[$0.appInFile] ?? 0 })
+        try await database.connections.adopt(rows, apps: rows.map { apps[$0.appInFile] ?? 0 })
         let batch = "(ended_at, apns_id, app) <= (?, ?, ?)"
         try await delete("outcome WHERE \(batch)", last.endedAt, last.id, last.appInFile)
         account.outcomes += rows.count
@@ -134,7 +134,7 @@ package actor OutboxMove {
             return (tokens, readers)
         }
         guard !tokens.isEmpty || !readers.isEmpty else { return }
-        try await database.adopt(tokens.map(\.token), apps: tokens.map { apps[$0.app] ?? 0 }, readers)
+        try await database.connections.adopt(tokens.map(\.token), apps: tokens.map { apps[$0.app] ?? 0 }, readers)
         try await delete("dead_token")
         try await delete("reader")
         account.deadTokens += tokens.count
@@ -208,13 +208,13 @@ struct MovingOutcome: Sendable {
     }
 }
 
-extension PostgreSQLOutbox {
+extension DatabaseConnections {
     fileprivate func adopt(_ rows: [MovingPush], apps: [Int64]) async throws(OutboxError) {
         let pushes = rows.map(\.push)
         let places = pushes.map(\.destination.columns)
-        try await inquire(
+        try await query(
             .accepting,
-            "SELECT martlet.adopt_pushes(\(Self.places(22)))",
+            "SELECT martlet.adopt_pushes(\(Parameter.places(22)))",
             [
                 .integers(apps), .flags(pushes.map(\.lane.environment.isProduction)),
                 .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
@@ -233,9 +233,9 @@ extension PostgreSQLOutbox {
 
     fileprivate func adopt(_ rows: [MovingOutcome], apps: [Int64]) async throws(OutboxError) {
         let outcomes = rows.map(\.outcome)
-        try await inquire(
+        try await query(
             .accepting,
-            "SELECT martlet.adopt_outcomes(\(Self.places(13)))",
+            "SELECT martlet.adopt_outcomes(\(Parameter.places(13)))",
             [
                 .identifiers(rows.map(\.id)), .integers(apps), .flags(rows.map(\.environment.isProduction)),
                 .texts(outcomes.map(\.state.rawValue)), .integers(outcomes.map { $0.status.map(Int64.init) }),
@@ -252,9 +252,9 @@ extension PostgreSQLOutbox {
         apps: [Int64],
         _ readers: [(name: String, cursor: Int64)]
     ) async throws(OutboxError) {
-        try await inquire(
+        try await query(
             .accepting,
-            "SELECT martlet.adopt_dead_tokens(\(Self.places(10)))",
+            "SELECT martlet.adopt_dead_tokens(\(Parameter.places(10)))",
             [
                 .integers(apps), .texts(tokens.map(\.token.hex)),
                 .flags(tokens.map(\.environment.isProduction)), .texts(tokens.map(\.topic)),
@@ -264,7 +264,4 @@ extension PostgreSQLOutbox {
             ]
         ) { _ in }
     }
-
-    /// Returns a list of parameters for a statement: `$1, $2` and so on.
-    static func places(_ count: Int) -> String { (1...count).map { "$\($0)" }.joined(separator: ", ") }
 }

@@ -3,6 +3,9 @@ internal import MartletPostgreSQL
 
 extension Parameter {
     static func identifier(_ id: APNsID) -> Parameter { .identifier(id.bytes) }
+
+    /// Returns a list of parameters for a statement: `$1, $2` and so on.
+    static func places(_ count: Int) -> String { (1...count).map { "$\($0)" }.joined(separator: ", ") }
 }
 
 extension PushEnvironment {
