@@ -22,7 +22,7 @@ enum SharedOutboxes {
         Option<Int>("--pushes", "How many"),
         Option<Int>("--together", "How many share a commit")
     ) { database, count, together in
-        try await PostgreSQLOutbox.migrate(database)
+        try await OutboxSchema.migrate(database)
         let outbox = try await PostgreSQLOutbox(address: database)
         var random = SplitMix64(state: .random(in: .min ... .max))
         let payload = [UInt8](repeating: UInt8(ascii: "x"), count: 600)

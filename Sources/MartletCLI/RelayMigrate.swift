@@ -34,7 +34,7 @@ extension Command {
             throw UsageError("data must be the address of a database, postgresql://… (found \(place))")
         }
         if let file { try checkIsDatabase(file.path) }
-        try await PostgreSQLOutbox.migrate(address)
+        try await OutboxSchema.migrate(address)
         guard let file else {
             return output.write(
                 json: ["database": .string("\(place)")],

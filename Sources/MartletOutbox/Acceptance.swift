@@ -7,7 +7,7 @@ package enum Acceptance: Sendable, Hashable {
     /// Another push has this identifier.
     case conflict
     /// Apple has reported the token as unregistered, and the device has not registered it again since.
-    case suppressed(DeadToken)
+    case suppressed(UnregisteredToken)
     /// The maximum number of waiting pushes is reached.
     case full
 }

@@ -1,3 +1,5 @@
+internal import MartletPostgreSQL
+
 /// The location of an outbox.
 package enum OutboxPlace: Sendable, Hashable, CustomStringConvertible {
     /// A file of this machine, which only one process can open.
@@ -9,6 +11,9 @@ package enum OutboxPlace: Sendable, Hashable, CustomStringConvertible {
     package init(_ text: String) {
         self = text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") ? .database(text) : .file(text)
     }
+
+    /// Returns whether a text has the form of a connection string of libpq.
+    package static func isAddress(_ text: String) -> Bool { Session.isAddress(text) }
 
     /// The location for logs, without the password and the options of a database's address, which may contain one.
     package var description: String {

@@ -86,48 +86,6 @@ package protocol OutboxStore: Sendable {
     /// Returns the waiting pushes of each lane.
     func backlog() async throws(OutboxError) -> [Backlog]
 
-    /// Returns the tokens that Apple has reported as unregistered, in the order of the reports.
-    ///
-    /// - Parameters:
-    ///   - app: The app.
-    ///   - cursor: Only tokens after this cursor; 0 for all.
-    ///   - limit: The maximum number of tokens.
-    /// - Returns: The tokens.
-    /// - Throws: ``OutboxError`` when they cannot be read.
-    func deadTokens(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [DeadToken]
-
-    /// Deletes the records of an unregistered token in all environments and for all topics, because the device has
-    /// registered again.
-    ///
-    /// - Parameters:
-    ///   - token: The token.
-    ///   - app: The app.
-    /// - Returns: Whether the token was recorded as unregistered.
-    /// - Throws: ``OutboxError``; nothing has changed then.
-    func revive(_ token: DeviceToken, of app: String) async throws(OutboxError) -> Bool
-
-    /// Returns the lanes that operators have paused, in no particular order.
-    func pauses() async throws(OutboxError) -> [LanePause]
-
-    /// Stores that an operator has paused a lane; a lane that is already paused keeps its first pause.
-    ///
-    /// The pushes of the lane can still be claimed: a relay that knows of the pause claims none.
-    ///
-    /// - Parameters:
-    ///   - lane: The lane.
-    ///   - caller: The name of the caller that pauses it.
-    ///   - now: The time.
-    /// - Returns: The stored pause.
-    /// - Throws: ``OutboxError``; nothing has changed then.
-    func pause(_ lane: Lane, by caller: String, at now: Int64) async throws(OutboxError) -> LanePause
-
-    /// Removes the pause of a lane.
-    ///
-    /// - Parameter lane: The lane.
-    /// - Returns: Whether the lane was paused.
-    /// - Throws: ``OutboxError``; nothing has changed then.
-    func resume(_ lane: Lane) async throws(OutboxError) -> Bool
-
     /// Cancels unclaimed pushes of a lane, including scheduled pushes and pushes behind others.
     ///
     /// - Parameters:
@@ -139,28 +97,6 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; nothing has changed then.
     func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) async throws(OutboxError) -> PurgedPushes
 
-    /// Returns the pushes to a device token that have not ended, and the dead letters to it, oldest first.
-    ///
-    /// - Parameters:
-    ///   - token: The token.
-    ///   - app: The app.
-    ///   - cursor: Only pushes after this ``FoundPush/number``; 0 for all.
-    ///   - limit: The maximum number of pushes.
-    /// - Returns: The pushes.
-    /// - Throws: ``OutboxError`` when they cannot be read.
-    func pushes(
-        to token: DeviceToken,
-        of app: String,
-        after cursor: Int64,
-        limit: Int
-    ) async throws(OutboxError) -> [FoundPush]
-
-    /// Returns the dead letter with an identifier; nil when there is none.
-    func deadLetter(_ id: APNsID, of app: String) async throws(OutboxError) -> DeadLetter?
-
-    /// Returns the pushes that were abandoned after too many attempts, newest first.
-    func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter]
-
     /// Moves dead letters back to the queue, as if they had been accepted now.
     ///
     /// - Parameters:
@@ -171,20 +107,8 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; nothing has changed then.
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) async throws(OutboxError) -> Int
 
-    /// Returns the position of a reader in a feed; 0 for a reader that has read nothing.
-    ///
-    /// - Parameter reader: The name of the reader.
-    /// - Returns: The cursor that was set last.
-    /// - Throws: ``OutboxError`` when it cannot be read.
-    func cursor(of reader: String) async throws(OutboxError) -> Int64
-
-    /// Stores the position of a reader in a feed.
-    ///
-    /// - Parameters:
-    ///   - cursor: The cursor.
-    ///   - reader: The name of the reader.
-    /// - Throws: ``OutboxError``; the stored position is unchanged then.
-    func setCursor(_ cursor: Int64, of reader: String) async throws(OutboxError)
+    /// The paused lanes, unregistered tokens, dead letters and positions of readers.
+    var records: any OutboxRecords { get }
 
     /// The measurements since the store was opened.
     var measures: OutboxMeasures { get async }

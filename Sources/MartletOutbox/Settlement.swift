@@ -2,7 +2,7 @@
 package struct Settlement: Sendable, Hashable {
     /// The kinds of result.
     package enum Change: Sendable, Hashable {
-        /// The push has ended; ``Settlement/isTokenDead`` has the state of its token.
+        /// The push has ended; ``Settlement/isTokenUnregistered`` has the state of its token.
         case ended(Outcome)
         /// The push is to be tried again, not before this time.
         case postponed(until: Int64, attempts: Int, unknownTries: Int)
@@ -11,17 +11,17 @@ package struct Settlement: Sendable, Hashable {
     package var number: Int64
     package var change: Change
     /// Whether Apple has reported the token as unregistered, which the store then records.
-    package var isTokenDead: Bool
+    package var isTokenUnregistered: Bool
 
     /// The outcome of a push that has ended; nil for one that is to be tried again.
     package var outcome: Outcome? {
         if case .ended(let outcome) = change { outcome } else { nil }
     }
 
-    package init(number: Int64, _ change: Change, isTokenDead: Bool = false) {
+    package init(number: Int64, _ change: Change, isTokenUnregistered: Bool = false) {
         self.number = number
         self.change = change
-        self.isTokenDead = isTokenDead
+        self.isTokenUnregistered = isTokenUnregistered
     }
 }
 

@@ -5,8 +5,14 @@ package import MartletCore
 /// Each process is a node and learns of the others through the outbox.
 package protocol SharedOutbox: OutboxStore {
     /// The events that other processes and the database cause; for one reader.
-    var news: AsyncStream<OutboxNews> { get }
+    var events: AsyncStream<OutboxEvent> { get }
 
+    /// The processes that share the outbox.
+    var fleet: any OutboxFleet { get }
+}
+
+/// The processes that share an outbox, and the data that they exchange.
+package protocol OutboxFleet: Sendable {
     /// Returns the registered nodes, longest registered first.
     func nodes() async throws(OutboxError) -> [OutboxNode]
 
@@ -15,12 +21,12 @@ package protocol SharedOutbox: OutboxStore {
     /// - Parameter number: The number of the node.
     /// - Returns: Whether the node is registered.
     /// - Throws: ``OutboxError``; the node has not been asked then.
-    func askToDrain(_ number: Int64) async throws(OutboxError) -> Bool
+    func requestDrain(_ number: Int64) async throws(OutboxError) -> Bool
 
     /// Publishes data about this node for the other nodes, with the next heartbeat.
     ///
-    /// - Parameter facts: The data as JSON.
-    func publish(_ facts: String) async
+    /// - Parameter data: The data as JSON.
+    func publish(_ data: String) async
 
     /// Finds those of some pushes that have ended, on any node.
     ///
@@ -48,17 +54,17 @@ package protocol SharedOutbox: OutboxStore {
 }
 
 /// An event of a shared outbox that other processes or the database cause.
-package enum OutboxNews: Sendable, Hashable {
+package enum OutboxEvent: Sendable, Hashable {
     /// A push of a lane is due.
     case arrived(Lane, Urgency)
     /// This process has lost its claims: another node may send the pushes that it has not settled.
     case claimsLost
     /// The number of nodes, and whether this one is the leader, which performs the work of a single node.
-    case fleet(nodes: Int, leads: Bool)
+    case fleet(nodes: Int, isLeader: Bool)
     /// A connection to the database was lost.
     case unreachable(OutboxError)
     /// An operator has asked this process to shut down.
-    case drainAsked
+    case drainRequested
 }
 
 /// A process that shares an outbox.
@@ -78,7 +84,7 @@ package struct OutboxNode: Sendable, Hashable {
     /// Whether it is this process.
     package var isOwn: Bool
     /// The data that it has published, as JSON.
-    package var facts: String
+    package var publishedData: String
 }
 
 /// A provider token that all nodes use.

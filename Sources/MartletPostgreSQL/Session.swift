@@ -10,16 +10,15 @@ internal import CMartletPostgreSQL
 ///
 /// The module `MartletPostgreSQL` stores rows that several machines share, through libpq, and contains all unsafe
 /// pointers that this needs. It handles statements, parameters and rows and contains no application logic. It blocks
-/// only in
-/// ``init(_:name:)`` and ``execute(_:within:)``. Afterwards the owner of a session monitors its ``descriptor`` and
-/// calls ``receive()`` and ``flush()``.
+/// only in ``init(_:name:)`` and ``execute(_:within:)``. Afterwards the owner of a session monitors its ``descriptor``
+/// and calls ``receive()`` and ``flush()``.
 ///
 /// After ``beginPipeline()`` statements are sent one after the other without waiting for their results, each in a
 /// transaction of its own (https://www.postgresql.org/docs/current/libpq-pipeline-mode.html). A session belongs to one
 /// actor or task. The compiler enforces this: it is not `Sendable`.
 package final class Session {
     /// The result of a statement.
-    package enum Answer {
+    package enum StatementResult {
         /// The statement succeeded.
         case rows(Rows)
         /// The statement failed and changed nothing.
@@ -28,7 +27,7 @@ package final class Session {
 
     private let connection: OpaquePointer
     /// The result of the current statement, until the server reports that the statement is complete.
-    private var answer: Answer?
+    private var result: StatementResult?
     /// The number of statements whose results have not been returned.
     package private(set) var pendingStatements = 0
 
@@ -118,7 +117,7 @@ package final class Session {
     ///   - sql: One statement with `$1` and so on for its parameters.
     ///   - parameters: The values of the parameters.
     /// - Throws: ``PostgreSQLError`` of kind `.disconnected`.
-    package func ask(_ sql: String, _ parameters: [Parameter]) throws(PostgreSQLError) {
+    package func send(_ sql: String, _ parameters: [Parameter]) throws(PostgreSQLError) {
         var types: [Oid] = []
         var bytes: [UInt8] = []
         var places: [Range<Int>?] = []
@@ -156,34 +155,34 @@ package final class Session {
     }
 
     /// Returns the next complete result, in the order of the statements; nil when more input is needed.
-    package func nextAnswer() throws(PostgreSQLError) -> Answer? {
+    package func nextResult() throws(PostgreSQLError) -> StatementResult? {
         while pendingStatements > 0, PQisBusy(connection) == 0 {
             // Nil ends the results of each statement.
-            guard let result = PQgetResult(connection) else {
+            guard let received = PQgetResult(connection) else {
                 guard PQstatus(connection) == CONNECTION_OK else { throw .disconnected(Session.message(connection)) }
                 continue
             }
-            switch PQresultStatus(result) {
+            switch PQresultStatus(received) {
             case PGRES_PIPELINE_SYNC:
-                PQclear(result)
+                PQclear(received)
                 pendingStatements -= 1
-                defer { answer = nil }
-                return answer ?? .failed(.disconnected("the server sent no result"))
+                defer { result = nil }
+                return result ?? .failed(.disconnected("the server sent no result"))
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
-                answer = .rows(Rows(adopting: result))
+                result = .rows(Rows(adopting: received))
             default:
-                answer = .failed(failure(result))
-                PQclear(result)
+                result = .failed(failure(received))
+                PQclear(received)
             }
         }
         return nil
     }
 
     /// Returns the next notification on a channel that this session listens to (`LISTEN`): the channel and the payload.
-    package func nextNotice() -> (channel: String, text: String)? {
-        guard let notice = PQnotifies(connection) else { return nil }
-        defer { PQfreemem(notice) }
-        return (String(cString: notice.pointee.relname), String(cString: notice.pointee.extra))
+    package func nextNotification() -> (channel: String, text: String)? {
+        guard let notification = PQnotifies(connection) else { return nil }
+        defer { PQfreemem(notification) }
+        return (String(cString: notification.pointee.relname), String(cString: notification.pointee.extra))
     }
 
     private func failure(_ result: OpaquePointer?) -> PostgreSQLError {

@@ -19,7 +19,7 @@ import Testing
     @Test func `a certificate that is to be trusted is checked, and much comes and goes over TLS`() async throws {
         let certificate = try #require(server.certificate)
         let trusting = address("sslmode=verify-full&sslrootcert=\(certificate)")
-        try await PostgreSQLOutbox.migrate(trusting)
+        try await OutboxSchema.migrate(trusting)
         let store = try await PostgreSQLOutbox(address: trusting)
         let encrypted = try await server.ask(
             """
@@ -49,7 +49,7 @@ import Testing
         let other = try await PostgreSQLServer(isEncrypted: true)
         let certificate = try #require(other.certificate)
         let error = await #expect(throws: OutboxError.self) {
-            try await PostgreSQLOutbox.migrate(address("sslmode=verify-full&sslrootcert=\(certificate)"))
+            try await OutboxSchema.migrate(address("sslmode=verify-full&sslrootcert=\(certificate)"))
         }
         #expect(error?.description.contains("certificate verify failed") == true, "\(String(describing: error))")
     }

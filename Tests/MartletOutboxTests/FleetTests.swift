@@ -12,7 +12,7 @@ import Testing
     init() async throws {
         server = try await PostgreSQLServer.shared.value
         database = try await server.makeDatabase()
-        try await PostgreSQLOutbox.migrate(server.address(of: database))
+        try await OutboxSchema.migrate(server.address(of: database))
     }
 
     private func open(lease: Duration = .seconds(3_600)) async throws -> PostgreSQLOutbox {
@@ -48,7 +48,7 @@ import Testing
             "UPDATE martlet.node SET lease_until = '-infinity' WHERE number = (SELECT min(number) FROM martlet.node)",
             of: database
         )
-        for await news in heir.news where news == .arrived(.orders, .immediate) { break }
+        for await event in heir.events where event == .arrived(.orders, .immediate) { break }
         let claimed = try await heir.claimAll(at: 1_000)
         #expect(claimed.map(\.push.id) == [push.id] && claimed.map(\.unknownTries) == [1])
         // The one that was thought dead comes too late with what it knows.
@@ -67,7 +67,7 @@ import Testing
             "UPDATE martlet.node SET lease_until = '-infinity'; SELECT martlet.bury()",
             of: database
         )
-        for await news in store.news where news == .claimsLost { break }
+        for await event in store.events where event == .claimsLost { break }
         // A claim that finds the node unregistered returns nothing, and the next one has the push.
         var claimed: [ClaimedPush] = []
         while claimed.isEmpty { claimed = try await store.claimAll(at: 1_000) }
@@ -84,7 +84,7 @@ import Testing
         while claimed.isEmpty { claimed = try await store.claimAll(at: 1_000) }
         #expect(claimed.map(\.number).first == lost.first?.number && claimed.map(\.unknownTries) == [1, 0])
         #expect(try await claimsOfMissingNodes() == 0)
-        for await news in store.news where news == .claimsLost { break }
+        for await event in store.events where event == .claimsLost { break }
     }
 
     @Test func `claims of nodes that do not exist are released when a relay starts, and when a node is deleted`()
@@ -162,10 +162,10 @@ import Testing
         let second = try await open(lease: .seconds(3))
         let stores = [first, second]
         for (index, store) in stores.enumerated() {
-            for await news in store.news where news == .fleet(nodes: 2, leads: index == 0) { break }
+            for await event in store.events where event == .fleet(nodes: 2, isLeader: index == 0) { break }
         }
         await stores[0].close(isInOrder: true)
-        for await news in stores[1].news where news == .fleet(nodes: 1, leads: true) { break }
+        for await event in stores[1].events where event == .fleet(nodes: 1, isLeader: true) { break }
     }
 
     @Test func `a push that a back end enqueues is part of its transaction, and calls those who rest`() async throws {
@@ -184,7 +184,7 @@ import Testing
         #expect("\(refusal as Any)".contains("no relay serves the app nosuch"))
         try await server.ask("BEGIN; \(enqueue(1)); ROLLBACK", of: database)
         try await server.ask("BEGIN; \(enqueue(2)); COMMIT", of: database)
-        for await news in store.news where news == .arrived(.orders, .immediate) { break }
+        for await event in store.events where event == .arrived(.orders, .immediate) { break }
         let claimed = try await store.claimAll(at: now())
         #expect(
             claimed.map { String(decoding: $0.push.payload, as: UTF8.self) } == [#"{"aps": {"alert":"é"}, "n": 1e400}"#]

@@ -10,17 +10,17 @@ import Testing
         let place = try await engine.place()
         var store = try await place.open()
         let pause = LanePause(lane: .orders, since: 1_000, caller: "operator")
-        #expect(try await store.pause(.orders, by: "operator", at: 1_000) == pause)
-        #expect(try await store.pause(.orders, by: "another", at: 2_000) == pause)
-        _ = try await store.pause(.orderTests, by: "another", at: 3_000)
+        #expect(try await store.records.pause(.orders, by: "operator", at: 1_000) == pause)
+        #expect(try await store.records.pause(.orders, by: "another", at: 2_000) == pause)
+        _ = try await store.records.pause(.orderTests, by: "another", at: 3_000)
         await store.close(isInOrder: true)
         store = try await place.open()
-        #expect(Set(try await store.pauses().map(\.lane)) == [.orders, .orderTests])
-        #expect(try await store.pauses().contains(pause))
-        #expect(try await store.resume(.orderTests))
-        #expect(try await store.resume(.orderTests) == false)
-        #expect(try await store.resume(.rides) == false)
-        #expect(try await store.pauses() == [pause])
+        #expect(Set(try await store.records.pauses().map(\.lane)) == [.orders, .orderTests])
+        #expect(try await store.records.pauses().contains(pause))
+        #expect(try await store.records.resume(.orderTests))
+        #expect(try await store.records.resume(.orderTests) == false)
+        #expect(try await store.records.resume(.rides) == false)
+        #expect(try await store.records.pauses() == [pause])
         await store.close(isInOrder: true)
     }
 
@@ -94,7 +94,7 @@ import Testing
         try await store.end(claimed[0], at: 2_000)
         try await store.end(claimed[1], .dead, at: 2_000)
 
-        let found = try await store.pushes(to: token, of: "orders", after: 0, limit: 10)
+        let found = try await store.records.pushes(to: token, of: "orders", after: 0, limit: 10)
         #expect(found.map(\.status.id) == [1, 2, 4].map { pushes[$0].id })
         #expect(found.map(\.status.lane) == [.orders, .orders, .orderTests])
         guard case .ended(let outcome, at: 2_000)? = found.first?.status.place else {
@@ -103,11 +103,15 @@ import Testing
         }
         #expect(outcome.state == .dead)
         #expect(found[1].status.place == .inFlight && found[2].status.place == .accepted)
-        let first = try await store.pushes(to: token, of: "orders", after: 0, limit: 2)
+        let first = try await store.records.pushes(to: token, of: "orders", after: 0, limit: 2)
         #expect(first == Array(found[..<2]))
-        #expect(try await store.pushes(to: token, of: "orders", after: first[1].number, limit: 2) == [found[2]])
-        #expect(try await store.pushes(to: token, of: "rides", after: 0, limit: 9).map(\.status.id) == [pushes[3].id])
-        #expect(try await store.pushes(to: token, of: "nobody", after: 0, limit: 9).isEmpty)
+        #expect(try await store.records.pushes(to: token, of: "orders", after: first[1].number, limit: 2) == [found[2]])
+        #expect(
+            try await store.records.pushes(to: token, of: "rides", after: 0, limit: 9).map(\.status.id) == [
+                pushes[3].id
+            ]
+        )
+        #expect(try await store.records.pushes(to: token, of: "nobody", after: 0, limit: 9).isEmpty)
         await store.close(isInOrder: true)
     }
 
@@ -118,10 +122,10 @@ import Testing
         _ = try await store.accept(pushes, at: 1_000)
         let claimed = try await store.claim(.orders, .immediate, limit: 2, at: 1_000).pushes
         for push in claimed { try await store.end(push, .dead, at: 2_000) }
-        let letter = try #require(try await store.deadLetter(pushes[1].id, of: "orders"))
+        let letter = try #require(try await store.records.deadLetter(pushes[1].id, of: "orders"))
         #expect(letter.push == pushes[1] && letter.endedAt == 2_000 && letter.outcome.state == .dead)
-        #expect(try await store.deadLetter(pushes[2].id, of: "orders") == nil)
-        #expect(try await store.deadLetter(pushes[1].id, of: "rides") == nil)
+        #expect(try await store.records.deadLetter(pushes[2].id, of: "orders") == nil)
+        #expect(try await store.records.deadLetter(pushes[1].id, of: "rides") == nil)
         await store.close(isInOrder: true)
     }
 }

@@ -255,13 +255,13 @@ import Testing
     func `how far readers have come is remembered`(engine: OutboxEngine) async throws {
         let place = try await engine.place()
         var store = try await place.open()
-        #expect(try await store.cursor(of: "webhook") == 0)
-        try await store.setCursor(7, of: "webhook")
-        try await store.setCursor(9, of: "webhook")
+        #expect(try await store.records.cursor(of: "webhook") == 0)
+        try await store.records.setCursor(7, of: "webhook")
+        try await store.records.setCursor(9, of: "webhook")
         await store.close(isInOrder: true)
         store = try await place.open()
-        #expect(try await store.cursor(of: "webhook") == 9)
-        #expect(try await store.cursor(of: "other") == 0)
+        #expect(try await store.records.cursor(of: "webhook") == 9)
+        #expect(try await store.records.cursor(of: "other") == 0)
     }
 
     @Test(arguments: OutboxEngine.allCases)
@@ -275,7 +275,7 @@ import Testing
         try await store.settle([Settlement(number: claimed[0].number, .ended(outcome))], at: 20)
         await store.close(isInOrder: true)
         store = try await place.open()
-        let letters = try await store.deadLetters(of: "orders", limit: 10)
+        let letters = try await store.records.deadLetters(of: "orders", limit: 10)
         #expect(letters == [DeadLetter(push: push, acceptedAt: 10, outcome: outcome, endedAt: 20)])
         #expect(try await store.backlog().isEmpty)
         #expect(try await store.requeueDeadLetters([], of: "orders", at: 30) == 0)

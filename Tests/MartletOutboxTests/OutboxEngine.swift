@@ -16,7 +16,7 @@ enum OutboxEngine: String, CaseIterable, Sendable {
             let server = try await PostgreSQLServer.shared.value
             let database = try await server.makeDatabase()
             place.database = (server, database)
-            try await PostgreSQLOutbox.migrate(place.address)
+            try await OutboxSchema.migrate(place.address)
         }
         return place
     }

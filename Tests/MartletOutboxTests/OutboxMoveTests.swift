@@ -22,29 +22,29 @@ import Testing
         try await file.settle(
             [
                 Settlement(number: claimed[1].number, .ended(dead)),
-                Settlement(number: claimed[2].number, .ended(refused), isTokenDead: true),
+                Settlement(number: claimed[2].number, .ended(refused), isTokenUnregistered: true),
                 Settlement(number: claimed[3].number, .postponed(until: 50_000, attempts: 3, unknownTries: 1)),
             ],
             at: 2_000
         )
-        try await file.setCursor(1, of: "webhook orders")
-        let pause = try await file.pause(.rides, by: "operator", at: 2_000)
-        let tokens = try await file.deadTokens(of: "orders", after: 0, limit: 10)
+        try await file.records.setCursor(1, of: "webhook orders")
+        let pause = try await file.records.pause(.rides, by: "operator", at: 2_000)
+        let tokens = try await file.records.unregisteredTokens(of: "orders", after: 0, limit: 10)
         await file.close(isInOrder: false)
 
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())
-        try await PostgreSQLOutbox.migrate(address)
-        try await PostgreSQLOutbox.migrate(address)
+        try await OutboxSchema.migrate(address)
+        try await OutboxSchema.migrate(address)
         let account = try await OutboxMove(from: path, to: address).run(at: 60_000)
         #expect(account.pushes == 1_199 && account.outcomes == 2 && account.deadTokens == 1)
         #expect(try await OutboxMove(from: path, to: address).run(at: 60_000) == OutboxMove.Account())
 
         let store = try await PostgreSQLOutbox(address: address)
-        #expect(try await store.deadTokens(of: "orders", after: 0, limit: 10) == tokens)
-        #expect(try await store.cursor(of: "webhook orders") == 1)
-        #expect(try await store.pauses() == [pause])
-        #expect(try await store.deadLetters(of: "orders", limit: 10).map(\.outcome) == [dead])
+        #expect(try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10) == tokens)
+        #expect(try await store.records.cursor(of: "webhook orders") == 1)
+        #expect(try await store.records.pauses() == [pause])
+        #expect(try await store.records.deadLetters(of: "orders", limit: 10).map(\.outcome) == [dead])
         #expect(try await store.outcome(of: claimed[2].push) == refused)
         let given = Set(claimed.map(\.push.id))
         var found: [ClaimedPush] = []
@@ -80,7 +80,7 @@ import Testing
         let server = try await PostgreSQLServer.shared.value
         let database = try await server.makeDatabase()
         let address = server.address(of: database)
-        try await PostgreSQLOutbox.migrate(address)
+        try await OutboxSchema.migrate(address)
         let steps = Mutex<[Int]>([])
         let move = try await OutboxMove(from: path, to: address)
         let account = try await move.run(at: 60_000) { account in steps.withLock { $0.append(account.outcomes) } }
@@ -105,7 +105,7 @@ import Testing
         try FileManager.default.copyItem(atPath: path, toPath: copy)
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())
-        try await PostgreSQLOutbox.migrate(address)
+        try await OutboxSchema.migrate(address)
         _ = try await OutboxMove(from: path, to: address).run(at: 60_000)
         let store = try await PostgreSQLOutbox(address: address)
         let sent = try await store.claim(.orders, .immediate, limit: 4, at: 60_000).pushes
@@ -113,7 +113,7 @@ import Testing
         _ = try await OutboxMove(from: copy, to: address).run(at: 61_000)
         let rest = try await store.claimAll(at: 70_000)
         #expect(rest.count == 5 && Set(rest.map(\.push.id)).isDisjoint(with: sent.map(\.push.id)))
-        #expect(try await store.deadLetters(of: "orders", limit: 10).map(\.push.id) == [claimed[0].push.id])
+        #expect(try await store.records.deadLetters(of: "orders", limit: 10).map(\.push.id) == [claimed[0].push.id])
         await store.close(isInOrder: true)
     }
 }

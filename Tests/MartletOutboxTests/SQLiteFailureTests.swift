@@ -122,8 +122,8 @@ import Testing
         }
         #expect(try size() > 48 << 20)
         // The relay does so every ten seconds.
-        try await store.setCursor(1, of: "health")
-        try await store.setCursor(2, of: "health")
+        try await store.records.setCursor(1, of: "health")
+        try await store.records.setCursor(2, of: "health")
         #expect(try size() <= 33 << 20)
         await store.close(isInOrder: true)
     }

@@ -12,6 +12,7 @@ package final class ModelOutbox: OutboxStore {
     }
 
     private let disk: Disk
+    package var records: any OutboxRecords { ModelRecords(disk: disk) }
 
     package init(on disk: Disk, limit: Int) {
         self.disk = disk
@@ -51,49 +52,54 @@ package final class ModelOutbox: OutboxStore {
 
     package func backlog() -> [Backlog] { disk.model.withLock { $0.backlog() } }
 
-    package func deadTokens(of app: String, after cursor: Int64, limit: Int) -> [DeadToken] {
-        disk.model.withLock { $0.deadTokens(of: app, after: cursor, limit: limit) }
-    }
-
-    package func revive(_ token: DeviceToken, of app: String) -> Bool {
-        disk.model.withLock { $0.revive(token, of: app) }
-    }
-
-    package func pauses() -> [LanePause] { disk.model.withLock { $0.allPauses } }
-
-    package func pause(_ lane: Lane, by caller: String, at now: Int64) -> LanePause {
-        disk.model.withLock { $0.pause(lane, by: caller, at: now) }
-    }
-
-    package func resume(_ lane: Lane) -> Bool { disk.model.withLock { $0.resume(lane) } }
-
     package func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {
         disk.model.withLock { $0.purge(lane, upTo: last, limit: limit, at: now) }
-    }
-
-    package func pushes(to token: DeviceToken, of app: String, after cursor: Int64, limit: Int) -> [FoundPush] {
-        disk.model.withLock { $0.pushes(to: token, of: app, after: cursor, limit: limit) }
-    }
-
-    package func deadLetter(_ id: APNsID, of app: String) -> DeadLetter? {
-        disk.model.withLock { $0.deadLetter(id, of: app) }
-    }
-
-    package func deadLetters(of app: String, limit: Int) -> [DeadLetter] {
-        disk.model.withLock { $0.deadLetters(of: app, limit: limit) }
     }
 
     package func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {
         disk.model.withLock { $0.requeueDeadLetters(ids, of: app, at: now) }
     }
 
-    package func cursor(of reader: String) -> Int64 { disk.model.withLock { $0.readers[reader] ?? 0 } }
-
-    package func setCursor(_ cursor: Int64, of reader: String) {
-        disk.model.withLock { $0.readers[reader] = cursor }
-    }
-
     package func close(isInOrder: Bool) {
         disk.model.withLock { $0.restart(inOrder: isInOrder) }
+    }
+}
+
+/// The records of a model.
+private struct ModelRecords: OutboxRecords {
+    let disk: ModelOutbox.Disk
+
+    func unregisteredTokens(of app: String, after cursor: Int64, limit: Int) -> [UnregisteredToken] {
+        disk.model.withLock { $0.unregisteredTokens(of: app, after: cursor, limit: limit) }
+    }
+
+    func markRegistered(_ token: DeviceToken, of app: String) -> Bool {
+        disk.model.withLock { $0.markRegistered(token, of: app) }
+    }
+
+    func pauses() -> [LanePause] { disk.model.withLock { $0.allPauses } }
+
+    func pause(_ lane: Lane, by caller: String, at now: Int64) -> LanePause {
+        disk.model.withLock { $0.pause(lane, by: caller, at: now) }
+    }
+
+    func resume(_ lane: Lane) -> Bool { disk.model.withLock { $0.resume(lane) } }
+
+    func pushes(to token: DeviceToken, of app: String, after cursor: Int64, limit: Int) -> [FoundPush] {
+        disk.model.withLock { $0.pushes(to: token, of: app, after: cursor, limit: limit) }
+    }
+
+    func deadLetter(_ id: APNsID, of app: String) -> DeadLetter? {
+        disk.model.withLock { $0.deadLetter(id, of: app) }
+    }
+
+    func deadLetters(of app: String, limit: Int) -> [DeadLetter] {
+        disk.model.withLock { $0.deadLetters(of: app, limit: limit) }
+    }
+
+    func cursor(of reader: String) -> Int64 { disk.model.withLock { $0.readers[reader] ?? 0 } }
+
+    func setCursor(_ cursor: Int64, of reader: String) {
+        disk.model.withLock { $0.readers[reader] = cursor }
     }
 }

@@ -30,7 +30,7 @@ package struct OutboxModel: Sendable {
     private var rows: [Int64: Row] = [:]
     private var numbers: [Name: Int64] = [:]
     private var ends: [Name: End] = [:]
-    private var dead: [DeadToken] = []
+    private var dead: [UnregisteredToken] = []
     private var deadOwners: [Int64: String] = [:]
     private var lastCursor: Int64 = 0
     package var readers: [String: Int64] = [:]
@@ -86,7 +86,7 @@ package struct OutboxModel: Sendable {
     }
 
     /// Whether a record of an unregistered token is about a push to it.
-    private func isRecord(_ record: DeadToken, of token: DeviceToken, _ push: OutboxPush) -> Bool {
+    private func isRecord(_ record: UnregisteredToken, of token: DeviceToken, _ push: OutboxPush) -> Bool {
         record.token == token && deadOwners[record.cursor] == push.lane.app
             && record.environment == push.lane.environment && record.topic == push.headers.topic ?? ""
     }
@@ -132,7 +132,7 @@ package struct OutboxModel: Sendable {
             claimed.remove(settlement.number)
             switch settlement.change {
             case .ended(let outcome):
-                end(settlement.number, outcome, isTokenDead: settlement.isTokenDead, at: now)
+                end(settlement.number, outcome, isTokenUnregistered: settlement.isTokenUnregistered, at: now)
             case .postponed(let time, let attempts, let unknownTries):
                 rows[settlement.number]?.readyAt = time
                 rows[settlement.number]?.attempts = attempts
@@ -141,7 +141,7 @@ package struct OutboxModel: Sendable {
         }
     }
 
-    private mutating func end(_ number: Int64, _ outcome: Outcome, isTokenDead: Bool = false, at now: Int64) {
+    private mutating func end(_ number: Int64, _ outcome: Outcome, isTokenUnregistered: Bool = false, at now: Int64) {
         guard let row = rows.removeValue(forKey: number) else { return }
         let name = Name(app: row.push.lane.app, id: row.push.id)
         // Who ends it may know nothing of what was tried before.
@@ -157,18 +157,18 @@ package struct OutboxModel: Sendable {
             }
             if let next = line.keys.min() { rows[next]?.readyAt = now }
         }
-        if isTokenDead, case .device(let token) = row.push.destination {
+        if isTokenUnregistered, case .device(let token) = row.push.destination {
             dead = dead.filter { !isRecord($0, of: token, row.push) }
             lastCursor += 1
             deadOwners[lastCursor] = name.app
             dead.append(
-                DeadToken(
+                UnregisteredToken(
                     cursor: lastCursor,
                     token: token,
                     environment: row.push.lane.environment,
                     topic: row.push.headers.topic ?? "",
                     unregisteredAt: outcome.unregisteredAt,
-                    learntAt: now,
+                    reportedAt: now,
                     reason: outcome.reason ?? ""
                 )
             )
@@ -221,11 +221,11 @@ package struct OutboxModel: Sendable {
         }
     }
 
-    package func deadTokens(of app: String, after cursor: Int64, limit: Int) -> [DeadToken] {
+    package func unregisteredTokens(of app: String, after cursor: Int64, limit: Int) -> [UnregisteredToken] {
         Array(dead.filter { $0.cursor > cursor && deadOwners[$0.cursor] == app }.prefix(limit))
     }
 
-    package mutating func revive(_ token: DeviceToken, of app: String) -> Bool {
+    package mutating func markRegistered(_ token: DeviceToken, of app: String) -> Bool {
         let count = dead.count
         dead.removeAll { $0.token == token && deadOwners[$0.cursor] == app }
         return dead.count < count

@@ -25,12 +25,8 @@ package actor OutboxMove {
     /// The number of pushes in one batch, whose payloads have up to 5 KB each.
     private static let pushBatch = 2_000
 
-    private nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`.
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-
     private let database: PostgreSQLOutbox
-    private let file: OutboxDatabase
+    private let file: SQLiteOutbox
     /// The numbers of apps in the database, by their numbers in the file.
     private var apps: [Int64: Int64] = [:]
     private var account = Account()
@@ -43,19 +39,12 @@ package actor OutboxMove {
     /// - Throws: ``OutboxError``, of kind `.inUse` while a relay uses the file.
     package init(from file: String, to address: String) async throws(OutboxError) {
         database = try await PostgreSQLOutbox(address: address, options: .init(name: "move"))
-        do {
-            loop = try EventLoop()
-            self.file = try OutboxDatabase(file: file, options: SQLiteOutbox.Options(), mustExist: true)
-        } catch let error as SQLiteError {
-            await database.close(isInOrder: true)
-            throw OutboxError(error, "the outbox \(file) cannot be used")
+        do throws(OutboxError) {
+            self.file = try await SQLiteOutbox(file: file, options: SQLiteOutbox.Options(), mustExist: true)
         } catch {
-            throw OutboxError(.unavailable, "\(error)")
+            await database.close(isInOrder: true)
+            throw error
         }
-    }
-
-    deinit {
-        loop.shutdown()
     }
 
     /// Moves all rows.
@@ -69,42 +58,44 @@ package actor OutboxMove {
         at now: Int64,
         progress: @Sendable (Account) -> Void = { _ in }
     ) async throws(OutboxError) -> Account {
-        for (name, number) in try reading({ $0.state.apps }) { apps[number] = try await database.number(of: name) }
+        let names = try await file.read { (tables) throws(SQLiteError) in tables.database.state.apps }
+        for (name, number) in names { apps[number] = try await database.apps.number(of: name) }
         try await moveDeadTokens()
         // Before the pushes, so that no relay sends pushes of a paused lane.
         try await movePauses()
         // Before the pushes, so that every dead letter has its outcome.
         while try await moveOutcomes() { progress(account) }
         while try await movePushes(at: now) { progress(account) }
+        await file.close(isInOrder: true)
         await database.close(isInOrder: true)
         return account
     }
 
     private func movePushes(at now: Int64) async throws(OutboxError) -> Bool {
-        let rows = try reading { (file) throws(SQLiteError) in
-            let statement = try file.connection.prepare(
+        let rows = try await file.read { (tables) throws(SQLiteError) in
+            let statement = try tables.database.connection.prepare(
                 """
-                SELECT \(OutboxStatements.pushColumns), fingerprint FROM push ORDER BY number
+                SELECT \(PushTable.columns), fingerprint FROM push ORDER BY number
                 LIMIT \(OutboxMove.pushBatch)
                 """
             )
             var rows: [MovingPush] = []
             while try statement.step() {
-                rows.append(MovingPush(statement, app: file.name(of: statement.integer(at: 1)), at: now))
+                rows.append(MovingPush(statement, app: tables.database.name(of: statement.integer(at: 1)), at: now))
             }
             return rows
         }
         guard let last = rows.last else { return false }
-        try await database.adopt(rows, apps: rows.map { apps[$0.appInFile] ?? 0 })
-        try writing("DELETE FROM push WHERE number <= ?", last.number)
+        try await database.connections.adopt(rows, apps: rows.map { apps[$0.appInFile] ?? 0 })
+        try await delete("push WHERE number <= ?", last.number)
         account.pushes += rows.count
         return true
     }
 
     private func moveOutcomes() async throws(OutboxError) -> Bool {
         // In the order of an index, so that one statement deletes a batch.
-        let rows = try reading { (file) throws(SQLiteError) in
-            let statement = try file.connection.prepare(
+        let rows = try await file.read { (tables) throws(SQLiteError) in
+            let statement = try tables.database.connection.prepare(
                 """
                 SELECT apns_id, app, environment, state, status, reason, unique_id, unregistered_at, attempts,
                     unknown_tries, fingerprint, accepted_at, ended_at
@@ -118,54 +109,51 @@ package actor OutboxMove {
             return rows
         }
         guard let last = rows.last else { return false }
-        try await database.adopt(rows, apps: rows.map { apps[$0.appInFile] ?? 0 })
+        try await database.connections.adopt(rows, apps: rows.map { apps[$0.appInFile] ?? 0 })
         let batch = "(ended_at, apns_id, app) <= (?, ?, ?)"
-        try writing("DELETE FROM outcome WHERE \(batch)", last.endedAt, last.id, last.appInFile)
+        try await delete("outcome WHERE \(batch)", last.endedAt, last.id, last.appInFile)
         account.outcomes += rows.count
         return true
     }
 
     private func moveDeadTokens() async throws(OutboxError) {
-        let (tokens, readers) = try reading { (file) throws(SQLiteError) in
-            let statement = try file.connection.prepare(
-                "SELECT \(OutboxStatements.deadTokenColumns), app FROM dead_token ORDER BY cursor"
+        let (tokens, readers) = try await file.read { (tables) throws(SQLiteError) in
+            let statement = try tables.database.connection.prepare(
+                "SELECT \(UnregisteredTokenTable.columns), app FROM dead_token ORDER BY cursor"
             )
-            var tokens: [(app: Int64, token: DeadToken)] = []
+            var tokens: [(app: Int64, token: UnregisteredToken)] = []
             while try statement.step() {
-                guard let token = DeadToken(statement) else { continue }
+                guard let token = UnregisteredToken(statement) else { continue }
                 tokens.append((statement.integer(at: 7), token))
             }
-            let names = try file.connection.prepare("SELECT name, cursor FROM reader WHERE name LIKE 'webhook %'")
+            let names = try tables.database.connection.prepare(
+                "SELECT name, cursor FROM reader WHERE name LIKE 'webhook %'"
+            )
             var readers: [(name: String, cursor: Int64)] = []
             while try names.step() { readers.append((names.text(at: 0), names.integer(at: 1))) }
             return (tokens, readers)
         }
         guard !tokens.isEmpty || !readers.isEmpty else { return }
-        try await database.adopt(tokens.map(\.token), apps: tokens.map { apps[$0.app] ?? 0 }, readers)
-        try writing("DELETE FROM dead_token")
-        try writing("DELETE FROM reader")
+        try await database.connections.adopt(tokens.map(\.token), apps: tokens.map { apps[$0.app] ?? 0 }, readers)
+        try await delete("dead_token")
+        try await delete("reader")
         account.deadTokens += tokens.count
     }
 
     private func movePauses() async throws(OutboxError) {
-        let pauses = try reading { (file) throws(SQLiteError) in try file.pauses() }
-        for pause in pauses { _ = try await database.pause(pause.lane, by: pause.caller, at: pause.since) }
-        try writing("DELETE FROM lane_pause")
-    }
-
-    private func reading<Value>(_ body: (OutboxDatabase) throws(SQLiteError) -> Value) throws(OutboxError) -> Value {
-        do throws(SQLiteError) {
-            return try body(file)
-        } catch {
-            throw OutboxError(error, "the file cannot be read")
+        for pause in try await file.records.pauses() {
+            _ = try await database.records.pause(pause.lane, by: pause.caller, at: pause.since)
         }
+        try await delete("lane_pause")
     }
 
-    private func writing<each Value: Bindable>(_ sql: String, _ values: repeat each Value) throws(OutboxError) {
-        do throws(SQLiteError) {
-            try file.connection.prepare(sql).run(with: repeat each values)
-        } catch {
-            throw OutboxError(error, "what was moved cannot be taken from the file")
+    /// Deletes the rows that a condition selects, which have been moved.
+    private func delete<each Value: Bindable & Sendable>(
+        _ rows: String,
+        _ values: repeat each Value
+    ) async throws(OutboxError) {
+        try await file.change { (tables) throws(SQLiteError) in
+            try tables.database.connection.prepare("DELETE FROM " + rows).run(with: repeat each values)
         }
     }
 }
@@ -220,13 +208,13 @@ struct MovingOutcome: Sendable {
     }
 }
 
-extension PostgreSQLOutbox {
+extension DatabaseConnections {
     fileprivate func adopt(_ rows: [MovingPush], apps: [Int64]) async throws(OutboxError) {
         let pushes = rows.map(\.push)
         let places = pushes.map(\.destination.columns)
-        try await inquire(
+        try await query(
             .accepting,
-            "SELECT martlet.adopt_pushes(\(Self.places(22)))",
+            "SELECT martlet.adopt_pushes(\(Parameter.places(22)))",
             [
                 .integers(apps), .flags(pushes.map(\.lane.environment.isProduction)),
                 .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
@@ -245,9 +233,9 @@ extension PostgreSQLOutbox {
 
     fileprivate func adopt(_ rows: [MovingOutcome], apps: [Int64]) async throws(OutboxError) {
         let outcomes = rows.map(\.outcome)
-        try await inquire(
+        try await query(
             .accepting,
-            "SELECT martlet.adopt_outcomes(\(Self.places(13)))",
+            "SELECT martlet.adopt_outcomes(\(Parameter.places(13)))",
             [
                 .identifiers(rows.map(\.id)), .integers(apps), .flags(rows.map(\.environment.isProduction)),
                 .texts(outcomes.map(\.state.rawValue)), .integers(outcomes.map { $0.status.map(Int64.init) }),
@@ -260,23 +248,20 @@ extension PostgreSQLOutbox {
     }
 
     fileprivate func adopt(
-        _ tokens: [DeadToken],
+        _ tokens: [UnregisteredToken],
         apps: [Int64],
         _ readers: [(name: String, cursor: Int64)]
     ) async throws(OutboxError) {
-        try await inquire(
+        try await query(
             .accepting,
-            "SELECT martlet.adopt_dead_tokens(\(Self.places(10)))",
+            "SELECT martlet.adopt_dead_tokens(\(Parameter.places(10)))",
             [
                 .integers(apps), .texts(tokens.map(\.token.hex)),
                 .flags(tokens.map(\.environment.isProduction)), .texts(tokens.map(\.topic)),
                 .integers(tokens.map(\.cursor)), .integers(tokens.map(\.unregisteredAt)),
-                .integers(tokens.map(\.learntAt)), .texts(tokens.map(\.reason)), .texts(readers.map(\.name)),
+                .integers(tokens.map(\.reportedAt)), .texts(tokens.map(\.reason)), .texts(readers.map(\.name)),
                 .integers(readers.map(\.cursor)),
             ]
         ) { _ in }
     }
-
-    /// Returns a list of parameters for a statement: `$1, $2` and so on.
-    static func places(_ count: Int) -> String { (1...count).map { "$\($0)" }.joined(separator: ", ") }
 }

@@ -14,14 +14,14 @@ final class PipelinedConnection {
     private let session: Session
     private let loop: EventLoop
     /// The maximum time to wait for the next result before the connection is closed.
-    private let answerTime: Duration
+    private let resultTimeout: Duration
     private var watcher: SocketWatcher?
     private var waiting: [PendingStatement] = []
-    private var answeredAt: MonotonicTime
+    private var lastResultAt: MonotonicTime
     private var deadline: LoopTimer?
     private var willFlush = false
     /// A callback for notifications (`NOTIFY`).
-    var onNotice: () -> Void = {}
+    var onNotification: () -> Void = {}
     /// A callback that is called once, when the connection is closed or lost.
     var onEnd: (PostgreSQLError) -> Void = { _ in }
     var serverProcess: Int64 { session.serverProcess }
@@ -31,13 +31,13 @@ final class PipelinedConnection {
     /// - Parameters:
     ///   - session: The session.
     ///   - loop: The event loop of the connection.
-    ///   - answerTime: The maximum time to wait for the next result before the connection is closed.
+    ///   - resultTimeout: The maximum time to wait for the next result before the connection is closed.
     /// - Throws: ``TransportError`` when the event loop cannot monitor the socket.
-    init(_ session: Session, on loop: EventLoop, answerTime: Duration) throws(TransportError) {
+    init(_ session: Session, on loop: EventLoop, resultTimeout: Duration) throws(TransportError) {
         self.session = session
         self.loop = loop
-        self.answerTime = answerTime
-        answeredAt = loop.now
+        self.resultTimeout = resultTimeout
+        lastResultAt = loop.now
         // Shutting the event loop down releases the connection without `close()`, and an event may have arrived by
         // then.
         watcher = try SocketWatcher(descriptor: session.descriptor, on: loop) { [weak self] _ in self?.becameReady() }
@@ -45,15 +45,15 @@ final class PipelinedConnection {
     }
 
     /// Sends a statement; all statements of one turn of the event loop are sent in one write.
-    func ask(_ sql: String, _ parameters: [Parameter], _ completion: @escaping Completion) {
+    func send(_ sql: String, _ parameters: [Parameter], _ completion: @escaping Completion) {
         guard watcher != nil else { return completion(.failure(.disconnected("the connection was closed"))) }
         waiting.append(PendingStatement(sentAt: loop.now, completion: completion))
         do throws(PostgreSQLError) {
-            try session.ask(sql, parameters)
+            try session.send(sql, parameters)
         } catch {
             return end(error)
         }
-        watchAnswers()
+        watchDeadline()
         guard !willFlush else { return }
         willFlush = true
         loop.atEndOfTurn { [weak self] in self?.flush() }
@@ -77,17 +77,17 @@ final class PipelinedConnection {
     private func becameReady() {
         do throws(PostgreSQLError) {
             try session.receive()
-            while let answer = try session.nextAnswer(), !waiting.isEmpty {
+            while let result = try session.nextResult(), !waiting.isEmpty {
                 let completion = waiting.removeFirst().completion
-                answeredAt = loop.now
-                switch answer {
+                lastResultAt = loop.now
+                switch result {
                 case .rows(let rows): completion(.success(rows))
                 case .failed(let error): completion(.failure(error))
                 }
             }
-            var hasNotice = false
-            while session.nextNotice() != nil { hasNotice = true }
-            if hasNotice { onNotice() }
+            var hasNotification = false
+            while session.nextNotification() != nil { hasNotification = true }
+            if hasNotification { onNotification() }
             flush()
         } catch {
             end(error)
@@ -95,20 +95,20 @@ final class PipelinedConnection {
     }
 
     /// Closes the connection when the next result takes too long, because a server that hangs keeps its sockets open.
-    private func watchAnswers() {
+    private func watchDeadline() {
         guard deadline == nil, let time = nextDeadline else { return }
         deadline = loop.schedule(after: time.duration(since: loop.now)) { [weak self] in
             guard let self else { return }
             deadline = nil
-            guard let time = nextDeadline, time <= loop.now else { return watchAnswers() }
-            end(.noAnswer(for: answerTime))
+            guard let time = nextDeadline, time <= loop.now else { return watchDeadline() }
+            end(.noAnswer(for: resultTimeout))
         }
     }
 
     /// The deadline of the next result; nil when no statement waits.
     private var nextDeadline: MonotonicTime? {
         guard watcher != nil, let first = waiting.first else { return nil }
-        return max(first.sentAt, answeredAt).advanced(by: answerTime)
+        return max(first.sentAt, lastResultAt).advanced(by: resultTimeout)
     }
 
     private func end(_ error: PostgreSQLError) {

@@ -15,11 +15,28 @@ extension PostgreSQLOutbox {
     private struct Entry {
         var push: OutboxPush
         var app: Int64
+
+        /// Returns the parameters of `martlet.accept`.
+        static func parameters(_ entries: ArraySlice<Entry>, at now: Int64) -> [Parameter] {
+            let pushes = entries.map(\.push)
+            let columns = pushes.map(\.destination.columns)
+            return [
+                .integer(now), .integers(entries.map(\.app)), .flags(pushes.map(\.lane.environment.isProduction)),
+                .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
+                .byteLists(pushes.map(\.fingerprint)), .texts(columns.map(\.token)), .texts(columns.map(\.channel)),
+                .texts(columns.map(\.bundle)), .texts(pushes.map(\.headers.pushType)),
+                .texts(pushes.map(\.headers.topic)), .texts(pushes.map(\.headers.priority)),
+                .texts(pushes.map(\.headers.expiration)), .texts(pushes.map(\.headers.collapseID)),
+                .texts(pushes.map(\.traceParent)), .texts(pushes.map(\.orderKey)),
+                .integers(pushes.map(\.notBefore)), .integers(pushes.map(\.expiresAt)),
+                .byteLists(pushes.map(\.payload)),
+            ]
+        }
     }
 
     package func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance] {
-        for app in Set(pushes.map(\.lane.app)) { _ = try await number(of: app) }
-        guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
+        for app in Set(pushes.map(\.lane.app)) { _ = try await apps.number(of: app) }
+        try await connections.checkOpen()
         return try await withCheckedContinuation { continuation in
             if accepting.add(AcceptPiece(pushes: pushes, now: now, continuation: continuation)) {
                 // The callers that are already queued run first, and join the same commit.
@@ -38,10 +55,10 @@ extension PostgreSQLOutbox {
 
     private func accept(_ pieces: [AcceptPiece]) async {
         let entries = pieces.flatMap { piece in
-            piece.pushes.map { Entry(push: $0, app: number(ofKnown: $0.lane.app) ?? 0) }
+            piece.pushes.map { Entry(push: $0, app: apps.number(ofKnown: $0.lane.app) ?? 0) }
         }
-        noteTime(pieces.last?.now ?? 0)
-        let room = max(0, min(entries.count, options.limit - count))
+        progress.noteTime(pieces.last?.now ?? 0)
+        let room = max(0, min(entries.count, options.limit - backlogCount.pushes))
         let start = ContinuousClock.now
         let result: Result<[Acceptance], OutboxError>
         do throws(OutboxError) {
@@ -63,36 +80,21 @@ extension PostgreSQLOutbox {
 
     private func accept(_ entries: ArraySlice<Entry>, at now: Int64) async throws(OutboxError) -> [Acceptance] {
         guard !entries.isEmpty else { return [] }
-        let tokens = entries.map(\.push)
-        let exceptions = try await inquire(.accepting, Self.acceptQuestion, parameters(entries, at: now)) { rows in
-            rows.all.map { row in (Int(row.integer(at: 0)) - 1, Acceptance(row, tokens)) }
+        let pushes = entries.map(\.push)
+        let exceptions = try await connections.query(.accepting, Self.acceptSQL, Entry.parameters(entries, at: now)) {
+            rows in
+            rows.all.map { row in (Int(row.integer(at: 0)) - 1, Acceptance(row, pushes)) }
         }
         var answers = [Acceptance](repeating: .accepted, count: entries.count)
         for (place, answer) in exceptions { answers[place] = answer }
-        count += answers.count { $0 == .accepted }
+        backlogCount.pushes += answers.count { $0 == .accepted }
         // Later pushes may have been claimed while these were stored.
-        notePushes(due: now)
+        progress.notePushes(due: now)
         return answers
     }
 
-    private static let acceptQuestion =
-        "SELECT * FROM martlet.accept(\(places(19)))"
-
-    private func parameters(_ entries: ArraySlice<Entry>, at now: Int64) -> [Parameter] {
-        let pushes = entries.map(\.push)
-        let columns = pushes.map(\.destination.columns)
-        return [
-            .integer(now), .integers(entries.map(\.app)), .flags(pushes.map(\.lane.environment.isProduction)),
-            .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
-            .byteLists(pushes.map(\.fingerprint)), .texts(columns.map(\.token)), .texts(columns.map(\.channel)),
-            .texts(columns.map(\.bundle)), .texts(pushes.map(\.headers.pushType)),
-            .texts(pushes.map(\.headers.topic)), .texts(pushes.map(\.headers.priority)),
-            .texts(pushes.map(\.headers.expiration)), .texts(pushes.map(\.headers.collapseID)),
-            .texts(pushes.map(\.traceParent)), .texts(pushes.map(\.orderKey)),
-            .integers(pushes.map(\.notBefore)), .integers(pushes.map(\.expiresAt)),
-            .byteLists(pushes.map(\.payload)),
-        ]
-    }
+    private static let acceptSQL =
+        "SELECT * FROM martlet.accept(\(Parameter.places(19)))"
 }
 
 extension Acceptance {
@@ -104,13 +106,13 @@ extension Acceptance {
             self = isSame != 0 ? status.map(Acceptance.duplicate) ?? .full : .conflict
         } else if let cursor = row.optionalInteger(at: 14), case .device(let token) = push.destination {
             self = .suppressed(
-                DeadToken(
+                UnregisteredToken(
                     cursor: cursor,
                     token: token,
                     environment: push.lane.environment,
                     topic: push.headers.topic ?? "",
                     unregisteredAt: row.optionalInteger(at: 15),
-                    learntAt: row.integer(at: 16),
+                    reportedAt: row.integer(at: 16),
                     reason: row.text(at: 17)
                 )
             )

@@ -17,70 +17,47 @@ extension PostgreSQLOutbox {
         limit: Int,
         at now: Int64
     ) async throws(OutboxError) -> Claim {
-        let app = try await number(of: lane.app)
-        let key = QueueKey(lane: lane, urgency: urgency)
-        let place: [Parameter] = [
+        let app = try await apps.number(of: lane.app)
+        let key = ClaimProgress.QueueKey(lane: lane, urgency: urgency)
+        let queue: [Parameter] = [
             .integer(app), .flag(lane.environment.isProduction), .integer(Int64(urgency.rawValue)),
         ]
-        let start = watermarks[key, default: Watermark()].startOfClaim(at: .now)
-        let node = node
-        let question: [Parameter] =
-            [.integer(node)] + place + [.integer(start), .integer(now), .integer(Int64(limit))]
-        claimsUnderWay += 1
-        defer { claimsUnderWay -= 1 }
-        try checkOpen()
+        let start = progress.beginClaim(of: key, at: .now)
+        defer { progress.endClaim() }
+        let node = await membership.number
+        try await connections.checkOpen()
         let due: [(push: ClaimedPush, readyAt: Int64)]
         do throws(PostgreSQLError) {
-            due = try await ask(
+            due = try await connections.run(
                 .delivering,
                 "SELECT * FROM martlet.claim($1, $2, $3, $4, $5, $6, $7)",
-                question
+                [.integer(node)] + queue + [.integer(start), .integer(now), .integer(Int64(limit))]
             ) { rows in
                 rows.all.map { (push: ClaimedPush($0, lane: lane), readyAt: $0.integer(at: 1)) }
             }
         } catch {
-            let failure = OutboxError(error, "the outbox in PostgreSQL cannot be used")
-            guard error.state == Schema.missingNode else { throw failure }
+            guard error.state == OutboxSchema.missingNode else { throw OutboxError(error) }
             try? await registerAgain(insteadOf: node)
-            guard node != self.node else { throw failure }
+            guard await membership.number != node else { throw OutboxError(error) }
             return Claim(pushes: [], nextDue: now)
         }
         // Claims under the previous number have been released, or will be.
-        guard node == self.node else { return Claim(pushes: [], nextDue: now) }
-        held.formUnion(due.map(\.push.number))
+        guard await membership.number == node else { return Claim(pushes: [], nextDue: now) }
         let isAll = due.count < limit
-        let seen = isAll ? now : due.last?.readyAt ?? now
-        watermarks[key]?.advance(to: seen)
-        if !due.isEmpty { watch.noteWork() }
-        guard isAll else { return Claim(pushes: due.map(\.push), nextDue: seen) }
-        let nextDue = try? await inquire(
+        let end = isAll ? now : due.last?.readyAt ?? now
+        progress.noteClaim(due.lazy.map(\.push.number), of: key, through: end)
+        if !due.isEmpty { polls.noteWork() }
+        guard isAll else { return Claim(pushes: due.map(\.push), nextDue: end) }
+        let nextDue = try? await connections.query(
             .delivering,
             "SELECT martlet.next_due($1, $2, $3, $4)",
-            place + [.integer(now)]
+            queue + [.integer(now)]
         ) { $0.first?.optionalInteger(at: 0) }
         return Claim(pushes: due.map(\.push), nextDue: nextDue ?? nil)
     }
 
-    /// Searches earlier times again when the clock was set back, because new pushes are due before those already
-    /// claimed.
-    func noteTime(_ now: Int64) {
-        if now < latestTime - Watermark.lookBack {
-            for key in watermarks.keys { watermarks[key]?.startOver() }
-        } else if now < latestTime {
-            for key in watermarks.keys { watermarks[key]?.expectStragglers() }
-        }
-        latestTime = now
-    }
-
-    /// Notes that this node has made pushes due at a time.
-    ///
-    /// All watermarks are updated, which costs less than finding the lanes concerned.
-    func notePushes(due now: Int64) {
-        for key in watermarks.keys { watermarks[key]?.notePush(due: now) }
-    }
-
     package func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
-        guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
+        try await connections.checkOpen()
         try await withCheckedContinuation { continuation in
             if settling.add(SettlePiece(settlements: settlements, now: now, continuation: continuation)) {
                 loop.atEndOfTurn { [self] in assumeIsolated { $0.settleNext() } }
@@ -93,7 +70,7 @@ extension PostgreSQLOutbox {
         Task {
             let result: Result<Void, OutboxError>
             do throws(OutboxError) {
-                result = .success(try await settleAll(pieces.flatMap(\.settlements), at: pieces.last?.now ?? 0))
+                result = .success(try await store(pieces.flatMap(\.settlements), at: pieces.last?.now ?? 0))
             } catch {
                 result = .failure(error)
             }
@@ -102,27 +79,26 @@ extension PostgreSQLOutbox {
         }
     }
 
-    private func settleAll(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
-        noteTime(now)
+    private func store(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
+        progress.noteTime(now)
+        let node = await membership.number
         let rows = settlements.map(SettlementRow.init)
         let start = ContinuousClock.now
-        try await inquire(
+        try await connections.query(
             .delivering,
-            "SELECT martlet.settle(\(Self.places(12)))",
+            "SELECT martlet.settle(\(Parameter.places(12)))",
             [
                 .integer(now), .integer(node), .integers(settlements.map(\.number)), .texts(rows.map(\.state)),
                 .integers(rows.map(\.status)), .texts(rows.map(\.reason)), .texts(rows.map(\.uniqueID)),
                 .integers(rows.map(\.unregisteredAt)), .integers(rows.map(\.until)),
                 .integers(rows.map(\.attempts)), .integers(rows.map(\.unknownTries)),
-                .flags(settlements.map(\.isTokenDead)),
+                .flags(settlements.map(\.isTokenUnregistered)),
             ]
         ) { _ in }
         measures.commitTimes.observe(ContinuousClock.now - start)
         measures.commitSizes.observe(Double(settlements.count))
-        held.subtract(settlements.map(\.number))
-        // Pushes that waited behind those that have ended are due now.
-        notePushes(due: now)
-        count -= rows.count { $0.state != nil }
+        progress.noteSettled(settlements.lazy.map(\.number), at: now)
+        backlogCount.pushes -= rows.count { $0.state != nil }
     }
 }
 

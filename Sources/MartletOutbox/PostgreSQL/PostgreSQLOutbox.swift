@@ -3,12 +3,12 @@ internal import MartletTransport
 
 /// An outbox of several machines: a PostgreSQL database that their relays share.
 ///
-/// The rules between the relays are implemented in functions of the database (``Schema``). This actor calls them, many
-/// pushes at a time, over four pipelined connections: one accepts pushes, one claims them and stores their outcomes,
-/// one runs short statements, and one runs the statements that may take long. Each relay is a node with a lease, which
-/// it renews. The claims of a node are its own until its lease expires; then the first node that notices releases them
-/// and marks the pushes as possibly sent.
-package actor PostgreSQLOutbox {
+/// The rules between the relays are implemented in functions of the database (``OutboxSchema``). This actor calls them,
+/// many pushes at a time, over four pipelined connections: one accepts pushes, one claims them and stores their
+/// outcomes, one runs short statements, and one runs the statements that may take long. Each relay is a node with a
+/// lease, which it renews. The claims of a node are its own until its lease expires; then the first node that notices
+/// releases them and marks the pushes as possibly sent.
+package actor PostgreSQLOutbox: SharedOutbox {
     /// The options of an outbox in a database.
     package struct Options: Sendable {
         /// The maximum number of pushes that have not ended, in all nodes together; 10 million by default.
@@ -45,78 +45,29 @@ package actor PostgreSQLOutbox {
         }
     }
 
-    /// The purpose of a connection.
-    enum Purpose: String, CaseIterable {
-        case accepting
-        case delivering
-        /// Statements that need a few rows: a server that does not answer them is taken to hang.
-        case watching
-        /// Statements that may read whole tables, and the heartbeat, which may release the claims of other nodes.
-        case maintaining
-
-        /// The factor of ``Options/statementTime`` for a statement.
-        var timeoutFactor: Int {
-            switch self {
-            case .watching: 1
-            case .accepting, .delivering: 6
-            case .maintaining: 20
-            }
-        }
-    }
-
-    /// One urgency of a lane that this node delivers.
-    struct QueueKey: Hashable {
-        var lane: Lane
-        var urgency: Urgency
-    }
+    /// The time before the first retry of opening; it doubles up to ``longestRetry``.
+    private static let firstRetry = Duration.milliseconds(250)
+    private static let longestRetry = Duration.seconds(2)
 
     nonisolated let loop: EventLoop
-    let connections: Connections
+    let connections: DatabaseConnections
+    let apps: AppNumbers
+    let membership: NodeMembership
     /// The executor of the actor, required by `Actor`.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
-    let address: String
     let options: Options
-    /// The error of the last failed connection for each purpose.
-    var problems: [Purpose: PostgreSQLError] = [:]
-    /// The server's processes of lost connections, which may still execute statements.
-    var lostProcesses: [Purpose: Int64] = [:]
-    /// The reason why the outbox is not open yet; nil once it is open.
-    var openingProblem: OutboxError?
-    var isOpen = false
-    var isClosed = false
-    /// The data that this node publishes for other nodes.
-    var facts = "{}"
-    /// The number of this node; it gets another after its lease has expired and it was deleted.
-    var node: Int64 = 0
-    /// The registration under way, after other nodes took over this node's claims.
-    var registration: Task<Result<Void, PostgreSQLError>, Never>?
-    private var apps: [String: Int64] = [:]
-
     var accepting = StatementBatcher<AcceptPiece>()
     var settling = StatementBatcher<SettlePiece>()
-    /// The numbers of pushes that are claimed and not settled.
-    var held: Set<Int64> = []
-    /// The number of claims without a result.
-    var claimsUnderWay = 0
-    /// The time until which the server may still finish a claim whose connection was lost.
-    var lostClaimsUntil = ContinuousClock.now
-    /// The progress of claims in each lane and urgency.
-    var watermarks: [QueueKey: Watermark] = [:]
-    /// The time that a caller passed last.
-    var latestTime = Int64.min / 2
-    var watch = Watch()
-    /// The number of pushes that have not ended, in all nodes: the last count, adjusted by this node's changes since.
-    var count = 0
-    var countedBacklog: [Backlog] = []
-    var nextCount = ContinuousClock.now
+    var progress = ClaimProgress()
+    var polls = PollSchedule()
+    var backlogCount = BacklogCount()
     package var measures = OutboxMeasures()
 
-    package nonisolated let news: AsyncStream<OutboxNews>
-    nonisolated let newsOut: AsyncStream<OutboxNews>.Continuation
-
-    /// Returns whether a text has the form of a connection string of libpq.
-    package static func isAddress(_ text: String) -> Bool { Session.isAddress(text) }
+    package nonisolated let events: AsyncStream<OutboxEvent>
+    nonisolated let eventsOut: AsyncStream<OutboxEvent>.Continuation
+    package nonisolated var fleet: any OutboxFleet { membership }
+    package nonisolated var records: any OutboxRecords { PostgreSQLRecords(connections: connections, apps: apps) }
 
     /// Connects to a database with tables of this version.
     ///
@@ -125,136 +76,65 @@ package actor PostgreSQLOutbox {
     ///   - options: The options.
     /// - Throws: ``OutboxError`` of kind `.unavailable` or `.unreachable`, with advice.
     package init(address: String, options: Options = Options()) async throws(OutboxError) {
-        self.address = address
         self.options = options
-        (news, newsOut) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(10_000))
+        (events, eventsOut) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(10_000))
         do {
-            connections = try Connections()
+            connections = try DatabaseConnections(to: address, options: options)
         } catch {
             throw OutboxError(.unavailable, "\(error)")
         }
         loop = connections.loop
+        apps = AppNumbers(connections)
+        membership = NodeMembership(connections, apps, options: options)
         do throws(PostgreSQLError) {
             try await open()
         } catch {
-            let problem = OutboxError(error, "the outbox in PostgreSQL cannot be used")
+            let problem = OutboxError(error)
             guard options.retriesOpening, error.kind.mayPass else {
-                disconnect()
+                await connections.close()
+                eventsOut.finish()
                 throw problem
             }
-            openingProblem = problem
+            await connections.noteOpening(problem)
             retryOpening(after: Self.firstRetry)
         }
     }
 
-    package func close(isInOrder: Bool) async {
-        guard !isClosed else { return }
-        isClosed = true
-        // If this fails, the lease expires.
-        try? await ask(.watching, "SELECT martlet.leave($1, $2)", [.integer(node), .flag(!isInOrder)]) { _ in }
-        disconnect()
+    /// Opens the connections and registers this node.
+    private func open() async throws(PostgreSQLError) {
+        try await connections.open { [weak self] event in self?.assumeIsolated { $0.handle(event) } }
+        try await membership.register()
+        try await apps.load()
+        // A count that takes too long must not keep the outbox closed; each heartbeat repeats it.
+        try? await countPushes()
+        await connections.noteOpening(nil)
+        scheduleHeartbeat()
+        schedulePoll()
     }
 
-    // MARK: Statements
-
-    /// Runs a statement and reads its result on the event loop; retries up to four times after a conflict.
-    func ask<Value: Sendable>(
-        _ purpose: Purpose,
-        _ sql: String,
-        _ parameters: [Parameter] = [],
-        _ read: @escaping @Sendable (Rows) -> Value
-    ) async throws(PostgreSQLError) -> Value {
-        for _ in 0..<4 {
-            do throws(PostgreSQLError) {
-                return try await askOnce(purpose, sql, parameters, read)
-            } catch {
-                guard error.kind == .conflict else { throw error }
-            }
+    /// Schedules an attempt to open the outbox, and further attempts until it succeeds.
+    private func retryOpening(after delay: Duration) {
+        loop.schedule(after: delay) { [weak self] in
+            guard let self else { return }
+            let next = min(delay * 2, Self.longestRetry)
+            Task(executorPreference: LoopTaskExecutor(loop)) { await self.tryToOpen(next: next) }
         }
-        return try await askOnce(purpose, sql, parameters, read)
     }
 
-    private func askOnce<Value: Sendable>(
-        _ purpose: Purpose,
-        _ sql: String,
-        _ parameters: [Parameter],
-        _ read: @escaping @Sendable (Rows) -> Value
-    ) async throws(PostgreSQLError) -> Value {
-        guard let link = connections.links[purpose] else {
-            throw problems[purpose] ?? .disconnected("there is no connection")
-        }
-        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Answered<Value>, Never>) in
-            link.ask(sql, parameters) { continuation.resume(returning: $0.map(read)) }
-        }
-        return try result.get()
-    }
-
-    private typealias Answered<Value> = Result<Value, PostgreSQLError>
-
-    /// Runs a statement, with PostgreSQL's error as an error of the outbox.
-    func inquire<Value: Sendable>(
-        _ purpose: Purpose,
-        _ sql: String,
-        _ parameters: [Parameter] = [],
-        _ read: @escaping @Sendable (Rows) -> Value
-    ) async throws(OutboxError) -> Value {
-        try checkOpen()
+    private func tryToOpen(next delay: Duration) async {
+        guard await !connections.isClosed else { return }
         do throws(PostgreSQLError) {
-            return try await ask(purpose, sql, parameters, read)
+            try await open()
         } catch {
-            throw OutboxError(error, "the outbox in PostgreSQL cannot be used")
+            await connections.noteOpening(OutboxError(error))
+            retryOpening(after: delay)
         }
     }
 
-    /// Throws the error that explains why the outbox cannot be used; returns while it is open.
-    func checkOpen() throws(OutboxError) {
-        guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
-        if let openingProblem { throw openingProblem }
-    }
-
-    // MARK: Apps
-
-    /// Returns the number of an app, which is assigned on its first use.
-    func number(of app: String) async throws(OutboxError) -> Int64 {
-        if let number = apps[app] { return number }
-        let number = try await inquire(.watching, "SELECT martlet.app_number($1)", [.text(app)]) {
-            $0.first?.integer(at: 0) ?? 0
-        }
-        apps[app] = number
-        return number
-    }
-
-    /// Returns the number of a known app; nil for others.
-    func number(ofKnown app: String) -> Int64? { apps[app] }
-
-    func readApps() async throws(PostgreSQLError) {
-        let all = try await ask(.watching, "SELECT name, number FROM martlet.app") { rows in
-            rows.all.map { ($0.text(at: 0), $0.integer(at: 1)) }
-        }
-        apps = Dictionary(all) { first, _ in first }
-    }
-
-    /// Returns the name of an app by its number, which any node may have assigned.
-    func name(of app: Int64) async throws(OutboxError) -> String {
-        if let name = apps.first(where: { $0.value == app })?.key { return name }
-        let name = try await inquire(.watching, "SELECT name FROM martlet.app WHERE number = $1", [.integer(app)]) {
-            $0.first?.text(at: 0) ?? ""
-        }
-        apps[name] = app
-        return name
-    }
-}
-
-extension OutboxError {
-    init(_ error: PostgreSQLError, _ what: String) {
-        let kind: Kind =
-            switch error.kind {
-            case .full: .full
-            case .corrupt: .damaged
-            case .disconnected, .noAnswer: .unreachable
-            case .unavailable, .conflict, .undefined, .other: .unavailable
-            }
-        let advice = error.kind == .undefined ? ": run martlet relay migrate" : ""
-        self.init(kind, "\(what): \(error)\(advice)")
+    package func close(isInOrder: Bool) async {
+        guard await connections.beginClosing() else { return }
+        await membership.leave(isInOrder: isInOrder)
+        await connections.close()
+        eventsOut.finish()
     }
 }

@@ -3,6 +3,9 @@ internal import MartletPostgreSQL
 
 extension Parameter {
     static func identifier(_ id: APNsID) -> Parameter { .identifier(id.bytes) }
+
+    /// Returns a list of parameters for a statement: `$1, $2` and so on.
+    static func places(_ count: Int) -> String { (1...count).map { "$\($0)" }.joined(separator: ", ") }
 }
 
 extension PushEnvironment {
@@ -79,7 +82,7 @@ extension ClaimedPush {
     }
 }
 
-extension DeadToken {
+extension UnregisteredToken {
     /// Reads seven columns: cursor, token, environment, topic, time of unregistration, time of the report, reason.
     init?(_ row: Row) {
         guard let token = try? DeviceToken(hex: row.text(at: 1)) else { return nil }
@@ -89,7 +92,7 @@ extension DeadToken {
             environment: PushEnvironment(isProduction: row.flag(at: 2)),
             topic: row.text(at: 3),
             unregisteredAt: row.optionalInteger(at: 4),
-            learntAt: row.integer(at: 5),
+            reportedAt: row.integer(at: 5),
             reason: row.text(at: 6)
         )
     }

@@ -16,11 +16,11 @@ struct Watermark {
     /// Returns the start of the next claim's range.
     mutating func startOfClaim(at clock: ContinuousClock.Instant) -> Int64 {
         defer { earliestOwn = .max }
-        return min(startOfLook(at: clock), earliestOwn)
+        return min(startOfPoll(at: clock), earliestOwn)
     }
 
     /// Returns the start of the next poll's range.
-    mutating func startOfLook(at clock: ContinuousClock.Instant) -> Int64 {
+    mutating func startOfPoll(at clock: ContinuousClock.Instant) -> Int64 {
         guard clock >= nextLookBack else { return frontier }
         nextLookBack = clock + Watermark.interval
         return frontier < .min + Watermark.lookBack ? .min : frontier - Watermark.lookBack
@@ -32,8 +32,8 @@ struct Watermark {
     mutating func advance(to time: Int64) { frontier = max(frontier, time) }
 
     /// Makes the next search include ``lookBack``, because a push may have been committed late.
-    mutating func expectStragglers() { nextLookBack = .now }
+    mutating func expectLatePushes() { nextLookBack = .now }
 
     /// Makes the next claim search all times, because a push was committed very late.
-    mutating func startOver() { self = Watermark() }
+    mutating func searchAllTimes() { self = Watermark() }
 }

@@ -2,7 +2,7 @@ internal import CMartletSQL
 internal import MartletCore
 internal import MartletSQLite
 
-/// The tables of an outbox and their state in memory.
+/// The file of an outbox, its transactions, the numbers of apps, and the state that is kept in memory.
 ///
 /// All calls must come from one thread.
 final class OutboxDatabase {
@@ -14,13 +14,6 @@ final class OutboxDatabase {
         func isBefore(_ readyAt: Int64, _ number: Int64) -> Bool {
             (self.readyAt, self.number) < (readyAt, number)
         }
-    }
-
-    /// One urgency of a lane, as stored in rows.
-    struct UrgencyQueue: Hashable {
-        var app: Int64
-        var environment: PushEnvironment
-        var urgency: Urgency
     }
 
     /// The state that is restored when a change is rolled back.
@@ -36,7 +29,7 @@ final class OutboxDatabase {
         var nextNumber: Int64 = 1
         /// The number of pushes that have not ended.
         var counts: [Lane: Int] = [:]
-        var hasDeadTokens = false
+        var hasUnregisteredTokens = false
     }
 
     /// The scripts that upgrade older files, each from the version of its index to the next.
@@ -52,7 +45,7 @@ final class OutboxDatabase {
     private static let roomInterval = Duration.seconds(1)
 
     let connection: Connection
-    let statements: OutboxStatements
+    private let addApp: Statement
     let limit: Int
     var state = LoadedState()
     private var nextSearchForRoom = ContinuousClock.now
@@ -61,7 +54,7 @@ final class OutboxDatabase {
     var count: Int { state.counts.values.reduce(0, +) }
 
     /// Opens a file, or creates it unless it must exist.
-    init(file: String, options: SQLiteOutbox.Options, mustExist: Bool = false) throws(SQLiteError) {
+    init(file: String, options: SQLiteOutbox.Options, mustExist: Bool) throws(SQLiteError) {
         var opening = Connection.Options(synchronous: options.durability == .full ? .full : .normal)
         opening.busyTimeout = .seconds(1)
         opening.mustExist = mustExist
@@ -72,9 +65,9 @@ final class OutboxDatabase {
             "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = \(OutboxDatabase.longestLog);"
         )
         try connection.migrate(OutboxDatabase.migrations)
-        statements = try OutboxStatements(connection)
+        addApp = try connection.prepare("INSERT INTO app (name) VALUES (?)")
         limit = options.limit
-        try change { (database) throws(SQLiteError) in try database.markOutcomesUnknown() }
+        try change { () throws(SQLiteError) in try markOutcomesUnknown() }
         try loadState()
     }
 
@@ -102,7 +95,7 @@ final class OutboxDatabase {
         try count("INDEXED BY push_ready WHERE ready_at IS NOT NULL")
         try count("INDEXED BY push_order WHERE in_line = 1 AND ready_at IS NULL")
         let tokens = try connection.prepare("SELECT 1 FROM dead_token LIMIT 1")
-        state.hasDeadTokens = try tokens.step()
+        state.hasUnregisteredTokens = try tokens.step()
     }
 
     /// Records that no push is claimed.
@@ -123,7 +116,7 @@ final class OutboxDatabase {
     /// Makes a change in a transaction: either all of it is stored or none.
     ///
     /// When the disk is full, it is tried again after a checkpoint, which may free space in the log.
-    func change<Value>(_ body: (OutboxDatabase) throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
+    func change<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
         do throws(SQLiteError) {
             return try changeOnce(body)
         } catch {
@@ -144,11 +137,11 @@ final class OutboxDatabase {
     }
 
     private func changeOnce<Value>(
-        _ body: (OutboxDatabase) throws(SQLiteError) -> Value
+        _ body: () throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {
         let before = state
         do throws(SQLiteError) {
-            return try connection.transaction { () throws(SQLiteError) in try body(self) }
+            return try connection.transaction(body)
         } catch {
             state = before
             throw error
@@ -161,12 +154,13 @@ final class OutboxDatabase {
     /// Returns the number of an app, which is assigned when the app first submits a push.
     func number(of app: String) throws(SQLiteError) -> Int64 {
         if let number = state.apps[app] { return number }
-        try statements.addApp.run(with: app)
+        try addApp.run(with: app)
         let number = connection.lastInsertRowID
         state.apps[app] = number
         return number
     }
 
+    /// Returns the lane of a queue.
     func lane(of queue: UrgencyQueue) -> Lane { Lane(app: name(of: queue.app), environment: queue.environment) }
 
     func name(of app: Int64) -> String {
@@ -176,10 +170,17 @@ final class OutboxDatabase {
     /// Moves the cursor back if it is behind a row with a new due time, so that the next claim finds the row.
     ///
     /// A row can get an earlier time when its push was postponed, and when the clock was set back.
-    func lookAt(_ number: Int64, _ readyAt: Int64, on queue: UrgencyQueue) {
+    func moveCursor(before number: Int64, _ readyAt: Int64, in queue: UrgencyQueue) {
         guard let cursor = state.cursors[queue], !cursor.isBefore(readyAt, number) else { return }
         state.cursors[queue] = Cursor(readyAt: readyAt, number: number - 1)
     }
+}
+
+/// One urgency of a lane, as stored in rows.
+struct UrgencyQueue: Hashable {
+    var app: Int64
+    var environment: PushEnvironment
+    var urgency: Urgency
 }
 
 extension OutboxError {

@@ -7,7 +7,7 @@ struct DuePush {
     var isInLine: Bool
     var readyAt: Int64
 
-    /// Reads the current row of a statement with ``OutboxStatements/pushColumns``.
+    /// Reads the current row of a statement with ``PushTable/columns``.
     init(_ row: borrowing Statement, lane: Lane) {
         let push = OutboxPush(
             lane: lane,
@@ -55,7 +55,7 @@ extension PushDestination {
     }
 }
 
-extension OutboxDatabase.UrgencyQueue {
+extension UrgencyQueue {
     /// Reads three columns: app, environment, urgency.
     init(_ row: borrowing Statement, from column: Int) {
         self.init(
@@ -92,7 +92,7 @@ extension Outcome {
     }
 }
 
-extension DeadToken {
+extension UnregisteredToken {
     init?(_ row: borrowing Statement) {
         guard let token = try? DeviceToken(hex: row.text(at: 1)) else { return nil }
         self.init(
@@ -101,7 +101,7 @@ extension DeadToken {
             environment: PushEnvironment(row, at: 2),
             topic: row.text(at: 3),
             unregisteredAt: row.optionalInteger(at: 4),
-            learntAt: row.integer(at: 5),
+            reportedAt: row.integer(at: 5),
             reason: row.text(at: 6)
         )
     }

@@ -22,7 +22,7 @@ extension SQLiteOutbox {
     package func backUp(
         freeSpace: @Sendable (String) -> Int64? = DiskFile.freeSpace(beside:)
     ) async throws(OutboxError) -> String {
-        let database = try openDatabase()
+        let database = try openTables().database
         let path = file + ".backup"
         let partial = path + ".partial"
         guard !isBackingUp else { throw OutboxError(.inUse, "a backup is being made already") }

@@ -1,4 +1,4 @@
-package import MartletCore
+internal import MartletCore
 internal import MartletSQLite
 internal import MartletTransport
 
@@ -46,6 +46,20 @@ package actor SQLiteOutbox: OutboxStore {
             case .settle(let settlements, _, _): settlements.count
             }
         }
+
+        /// Makes the change; returns an answer for each accepted push.
+        func perform(on tables: OutboxTables) throws(SQLiteError) -> [Acceptance] {
+            var answers: [Acceptance] = []
+            switch self {
+            case .accept(let pushes, let now, _):
+                tables.database.state.latest = max(tables.database.state.latest, now)
+                answers.reserveCapacity(pushes.count)
+                for push in pushes { answers.append(try tables.pushes.accept(push, at: now)) }
+            case .settle(let settlements, let now, _):
+                for settlement in settlements { try tables.pushes.settle(settlement, at: now) }
+            }
+            return answers
+        }
     }
 
     private nonisolated let loop: EventLoop
@@ -54,12 +68,14 @@ package actor SQLiteOutbox: OutboxStore {
 
     let options: Options
     let file: String
-    private var database: OutboxDatabase?
+    private let mustExist: Bool
+    private var tables: OutboxTables?
     /// The reason why the file is not open yet.
     private var openingProblem: OutboxError?
     var isBackingUp = false
     private var work: [Work] = []
     package private(set) var measures = OutboxMeasures()
+    package nonisolated var records: any OutboxRecords { SQLiteRecords(outbox: self) }
 
     /// Opens or creates a file; no other process can use it until the outbox is closed.
     ///
@@ -69,8 +85,14 @@ package actor SQLiteOutbox: OutboxStore {
     /// - Throws: ``OutboxError``, of kind `.damaged` for a file that is not an intact outbox, `.inUse` for one that
     ///   another process uses, `.unavailable` for one that cannot be written.
     package init(file: String, options: Options = Options()) async throws(OutboxError) {
+        try await self.init(file: file, options: options, mustExist: false)
+    }
+
+    /// Opens a file, or creates it unless it must exist.
+    init(file: String, options: Options, mustExist: Bool) async throws(OutboxError) {
         self.options = options
         self.file = file
+        self.mustExist = mustExist
         do {
             loop = try EventLoop()
         } catch {
@@ -91,7 +113,7 @@ package actor SQLiteOutbox: OutboxStore {
     }
 
     private func open() throws(SQLiteError) {
-        database = try OutboxDatabase(file: file, options: options)
+        tables = try OutboxTables(file: file, options: options, mustExist: mustExist)
     }
 
     private func retryOpening() {
@@ -120,8 +142,8 @@ package actor SQLiteOutbox: OutboxStore {
     package func close(isInOrder: Bool) {
         commit()
         // If this fails, the claimed pushes count as possibly sent, which is harmless.
-        if isInOrder { try? database?.endInOrder() }
-        database = nil
+        if isInOrder { try? tables?.database.endInOrder() }
+        tables = nil
         openingProblem = nil
     }
 
@@ -147,7 +169,11 @@ package actor SQLiteOutbox: OutboxStore {
         guard !pieces.isEmpty else { return }
         let start = ContinuousClock.now
         let results = Result { () throws(OutboxError) in
-            try change { (database) throws(SQLiteError) in try database.perform(pieces) }
+            try change { (tables) throws(SQLiteError) in
+                var answers: [[Acceptance]] = []
+                for piece in pieces { answers.append(try piece.perform(on: tables)) }
+                return answers
+            }
         }
         measures.commitTimes.observe(ContinuousClock.now - start)
         measures.commitSizes.observe(Double(pieces.reduce(0) { $0 + $1.count }))
@@ -161,85 +187,34 @@ package actor SQLiteOutbox: OutboxStore {
         }
     }
 
-    /// Makes a change of the file, with SQLite's error as an error of the outbox.
-    func change<Value>(
-        _ body: (OutboxDatabase) throws(SQLiteError) -> Value
+    // MARK: Transactions
+
+    /// Makes a change in a transaction: either all of it is stored or none.
+    func change<Value: Sendable>(
+        _ body: @Sendable (OutboxTables) throws(SQLiteError) -> Value
     ) throws(OutboxError) -> Value {
-        try read { (database) throws(SQLiteError) in try database.change(body) }
+        try read { (tables) throws(SQLiteError) in
+            try tables.database.change { () throws(SQLiteError) in try body(tables) }
+        }
     }
 
-    func read<Value>(_ body: (OutboxDatabase) throws(SQLiteError) -> Value) throws(OutboxError) -> Value {
-        let database = try openDatabase()
+    /// Reads or changes tables, each statement in a transaction of its own.
+    func read<Value: Sendable>(
+        _ body: @Sendable (OutboxTables) throws(SQLiteError) -> Value
+    ) throws(OutboxError) -> Value {
+        let tables = try openTables()
         do throws(SQLiteError) {
-            return try body(database)
+            return try body(tables)
         } catch {
             throw OutboxError(error, "the outbox cannot be used")
         }
     }
 
-    func openDatabase() throws(OutboxError) -> OutboxDatabase {
+    /// Returns the tables; throws while the file is not open.
+    func openTables() throws(OutboxError) -> OutboxTables {
         if let openingProblem { throw openingProblem }
-        guard let database else { throw OutboxError(.closed, "the outbox is closed") }
-        return database
-    }
-
-    // MARK: Other calls
-
-    package func claim(
-        _ lane: Lane,
-        _ urgency: Urgency,
-        limit: Int,
-        at now: Int64
-    ) throws(OutboxError) -> Claim {
-        try change { (database) throws(SQLiteError) in try database.claim(lane, urgency, limit: limit, at: now) }
-    }
-
-    package func cancel(_ id: APNsID, of app: String, at now: Int64) throws(OutboxError) -> PushStatus? {
-        try change { (database) throws(SQLiteError) in try database.cancel(id, of: app, at: now) }
-    }
-
-    package func status(of id: APNsID, of app: String) throws(OutboxError) -> PushStatus? {
-        try read { (database) throws(SQLiteError) in try database.status(of: id, of: app) }
-    }
-
-    package func expire(at now: Int64, limit: Int) throws(OutboxError) -> [PushStatus] {
-        try change { (database) throws(SQLiteError) in try database.expire(at: now, limit: limit) }
-    }
-
-    package func forgetOutcomes(before time: Int64, limit: Int) throws(OutboxError) -> Int {
-        try change { (database) throws(SQLiteError) in try database.forgetOutcomes(before: time, limit: limit) }
-    }
-
-    package func backlog() throws(OutboxError) -> [Backlog] {
-        try read { (database) throws(SQLiteError) in try database.backlog() }
-    }
-
-    package func deadTokens(of app: String, after cursor: Int64, limit: Int) throws(OutboxError) -> [DeadToken] {
-        try read { (database) throws(SQLiteError) in try database.deadTokens(of: app, after: cursor, limit: limit) }
-    }
-
-    package func revive(_ token: DeviceToken, of app: String) throws(OutboxError) -> Bool {
-        try change { (database) throws(SQLiteError) in try database.revive(token, of: app) }
-    }
-
-    package func cursor(of reader: String) throws(OutboxError) -> Int64 {
-        try read { (database) throws(SQLiteError) in try database.cursor(of: reader) }
-    }
-
-    package func setCursor(_ cursor: Int64, of reader: String) throws(OutboxError) {
-        try change { (database) throws(SQLiteError) in try database.setCursor(cursor, of: reader) }
-    }
-
-    package func deadLetters(of app: String, limit: Int) throws(OutboxError) -> [DeadLetter] {
-        try read { (database) throws(SQLiteError) in try database.deadLetters(of: app, limit: limit) }
-    }
-
-    package func requeueDeadLetters(
-        _ ids: [APNsID]?,
-        of app: String,
-        at now: Int64
-    ) throws(OutboxError) -> Int {
-        try change { (database) throws(SQLiteError) in try database.requeueDeadLetters(ids, of: app, at: now) }
+        guard let tables else { throw OutboxError(.closed, "the outbox is closed") }
+        return tables
     }
 }
 

@@ -24,7 +24,7 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let limit = try call.number("limit", 1...1_000, default: 100)
-            let letters = try await outboxCall(await call.parts.outbox.deadLetters(of: app, limit: limit))
+            let letters = try await outboxCall(await call.parts.outbox.records.deadLetters(of: app, limit: limit))
             return .json(["dead-letters": .array(letters.map { .object($0.members) })])
         },
         Route(
@@ -40,7 +40,7 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let id = try call.pushID()
-            let letter = try await outboxCall(await call.parts.outbox.deadLetter(id, of: app))
+            let letter = try await outboxCall(await call.parts.outbox.records.deadLetter(id, of: app))
             guard let letter else { throw APIProblem(404, "\(id) is not among the dead letters of \(app)") }
             return .json(.object(letter.members + letter.push.members))
         },

@@ -64,7 +64,7 @@ extension RelayAPI {
             let app = try call.app()
             let after = Int64(try call.number("after", 0 ... .max, default: 0))
             let limit = try call.number("limit", 1...1_000, default: 100)
-            let tokens = try await outboxCall(await call.parts.outbox.deadTokens(of: app, after: after, limit: limit))
+            let tokens = try await outboxCall(await call.parts.outbox.records.unregisteredTokens(of: app, after: after, limit: limit))
             let cursor = tokens.last?.cursor ?? after
             return .json([
                 "dead-tokens": .array(tokens.map(\.json)), "cursor": .number(JSONNumber(cursor)),
@@ -83,20 +83,20 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let token = try call.deviceToken()
-            let wasDead = try await outboxCall(await call.parts.outbox.revive(token, of: app))
+            let wasDead = try await outboxCall(await call.parts.outbox.records.markRegistered(token, of: app))
             guard wasDead else { throw APIProblem(404, "\(token) is not among the dead tokens of \(app)") }
             return .done
         },
     ]
 }
 
-extension DeadToken {
+extension UnregisteredToken {
     /// The token as the API returns it.
     var json: JSONValue {
         var members: [JSONValue.Member] = [
             .init("cursor", .number(JSONNumber(cursor))), .init("token", .string(token.hex)),
             .init("environment", .string(environment.rawValue)), .init("topic", .string(topic)),
-            .init("reason", .string(reason)), .init("learnt-at", .number(JSONNumber(learntAt))),
+            .init("reason", .string(reason)), .init("learnt-at", .number(JSONNumber(reportedAt))),
         ]
         if let unregisteredAt { members.append(.init("since", .integer(unregisteredAt))) }
         return .object(members)

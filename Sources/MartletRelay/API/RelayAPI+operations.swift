@@ -153,7 +153,7 @@ extension RelayAPI {
             try await call.service.demandAll()
             let name = call.arguments["node"] ?? ""
             let isThere = try await outboxCall(
-                await (call.parts.outbox as? any SharedOutbox)?.askToDrain(Int64(name) ?? 0) ?? false
+                await (call.parts.outbox as? any SharedOutbox)?.fleet.requestDrain(Int64(name) ?? 0) ?? false
             )
             guard isThere else { throw APIProblem(404, "relay \(name) does not exist") }
             return .json(["state": "draining"], status: 202)

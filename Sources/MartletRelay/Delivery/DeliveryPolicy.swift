@@ -85,7 +85,7 @@ struct DeliveryPolicy: Sendable {
             if DeliveryPolicy.isOfToken(reason) { return .pause(retryAfter) }
             if status == 403 { return .credentialsRefused(outcome, retryAfter) }
             guard DeliveryPolicy.isPassing(status, reason) else {
-                return .settle(Settlement(number: push.number, .ended(outcome), isTokenDead: status == 410))
+                return .settle(Settlement(number: push.number, .ended(outcome), isTokenUnregistered: status == 410))
             }
             let base = status >= 500 ? max(baseDelay, DeliveryPolicy.serverErrorDelay) : baseDelay
             let wait = retryAfter ?? wait(base, push.attempts, using: &generator)

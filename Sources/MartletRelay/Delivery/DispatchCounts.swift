@@ -79,7 +79,7 @@ struct DispatchCounts: Sendable {
             retries[Cause(lane: push.lane, reason: result.reason), default: 0] += 1
             lastRetries[push.lane] = result.retryReason
         }
-        if settlement.isTokenDead { unregistered[push.lane.app, default: 0] += 1 }
+        if settlement.isTokenUnregistered { unregistered[push.lane.app, default: 0] += 1 }
     }
 
     /// Counts a push that has ended.

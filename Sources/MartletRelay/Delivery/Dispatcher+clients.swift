@@ -17,7 +17,7 @@ extension Dispatcher {
                     for: app,
                     at: context.configuration.endpoints[lane.environment] ?? lane.environment.apple,
                     tokens: context.sharedOutbox.map {
-                        SharedProviderTokenSource(app.key, sharing: $0, clock: context.clock, log: context.log)
+                        SharedProviderTokenSource(app.key, sharing: $0.fleet, clock: context.clock, log: context.log)
                     }
                 )
             }

@@ -7,11 +7,11 @@ extension Dispatcher {
     func followFleet() {
         guard let shared = context.sharedOutbox else { return }
         Task { [weak self] in
-            for await event in shared.news { await self?.handle(event) }
+            for await event in shared.events { await self?.handle(event) }
         }
     }
 
-    private func handle(_ event: OutboxNews) {
+    private func handle(_ event: OutboxEvent) {
         switch event {
         case .arrived(let lane, let urgency):
             machine.markReady(lane, urgency)
@@ -24,7 +24,7 @@ extension Dispatcher {
             shareLimits()
         case .unreachable(let error):
             context.noteOutbox(error)
-        case .drainAsked:
+        case .drainRequested:
             guard !isDraining else { return }
             context.requestShutdown(by: nil)
         }

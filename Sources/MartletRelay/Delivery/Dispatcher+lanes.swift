@@ -15,7 +15,7 @@ extension Dispatcher {
     /// - Returns: The pause; the first one for a lane that was already paused.
     /// - Throws: ``OutboxError``; nothing has changed then.
     func pause(_ lane: Lane, by caller: String) async throws(OutboxError) -> LanePause {
-        let pause = try await context.outbox.pause(lane, by: caller, at: context.now)
+        let pause = try await context.outbox.records.pause(lane, by: caller, at: context.now)
         laneControl.noteChange()
         await syncLanes()
         return pause
@@ -26,7 +26,7 @@ extension Dispatcher {
     /// - Returns: Whether it was paused.
     /// - Throws: ``OutboxError``; nothing has changed then.
     func resume(_ lane: Lane) async throws(OutboxError) -> Bool {
-        let wasPaused = try await context.outbox.resume(lane)
+        let wasPaused = try await context.outbox.records.resume(lane)
         laneControl.noteChange()
         await syncLanes()
         return wasPaused
@@ -71,7 +71,7 @@ extension Dispatcher {
     /// Reads the paused lanes from the outbox, applies and logs the differences.
     func syncLanes() async {
         let changes = laneControl.changes
-        guard let pauses = try? await context.outbox.pauses(),
+        guard let pauses = try? await context.outbox.records.pauses(),
             let differences = laneControl.update(pauses, requestedAfter: changes)
         else { return }
         machine.pauseManually(laneControl.lanes)

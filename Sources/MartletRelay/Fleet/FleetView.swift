@@ -26,7 +26,7 @@ struct FleetView: Sendable {
         self.nodes = nodes
         let before = others
         others = [:]
-        for node in nodes where !node.isOwn { others[node.number] = FleetView.lanes(in: node.facts) }
+        for node in nodes where !node.isOwn { others[node.number] = FleetView.lanes(in: node.publishedData) }
         for (number, lanes) in before where others[number] == nil {
             for (lane, facts) in lanes { stopped[lane] = (stopped[lane] ?? LaneFacts()) + facts.done }
         }
@@ -63,7 +63,7 @@ struct FleetView: Sendable {
 
     /// Returns the sum of a relay's data about the lanes of some apps.
     func facts(of node: OutboxNode, in apps: Set<String>) -> LaneFacts {
-        FleetView.lanes(in: node.facts).filter { apps.contains($0.key.app) }.values.reduce(LaneFacts(), +)
+        FleetView.lanes(in: node.publishedData).filter { apps.contains($0.key.app) }.values.reduce(LaneFacts(), +)
     }
 
     /// Returns the data about a relay's lanes in the form that it publishes for ``update(_:)``.

@@ -20,14 +20,14 @@ struct SharedProviderTokenSource: ProviderTokenSource {
     /// The end of the year 9999, in seconds since 1970.
     private static let latestTime: Int64 = 253_402_300_799
 
-    private let outbox: any SharedOutbox
+    private let fleet: any OutboxFleet
     private let key: SigningKey
     private let clock: WallClock
     private let log: Logger
     private let state = State()
 
-    init(_ key: SigningKey, sharing outbox: any SharedOutbox, clock: WallClock, log: Logger = .silent) {
-        self.outbox = outbox
+    init(_ key: SigningKey, sharing fleet: any OutboxFleet, clock: WallClock, log: Logger = .silent) {
+        self.fleet = fleet
         self.key = key
         self.clock = clock
         self.log = log
@@ -37,7 +37,7 @@ struct SharedProviderTokenSource: ProviderTokenSource {
         let now = clock.secondsSince1970()
         let name = SharedToken.Key(teamID: key.teamID, keyID: key.keyID, fingerprint: try key.fingerprint)
         do throws(OutboxError) {
-            let shared = try await outbox.sharedToken(of: name)
+            let shared = try await fleet.sharedToken(of: name)
             let token: SharedToken
             if let shared, mayUse(shared, at: now) {
                 token = shared
@@ -50,7 +50,7 @@ struct SharedProviderTokenSource: ProviderTokenSource {
                     // Signing again below throws the same error.
                     throw OutboxError(.unavailable, "\(error)")
                 }
-                token = try await outbox.share(offered, of: name, inPlaceOf: shared?.issuedAt)
+                token = try await fleet.share(offered, of: name, inPlaceOf: shared?.issuedAt)
                 if let damage = damage(of: token) { throw damage }
             }
             state.held.withLock { $0.began(using: token, at: now) }

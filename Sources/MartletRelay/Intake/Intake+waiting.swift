@@ -104,7 +104,7 @@ extension Intake {
     private func findEnds() async {
         let names = waiters.names.prefix(Intake.fleetLimit)
         if let shared = context.sharedOutbox, !names.isEmpty {
-            for push in (try? await shared.ended(among: Array(names))) ?? [] { reportToWaiters(push) }
+            for push in (try? await shared.fleet.ended(among: Array(names))) ?? [] { reportToWaiters(push) }
         }
         watchOtherRelays()
     }

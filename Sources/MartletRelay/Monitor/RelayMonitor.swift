@@ -171,7 +171,7 @@ actor RelayMonitor {
     func checkOutbox() async {
         guard context.outboxHealth.current.isCheckDue(at: context.now) else { return }
         do throws(OutboxError) {
-            try await context.outbox.setCursor(context.now, of: "health")
+            try await context.outbox.records.setCursor(context.now, of: "health")
             context.noteOutbox(nil)
         } catch {
             context.noteOutbox(error)
@@ -297,9 +297,9 @@ actor RelayMonitor {
     /// Publishes this relay's data and reads that of the other relays.
     private func syncFleet() async {
         guard let shared = context.sharedOutbox else { return }
-        await shared.publish(FleetView.text(of: snapshot.ownFacts))
+        await shared.fleet.publish(FleetView.text(of: snapshot.ownFacts))
         do throws(OutboxError) {
-            fleet.update(try await shared.nodes(), at: context.now)
+            fleet.update(try await shared.fleet.nodes(), at: context.now)
             context.outboxHealth.noteRead(at: context.now)
         } catch {
             context.noteOutbox(error)

@@ -68,8 +68,13 @@ extension APNsResponse {
     }
 
     /// Returns the rejection of a push to a device token that Apple has reported as unregistered.
-    static func suppressed(_ token: DeadToken) -> APNsResponse {
-        APNsResponse(.suppressed, status: 410, reason: .unregistered, timestamp: token.unregisteredAt ?? token.learntAt)
+    static func suppressed(_ token: UnregisteredToken) -> APNsResponse {
+        APNsResponse(
+            .suppressed,
+            status: 410,
+            reason: .unregistered,
+            timestamp: token.unregisteredAt ?? token.reportedAt
+        )
     }
 
     /// The answer to a push that is stored and has not ended.

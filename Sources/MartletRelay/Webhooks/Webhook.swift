@@ -66,7 +66,9 @@ package struct Webhook: Sendable {
     ///   - loop: The event loop of the connection.
     /// - Throws: ``RelayError`` when the receiver has not accepted the report; it contains the status or the error, but
     ///   neither the query of the URL nor the secret.
-    func report(_ tokens: [DeadToken], of app: String, at now: Int64, on loop: EventLoop) async throws(RelayError) {
+    func report(_ tokens: [UnregisteredToken], of app: String, at now: Int64, on loop: EventLoop)
+        async throws(RelayError)
+    {
         let body = Webhook.body(tokens, of: app, at: now)
         // Repeated reports of the same tokens have the same identifier.
         let id = "dead-tokens.\(app).\(tokens.last?.cursor ?? 0)"
@@ -105,7 +107,7 @@ package struct Webhook: Sendable {
         ]
     }
 
-    private static func body(_ tokens: [DeadToken], of app: String, at now: Int64) -> [UInt8] {
+    private static func body(_ tokens: [UnregisteredToken], of app: String, at now: Int64) -> [UInt8] {
         let report: JSONValue = [
             "type": "tokens.dead", "timestamp": .number(JSONNumber(now)),
             "data": ["app": .string(app), "dead-tokens": .array(tokens.map(\.json))],

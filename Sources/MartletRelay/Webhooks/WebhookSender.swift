@@ -53,12 +53,16 @@ actor WebhookSender {
         let reader = "webhook " + app
         var isDone = true
         do throws(OutboxError) {
-            let cursor = try await context.outbox.cursor(of: reader)
-            let tokens = try await context.outbox.deadTokens(of: app, after: cursor, limit: WebhookSender.reportLimit)
+            let cursor = try await context.outbox.records.cursor(of: reader)
+            let tokens = try await context.outbox.records.unregisteredTokens(
+                of: app,
+                after: cursor,
+                limit: WebhookSender.reportLimit
+            )
             if tokens.isEmpty { counts[app]?.problem = nil }
             if let last = tokens.last {
                 isDone = await send(tokens, to: webhook, of: app)
-                if isDone { try await context.outbox.setCursor(last.cursor, of: reader) }
+                if isDone { try await context.outbox.records.setCursor(last.cursor, of: reader) }
             }
         } catch {
             isDone = false
@@ -67,7 +71,7 @@ actor WebhookSender {
     }
 
     /// Reports unregistered tokens, and counts and logs a failure; returns whether the webhook has accepted the report.
-    private func send(_ tokens: [DeadToken], to webhook: Webhook, of app: String) async -> Bool {
+    private func send(_ tokens: [UnregisteredToken], to webhook: Webhook, of app: String) async -> Bool {
         do throws(RelayError) {
             try await webhook.report(tokens, of: app, at: context.now, on: loop)
             counts[app, default: Counts()].succeeded += 1

@@ -55,7 +55,7 @@ import Testing
         case (.settle(let settlement), _):
             let outcome = try #require(settlement.outcome)
             #expect(outcome.state == .refused && outcome.reason == reason.rawValue && outcome.status == status)
-            #expect(settlement.isTokenDead == (status == 410) && reason.advice == .mendFirst)
+            #expect(settlement.isTokenUnregistered == (status == 410) && reason.advice == .mendFirst)
         default: Issue.record("\(reason): \(verdict)")
         }
     }
@@ -80,7 +80,7 @@ import Testing
             return
         }
         let outcome = try #require(settlement.outcome)
-        #expect(!settlement.isTokenDead)
+        #expect(!settlement.isTokenUnregistered)
         #expect(outcome.state == .dead && outcome.attempts == policy.attemptLimit && outcome.status == 429)
     }
 
@@ -99,7 +99,7 @@ import Testing
             return
         }
         let outcome = try #require(settlement.outcome)
-        #expect(!settlement.isTokenDead)
+        #expect(!settlement.isTokenUnregistered)
         #expect(outcome.state == .expired && outcome.status == 429)
         let postponed = postponement(verdict(on: busy, expiresAt: 6_001))
         #expect(postponed == .postponed(until: 6_000, attempts: 1, unknownTries: 0))

@@ -84,7 +84,7 @@ import Testing
         let bench = try await RelayBench()
         await bench.relay.stop()
         let outbox = try await SQLiteOutbox(file: bench.directory.path + "/relay.sqlite")
-        _ = try await outbox.pause(Self.lane, by: "operator", at: 1)
+        _ = try await outbox.records.pause(Self.lane, by: "operator", at: 1)
         _ = try await outbox.accept([.sample(1, Self.lane)], at: 1)
         // The relay starts while its file is in use, and opens it when it is closed.
         let next = try await bench.another()

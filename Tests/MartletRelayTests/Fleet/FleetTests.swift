@@ -14,7 +14,7 @@ import Testing
     private func place() async throws -> OutboxPlace {
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())
-        try await PostgreSQLOutbox.migrate(address)
+        try await OutboxSchema.migrate(address)
         return .database(address)
     }
 
@@ -94,7 +94,7 @@ import Testing
         let outbox = try await PostgreSQLOutbox(address: database)
         let key = try SigningKey.ephemeral()
         let clock = TestClock()
-        let mints = (0..<2).map { _ in SharedProviderTokenSource(key, sharing: outbox, clock: clock.wall) }
+        let mints = (0..<2).map { _ in SharedProviderTokenSource(key, sharing: outbox.fleet, clock: clock.wall) }
         let first = try await mints[0].token()
         #expect(try await mints[1].token().text == first.text)
         #expect(first.validity == .seconds(60))
@@ -132,7 +132,7 @@ import Testing
         let name = try #require(database.split(separator: "/").last.map(String.init))
         let clock = TestClock()
         let key = try SigningKey.ephemeral()
-        let mint = SharedProviderTokenSource(key, sharing: outbox, clock: clock.wall)
+        let mint = SharedProviderTokenSource(key, sharing: outbox.fleet, clock: clock.wall)
         let first = try await mint.token()
         clock.advance(by: 50 * 60)
         try await server.ask("ALTER TABLE martlet.provider_token RENAME TO away", of: name)
@@ -141,7 +141,10 @@ import Testing
         try await server.ask("ALTER TABLE martlet.away RENAME TO provider_token", of: name)
         clock.advance(by: 60)
         #expect(try await mint.token().text == alone.text)
-        #expect(try await SharedProviderTokenSource(key, sharing: outbox, clock: clock.wall).token().text == alone.text)
+        #expect(
+            try await SharedProviderTokenSource(key, sharing: outbox.fleet, clock: clock.wall).token().text
+                == alone.text
+        )
     }
 
     @Test func `relays agree that a lane without pushes is not down`() async throws {
@@ -194,7 +197,7 @@ import Testing
         let outbox = try await PostgreSQLOutbox(address: database)
         let clock = TestClock()
         let keys = [try SigningKey.ephemeral(), try SigningKey.ephemeral()]
-        let mints = keys.map { SharedProviderTokenSource($0, sharing: outbox, clock: clock.wall) }
+        let mints = keys.map { SharedProviderTokenSource($0, sharing: outbox.fleet, clock: clock.wall) }
         let wrong = try await mints[0].token()
         clock.advance(by: 60)
         let right = try await mints[1].token()
@@ -203,7 +206,8 @@ import Testing
         // Relays that still have the former key do not replace the token of the others, nor the others theirs.
         #expect(try await mints[0].token().text == wrong.text)
         #expect(
-            try await SharedProviderTokenSource(keys[1], sharing: outbox, clock: clock.wall).token().text == right.text
+            try await SharedProviderTokenSource(keys[1], sharing: outbox.fleet, clock: clock.wall).token().text
+                == right.text
         )
         await outbox.close(isInOrder: true)
     }
@@ -215,13 +219,13 @@ import Testing
         let outbox = try await PostgreSQLOutbox(address: database)
         let key = try SigningKey.ephemeral()
         let name = SharedToken.Key(teamID: key.teamID, keyID: key.keyID, fingerprint: try key.fingerprint)
-        _ = try await outbox.share(SharedToken(text: [], issuedAt: issuedAt), of: name, inPlaceOf: nil)
+        _ = try await outbox.fleet.share(SharedToken(text: [], issuedAt: issuedAt), of: name, inPlaceOf: nil)
         let lines = LogLines()
         let clock = TestClock()
-        let mint = SharedProviderTokenSource(key, sharing: outbox, clock: clock.wall, log: lines.logger(.warning))
+        let mint = SharedProviderTokenSource(key, sharing: outbox.fleet, clock: clock.wall, log: lines.logger(.warning))
         let token = try await mint.token()
         #expect(token.issuedAt == Date(timeIntervalSince1970: Double(clock.wall.secondsSince1970())))
-        #expect(try await outbox.sharedToken(of: name)?.text == token.text)
+        #expect(try await outbox.fleet.sharedToken(of: name)?.text == token.text)
         let error = try #require(lines.objects.first?["error"]?.stringValue)
         #expect(error.contains("issued_at in martlet.provider_token must be") && error.contains("(found \(issuedAt))"))
         await outbox.close(isInOrder: true)
@@ -275,7 +279,7 @@ import Testing
                 silence: silence,
                 isToDrain: false,
                 isOwn: isOwn,
-                facts: "[]"
+                publishedData: "[]"
             )
         }
         var view = FleetView()
@@ -315,7 +319,7 @@ import Testing
                 silence: 0,
                 isToDrain: false,
                 isOwn: isOwn,
-                facts: FleetView.text(of: [lane: facts])
+                publishedData: FleetView.text(of: [lane: facts])
             )
         }
         view.update([node(1, isOwn: true), node(2), node(3)], at: 0)

@@ -100,6 +100,7 @@ import Testing
 /// An outbox that answers for an acceptance only after the push has ended.
 private final class LateOutbox: OutboxStore {
     private let model = ModelOutbox(on: ModelOutbox.Disk(), limit: 100)
+    var records: any OutboxRecords { model.records }
     private let (settled, settling) = AsyncStream.makeStream(of: Void.self)
 
     func accept(_ pushes: [OutboxPush], at now: Int64) async -> [Acceptance] {
@@ -125,19 +126,9 @@ private final class LateOutbox: OutboxStore {
     func expire(at now: Int64, limit: Int) -> [PushStatus] { model.expire(at: now, limit: limit) }
     func forgetOutcomes(before time: Int64, limit: Int) -> Int { model.forgetOutcomes(before: time, limit: limit) }
     func backlog() -> [Backlog] { model.backlog() }
-    func deadTokens(of app: String, after cursor: Int64, limit: Int) -> [DeadToken] { [] }
-    func revive(_ token: DeviceToken, of app: String) -> Bool { model.revive(token, of: app) }
-    func pauses() -> [LanePause] { model.pauses() }
-    func pause(_ lane: Lane, by caller: String, at now: Int64) -> LanePause { model.pause(lane, by: caller, at: now) }
-    func resume(_ lane: Lane) -> Bool { model.resume(lane) }
     func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {
         model.purge(lane, upTo: last, limit: limit, at: now)
     }
-    func pushes(to token: DeviceToken, of app: String, after cursor: Int64, limit: Int) -> [FoundPush] { [] }
-    func deadLetter(_ id: APNsID, of app: String) -> DeadLetter? { nil }
-    func deadLetters(of app: String, limit: Int) -> [DeadLetter] { [] }
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int { 0 }
-    func cursor(of reader: String) -> Int64 { model.cursor(of: reader) }
-    func setCursor(_ cursor: Int64, of reader: String) { model.setCursor(cursor, of: reader) }
     func close(isInOrder: Bool) { model.close(isInOrder: isInOrder) }
 }

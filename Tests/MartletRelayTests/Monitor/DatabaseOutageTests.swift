@@ -18,7 +18,7 @@ import Testing
     init() async throws {
         server = try await Self.server.value
         let address = server.address(of: try await server.makeDatabase())
-        try await PostgreSQLOutbox.migrate(address)
+        try await OutboxSchema.migrate(address)
         place = .database(address)
     }
 

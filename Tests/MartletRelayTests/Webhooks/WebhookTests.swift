@@ -94,13 +94,13 @@ import Testing
             secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         )
         let loop = try EventLoop()
-        let dead = DeadToken(
+        let dead = UnregisteredToken(
             cursor: 3,
             token: try DeviceToken(hex: "dead00ff"),
             environment: .development,
             topic: "com.example.orders.voip",
             unregisteredAt: 1,
-            learntAt: 2,
+            reportedAt: 2,
             reason: "Unregistered"
         )
         let refusal = await #expect(throws: RelayError.self) {

@@ -1,7 +1,7 @@
 package import MartletCore
 
 /// A token that Apple has reported as unregistered in one environment and for one topic.
-package struct DeadToken: Sendable, Hashable {
+package struct UnregisteredToken: Sendable, Hashable {
     /// The position in the feed of unregistered tokens; it increases with each report.
     package var cursor: Int64
     package var token: DeviceToken
@@ -12,7 +12,7 @@ package struct DeadToken: Sendable, Hashable {
     /// The time when APNs last confirmed that the token is unregistered; nil when Apple did not report it.
     package var unregisteredAt: Int64?
     /// The time when the relay received the report.
-    package var learntAt: Int64
+    package var reportedAt: Int64
     /// Apple's reason.
     package var reason: String
 
@@ -22,7 +22,7 @@ package struct DeadToken: Sendable, Hashable {
         environment: PushEnvironment,
         topic: String,
         unregisteredAt: Int64?,
-        learntAt: Int64,
+        reportedAt: Int64,
         reason: String
     ) {
         self.cursor = cursor
@@ -30,7 +30,7 @@ package struct DeadToken: Sendable, Hashable {
         self.environment = environment
         self.topic = topic
         self.unregisteredAt = unregisteredAt
-        self.learntAt = learntAt
+        self.reportedAt = reportedAt
         self.reason = reason
     }
 }

@@ -5,29 +5,32 @@ import TestSupport
 import Testing
 
 /// The list of unregistered tokens, each in one environment and for one topic.
-@Suite struct DeadTokenTests {
+@Suite struct UnregisteredTokenTests {
     @Test(arguments: OutboxEngine.allCases)
-    func `dead tokens are a feed, and get nothing until they are registered again`(engine: OutboxEngine) async throws {
+    func `unregistered tokens are a feed, and get nothing until they are registered again`(engine: OutboxEngine)
+        async throws
+    {
         let store = try await engine.place().open()
         let push = try OutboxPush.numbered(1)
         _ = try await store.accept([push], at: 10)
         let claimed = try await store.claimAll(at: 10)
         let outcome = Outcome(.refused, status: 410, reason: "Unregistered", unregisteredAt: 5, attempts: 1)
         try await store.settle(
-            [Settlement(number: claimed[0].number, .ended(outcome), isTokenDead: true)],
+            [Settlement(number: claimed[0].number, .ended(outcome), isTokenUnregistered: true)],
             at: 12
         )
-        let dead = try await store.deadTokens(of: "orders", after: 0, limit: 10)
+        let dead = try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10)
         #expect(
-            dead.map(\.unregisteredAt) == [5] && dead.map(\.learntAt) == [12] && dead.map(\.reason) == ["Unregistered"]
+            dead.map(\.unregisteredAt) == [5] && dead.map(\.reportedAt) == [12]
+                && dead.map(\.reason) == ["Unregistered"]
         )
         let next = try OutboxPush.numbered(2)
         #expect(try await store.accept([next], at: 13) == [.suppressed(dead[0])])
         #expect(try await store.accept([OutboxPush.numbered(2, .rides)], at: 13) == [.accepted])
-        #expect(try await store.deadTokens(of: "orders", after: dead[0].cursor, limit: 10).isEmpty)
+        #expect(try await store.records.unregisteredTokens(of: "orders", after: dead[0].cursor, limit: 10).isEmpty)
         let token = dead[0].token
-        #expect(try await store.revive(token, of: "orders"))
-        #expect(try await store.revive(token, of: "orders") == false)
+        #expect(try await store.records.markRegistered(token, of: "orders"))
+        #expect(try await store.records.markRegistered(token, of: "orders") == false)
         #expect(try await store.accept([next], at: 14) == [.accepted])
     }
 
@@ -48,16 +51,16 @@ import Testing
         try await store.unregister(activity, at: 30)
         topicless.id = try OutboxPush.numbered(6).id
         try await store.unregister(topicless, at: 40)
-        let dead = try await store.deadTokens(of: "orders", after: 0, limit: 10)
+        let dead = try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10)
         #expect(dead.map(\.topic) == ["com.example.orders", "com.example.orders.push-type.liveactivity", ""])
         #expect(dead.map(\.environment) == [.production, .production, .production])
-        #expect(dead.map(\.learntAt) == [11, 31, 41])
+        #expect(dead.map(\.reportedAt) == [11, 31, 41])
         let again = try await store.accept([first, activity, topicless], at: 50)
         #expect(again == dead.map { .suppressed($0) })
         #expect(try await store.accept([.numbered(7, .orderTests)], at: 50) == [.accepted])
 
-        #expect(try await store.revive(dead[0].token, of: "orders"))
-        #expect(try await store.deadTokens(of: "orders", after: 0, limit: 10).isEmpty)
+        #expect(try await store.records.markRegistered(dead[0].token, of: "orders"))
+        #expect(try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10).isEmpty)
     }
 
     @Test(arguments: OutboxEngine.allCases)
@@ -67,11 +70,11 @@ import Testing
         _ = try await store.accept(pushes, at: 10)
         let claimed = try await store.claimAll(at: 10)
         try await store.settle(claimed[..<1].map { .unregistered($0) }, at: 11)
-        let before = try await store.deadTokens(of: "orders", after: 0, limit: 10)
+        let before = try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10)
         try await store.settle(claimed[1...].map { .unregistered($0) }, at: 12)
-        let after = try await store.deadTokens(of: "orders", after: 0, limit: 10)
+        let after = try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10)
         #expect(before.count == 1 && after.count == 1)
-        #expect((after.first?.cursor ?? 0) > (before.first?.cursor ?? 0) && after.first?.learntAt == 12)
+        #expect((after.first?.cursor ?? 0) > (before.first?.cursor ?? 0) && after.first?.reportedAt == 12)
     }
 
     @Test func `a file of an earlier version forgets its list and continues the cursors`() async throws {
@@ -94,9 +97,9 @@ import Testing
             )
         }
         store = try await place.open()
-        #expect(try await store.deadTokens(of: "orders", after: 0, limit: 10).isEmpty)
+        #expect(try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10).isEmpty)
         try await store.unregister(.numbered(2), at: 20)
-        #expect(try await store.deadTokens(of: "orders", after: 0, limit: 10).map(\.cursor) == [42])
+        #expect(try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10).map(\.cursor) == [42])
         await store.close(isInOrder: true)
     }
 
@@ -104,7 +107,7 @@ import Testing
         let server = try await PostgreSQLServer.shared.value
         let name = try await server.makeDatabase()
         let address = server.address(of: name)
-        try await PostgreSQLOutbox.migrate(address)
+        try await OutboxSchema.migrate(address)
         for statement in [
             "DROP INDEX martlet.dead_token_token",
             "ALTER TABLE martlet.dead_token DROP COLUMN is_production, DROP COLUMN topic",
@@ -115,10 +118,10 @@ import Testing
         ] {
             try await server.ask(statement, of: name)
         }
-        try await PostgreSQLOutbox.migrate(address)
+        try await OutboxSchema.migrate(address)
         let store = try await PostgreSQLOutbox(address: address)
         try await store.unregister(.numbered(1), at: 10)
-        #expect(try await store.deadTokens(of: "orders", after: 0, limit: 10).map(\.cursor) == [2])
+        #expect(try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10).map(\.cursor) == [2])
         await store.close(isInOrder: true)
     }
 }
@@ -140,6 +143,6 @@ extension OutboxStore {
 extension Settlement {
     fileprivate static func unregistered(_ push: ClaimedPush) -> Settlement {
         let outcome = Outcome(.refused, status: 410, reason: "Unregistered", unregisteredAt: 5, attempts: 1)
-        return Settlement(number: push.number, .ended(outcome), isTokenDead: true)
+        return Settlement(number: push.number, .ended(outcome), isTokenUnregistered: true)
     }
 }

@@ -1,0 +1,89 @@
+package import MartletCore
+
+/// The records of an outbox beside the queue: paused lanes, unregistered tokens, dead letters and positions of readers.
+///
+/// Times are milliseconds since 1970. Methods can be called concurrently.
+package protocol OutboxRecords: Sendable {
+    /// Returns the tokens that Apple has reported as unregistered, in the order of the reports.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - cursor: Only tokens after this cursor; 0 for all.
+    ///   - limit: The maximum number of tokens.
+    /// - Returns: The tokens.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func unregisteredTokens(
+        of app: String,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [UnregisteredToken]
+
+    /// Deletes the records of an unregistered token in all environments and for all topics, because the device has
+    /// registered again.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - app: The app.
+    /// - Returns: Whether the token was recorded as unregistered.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func markRegistered(_ token: DeviceToken, of app: String) async throws(OutboxError) -> Bool
+
+    /// Returns the lanes that operators have paused, in no particular order.
+    func pauses() async throws(OutboxError) -> [LanePause]
+
+    /// Stores that an operator has paused a lane; a lane that is already paused keeps its first pause.
+    ///
+    /// The pushes of the lane can still be claimed: a relay that knows of the pause claims none.
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - caller: The name of the caller that pauses it.
+    ///   - now: The time.
+    /// - Returns: The stored pause.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func pause(_ lane: Lane, by caller: String, at now: Int64) async throws(OutboxError) -> LanePause
+
+    /// Removes the pause of a lane.
+    ///
+    /// - Parameter lane: The lane.
+    /// - Returns: Whether the lane was paused.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func resume(_ lane: Lane) async throws(OutboxError) -> Bool
+
+    /// Returns the pushes to a device token that have not ended, and the dead letters to it, oldest first.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - app: The app.
+    ///   - cursor: Only pushes after this ``FoundPush/number``; 0 for all.
+    ///   - limit: The maximum number of pushes.
+    /// - Returns: The pushes.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func pushes(
+        to token: DeviceToken,
+        of app: String,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [FoundPush]
+
+    /// Returns the dead letter with an identifier; nil when there is none.
+    func deadLetter(_ id: APNsID, of app: String) async throws(OutboxError) -> DeadLetter?
+
+    /// Returns the pushes that were abandoned after too many attempts, newest first.
+    func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter]
+
+    /// Returns the position of a reader in a feed; 0 for a reader that has read nothing.
+    ///
+    /// - Parameter reader: The name of the reader.
+    /// - Returns: The cursor that was set last.
+    /// - Throws: ``OutboxError`` when it cannot be read.
+    func cursor(of reader: String) async throws(OutboxError) -> Int64
+
+    /// Stores the position of a reader in a feed.
+    ///
+    /// - Parameters:
+    ///   - cursor: The cursor.
+    ///   - reader: The name of the reader.
+    /// - Throws: ``OutboxError``; the stored position is unchanged then.
+    func setCursor(_ cursor: Int64, of reader: String) async throws(OutboxError)
+}

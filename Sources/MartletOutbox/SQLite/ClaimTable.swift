@@ -1,0 +1,250 @@
+internal import MartletCore
+internal import MartletSQLite
+
+/// The waiting pushes of an outbox by their due times.
+final class ClaimTable {
+    private let database: OutboxDatabase
+    private let pushes: PushTable
+    private let findDue: Statement
+    private let bringForward: Statement
+    private let findNextDue: Statement
+    private let setHorizon: Statement
+    private let findOldest: Statement
+    private let findRetries: Statement
+    private let findExpired: Statement
+
+    /// Prepares the statements.
+    init(_ database: OutboxDatabase, _ pushes: PushTable) throws(SQLiteError) {
+        self.database = database
+        self.pushes = pushes
+        findDue = try database.connection.prepare(
+            """
+            SELECT \(PushTable.columns) FROM push
+            WHERE app = ? AND environment = ? AND urgency = ? AND (ready_at, number) > (?, ?) AND ready_at <= ?
+            ORDER BY ready_at, number
+            """
+        )
+        bringForward = try database.connection.prepare(
+            """
+            UPDATE push SET ready_at = ? WHERE number IN (
+                SELECT number FROM push
+                WHERE app = ? AND environment = ? AND urgency = ? AND ready_at > ? AND ready_at <= ?
+                    AND ready_at <= accepted_at AND attempts = 0
+                ORDER BY ready_at, number LIMIT ?
+            )
+            """
+        )
+        findNextDue = try database.connection.prepare(
+            """
+            SELECT ready_at FROM push
+            WHERE app = ? AND environment = ? AND urgency = ? AND (ready_at, number) > (?, ?) AND ready_at IS NOT NULL
+            ORDER BY ready_at, number LIMIT 1
+            """
+        )
+        setHorizon = try database.connection.prepare(
+            "INSERT OR REPLACE INTO given_out (app, environment, urgency, until) VALUES (?, ?, ?, ?)"
+        )
+        findOldest = try database.connection.prepare(
+            """
+            SELECT MIN(ready_at) FROM push
+            WHERE app = ? AND environment = ? AND urgency = ? AND ready_at IS NOT NULL
+            """
+        )
+        findRetries = try database.connection.prepare(
+            """
+            SELECT COUNT(*), MIN(accepted_at) FROM push INDEXED BY push_retry
+            WHERE app = ? AND environment = ? AND attempts > 0 AND ready_at IS NOT NULL
+            """
+        )
+        findExpired = try database.connection.prepare(
+            """
+            SELECT number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries FROM push
+            WHERE expires_at <= ? AND (ready_at IS NOT NULL OR in_line = 1) ORDER BY expires_at
+            """
+        )
+    }
+
+    // MARK: Claiming
+
+    /// Claims due pushes.
+    func claim(
+        _ queue: UrgencyQueue,
+        _ lane: Lane,
+        limit: Int,
+        at now: Int64
+    ) throws(SQLiteError) -> Claim {
+        let mayHaveMore = now < database.state.latest ? try bringForward(queue, limit: limit, at: now) : false
+        let due = try duePushes(queue, lane, limit: limit, at: now)
+        var claimed: [ClaimedPush] = []
+        claimed.reserveCapacity(due.count)
+        for row in due {
+            if let key = row.claimed.push.orderKey, !row.isInLine, try !pushes.joinLine(key, queue, row) { continue }
+            database.state.claimed.insert(row.claimed.number)
+            claimed.append(row.claimed)
+        }
+        if let last = due.last { try extendHorizon(of: queue, to: last.readyAt) }
+        return Claim(pushes: claimed, nextDue: mayHaveMore ? now : try nextDue(queue))
+    }
+
+    /// Returns the due, unclaimed pushes after the cursor and advances the cursor behind them.
+    private func duePushes(
+        _ queue: UrgencyQueue,
+        _ lane: Lane,
+        limit: Int,
+        at now: Int64
+    ) throws(SQLiteError) -> [DuePush] {
+        var cursor = database.state.cursors[queue] ?? OutboxDatabase.Cursor()
+        var due: [DuePush] = []
+        try findDue.bind(
+            queue.app,
+            queue.environment.rawValue,
+            Int64(queue.urgency.rawValue),
+            cursor.readyAt,
+            cursor.number,
+            now
+        )
+        while due.count < limit, try findDue.step() {
+            let row = DuePush(findDue, lane: lane)
+            cursor = OutboxDatabase.Cursor(readyAt: row.readyAt, number: row.claimed.number)
+            if !database.state.claimed.contains(cursor.number) { due.append(row) }
+        }
+        findDue.reset()
+        database.state.cursors[queue] = cursor
+        return due
+    }
+
+    /// Makes pushes due again that were due on acceptance, after the clock was set back to before that time.
+    ///
+    /// - Returns: Whether there may be more than the limit.
+    private func bringForward(_ queue: UrgencyQueue, limit: Int, at now: Int64) throws(SQLiteError) -> Bool {
+        try bringForward.run(
+            with: now,
+            queue.app,
+            queue.environment.rawValue,
+            Int64(queue.urgency.rawValue),
+            now,
+            database.state.latest,
+            Int64(limit)
+        )
+        let changes = database.connection.changes
+        guard changes > 0 else { return false }
+        database.moveCursor(before: .min + 1, now, in: queue)
+        return changes >= limit
+    }
+
+    /// Stores the time up to which pushes may have been claimed.
+    ///
+    /// It is set 100 milliseconds ahead, so that it is seldom written.
+    private func extendHorizon(of queue: UrgencyQueue, to time: Int64) throws(SQLiteError) {
+        guard time > database.state.horizons[queue] ?? .min else { return }
+        let horizon = time + 100
+        try setHorizon.run(
+            with: queue.app,
+            queue.environment.rawValue,
+            Int64(queue.urgency.rawValue),
+            horizon
+        )
+        database.state.horizons[queue] = horizon
+    }
+
+    private func nextDue(_ queue: UrgencyQueue) throws(SQLiteError) -> Int64? {
+        let cursor = database.state.cursors[queue] ?? OutboxDatabase.Cursor()
+        try findNextDue.bind(
+            queue.app,
+            queue.environment.rawValue,
+            Int64(queue.urgency.rawValue),
+            cursor.readyAt,
+            cursor.number
+        )
+        defer { findNextDue.reset() }
+        return try findNextDue.step() ? findNextDue.integer(at: 0) : nil
+    }
+
+    // MARK: Waiting pushes
+
+    /// An unclaimed push, and its status when it ends.
+    typealias EndingPush = (number: Int64, status: PushStatus)
+
+    /// Returns unclaimed pushes that have expired.
+    func expired(at now: Int64, limit: Int) throws(SQLiteError) -> [EndingPush] {
+        var found: [EndingPush] = []
+        try findExpired.bind(now)
+        defer { findExpired.reset() }
+        try addUnclaimed(findExpired, endedAs: .expired, to: &found, limit: limit, at: now)
+        return found
+    }
+
+    /// Returns unclaimed pushes of a lane up to a number, including scheduled pushes and pushes behind others.
+    func unclaimed(
+        _ lane: Lane,
+        _ app: Int64,
+        upTo last: Int64,
+        limit: Int,
+        at now: Int64
+    ) throws(SQLiteError) -> [EndingPush] {
+        let base = "FROM push INDEXED BY"
+        let condition = "WHERE app = ? AND environment = ? AND number <= ? AND"
+        let columns = "number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries"
+        var found: [EndingPush] = []
+        let due = try database.connection.prepare(
+            "SELECT \(columns) \(base) push_ready \(condition) urgency = ? AND ready_at IS NOT NULL"
+        )
+        for urgency in Urgency.allCases where found.count < limit {
+            due.reset()
+            try due.bind(app, lane.environment.rawValue, last, Int64(urgency.rawValue))
+            try addUnclaimed(due, endedAs: .cancelled, to: &found, limit: limit, at: now)
+        }
+        // Pushes behind others come last, because a step that ends the first push of an order key makes the next one
+        // due.
+        guard found.count < limit else { return found }
+        let behind = try database.connection.prepare(
+            "SELECT \(columns) \(base) push_order \(condition) in_line = 1 AND ready_at IS NULL"
+        )
+        try behind.bind(app, lane.environment.rawValue, last)
+        try addUnclaimed(behind, endedAs: .cancelled, to: &found, limit: limit, at: now)
+        return found
+    }
+
+    /// Appends the unclaimed pushes of rows, up to a limit.
+    private func addUnclaimed(
+        _ rows: borrowing Statement,
+        endedAs state: Outcome.State,
+        to found: inout [EndingPush],
+        limit: Int,
+        at now: Int64
+    ) throws(SQLiteError) {
+        while found.count < limit, try rows.step() {
+            let number = rows.integer(at: 0)
+            guard !database.state.claimed.contains(number), let id = APNsID(bytes: rows.blob(at: 4)) else { continue }
+            let outcome = Outcome(
+                state,
+                attempts: Int(rows.integer(at: 6)),
+                unknownTries: Int(rows.integer(at: 7))
+            )
+            let lane = database.lane(of: UrgencyQueue(rows, from: 1))
+            let place = PushStatus.Place.ended(outcome, at: now)
+            found.append((number, PushStatus(id: id, lane: lane, acceptedAt: rows.integer(at: 5), place: place)))
+        }
+    }
+
+    /// Returns the earliest time when a push of a lane is due; nil while all wait behind others.
+    func oldest(_ lane: Lane, _ app: Int64) throws(SQLiteError) -> Int64? {
+        var oldest: Int64?
+        for urgency in Urgency.allCases {
+            try findOldest.bind(app, lane.environment.rawValue, Int64(urgency.rawValue))
+            if try findOldest.step(), let time = findOldest.optionalInteger(at: 0) {
+                oldest = min(time, oldest ?? time)
+            }
+            findOldest.reset()
+        }
+        return oldest
+    }
+
+    /// Returns the number of pushes of a lane that are sent again, and the time when the oldest was accepted.
+    func retries(_ lane: Lane, _ app: Int64) throws(SQLiteError) -> (count: Int, oldest: Int64?) {
+        try findRetries.bind(app, lane.environment.rawValue)
+        defer { findRetries.reset() }
+        guard try findRetries.step() else { return (0, nil) }
+        return (Int(findRetries.integer(at: 0)), findRetries.optionalInteger(at: 1))
+    }
+}

@@ -1,0 +1,15 @@
+internal import MartletSQLite
+
+/// The tables of an outbox, which share one connection and its state in memory.
+struct OutboxTables {
+    let database: OutboxDatabase
+    let pushes: PushTable
+    let claims: ClaimTable
+
+    /// Opens a file, or creates it unless it must exist.
+    init(file: String, options: SQLiteOutbox.Options, mustExist: Bool) throws(SQLiteError) {
+        database = try OutboxDatabase(file: file, options: options, mustExist: mustExist)
+        pushes = try PushTable(database)
+        claims = try ClaimTable(database, pushes)
+    }
+}

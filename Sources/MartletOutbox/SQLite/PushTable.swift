@@ -1,0 +1,336 @@
+internal import MartletCore
+internal import MartletSQLite
+internal import MartletTransport
+
+/// The pushes of an outbox that have not ended, with their order keys, and their outcomes.
+final class PushTable {
+    /// The columns of a push, in the order in which ``DuePush/init(_:lane:)`` reads them.
+    static let columns = """
+        number, app, environment, apns_id, token, channel, bundle, push_type, topic, priority, expiration, \
+        collapse_id, trace, payload, order_key, expires_at, accepted_at, attempts, unknown_tries, in_line, \
+        ready_at, urgency
+        """
+
+    private let database: OutboxDatabase
+    private let unregisteredTokens: UnregisteredTokenTable
+    private let insertPush: Statement
+    private let findPush: Statement
+    private let findOutcome: Statement
+    private let findInLine: Statement
+    private let findFirstInLine: Statement
+    private let setPosition: Statement
+    private let findPosition: Statement
+    private let postponePush: Statement
+    private let insertOutcome: Statement
+    private let deletePush: Statement
+    private let keepDeadLetter: Statement
+
+    /// Prepares the statements.
+    init(_ database: OutboxDatabase) throws(SQLiteError) {
+        self.database = database
+        unregisteredTokens = try UnregisteredTokenTable(database)
+        insertPush = try database.connection.prepare(
+            """
+            INSERT INTO push (
+                number, app, environment, urgency, ready_at, in_line, order_key, expires_at, apns_id, fingerprint,
+                token, channel, bundle, push_type, topic, priority, expiration, collapse_id, trace,
+                accepted_at, attempts, unknown_tries, payload
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?)
+            """
+        )
+        findPush = try database.connection.prepare(
+            """
+            SELECT environment, accepted_at, number, fingerprint FROM push WHERE apns_id = ? AND app = ?
+            """
+        )
+        findOutcome = try database.connection.prepare(
+            """
+            SELECT environment, accepted_at, ended_at, state, status, reason, unique_id, unregistered_at, attempts,
+                unknown_tries, fingerprint
+            FROM outcome WHERE apns_id = ? AND app = ?
+            """
+        )
+        findInLine = try database.connection.prepare(
+            """
+            SELECT 1 FROM push WHERE app = ? AND environment = ? AND order_key = ? AND in_line = 1 AND number <> ?
+            LIMIT 1
+            """
+        )
+        findFirstInLine = try database.connection.prepare(
+            """
+            SELECT number, urgency FROM push
+            WHERE app = ? AND environment = ? AND order_key = ? AND in_line = 1 ORDER BY number LIMIT 1
+            """
+        )
+        setPosition = try database.connection.prepare("UPDATE push SET in_line = 1, ready_at = ? WHERE number = ?")
+        findPosition = try database.connection.prepare(
+            """
+            SELECT app, environment, urgency, order_key, token, topic, in_line = 1 AND ready_at IS NOT NULL
+            FROM push WHERE number = ?
+            """
+        )
+        postponePush = try database.connection.prepare(
+            "UPDATE push SET ready_at = ?, attempts = ?, unknown_tries = ? WHERE number = ?"
+        )
+        insertOutcome = try database.connection.prepare(
+            """
+            INSERT INTO outcome SELECT apns_id, app, environment, ?, ?, ?, ?, ?, MAX(?, attempts),
+                MAX(?, unknown_tries), fingerprint, accepted_at, ?
+            FROM push WHERE number = ?
+            """
+        )
+        deletePush = try database.connection.prepare("DELETE FROM push WHERE number = ?")
+        keepDeadLetter = try database.connection.prepare(
+            "UPDATE push SET ready_at = NULL, in_line = 0 WHERE number = ?"
+        )
+    }
+
+    // MARK: Accepting
+
+    /// Stores a push, unless it is known, suppressed or exceeds the limit.
+    func accept(_ push: OutboxPush, at now: Int64) throws(SQLiteError) -> Acceptance {
+        let app = try database.number(of: push.lane.app)
+        let fingerprint = push.fingerprint
+        if let fingerprint, let known = try known(push.id, app) {
+            return known.fingerprint == fingerprint ? .duplicate(known.status) : .conflict
+        }
+        if case .device(let token) = push.destination, let record = try unregisteredTokens.record(of: token, app, push)
+        {
+            return .suppressed(record)
+        }
+        guard database.count < database.limit else { return .full }
+        try insert(push, app: app, fingerprint: fingerprint, at: now)
+        database.state.counts[push.lane, default: 0] += 1
+        return .accepted
+    }
+
+    private func insert(
+        _ push: OutboxPush,
+        app: Int64,
+        fingerprint: [UInt8]?,
+        at now: Int64
+    ) throws(SQLiteError) {
+        let number = database.state.nextNumber
+        database.state.nextNumber += 1
+        let queue = UrgencyQueue(app: app, environment: push.lane.environment, urgency: push.urgency)
+        var readyAt: Int64? = now
+        var isInLine = push.orderKey != nil
+        if let notBefore = push.notBefore, notBefore > now {
+            readyAt = notBefore
+            isInLine = false
+        } else if let key = push.orderKey, try hasOthersInLine(queue, key, besides: number) {
+            readyAt = nil
+        }
+        if let readyAt { database.moveCursor(before: number, readyAt, in: queue) }
+        var position = 0
+        try insertPush.bind(number, after: &position)
+        try insertPush.bind(queue.app, after: &position)
+        try insertPush.bind(queue.environment.rawValue, after: &position)
+        try insertPush.bind(Int64(queue.urgency.rawValue), after: &position)
+        try insertPush.bind(readyAt, after: &position)
+        try insertPush.bind(Int64(isInLine ? 1 : 0), after: &position)
+        try insertPush.bind(push.orderKey, after: &position)
+        try insertPush.bind(push.expiresAt, after: &position)
+        try insertPush.bind(push.id.bytes, after: &position)
+        try insertPush.bind(fingerprint, after: &position)
+        let (token, channel, bundle) = push.destination.columns
+        for text in [token, channel, bundle] { try insertPush.bind(text, after: &position) }
+        let headers = push.headers
+        for text in [headers.pushType, headers.topic, headers.priority, headers.expiration, headers.collapseID] {
+            try insertPush.bind(text, after: &position)
+        }
+        try insertPush.bind(push.traceParent, after: &position)
+        try insertPush.bind(now, after: &position)
+        try insertPush.bind(push.payload, after: &position)
+        try insertPush.run()
+    }
+
+    // MARK: Pushes by identifier
+
+    /// A push that was accepted and whose outcome has not been deleted.
+    struct KnownPush {
+        var status: PushStatus
+        var fingerprint: [UInt8]?
+        /// The number of its row; nil once the push has ended.
+        var number: Int64?
+    }
+
+    /// Returns a push by its identifier; nil for an unknown push.
+    func known(_ id: APNsID, _ app: Int64) throws(SQLiteError) -> KnownPush? {
+        if let ended = try endedPush(id, app) { return ended }
+        try findPush.bind(id.bytes, app)
+        defer { findPush.reset() }
+        guard try findPush.step() else { return nil }
+        let number = findPush.integer(at: 2)
+        let place: PushStatus.Place = database.state.claimed.contains(number) ? .inFlight : .accepted
+        return KnownPush(
+            status: status(id, app, findPush, place),
+            fingerprint: findPush.optionalBlob(at: 3),
+            number: number
+        )
+    }
+
+    private func endedPush(_ id: APNsID, _ app: Int64) throws(SQLiteError) -> KnownPush? {
+        try findOutcome.bind(id.bytes, app)
+        defer { findOutcome.reset() }
+        guard try findOutcome.step() else { return nil }
+        let place = PushStatus.Place.ended(Outcome(findOutcome), at: findOutcome.integer(at: 2))
+        return KnownPush(status: status(id, app, findOutcome, place), fingerprint: findOutcome.optionalBlob(at: 10))
+    }
+
+    private func status(
+        _ id: APNsID,
+        _ app: Int64,
+        _ row: borrowing Statement,
+        _ place: PushStatus.Place
+    ) -> PushStatus {
+        let lane = Lane(app: database.name(of: app), environment: PushEnvironment(row, at: 0))
+        return PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 1), place: place)
+    }
+
+    // MARK: Settling
+
+    /// Stores the result of a claimed push.
+    func settle(_ settlement: Settlement, at now: Int64) throws(SQLiteError) {
+        let number = settlement.number
+        switch settlement.change {
+        case .ended(let outcome):
+            try end(number, outcome, isTokenUnregistered: settlement.isTokenUnregistered, at: now)
+        case .postponed(let until, let attempts, let unknownTries):
+            guard let position = try position(of: number) else { return }
+            try postpone(number, in: position.queue, until: until, attempts: attempts, unknownTries: unknownTries)
+            database.state.claimed.remove(number)
+        }
+    }
+
+    /// Makes a push due at a time, with its counts of attempts.
+    func postpone(
+        _ number: Int64,
+        in queue: UrgencyQueue,
+        until time: Int64,
+        attempts: Int,
+        unknownTries: Int
+    ) throws(SQLiteError) {
+        try postponePush.run(with: time, Int64(attempts), Int64(unknownTries), number)
+        database.moveCursor(before: number, time, in: queue)
+    }
+
+    /// Ends a push, and makes the next push with its order key due.
+    func end(
+        _ number: Int64,
+        _ outcome: Outcome,
+        isTokenUnregistered: Bool = false,
+        at now: Int64
+    ) throws(SQLiteError) {
+        guard let position = try position(of: number) else { return }
+        try insertOutcome.run(
+            with: outcome.state.rawValue,
+            outcome.status.map(Int64.init),
+            outcome.reason,
+            outcome.uniqueID,
+            outcome.unregisteredAt,
+            Int64(outcome.attempts),
+            Int64(outcome.unknownTries),
+            now,
+            number
+        )
+        database.state.claimed.remove(number)
+        database.state.counts[database.lane(of: position.queue), default: 1] -= 1
+        // The row of a dead letter is kept, so that the push can be sent again on request.
+        if outcome.state == .dead {
+            try keepDeadLetter.run(with: number)
+        } else {
+            try deletePush.run(with: number)
+        }
+        if let key = position.orderKey, position.isFirstInLine { try releaseNextInLine(position.queue, key, at: now) }
+        if isTokenUnregistered, let token = position.token {
+            try unregisteredTokens.add(token, position.queue, topic: position.topic, outcome, at: now)
+        }
+    }
+
+    /// The position of a row in the queue, and its token.
+    private struct Position {
+        var queue: UrgencyQueue
+        var orderKey: String?
+        var token: String?
+        /// The topic; empty for a push without one.
+        var topic: String
+        /// Whether the push is the first of its order key; a push behind others has no due time.
+        var isFirstInLine: Bool
+
+        init(_ row: borrowing Statement) {
+            queue = UrgencyQueue(row, from: 0)
+            orderKey = row.optionalText(at: 3)
+            token = row.optionalText(at: 4)
+            topic = row.text(at: 5)
+            isFirstInLine = row.integer(at: 6) != 0
+        }
+    }
+
+    private func position(of number: Int64) throws(SQLiteError) -> Position? {
+        try findPosition.bind(number)
+        defer { findPosition.reset() }
+        return try findPosition.step() ? Position(findPosition) : nil
+    }
+
+    // MARK: Order keys
+
+    /// Returns whether another push with this order key has to end before a new one can be claimed.
+    private func hasOthersInLine(
+        _ queue: UrgencyQueue,
+        _ key: String,
+        besides number: Int64
+    ) throws(SQLiteError) -> Bool {
+        try findInLine.bind(queue.app, queue.environment.rawValue, key, number)
+        defer { findInLine.reset() }
+        return try findInLine.step()
+    }
+
+    /// Adds a scheduled push to the queue of its order key when it is due.
+    ///
+    /// - Returns: Whether it is the first, so that it can be claimed now.
+    func joinLine(_ key: String, _ queue: UrgencyQueue, _ row: DuePush) throws(SQLiteError) -> Bool {
+        let mustWait = try hasOthersInLine(queue, key, besides: row.claimed.number)
+        try setPosition.run(with: mustWait ? nil : row.readyAt, row.claimed.number)
+        return !mustWait
+    }
+
+    private func releaseNextInLine(_ queue: UrgencyQueue, _ key: String, at now: Int64) throws(SQLiteError) {
+        try findFirstInLine.bind(queue.app, queue.environment.rawValue, key)
+        defer { findFirstInLine.reset() }
+        guard try findFirstInLine.step() else { return }
+        let number = findFirstInLine.integer(at: 0)
+        let urgency = Urgency(findFirstInLine, at: 1)
+        try setPosition.run(with: now, number)
+        let next = UrgencyQueue(app: queue.app, environment: queue.environment, urgency: urgency)
+        database.moveCursor(before: number, now, in: next)
+    }
+
+    // MARK: Dead letters
+
+    /// A dead letter without its payload, because there may be very many.
+    struct DeadLetterRow {
+        var number: Int64
+        var id: APNsID
+        var queue: UrgencyQueue
+        var unknownTries: Int
+    }
+
+    /// Returns the dead letters of an app in the order of acceptance.
+    func deadLetters(of app: Int64) throws(SQLiteError) -> [DeadLetterRow] {
+        let rows = try database.connection.prepare(
+            """
+            SELECT number, push.app, push.environment, urgency, push.apns_id, outcome.unknown_tries
+            FROM outcome JOIN push USING (apns_id, app) WHERE outcome.app = ? AND state = 'dead' ORDER BY number
+            """
+        )
+        try rows.bind(app)
+        var letters: [DeadLetterRow] = []
+        while try rows.step() {
+            guard let id = APNsID(bytes: rows.blob(at: 4)) else { continue }
+            let (number, queue) = (rows.integer(at: 0), UrgencyQueue(rows, from: 1))
+            letters.append(DeadLetterRow(number: number, id: id, queue: queue, unknownTries: Int(rows.integer(at: 5))))
+        }
+        return letters
+    }
+}

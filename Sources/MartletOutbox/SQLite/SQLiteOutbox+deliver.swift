@@ -1,0 +1,114 @@
+package import MartletCore
+internal import MartletSQLite
+
+/// Claiming and ending of pushes.
+extension SQLiteOutbox {
+    package func claim(
+        _ lane: Lane,
+        _ urgency: Urgency,
+        limit: Int,
+        at now: Int64
+    ) throws(OutboxError) -> Claim {
+        try change { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: lane.app) else { return Claim(pushes: [], nextDue: nil) }
+            let queue = UrgencyQueue(app: app, environment: lane.environment, urgency: urgency)
+            return try tables.claims.claim(queue, lane, limit: limit, at: now)
+        }
+    }
+
+    package func cancel(_ id: APNsID, of app: String, at now: Int64) throws(OutboxError) -> PushStatus? {
+        try change { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app), let known = try tables.pushes.known(id, app)
+            else { return nil }
+            guard known.status.place == .accepted, let number = known.number else { return known.status }
+            try tables.pushes.end(number, Outcome(.cancelled), at: now)
+            return try tables.pushes.known(id, app)?.status
+        }
+    }
+
+    package func status(of id: APNsID, of app: String) throws(OutboxError) -> PushStatus? {
+        try read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return nil }
+            return try tables.pushes.known(id, app)?.status
+        }
+    }
+
+    package func expire(at now: Int64, limit: Int) throws(OutboxError) -> [PushStatus] {
+        try change { (tables) throws(SQLiteError) in
+            let expired = try tables.claims.expired(at: now, limit: limit)
+            for push in expired { try tables.pushes.end(push.number, Outcome(.expired), at: now) }
+            return expired.map(\.status)
+        }
+    }
+
+    package func purge(
+        _ lane: Lane,
+        upTo last: Int64?,
+        limit: Int,
+        at now: Int64
+    ) throws(OutboxError) -> PurgedPushes {
+        try change { (tables) throws(SQLiteError) in
+            let last = last ?? tables.database.state.nextNumber - 1
+            guard let app = tables.database.number(ofKnown: lane.app) else {
+                return PurgedPushes(pushes: [], last: last)
+            }
+            let pushes = try tables.claims.unclaimed(lane, app, upTo: last, limit: limit, at: now)
+            for push in pushes { try tables.pushes.end(push.number, Outcome(.cancelled), at: now) }
+            return PurgedPushes(pushes: pushes.map(\.status), last: last)
+        }
+    }
+
+    package func forgetOutcomes(before time: Int64, limit: Int) throws(OutboxError) -> Int {
+        try change { (tables) throws(SQLiteError) in
+            let old = "SELECT apns_id, app FROM outcome WHERE ended_at < ? ORDER BY ended_at LIMIT ?"
+            // The rows of pushes that are deleted are the payloads of dead letters.
+            for table in ["push", "outcome"] {
+                try tables.database.connection.prepare("DELETE FROM \(table) WHERE (apns_id, app) IN (\(old))")
+                    .run(with: time, Int64(limit))
+            }
+            return tables.database.connection.changes
+        }
+    }
+
+    package func backlog() throws(OutboxError) -> [Backlog] {
+        try read { (tables) throws(SQLiteError) in
+            var backlog: [Backlog] = []
+            for (lane, count) in tables.database.state.counts where count > 0 {
+                guard let app = tables.database.number(ofKnown: lane.app) else { continue }
+                let oldest = try tables.claims.oldest(lane, app)
+                let retries = try tables.claims.retries(lane, app)
+                backlog.append(
+                    Backlog(
+                        lane: lane,
+                        count: count,
+                        oldest: oldest,
+                        retrying: retries.count,
+                        oldestRetry: retries.oldest
+                    )
+                )
+            }
+            return backlog
+        }
+    }
+
+    package func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) throws(OutboxError) -> Int {
+        try change { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return 0 }
+            let forget = try tables.database.connection.prepare("DELETE FROM outcome WHERE apns_id = ? AND app = ?")
+            let letters = try tables.pushes.deadLetters(of: app).filter { ids?.contains($0.id) ?? true }
+            for letter in letters {
+                try forget.run(with: letter.id.bytes, app)
+                let tries = letter.unknownTries
+                try tables.pushes.postpone(
+                    letter.number,
+                    in: letter.queue,
+                    until: now,
+                    attempts: 0,
+                    unknownTries: tries
+                )
+                tables.database.state.counts[tables.database.lane(of: letter.queue), default: 0] += 1
+            }
+            return letters.count
+        }
+    }
+}

@@ -1,0 +1,167 @@
+internal import MartletCore
+internal import MartletSQLite
+
+/// The records of an outbox in a SQLite file.
+struct SQLiteRecords: OutboxRecords {
+    /// The outbox, whose transactions run the statements.
+    let outbox: SQLiteOutbox
+
+    // MARK: Unregistered tokens
+
+    func unregisteredTokens(
+        of app: String,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [UnregisteredToken] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return [] }
+            let rows = try tables.database.connection.prepare(
+                """
+                SELECT \(UnregisteredTokenTable.columns) FROM dead_token WHERE app = ? AND cursor > ?
+                ORDER BY cursor LIMIT ?
+                """
+            )
+            try rows.bind(app, cursor, Int64(limit))
+            var tokens: [UnregisteredToken] = []
+            while try rows.step() {
+                if let token = UnregisteredToken(rows) { tokens.append(token) }
+            }
+            return tokens
+        }
+    }
+
+    func markRegistered(_ token: DeviceToken, of app: String) async throws(OutboxError) -> Bool {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return false }
+            let row = try tables.database.connection.prepare("DELETE FROM dead_token WHERE app = ? AND token = ?")
+            try row.run(with: app, token.hex)
+            return tables.database.connection.changes > 0
+        }
+    }
+
+    // MARK: Pauses
+
+    func pauses() async throws(OutboxError) -> [LanePause] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            let rows = try tables.database.connection.prepare("SELECT app, environment, since, caller FROM lane_pause")
+            var pauses: [LanePause] = []
+            while try rows.step() {
+                let app = tables.database.name(of: rows.integer(at: 0))
+                let lane = Lane(app: app, environment: PushEnvironment(rows, at: 1))
+                pauses.append(LanePause(lane: lane, since: rows.integer(at: 2), caller: rows.text(at: 3)))
+            }
+            return pauses
+        }
+    }
+
+    func pause(_ lane: Lane, by caller: String, at now: Int64) async throws(OutboxError) -> LanePause {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            let app = try tables.database.number(of: lane.app)
+            try tables.database.connection.prepare(
+                "INSERT OR IGNORE INTO lane_pause (app, environment, since, caller) VALUES (?, ?, ?, ?)"
+            ).run(with: app, lane.environment.rawValue, now, caller)
+            let row = try tables.database.connection.prepare(
+                "SELECT since, caller FROM lane_pause WHERE app = ? AND environment = ?"
+            )
+            try row.bind(app, lane.environment.rawValue)
+            guard try row.step() else { return LanePause(lane: lane, since: now, caller: caller) }
+            return LanePause(lane: lane, since: row.integer(at: 0), caller: row.text(at: 1))
+        }
+    }
+
+    func resume(_ lane: Lane) async throws(OutboxError) -> Bool {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: lane.app) else { return false }
+            let row = try tables.database.connection.prepare("DELETE FROM lane_pause WHERE app = ? AND environment = ?")
+            try row.run(with: app, lane.environment.rawValue)
+            return tables.database.connection.changes > 0
+        }
+    }
+
+    // MARK: Pushes
+
+    func pushes(
+        to token: DeviceToken,
+        of app: String,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [FoundPush] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return [] }
+            // The unary plus keeps SQLite from using the token's value for the first condition, which needs the index.
+            let rows = try tables.database.connection.prepare(
+                """
+                SELECT number, apns_id FROM push INDEXED BY push_token
+                WHERE substr(token, -2) = ? AND +token = ? AND token IS NOT NULL AND app = ? AND number > ?
+                ORDER BY number LIMIT ?
+                """
+            )
+            try rows.bind(String(token.hex.suffix(2)), token.hex, app, cursor, Int64(limit))
+            var found: [FoundPush] = []
+            while try rows.step() {
+                guard let id = APNsID(bytes: rows.blob(at: 1)), let status = try tables.pushes.known(id, app)?.status
+                else { continue }
+                found.append(FoundPush(number: rows.integer(at: 0), status: status))
+            }
+            return found
+        }
+    }
+
+    func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter] {
+        try await deadLetters(of: app, "ORDER BY ended_at DESC LIMIT ?", Int64(limit))
+    }
+
+    func deadLetter(_ id: APNsID, of app: String) async throws(OutboxError) -> DeadLetter? {
+        try await deadLetters(of: app, "AND outcome.apns_id = ?", id.bytes).first
+    }
+
+    private func deadLetters(
+        of app: String,
+        _ condition: String,
+        _ value: some Bindable & Sendable
+    ) async throws(OutboxError) -> [DeadLetter] {
+        let columns = PushTable.columns.split(separator: ",").map { "push." + String($0).filter { $0 != " " } }
+        return try await outbox.read { (tables) throws(SQLiteError) in
+            guard let number = tables.database.number(ofKnown: app) else { return [] }
+            let rows = try tables.database.connection.prepare(
+                """
+                SELECT \(columns.joined(separator: ", ")), ended_at FROM outcome JOIN push USING (apns_id, app)
+                WHERE outcome.app = ? AND state = 'dead' \(condition)
+                """
+            )
+            try rows.bind(number, value)
+            var letters: [DeadLetter] = []
+            while try rows.step() {
+                let lane = Lane(app: app, environment: PushEnvironment(rows, at: 2))
+                let claimed = DuePush(rows, lane: lane).claimed
+                guard
+                    case .ended(let outcome, let endedAt)? = try tables.pushes.known(claimed.push.id, number)?
+                        .status.place
+                else { continue }
+                letters.append(
+                    DeadLetter(push: claimed.push, acceptedAt: claimed.acceptedAt, outcome: outcome, endedAt: endedAt)
+                )
+            }
+            return letters
+        }
+    }
+
+    // MARK: Readers
+
+    func cursor(of reader: String) async throws(OutboxError) -> Int64 {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            let row = try tables.database.connection.prepare("SELECT cursor FROM reader WHERE name = ?")
+            try row.bind(reader)
+            return try row.step() ? row.integer(at: 0) : 0
+        }
+    }
+
+    func setCursor(_ cursor: Int64, of reader: String) async throws(OutboxError) {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            let row = try tables.database.connection.prepare(
+                "INSERT OR REPLACE INTO reader (name, cursor) VALUES (?, ?)"
+            )
+            try row.run(with: reader, cursor)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import MartletCore
+internal import MartletSQLite
+
+/// The tokens that Apple has reported as unregistered.
+final class UnregisteredTokenTable {
+    /// The columns of a token, in the order in which ``UnregisteredToken/init(_:)`` reads them.
+    static let columns = "cursor, token, environment, topic, since, learnt_at, reason"
+
+    private let database: OutboxDatabase
+    private let find: Statement
+    private let delete: Statement
+    private let insert: Statement
+
+    /// Prepares the statements.
+    init(_ database: OutboxDatabase) throws(SQLiteError) {
+        self.database = database
+        let condition = "WHERE app = ? AND token = ? AND environment = ? AND topic = ?"
+        find = try database.connection.prepare(
+            "SELECT \(UnregisteredTokenTable.columns) FROM dead_token \(condition)"
+        )
+        delete = try database.connection.prepare("DELETE FROM dead_token \(condition)")
+        insert = try database.connection.prepare(
+            """
+            INSERT INTO dead_token (app, token, environment, topic, since, learnt_at, reason)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """
+        )
+    }
+
+    /// Returns the record that the token of a push is unregistered; nil for a token without one.
+    func record(
+        of token: DeviceToken,
+        _ app: Int64,
+        _ push: OutboxPush
+    ) throws(SQLiteError) -> UnregisteredToken? {
+        guard database.state.hasUnregisteredTokens else { return nil }
+        try find.bind(app, token.hex, push.lane.environment.rawValue, push.headers.topic ?? "")
+        defer { find.reset() }
+        return try find.step() ? UnregisteredToken(find) : nil
+    }
+
+    /// Records that a token is unregistered, under a new cursor.
+    func add(
+        _ token: String,
+        _ queue: UrgencyQueue,
+        topic: String,
+        _ outcome: Outcome,
+        at now: Int64
+    ) throws(SQLiteError) {
+        let environment = queue.environment.rawValue
+        try delete.run(with: queue.app, token, environment, topic)
+        try insert.run(
+            with: queue.app,
+            token,
+            environment,
+            topic,
+            outcome.unregisteredAt,
+            now,
+            outcome.reason ?? ""
+        )
+        database.state.hasUnregisteredTokens = true
+    }
+}

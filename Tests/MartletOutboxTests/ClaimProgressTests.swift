@@ -1,0 +1,89 @@
+import Testing
+
+@testable import MartletOutbox
+
+/// The decisions about claims and polls of a shared outbox, without a database.
+@Suite struct ClaimProgressTests {
+    private let key = ClaimProgress.QueueKey(lane: .orders, urgency: .immediate)
+    /// A time after the creation of every watermark of a test.
+    private let now = ContinuousClock.now + .seconds(3_600)
+
+    /// Returns the start of the next claim's search, of a claim that finds nothing.
+    private func start(_ progress: inout ClaimProgress, at clock: ContinuousClock.Instant) -> Int64 {
+        defer { progress.endClaim() }
+        return progress.beginClaim(of: key, at: clock)
+    }
+
+    @Test func `a claim searches from the end of the previous one, and at intervals two seconds before it`() {
+        var progress = ClaimProgress()
+        #expect(start(&progress, at: now) == .min)
+        progress.noteClaim([1, 2], of: key, through: 10_000)
+        #expect(start(&progress, at: now) == 10_000)
+        #expect(start(&progress, at: now + .milliseconds(250)) == 8_000)
+        #expect(start(&progress, at: now + .milliseconds(251)) == 10_000)
+    }
+
+    @Test func `a push of this node that is due earlier is found by the next claim`() {
+        var progress = ClaimProgress()
+        _ = start(&progress, at: now)
+        progress.noteClaim([1], of: key, through: 10_000)
+        progress.notePushes(due: 9_500)
+        #expect(start(&progress, at: now) == 9_500)
+        #expect(start(&progress, at: now) == 10_000)
+        progress.noteSettled([1], at: 9_900)
+        #expect(start(&progress, at: now) == 9_900)
+    }
+
+    @Test func `a clock that was set back makes claims search earlier times`() {
+        var progress = ClaimProgress()
+        _ = start(&progress, at: now)
+        progress.noteClaim([], of: key, through: 10_000)
+        progress.noteTime(10_000)
+        progress.noteTime(9_999)
+        #expect(start(&progress, at: .now) == 8_000)
+        progress.noteTime(7_000)
+        #expect(start(&progress, at: .now) == .min)
+    }
+
+    @Test func `claims whose results were lost are released for two minutes, while none is under way`() {
+        var progress = ClaimProgress()
+        #expect(progress.claimsToKeep(at: now) == nil)
+        progress.noteReconnection(at: now)
+        _ = progress.beginClaim(of: key, at: now)
+        #expect(progress.claimsToKeep(at: now) == nil)
+        progress.noteClaim([1, 2, 3], of: key, through: 1_000)
+        progress.endClaim()
+        #expect(progress.claimsToKeep(at: now) == [1, 2, 3])
+        progress.noteSettled([2], at: 1_000)
+        #expect(progress.claimsToKeep(at: now + .seconds(119)) == [1, 3])
+        #expect(progress.claimsToKeep(at: now + .seconds(120)) == nil)
+        progress.loseClaims()
+        #expect(progress.claimsToKeep(at: now) == [])
+    }
+
+    @Test func `a poll searches the queues that were claimed from, and a complete poll all times`() {
+        var progress = ClaimProgress()
+        #expect(!progress.hasQueues)
+        _ = start(&progress, at: now)
+        progress.noteClaim([], of: key, through: 10_000)
+        #expect(progress.hasQueues)
+        #expect(progress.searches(isComplete: false, at: now).map(\.start) == [10_000])
+        #expect(progress.searches(isComplete: true, at: now).map(\.start) == [.min])
+        progress.noteDuePushes(in: key, isComplete: false)
+        #expect(start(&progress, at: .now) == 8_000)
+        progress.noteDuePushes(in: key, isComplete: true)
+        #expect(start(&progress, at: .now) == .min)
+    }
+
+    @Test func `the backlog is counted less often when a count takes long`() {
+        var count = BacklogCount()
+        #expect(count.isDue)
+        count.update(
+            [Backlog(lane: .orders, count: 3, oldest: 1), Backlog(lane: .rides, count: 4, oldest: nil)],
+            after: .zero
+        )
+        #expect(count.pushes == 7 && count.isDue)
+        count.update([], after: .seconds(60))
+        #expect(count.pushes == 0 && !count.isDue)
+    }
+}
