@@ -13,10 +13,10 @@ extension Dispatcher {
                 if let stored = storedOutages[lane] {
                     let start = machine.lanes[lane]?.outageStart ?? 0
                     guard start != stored else { continue }
-                    try await context.outbox.setCursor(start, of: reader)
+                    try await context.outbox.records.setCursor(start, of: reader)
                     storedOutages[lane] = start
                 } else {
-                    let start = try await context.outbox.cursor(of: reader)
+                    let start = try await context.outbox.records.cursor(of: reader)
                     storedOutages[lane] = start
                     if start > 0 { machine.noteEarlierOutage(of: lane, since: min(start, context.now)) }
                 }

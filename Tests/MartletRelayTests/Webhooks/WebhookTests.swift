@@ -138,13 +138,13 @@ import Testing
             secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
             allowsPrivateAddresses: true
         )
-        let dead = DeadToken(
+        let dead = UnregisteredToken(
             cursor: 1,
             token: try DeviceToken(hex: "dead00ff"),
             environment: .production,
             topic: "com.example.orders",
             unregisteredAt: 1,
-            learntAt: 2,
+            reportedAt: 2,
             reason: "Unregistered"
         )
         let loop = try EventLoop()
