@@ -37,7 +37,7 @@ actor NodeMembership: OutboxFleet {
     private let name: String
     /// The time for which the node keeps its claims without heartbeats, in seconds.
     private let lease: Int64
-    /// The number of this node; it gets another after its lease has expired and it was deleted. 0 before registration.
+    /// The number of this node, 0 before registration; it gets another after its lease has expired and it was deleted.
     private(set) var number: Int64 = 0
     /// The data that this node publishes for other nodes, as JSON.
     private var publishedData = "{}"

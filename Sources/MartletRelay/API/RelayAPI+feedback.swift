@@ -64,7 +64,8 @@ extension RelayAPI {
             let app = try call.app()
             let after = Int64(try call.number("after", 0 ... .max, default: 0))
             let limit = try call.number("limit", 1...1_000, default: 100)
-            let tokens = try await outboxCall(await call.parts.outbox.records.unregisteredTokens(of: app, after: after, limit: limit))
+            let records = call.parts.outbox.records
+            let tokens = try await outboxCall(await records.unregisteredTokens(of: app, after: after, limit: limit))
             let cursor = tokens.last?.cursor ?? after
             return .json([
                 "dead-tokens": .array(tokens.map(\.json)), "cursor": .number(JSONNumber(cursor)),

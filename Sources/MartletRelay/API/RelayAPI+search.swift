@@ -59,7 +59,8 @@ extension RelayAPI {
         } catch {
             throw APIProblem(400, "token: \(error)")
         }
-        return try await outboxCall(await call.parts.outbox.records.pushes(to: token, of: app, after: cursor, limit: limit))
+        let records = call.parts.outbox.records
+        return try await outboxCall(await records.pushes(to: token, of: app, after: cursor, limit: limit))
     }
 
     private static func pushes(withID text: String, _ call: Call) async throws(APIProblem) -> [PushStatus] {

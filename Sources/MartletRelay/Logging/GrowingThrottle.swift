@@ -1,5 +1,6 @@
-/// A limit of the log lines about a problem that lasts: the first line at once, further ones at growing intervals, with
-/// the number of omitted lines. It is a value without a clock.
+/// A limit of the log lines about a problem that lasts, a value without a clock.
+///
+/// The first line is logged at once, further ones at growing intervals, with the number of omitted lines.
 struct GrowingThrottle {
     /// The time between the first line and the second, in milliseconds; doubled after each further one.
     static let firstInterval: Int64 = 10_000

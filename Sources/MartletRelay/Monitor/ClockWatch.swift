@@ -1,6 +1,6 @@
 /// The decision whether the wall clock is trusted for the deletion of outcomes: a value without a clock.
 ///
-/// The wall clock is compared with a clock that nobody sets. After a jump, and after the start of the relay, the clock
+/// The wall clock is compared with a clock that is never adjusted. After a jump, and after the start of the relay, the clock
 /// is trusted again when the two have agreed for an hour: a clock that was set ahead by mistake is usually corrected
 /// before that.
 struct ClockWatch {
@@ -18,7 +18,7 @@ struct ClockWatch {
     ///
     /// - Parameters:
     ///   - wall: The wall clock, in milliseconds since 1970.
-    ///   - steady: The time since any moment by a clock that nobody sets, and that advances while the machine is
+    ///   - steady: The time since any moment by a clock that is never adjusted, and that advances while the machine is
     ///     suspended.
     /// - Returns: The milliseconds by which the wall clock has jumped, negative for a jump back; nil without a jump.
     mutating func note(wall: Int64, steady: Duration) -> Int64? {

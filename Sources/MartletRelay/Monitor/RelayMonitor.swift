@@ -288,7 +288,7 @@ actor RelayMonitor {
         context.log.warning(
             .clockJumped,
             [
-                "seconds": .whole(jump / 1_000),
+                "seconds": .whole(Int64((Double(jump) / 1_000).rounded())),
                 "deletes-outcomes-in-seconds": .whole(ClockWatch.confirmation.components.seconds),
             ]
         )
