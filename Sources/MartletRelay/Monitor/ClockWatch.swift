@@ -1,8 +1,8 @@
 /// The decision whether the wall clock is trusted for the deletion of outcomes: a value without a clock.
 ///
-/// The wall clock is compared with a clock that is never adjusted. After a jump, and after the start of the relay, the clock
-/// is trusted again when the two have agreed for an hour: a clock that was set ahead by mistake is usually corrected
-/// before that.
+/// The wall clock is compared with a clock that is never adjusted. After a jump, and after the start of the relay, the
+/// wall clock is trusted again when the two have agreed for an hour: a clock that was set ahead by mistake is usually
+/// corrected before that.
 struct ClockWatch {
     /// The difference between the two clocks that counts as a jump, in milliseconds.
     static let tolerance: Int64 = 60_000
