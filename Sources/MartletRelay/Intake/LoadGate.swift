@@ -15,8 +15,8 @@ struct LoadGate {
         /// The maximum number of requests of one caller that wait for Apple's answer.
         var waitingPerCaller = 5_000
 
-        /// Lowers the limits of waiting requests, each of which may hold a connection, so that connections are left for
-        /// others: a quarter for all, and half for each caller.
+        /// Lowers the limits of waiting requests, each of which may hold a connection: together they take at most three
+        /// quarters of the connections, and those of one caller half.
         func bounded(byConnections connections: Int) -> Limits {
             var limits = self
             limits.waiting = min(waiting, connections / 4 * 3)
