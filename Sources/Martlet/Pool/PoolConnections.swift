@@ -60,6 +60,9 @@ struct PoolConnections {
     /// Returns whether pushes may be sent on a connection.
     func isUsable(_ id: ID) -> Bool { index(of: id).map { all[$0].isUsable } ?? false }
 
+    /// Returns whether more pushes are assigned to a connection than the server allows since its last settings.
+    func exceedsLimit(_ id: ID) -> Bool { index(of: id).map { all[$0].inFlight > all[$0].peerLimit } ?? false }
+
     private func index(of id: ID) -> Int? {
         all.firstIndex { $0.id == id }
     }

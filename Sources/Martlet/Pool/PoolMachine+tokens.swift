@@ -15,21 +15,34 @@ extension PoolMachine {
     mutating func tokenReceived(issuedAt: Date, validity: Duration, at now: MonotonicTime) -> Bool {
         switch tokens.received(tokenIssuedAt: issuedAt, validity: validity, at: now) {
         case .current(let ready):
-            for (push, id) in ready {
-                if pushes.table.isSettled(push) {
-                    notWanted(push, on: id, at: now)
-                } else if connections.isUsable(id) {
-                    open(push, on: id)
-                } else {
-                    // A GOAWAY has arrived meanwhile.
-                    notOpened(push, on: id, at: now)
-                }
-            }
+            sendWaiting(ready, at: now)
             return true
         case .outdated(let request):
             actions.append(.requestToken(request))
             return false
         }
+    }
+
+    /// Sends the pushes that waited for a token, on the connections to which they were assigned.
+    ///
+    /// Meanwhile, a push may have been settled, and a connection may have received a GOAWAY or a lower limit of streams:
+    /// the last pushes on it then wait for a stream again, in their order.
+    private mutating func sendWaiting(_ ready: [PoolTokenMachine.Push], at now: MonotonicTime) {
+        var sendable: [PoolTokenMachine.Push] = []
+        for (push, id) in ready.reversed() {
+            if pushes.table.isSettled(push) {
+                notWanted(push, on: id, at: now)
+            } else if !connections.isUsable(id) {
+                notOpened(push, on: id, at: now)
+            } else if connections.exceedsLimit(id) {
+                connections.releasePush(on: id, at: now)
+                pushes.notOpened(push, at: now)
+            } else {
+                sendable.append((push, id))
+            }
+        }
+        for (push, id) in sendable.reversed() { open(push, on: id) }
+        serve(at: now)
     }
 
     /// Handles the source's answer that it has no token: the pushes that wait for it fail, and those that wait for a

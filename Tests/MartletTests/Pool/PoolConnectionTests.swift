@@ -208,6 +208,24 @@ import Testing
         #expect(story.actions() == ["open a on 2"])
     }
 
+    @Test func `pushes that wait for a token wait in their order for streams that the server no longer allows`() throws {
+        var story = PoolStory(usesProviderTokens: true)
+        story.submit("a")
+        story.open(streams: 3)
+        try story.accept("a")
+        story.now = story.now.advanced(by: .seconds(3_600))
+        _ = story.actions()
+        story.submit("b", "c", "d")
+        #expect(story.actions() == ["request token"])
+        story.machine.allowed(streams: 1, on: 1, at: story.now)
+        story.receiveToken(4_600)
+        #expect(story.actions() == ["open b on 1"])
+        try story.accept("b")
+        #expect(story.actions() == ["accept b", "open c on 1"])
+        try story.accept("c")
+        #expect(story.actions() == ["accept c", "open d on 1"])
+    }
+
     @Test func `a lost connection leaves what was on it in doubt and loses nothing else`() throws {
         var story = PoolStory()
         story.submit("a", "b", "c")
