@@ -136,7 +136,7 @@ let package = Package(
         .target(name: "MartletCore", swiftSettings: safe),
         .target(name: "CMartletPages", exclude: ["inbox", "relay"]),
         .target(name: "CMartletSQL", exclude: ["postgresql", "sqlite"]),
-        .target(name: "MartletCommands", swiftSettings: safe),
+        .target(name: "MartletCommands", dependencies: ["MartletCore"], swiftSettings: safe),
         .systemLibrary(
             name: "CMartletLibuv",
             pkgConfig: "libuv",

@@ -75,14 +75,14 @@ enum DemoOrder {
 
     private static func start(
         _ status: String,
-        _ reach: LiveActivityStart.Reach
+        _ updateSource: LiveActivityStart.UpdateSource
     ) throws(PayloadError) -> LiveActivityStart {
         try LiveActivityStart(
             attributesType: attributesType,
             attributes: ["order": 42, "restaurant": "Bruno's"],
             state: state(status, 25, 0.1),
             alert: LiveActivityAlert(title: "Order 42", body: "Follow it here."),
-            reach: reach
+            updateSource: updateSource
         )
     }
 

@@ -32,7 +32,7 @@ extension Command {
             attributes: attributes.value,
             state: state.value,
             alert: LiveActivityAlert(title: .plain(title), body: .plain(body)),
-            reach: channel.map { .byChannel(ChannelID($0)) } ?? .byToken,
+            updateSource: channel.map { .byChannel(ChannelID($0)) } ?? .byToken,
             staleDate: content.staleDate?.date(),
             relevanceScore: content.relevanceScore
         )

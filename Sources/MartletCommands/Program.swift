@@ -1,3 +1,5 @@
+internal import MartletCore
+
 /// A program that consists of commands.
 package struct Program: Sendable {
     /// The program's name.

@@ -1,3 +1,5 @@
+internal import MartletCore
+
 /// The words of a command line that no parameter has taken yet.
 package struct Words {
     /// The text of a value.

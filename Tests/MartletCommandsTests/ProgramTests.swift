@@ -204,23 +204,6 @@ import Testing
     }
 }
 
-@Suite struct NearestNameTests {
-    private let names = ["--topic", "--title", "--to", "--team-id", "--collapse-id"]
-
-    @Test func `no number is near another`() {
-        #expect(NearestName.of("7", among: ["10", "5", "1"]) == nil)
-        #expect(NearestName.of("11", among: ["10", "5", "1"]) == nil)
-    }
-
-    @Test(arguments: [
-        ("--topc", "--topic"), ("--topci", "--topic"), ("--titel", "--title"), ("--teamid", "--team-id"),
-        ("--collapse", "--collapse-id"), ("--banana", nil), ("x", nil),
-    ])
-    func `the nearest name is suggested`(typed: String, name: String?) {
-        #expect(NearestName.of(typed, among: names) == name)
-    }
-}
-
 @Suite struct TableTests {
     @Test func `columns are as wide as their widest cell, and numbers are aligned right`() {
         var table = Table(["name", Table.Column("count", isNumeric: true), "note"])

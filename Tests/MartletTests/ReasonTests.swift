@@ -53,7 +53,7 @@ import Testing
             #expect(error?.code == .refused && error?.outcome == .answered)
             #expect(error?.unregisteredAt == (row.status == 410 ? Date(millisecondsSince1970: timestamp) : nil))
             let advice: [String: Reason.Advice] = [
-                "no": .mendFirst, "backoff": .backOff, "refresh-token": .renewToken, "reconnect": .reconnect,
+                "no": .fixFirst, "backoff": .backOff, "refresh-token": .renewToken, "reconnect": .reconnect,
             ]
             #expect(error?.reason?.advice == advice[row.retry])
             #expect(error?.reason?.endsDeviceToken == row.dropToken)

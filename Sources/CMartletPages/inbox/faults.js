@@ -68,7 +68,7 @@ export function open(container) {
     await refresh.again()
   })
   container.replaceChildren(
-    heading("Faults", "Rules that inject faults into requests and connections. ", search("is:disturbed", "Show affected pushes"), "."),
+    heading("Faults", "Rules that inject faults into requests and connections. ", search("is:faulted", "Show affected pushes"), "."),
     noticeElement, rules, element("h3", {}, "Presets"), presets, newRule(act, attempt),
     element("form", {
       class: "tools", "aria-label": "Seed",

@@ -103,8 +103,13 @@ struct FieldReader {
             report(.invalidType, name, value.mismatch("an array"))
             return []
         }
-        if elements.count < range.lowerBound { report(.tooSmall, name, "needs \(range.lowerBound) at least") }
-        if elements.count > range.upperBound { report(.tooBig, name, "may have \(range.upperBound) at most") }
+        let count = elements.count
+        if count < range.lowerBound {
+            report(.tooSmall, name, "has \(count) elements; the minimum is \(range.lowerBound)")
+        }
+        if count > range.upperBound {
+            report(.tooBig, name, "has \(count) elements; the maximum is \(range.upperBound)")
+        }
         return elements.enumerated().map { index, element in
             let place = path + [name, String(index)]
             guard let members = element.members else {
@@ -128,7 +133,7 @@ struct FieldReader {
     mutating func finish() {
         guard !isRecording, found < members.count else { return }
         let unknown = members.map(\.name).filter { !asked.contains($0) }
-        report(.unrecognizedKeys, nil, "has members that are not known: " + unknown.joined(separator: ", "))
+        report(.unrecognizedKeys, nil, "has unknown members: " + unknown.joined(separator: ", "))
     }
 
     /// Adds an error that is not found by the rule of a single field.

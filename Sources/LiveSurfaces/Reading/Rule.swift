@@ -45,7 +45,7 @@ extension Rule where Value == String {
             guard case .string(let text) = value else { return .problem(.invalidType, value.mismatch("a string")) }
             if minimum > 0, text.isEmpty { return .problem(.tooSmall, "must not be empty") }
             if maximum < .max, text.utf16.count > maximum {
-                return .problem(.tooBig, "has \(text.utf16.count) UTF-16 code units, and may have \(maximum)")
+                return .problem(.tooBig, "has \(text.utf16.count) UTF-16 code units; the maximum is \(maximum)")
             }
             return .value(text)
         }
@@ -111,8 +111,8 @@ extension Rule where Value == Double {
         guard case .number(let number) = value, number.doubleValue.isFinite else {
             return .problem(.invalidType, value.mismatch("a number"))
         }
-        if number.doubleValue < 0 { return .problem(.tooSmall, "is \(number.text), and may be 0 at least") }
-        if number.doubleValue > 1 { return .problem(.tooBig, "is \(number.text), and may be 1 at most") }
+        if number.doubleValue < 0 { return .problem(.tooSmall, "is \(number.text); the minimum is 0") }
+        if number.doubleValue > 1 { return .problem(.tooBig, "is \(number.text); the maximum is 1") }
         return .value(number.doubleValue)
     }
 }
@@ -129,9 +129,9 @@ extension Rule where Value == Int {
         guard case .number(let number) = value, number.doubleValue == number.doubleValue.rounded(),
             number.doubleValue.isFinite
         else { return .problem(.invalidType, value.mismatch("an integer")) }
-        if number.doubleValue < 0 { return .problem(.tooSmall, "is \(number.text), and may be 0 at least") }
+        if number.doubleValue < 0 { return .problem(.tooSmall, "is \(number.text); the minimum is 0") }
         guard let count = Int(exactly: number.doubleValue), count <= greatest else {
-            return .problem(.tooBig, "is \(number.text), and may be \(greatest) at most")
+            return .problem(.tooBig, "is \(number.text); the maximum is \(greatest)")
         }
         return .value(count)
     }

@@ -59,7 +59,7 @@ struct CircuitBreaker {
             reset()
             return nil
         }
-        let isForbidden = refusal.status == 403 && reason.advice == .mendFirst
+        let isForbidden = refusal.status == 403 && reason.advice == .fixFirst
         guard reason == .badDeviceToken || isForbidden else {
             // Any other response shows that credentials and environment are right.
             reset()

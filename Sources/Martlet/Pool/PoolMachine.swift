@@ -148,7 +148,7 @@ struct PoolMachine {
             connections.replace(id, at: now, &actions)
         case .reconnect:
             connections.replace(id, at: now, &actions)
-        case .backOff, .mendFirst, nil:
+        case .backOff, .fixFirst, nil:
             connections.responded()
         }
         pushes.answered(push, refusal, at: now, &actions)

@@ -67,8 +67,8 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 
     /// The reasons that a later attempt, a new connection or a new provider token may resolve: those whose
-    /// `Reason.advice` is not `mendFirst`.
-    public static let standardRetryableReasons = Set(Reason.all.filter { $0.advice != .mendFirst })
+    /// `Reason.advice` is not `fixFirst`.
+    public static let standardRetryableReasons = Set(Reason.all.filter { $0.advice != .fixFirst })
     /// The reasons that are never retried, because the same push cannot be accepted later.
     ///
     /// Source: "Handling notification responses from APNs".

@@ -206,7 +206,7 @@ package struct SnapshotRenderer: Sendable {
             attributes: activity.attributes.json,
             state: activity.contentState.json,
             alert: LiveActivityAlert(title: .plain(activity.surface.title), body: .plain(activity.surface.body)),
-            reach: delivery.reach,
+            updateSource: delivery.updateSource,
             staleDate: delivery.staleDate,
             relevanceScore: delivery.relevanceScore
         )

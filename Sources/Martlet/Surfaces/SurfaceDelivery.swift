@@ -24,7 +24,7 @@ public struct SurfaceDelivery: Sendable {
     /// The relevance that decides which of several Live Activities is shown first; nil for the system's choice.
     public var relevanceScore: Double?
     /// The way in which a started Live Activity is reached by later pushes.
-    public var reach: LiveActivityStart.Reach
+    public var updateSource: LiveActivityStart.UpdateSource
     /// The name of the app's attributes type; `SurfaceActivityAttributes` by default.
     public var attributesType: String
     /// The notification categories that the app supports.
@@ -41,7 +41,7 @@ public struct SurfaceDelivery: Sendable {
         timestamp: Date? = nil,
         staleDate: Date? = nil,
         relevanceScore: Double? = nil,
-        reach: LiveActivityStart.Reach = .byApp,
+        updateSource: LiveActivityStart.UpdateSource = .byApp,
         attributesType: String = SurfaceActivityAttributes.attributesType,
         categories: NotificationCategories = .standard,
         id: APNsID? = nil
@@ -52,7 +52,7 @@ public struct SurfaceDelivery: Sendable {
         self.timestamp = timestamp
         self.staleDate = staleDate
         self.relevanceScore = relevanceScore
-        self.reach = reach
+        self.updateSource = updateSource
         self.attributesType = attributesType
         self.categories = categories
         self.id = id

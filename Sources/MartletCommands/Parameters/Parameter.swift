@@ -1,3 +1,5 @@
+internal import MartletCore
+
 /// A declared parameter: its spelling, its help, and the function that takes its value from the words of a command
 /// line.
 package protocol Parameter: Sendable {

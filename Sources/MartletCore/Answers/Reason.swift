@@ -19,7 +19,7 @@ extension Reason {
     /// The action a sender can take after a refusal.
     public enum Advice: String, Sendable, Hashable {
         /// Fix the cause first: the same request would be refused again.
-        case mendFirst
+        case fixFirst
         /// Retry later, with a longer delay after each attempt.
         case backOff
         /// Retry with a new provider token, preferably on a new connection.
@@ -49,8 +49,8 @@ extension Reason {
     /// The HTTP status that accompanies the reason; nil for unknown reasons.
     public var status: Int? { facts?.status }
 
-    /// The recommended action; ``Advice/mendFirst`` for unknown reasons.
-    public var advice: Advice { facts?.advice ?? .mendFirst }
+    /// The recommended action; ``Advice/fixFirst`` for unknown reasons.
+    public var advice: Advice { facts?.advice ?? .fixFirst }
 
     /// The kinds of requests that the reason can answer; empty for unknown reasons.
     public var scope: Scope { facts?.scope ?? [] }
@@ -79,7 +79,7 @@ extension Reason {
         let endsDeviceToken: Bool
         private(set) var explanation = ""
 
-        init(_ status: Int, _ scope: Scope, advice: Advice = .mendFirst, endsDeviceToken: Bool = false) {
+        init(_ status: Int, _ scope: Scope, advice: Advice = .fixFirst, endsDeviceToken: Bool = false) {
             self.status = status
             self.scope = scope
             self.advice = advice

@@ -73,7 +73,7 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
     package func checkMembers(_ names: [String]) throws(Failure) {
         guard let members = value?.members else { throw mismatch("an object") }
         guard let unknown = members.first(where: { !names.contains($0.name) }) else { return }
-        let hint = Spelling.nearest(to: unknown.name, among: names).map { "; did you mean \($0)?" } ?? ""
+        let hint = NearestName.hint(for: unknown.name, among: names)
         throw self[unknown.name].error(
             "is unknown\(hint.isEmpty ? ": the known members are " + names.joined(separator: ", ") : hint)"
         )

@@ -78,7 +78,7 @@ enum AlertRules {
         guard !levels.contains(text) else { return nil }
         let message =
             "interruption-level must be one of \(levels.joined(separator: ", ")); the phone treats any other"
-            + " as active" + Spelling.hint(for: text, among: levels)
+            + " as active" + NearestName.hint(for: text, among: levels)
         return Lint.Finding(.interruptionLevelUnknown, .payload("/aps/interruption-level"), message)
     }
 

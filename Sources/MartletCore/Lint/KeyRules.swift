@@ -97,7 +97,7 @@ enum KeyRules {
     }
 
     private static func unknown(_ name: String, in table: Table, at path: [String]) -> Lint.Finding {
-        var hint = Spelling.hint(for: name, among: table.keys.map(\.name))
+        var hint = NearestName.hint(for: name, among: table.keys.map(\.name))
         if let neighbour = table.neighbour, neighbour.keys.contains(where: { $0.name == name }) {
             hint = ": it belongs in \(neighbour.name)"
         }

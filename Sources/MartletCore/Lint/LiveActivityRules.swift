@@ -125,7 +125,7 @@ enum LiveActivityRules {
         }
         guard let text = event.stringValue, !events.contains(text) else { return nil }
         let message =
-            "event must be start, update or end; the phone drops any other" + Spelling.hint(for: text, among: events)
+            "event must be start, update or end; the phone drops any other" + NearestName.hint(for: text, among: events)
         return Lint.Finding(.activityEventUnknown, .payload("/aps/event"), message)
     }
 

@@ -45,7 +45,7 @@ enum PayloadRules {
         case .exactly(let count) where count > limit:
             text = "the payload has \(count) bytes, \(count - limit) more than the \(limit) allowed"
         case .atLeast(let count) where count > limit:
-            text = "the payload has at least \(count) bytes, and \(limit) are allowed"
+            text = "the payload has at least \(count) bytes; the maximum is \(limit)"
         case .exactly, .atLeast:
             return nil
         }

@@ -10,7 +10,7 @@ enum LiveActivityContent {
     static func encode(_ value: some Encodable, for key: String) throws(PayloadError) -> [UInt8] {
         // A JSON value is written as it is, with its order of members and its digits.
         if let json = value as? JSONValue {
-            guard json.members != nil else { throw .notEncodable("\(key) has to be a JSON object") }
+            guard json.members != nil else { throw .notEncodable("\(key) must be a JSON object") }
             return json.encoded()
         }
         // Without strategies, a date is encoded as seconds since 2001 and data as base64, as ActivityKit expects.
@@ -22,7 +22,7 @@ enum LiveActivityContent {
         } catch {
             throw .notEncodable("\(key): \(error)")
         }
-        guard data.first == UInt8(ascii: "{") else { throw .notEncodable("\(key) has to encode to a JSON object") }
+        guard data.first == UInt8(ascii: "{") else { throw .notEncodable("\(key) must encode to a JSON object") }
         return Array(data)
     }
 }

@@ -9,7 +9,7 @@
 /// Source: "Starting and updating Live Activities with ActivityKit push notifications".
 public struct LiveActivityStart: Sendable, Hashable {
     /// The way in which the new activity receives updates (iOS and iPadOS 18).
-    public enum Reach: Sendable, Hashable {
+    public enum UpdateSource: Sendable, Hashable {
         /// The way that the app has configured.
         case byApp
         /// A token of its own, which the app receives and sends to the server.
@@ -22,7 +22,7 @@ public struct LiveActivityStart: Sendable, Hashable {
     private let attributes: [UInt8]
     private let contentState: [UInt8]
     private let alert: LiveActivityAlert
-    private let reach: Reach
+    private let updateSource: UpdateSource
     private let staleDate: Date?
     private let relevanceScore: Double?
 
@@ -32,7 +32,7 @@ public struct LiveActivityStart: Sendable, Hashable {
     ///   - attributes: The data that does not change while the activity runs.
     ///   - state: The initial content.
     ///   - alert: The alert shown to the user.
-    ///   - reach: The way in which the activity receives updates.
+    ///   - updateSource: The way in which the activity receives updates.
     ///   - staleDate: The time from which the content counts as outdated.
     ///   - relevanceScore: The rank among several activities: the one with the highest score is shown first; any
     ///     number.
@@ -41,7 +41,7 @@ public struct LiveActivityStart: Sendable, Hashable {
         _ attributes: Attributes,
         state: Attributes.ContentState,
         alert: LiveActivityAlert,
-        reach: Reach = .byApp,
+        updateSource: UpdateSource = .byApp,
         staleDate: Date? = nil,
         relevanceScore: Double? = nil
     ) throws(PayloadError) {
@@ -49,7 +49,7 @@ public struct LiveActivityStart: Sendable, Hashable {
         self.attributes = try LiveActivityContent.encode(attributes, for: "attributes")
         contentState = try LiveActivityContent.encode(state, for: "content-state")
         self.alert = alert
-        self.reach = reach
+        self.updateSource = updateSource
         self.staleDate = staleDate
         self.relevanceScore = relevanceScore
     }
@@ -61,7 +61,7 @@ public struct LiveActivityStart: Sendable, Hashable {
     ///   - attributes: The data that does not change while the activity runs.
     ///   - state: The initial content.
     ///   - alert: The alert shown to the user.
-    ///   - reach: The way in which the activity receives updates.
+    ///   - updateSource: The way in which the activity receives updates.
     ///   - staleDate: The time from which the content counts as outdated.
     ///   - relevanceScore: The rank among several activities: the one with the highest score is shown first; any
     ///     number.
@@ -71,7 +71,7 @@ public struct LiveActivityStart: Sendable, Hashable {
         attributes: JSONValue,
         state: JSONValue,
         alert: LiveActivityAlert,
-        reach: Reach = .byApp,
+        updateSource: UpdateSource = .byApp,
         staleDate: Date? = nil,
         relevanceScore: Double? = nil
     ) throws(PayloadError) {
@@ -79,7 +79,7 @@ public struct LiveActivityStart: Sendable, Hashable {
         self.attributes = try LiveActivityContent.encode(attributes, for: "attributes")
         contentState = try LiveActivityContent.encode(state, for: "content-state")
         self.alert = alert
-        self.reach = reach
+        self.updateSource = updateSource
         self.staleDate = staleDate
         self.relevanceScore = relevanceScore
     }
@@ -100,7 +100,7 @@ public struct LiveActivityStart: Sendable, Hashable {
             aps.write("attributes-type", attributesType)
             aps.write("attributes", json: attributes)
             try aps.write("alert") { (object) throws(PayloadError) in try alert.write(into: &object) }
-            switch reach {
+            switch updateSource {
             case .byApp: break
             case .byToken: aps.write("input-push-token", 1)
             case .byChannel(let channel): aps.write("input-push-channel", channel.rawValue)

@@ -1,3 +1,4 @@
+internal import MartletCore
 internal import MartletTransport
 
 #if canImport(FoundationEssentials)

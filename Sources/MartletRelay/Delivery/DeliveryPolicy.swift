@@ -135,6 +135,6 @@ struct DeliveryPolicy: Sendable {
 
     /// Returns whether a later attempt with the same push may succeed.
     private static func isPassing(_ status: Int, _ reason: Reason?) -> Bool {
-        status == 429 || status >= 500 || (reason?.advice ?? .mendFirst) != .mendFirst
+        status == 429 || status >= 500 || (reason?.advice ?? .fixFirst) != .fixFirst
     }
 }

@@ -50,7 +50,10 @@ enum BrowserGuard {
         if text.hasPrefix("[") {
             host = text.dropFirst().prefix { $0 != "]" }
             rest = text.dropFirst(host.count + 1)
-            guard rest.popFirst() == "]", host.contains(":"), isAddress(host) else { return nil }
+            guard rest.popFirst() == "]", host.contains(":"), SocketAddress(literal: String(host), port: 0) != nil
+            else {
+                return nil
+            }
         } else {
             host = text.prefix { $0 != ":" }
             rest = text.dropFirst(host.count)
@@ -63,6 +66,4 @@ enum BrowserGuard {
         let isPort = port.utf8.allSatisfy { (0x30...0x39).contains($0) } && (port.isEmpty || UInt16(port) != nil)
         return isPort ? String(host) : nil
     }
-
-    private static func isAddress(_ host: Substring) -> Bool { SocketAddress(literal: String(host), port: 0) != nil }
 }

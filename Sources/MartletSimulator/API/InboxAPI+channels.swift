@@ -9,7 +9,7 @@ extension InboxAPI {
         Route("GET", "/api/v1/channels", "List the channels of all apps with their subscribers") { call in
             let judge = await call.simulator.service.judge
             let channels = judge.channels.allChannels.map { app, channel, storage -> JSONValue in
-                let subscribers = judge.devices.subscribers(of: channel)
+                let subscribers = judge.devices.subscriptions.tokens(of: channel)
                 return [
                     "app": .string(app), "channel": .string(channel.rawValue),
                     "message-storage-policy": .integer(storage.rawValue),

@@ -25,10 +25,9 @@ extension ActivityContract {
 
     /// The contract as the HTTP interface returns it; a contract of Swift types names the type as `decoded-by`.
     public var json: JSONValue {
-        .members([
-            "topic": .string(topic.rawValue), "attributes-type": .string(attributesType),
-            "content-state": contentStateSchema?.json, "attributes": attributesSchema?.json,
-            "decoded-by": decodingType.map(JSONValue.string),
+        .object(of: [
+            "topic": topic.rawValue, "attributes-type": attributesType, "content-state": contentStateSchema?.json,
+            "attributes": attributesSchema?.json, "decoded-by": decodingType,
         ])
     }
 

@@ -1,7 +1,6 @@
 internal import MartletCore
 
-/// The devices of a simulator: the topics for which their tokens are valid, the times at which tokens became invalid,
-/// the channels to which they subscribe, and the pushes that are stored for them or shown on them.
+/// The devices of a simulator by token, and the delivery of pushes and broadcasts to them.
 struct DeviceRegistry {
     /// Delivery events, each with the number of its push.
     typealias Deliveries = [(number: Int, DeliveryEvent)]
@@ -11,14 +10,11 @@ struct DeviceRegistry {
     /// The maximum number of devices for which a broadcast records its own events.
     private static let subscriberLimit = 100
 
-    private let environment: SimulatedAPNs.Environment
+    let environment: SimulatedAPNs.Environment
     private var devices: [String: SimulatedDevice] = [:]
     /// The tokens of Live Activities that were not registered, oldest first.
     private var implicitTokens: [String] = []
-    /// The tokens that subscribe to each channel.
-    private var subscribers: [ChannelID: Set<String>] = [:]
-    /// The newest broadcast on each channel that stores messages, for later subscribers.
-    private var newestBroadcasts: [ChannelID: DeliveredPush] = [:]
+    private(set) var subscriptions = ChannelSubscriptions()
 
     init(environment: SimulatedAPNs.Environment) {
         self.environment = environment
@@ -92,7 +88,7 @@ struct DeviceRegistry {
             defer { device.channels = channels }
             return device.channels
         }
-        for channel in before.subtracting(channels) { unsubscribe(token.hex, from: channel) }
+        for channel in before.subtracting(channels) { subscriptions.remove(token.hex, from: channel) }
         return channels.subtracting(before).sorted { $0.rawValue < $1.rawValue }.flatMap { channel in
             listen(token.hex, on: channel, at: now)
         }
@@ -100,14 +96,8 @@ struct DeviceRegistry {
 
     /// Adds a subscriber to a channel and delivers the stored broadcast of the channel to it.
     private mutating func listen(_ token: String, on channel: ChannelID, at now: Int64) -> Deliveries {
-        subscribers[channel, default: []].insert(token)
-        guard let push = newestBroadcasts[channel], !push.isLate(at: now) else { return [] }
+        guard let push = subscriptions.add(token, to: channel), !push.isLate(at: now) else { return [] }
         return devices[token]?.receive(push, .deliveredFromStorage, at: now).map { naming(token, $0) } ?? []
-    }
-
-    private mutating func unsubscribe(_ token: String, from channel: ChannelID) {
-        subscribers[channel]?.remove(token)
-        if subscribers[channel]?.isEmpty == true { subscribers[channel] = nil }
     }
 
     /// Returns the number of the push that started the activity with this identifier; nil when no push did.
@@ -118,13 +108,9 @@ struct DeviceRegistry {
         return nil
     }
 
-    /// Returns the tokens that subscribe to a channel.
-    func subscribers(of channel: ChannelID) -> Set<String> { subscribers[channel] ?? [] }
-
     /// Removes the subscriptions to a deleted channel and its stored broadcast.
     mutating func removed(_ channel: ChannelID) {
-        newestBroadcasts[channel] = nil
-        for token in subscribers.removeValue(forKey: channel) ?? [] { devices[token]?.channels.remove(channel) }
+        for token in subscriptions.remove(channel) { devices[token]?.channels.remove(channel) }
     }
 
     private mutating func receive(
@@ -133,8 +119,8 @@ struct DeviceRegistry {
         at now: Int64
     ) -> Deliveries {
         // A broadcast with an expiration of 0 is for a channel that stores nothing.
-        if push.expiration != 0, !push.isLate(at: now) { newestBroadcasts[channel] = push }
-        let tokens = (subscribers[channel] ?? []).sorted()
+        if push.expiration != 0, !push.isLate(at: now) { subscriptions.store(push, on: channel) }
+        let tokens = subscriptions.tokens(of: channel).sorted()
         return tokens.enumerated().flatMap { index, token -> Deliveries in
             let deliveries = devices[token]?.receive(push, .delivered, at: now).map { naming(token, $0) } ?? []
             // Events of other pushes are always recorded.
@@ -166,7 +152,7 @@ struct DeviceRegistry {
         using generator: inout some RandomNumberGenerator
     ) -> Deliveries {
         if let channel = push.channel {
-            let isReceived = push.headers.expiration != "0" || subscribers[channel]?.isEmpty == false
+            let isReceived = push.headers.expiration != "0" || !subscriptions.tokens(of: channel).isEmpty
             return isReceived ? receive(broadcast: DeliveredPush(push), on: channel, at: now) : []
         }
         // Nothing is stored for an unregistered device except the state of its Live Activity.
@@ -212,49 +198,7 @@ struct DeviceRegistry {
     }
 
     private mutating func drop(_ token: String) {
-        for channel in devices[token]?.channels ?? [] { unsubscribe(token, from: channel) }
+        for channel in devices[token]?.channels ?? [] { subscriptions.remove(token, from: channel) }
         devices[token] = nil
-    }
-
-    /// Returns the answer of APNs to a push to the token in the path, as far as it depends on the device.
-    func verdict(on token: String, topic: String) -> Judge.Verdict {
-        guard !token.isEmpty else {
-            let text = "there is no device token after /3/device/"
-            return .refused(.deviceToken(.missingDeviceToken, .deviceTokenMissing, text))
-        }
-        let path = token
-        let token: DeviceToken
-        do throws(DeviceTokenError) {
-            token = try DeviceToken(hex: path)
-        } catch {
-            // Apple documents no maximum length.
-            let refuser = if case .tooLong = error { "the simulator" } else { "APNs" }
-            let place = Lint.Place.header(":path")
-            return .refused(Refusal(.badDeviceToken, .deviceTokenMalformed, place, "\(error)", refuser: refuser))
-        }
-        // An unregistered token counts as valid, so that a first push needs no preparation.
-        guard !devices.isEmpty, let device = devices[token.hex] else { return .accepted }
-        if device.hasNoToken {
-            let text =
-                "this is the identifier of a Live Activity that listens on a channel, and not a device token: send a"
-                + " broadcast"
-            return .refused(.deviceToken(.badDeviceToken, .activityTokenWrong, text))
-        }
-        if device.environment != environment {
-            let text =
-                "the device token belongs to \(device.environment.rawValue), and the environment of the simulator is"
-                + " \(environment.rawValue): send the push to the other host"
-            return .refused(.deviceToken(.badDeviceToken, .deviceTokenOfOtherEnvironment, text))
-        }
-        if let since = device.unregisteredSince {
-            let text =
-                "the device token has not been valid since \(since) (milliseconds since 1970): stop sending to it"
-            var verdict = Judge.Verdict.refused(.deviceToken(.unregistered, .deviceTokenUnregistered, text))
-            verdict.timestamp = since
-            return verdict
-        }
-        guard let topics = device.topics, !topics.contains(topic) else { return .accepted }
-        let text = "the device token is registered for \(topics.sorted().joined(separator: ", ")), not for \(topic)"
-        return .refused(.deviceToken(.deviceTokenNotForTopic, .deviceTokenOfOtherTopic, text))
     }
 }

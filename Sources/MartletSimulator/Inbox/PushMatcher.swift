@@ -40,7 +40,7 @@ struct PushMatcher {
     private mutating func hasProperty(_ value: String) -> Bool {
         switch value {
         case "silent": payload?["aps"]?["content-available"] != nil && payload?["aps"]?["alert"] == nil
-        case "disturbed": push.wasFaulted
+        case "faulted": push.wasFaulted
         case "accepted": push.status == 200
         case "refused": push.status != 200 && push.status != 0
         case "composed": push.connection == ReceivedPush.noConnection

@@ -89,7 +89,7 @@ extension PushQuery.Term {
         let allowed: [String]? =
             switch field {
             case .has: ["warning", "error"]
-            case .is: ["silent", "disturbed", "accepted", "refused", "broadcast", "composed"]
+            case .is: ["silent", "faulted", "accepted", "refused", "broadcast", "composed"]
             default: nil
             }
         if let allowed, !allowed.contains(token.value) {

@@ -30,17 +30,14 @@ extension ReceivedPush {
             case .atLeast(let count): (nil, count)
             case nil: (nil, nil)
             }
-        let facts = JSONValue.members([
-            "number": .integer(number), "time": .integer(time), "connection": .integer(connection),
-            "channel": channel.map { .string($0.rawValue) },
-            "device-token": channel == nil ? .string(deviceToken) : nil,
-            "app": app.map(JSONValue.string), "headers": headers.json, "status": .integer(status),
-            ReceivedPush.pushIDName: isBroadcast ? nil : .string(id),
-            ReceivedPush.requestIDName: isBroadcast ? .string(id) : nil, "payload-size": size.map(JSONValue.integer),
-            "payload-size-at-least": minimum.map(JSONValue.integer),
-            "collapse-id-size": headers.collapseIDByteCount.map(JSONValue.integer),
-            "arrival": arrival == time ? nil : .integer(arrival), "namespace": namespace.map(JSONValue.string),
-            "fault": fault.map(JSONValue.string), "reason": reason.map { .string($0.rawValue) },
+        let facts = JSONValue.object(of: [
+            "number": number, "time": JSONValue.integer(time), "connection": connection,
+            "channel": channel?.rawValue, "device-token": channel == nil ? deviceToken : nil, "app": app,
+            "headers": headers.json, "status": status, ReceivedPush.pushIDName: isBroadcast ? nil : id,
+            ReceivedPush.requestIDName: isBroadcast ? id : nil, "payload-size": size, "payload-size-at-least": minimum,
+            "collapse-id-size": headers.collapseIDByteCount,
+            "arrival": arrival == time ? nil : JSONValue.integer(arrival), "namespace": namespace, "fault": fault,
+            "reason": reason?.rawValue,
         ])
         let results = JSONValue.members([
             "observations": observations.isEmpty ? nil : .array(observations.map(\.record)),
@@ -122,10 +119,9 @@ extension JSONValue {
 
 extension PushHeaders {
     fileprivate var json: JSONValue {
-        .members([
-            "apns-push-type": pushType.map(JSONValue.string), "apns-id": id.map(JSONValue.string),
-            "apns-expiration": expiration.map(JSONValue.string), "apns-priority": priority.map(JSONValue.string),
-            "apns-topic": topic.map(JSONValue.string), "apns-collapse-id": collapseID.map(JSONValue.string),
+        .object(of: [
+            "apns-push-type": pushType, "apns-id": id, "apns-expiration": expiration, "apns-priority": priority,
+            "apns-topic": topic, "apns-collapse-id": collapseID,
         ])
     }
 }
@@ -173,7 +169,7 @@ extension Lint.Place {
 
 extension DeliveryEvent {
     fileprivate var json: JSONValue {
-        .members(["time": .integer(time), "kind": .string(kind.rawValue), "note": note.map(JSONValue.string)])
+        .object(of: ["time": JSONValue.integer(time), "kind": kind.rawValue, "note": note])
     }
 
     fileprivate init(_ record: APIField) throws(APIProblem) {

@@ -41,7 +41,7 @@ extension ChannelRegistry {
             return .refused(.channelNotRegistered)
         }
         guard request.method == "DELETE" else {
-            let policy = JSONValue.number(JSONNumber(storage.rawValue))
+            let policy = JSONValue.integer(storage.rawValue)
             return Judge.Verdict(status: 200, body: ["message-storage-policy": policy, "push-type": "LiveActivity"])
         }
         delete(channel, in: app)

@@ -5,7 +5,8 @@ internal import MartletTransport
 /// The checks that determine the answer of APNs to a request, without I/O or a clock.
 ///
 /// Apple does not document the order of its checks. The order here: path, method, repeated headers, sender, values of
-/// the headers, payload, device.
+/// the headers, payload, device. `APNsIngress` of the relay has the same order without the sender, whose credentials it
+/// checks before; its tests compare the two.
 struct Judge {
     /// The state of one connection.
     struct ConnectionState {
@@ -64,7 +65,6 @@ struct Judge {
         static func refused(_ refusal: Refusal) -> Verdict {
             Verdict(status: refusal.reason.status ?? 400, reason: refusal.reason, finding: refusal.finding)
         }
-
     }
 
     var tokens = ProviderTokenVerifier()
@@ -199,7 +199,9 @@ struct Judge {
         var headers = headers
         if relaxedRules.contains(.pushTypeCase) { headers.pushType = headers.pushType?.lowercased() }
         let isBackground = headers.pushType == PushType.background.rawValue
-        if relaxedRules.contains(.hurriedBackground), isBackground, headers.priority == "10" { headers.priority = "5" }
+        if relaxedRules.contains(.highPriorityBackground), isBackground, headers.priority == "10" {
+            headers.priority = "5"
+        }
         return headers
     }
 

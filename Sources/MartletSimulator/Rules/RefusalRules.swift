@@ -24,7 +24,7 @@ extension Lint.Rule {
     static let deviceTokenMissing = Lint.Rule("device-token-missing", .error, .sending)
         .when("the path has no device token")
     static let deviceTokenMalformed = Lint.Rule("device-token-malformed", .error, .sending)
-        .when("the device token is not an even number of hexadecimal digits, 1024 at most")
+        .when("the device token is not an even number of hexadecimal digits; the maximum is 1024")
     static let deviceTokenOfOtherEnvironment = Lint.Rule("device-token-of-other-environment", .error, .responses)
         .when("the device token belongs to the other environment")
     static let deviceTokenOfOtherTopic = Lint.Rule("device-token-of-other-topic", .error, .responses)

@@ -17,7 +17,7 @@ public struct RelaxedRules: OptionSet, Sendable, Hashable {
     /// Accepts push types with capital letters.
     public static let pushTypeCase = RelaxedRules(rawValue: 8)
     /// Accepts background pushes with priority 10.
-    public static let hurriedBackground = RelaxedRules(rawValue: 16)
+    public static let highPriorityBackground = RelaxedRules(rawValue: 16)
     /// Relaxes every rule that can be relaxed.
     public static let all = RelaxedRules(rawValue: 31)
 
@@ -25,6 +25,6 @@ public struct RelaxedRules: OptionSet, Sendable, Hashable {
     public static let names: [(name: String, rules: RelaxedRules)] = [
         ("frequent-tokens", .frequentTokens), ("mixed-keys", .mixedKeys),
         ("full-speed-after-refusals", .fullSpeedAfterRefusals), ("push-type-case", .pushTypeCase),
-        ("hurried-background", .hurriedBackground), ("all", .all),
+        ("high-priority-background", .highPriorityBackground), ("all", .all),
     ]
 }

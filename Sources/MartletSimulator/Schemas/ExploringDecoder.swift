@@ -24,10 +24,6 @@ struct ExploringDecoder: Decoder {
     fileprivate func explore<Value: Decodable>(_ type: Value.Type, into sketch: SchemaSketch) throws -> Value {
         try exploration.explore(type, into: sketch, at: codingPath)
     }
-
-    fileprivate func within(_ key: any CodingKey, _ sketch: SchemaSketch) -> ExploringDecoder {
-        ExploringDecoder(sketch: sketch, exploration: exploration, codingPath: codingPath + [key])
-    }
 }
 
 private struct ExploringObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
@@ -37,7 +33,8 @@ private struct ExploringObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var allKeys: [Key] { [] }
 
     private func inner(_ key: any CodingKey) -> ExploringDecoder {
-        decoder.within(key, decoder.sketch.field(key.stringValue))
+        let sketch = decoder.sketch.field(key.stringValue)
+        return ExploringDecoder(sketch: sketch, exploration: decoder.exploration, codingPath: codingPath + [key])
     }
 
     // The default `decodeIfPresent` calls the next two methods before it decodes.

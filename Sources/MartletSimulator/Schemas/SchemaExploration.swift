@@ -104,8 +104,7 @@ final class SchemaExploration {
 
     private func whole<Whole: FixedWidthInteger>(_ type: Whole.Type) -> ([JSONValue.Member], JSONValue, Any) {
         let members: [JSONValue.Member] = [
-            .init("type", "integer"), .init("minimum", .number(JSONNumber(type.min))),
-            .init("maximum", .number(JSONNumber(type.max))),
+            .init("type", "integer"), .init("minimum", .integer(type.min)), .init("maximum", .integer(type.max)),
         ]
         return (members, 0, type.init(0))
     }
@@ -138,12 +137,10 @@ final class SchemaExploration {
     private static func json(_ rawValue: Any) -> JSONValue? {
         switch rawValue {
         case let text as String: .string(text)
-        case let number as any BinaryInteger: .number(whole(number))
+        case let number as any BinaryInteger: .integer(number)
         default: nil
         }
     }
-
-    private static func whole(_ number: some BinaryInteger) -> JSONNumber { JSONNumber(number) }
 }
 
 /// A dictionary with keys of any type.

@@ -63,7 +63,7 @@ struct SchemaValidation {
         case .types(let types):
             if types.contains(where: { $0.matches(value) }) { return [] }
             let expected = types.map(\.description).joined(separator: ", or ")
-            return [Violation(pointer, "is \(value.typeName), and must be \(expected)")]
+            return [Violation(pointer, "is \(value.typeName); it must be \(expected)")]
         case .values(let values):
             try spend(values.count)
             return values.contains { $0.isSame(as: value) } ? [] : [Violation(pointer, notOne(of: values))]
@@ -132,9 +132,9 @@ struct SchemaValidation {
         var found: [Violation] = []
         switch check {
         case .count(.minimum, let limit) where elements.count < limit:
-            return [Violation(pointer, "has \(elements.count) elements, and must have at least \(limit)")]
+            return [Violation(pointer, "has \(elements.count) elements; the minimum is \(limit)")]
         case .count(.maximum, let limit) where elements.count > limit:
-            return [Violation(pointer, "has \(elements.count) elements, and must have at most \(limit)")]
+            return [Violation(pointer, "has \(elements.count) elements; the maximum is \(limit)")]
         case .firstElements(let schemas):
             for (index, (element, schema)) in zip(elements, schemas).enumerated() {
                 found += try violations(of: element, schema, at: "\(pointer)/\(index)", depth: depth)
@@ -197,12 +197,12 @@ extension SchemaCheck.Comparison {
     fileprivate func problem(with number: JSONNumber, _ limit: JSONNumber) -> String? {
         let (isRight, demand) =
             switch self {
-            case .atLeast: (!number.isLess(than: limit), "must be at least \(limit.text)")
-            case .atMost: (!limit.isLess(than: number), "must be at most \(limit.text)")
-            case .above: (limit.isLess(than: number), "must be more than \(limit.text)")
-            case .below: (number.isLess(than: limit), "must be less than \(limit.text)")
+            case .atLeast: (!number.isLess(than: limit), "the minimum is \(limit.text)")
+            case .atMost: (!limit.isLess(than: number), "the maximum is \(limit.text)")
+            case .above: (limit.isLess(than: number), "it must be more than \(limit.text)")
+            case .below: (number.isLess(than: limit), "it must be less than \(limit.text)")
             }
-        return isRight ? nil : "is \(number.text), and \(demand)"
+        return isRight ? nil : "is \(number.text); \(demand)"
     }
 }
 
@@ -212,9 +212,9 @@ extension SchemaCheck {
         let count = text.unicodeScalars.count
         return switch self {
         case .length(.minimum, let limit) where count < limit:
-            "has \(count) characters, and must have at least \(limit)"
+            "has \(count) characters; the minimum is \(limit)"
         case .length(.maximum, let limit) where count > limit:
-            "has \(count) characters, and must have at most \(limit)"
+            "has \(count) characters; the maximum is \(limit)"
         default: nil
         }
     }

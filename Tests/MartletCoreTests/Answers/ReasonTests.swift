@@ -33,7 +33,7 @@ import Testing
         let scope = Reason.Scope(row.scope.compactMap { scopes[$0] })
         #expect(row.reason.contains(" ") ? reason.scope.isSuperset(of: scope) : reason.scope == scope)
         let advice: [String: Reason.Advice] = [
-            "no": .mendFirst, "backoff": .backOff, "refresh-token": .renewToken, "reconnect": .reconnect,
+            "no": .fixFirst, "backoff": .backOff, "refresh-token": .renewToken, "reconnect": .reconnect,
         ]
         #expect(reason.advice == advice[row.retry])
         #expect(reason.explanation?.isEmpty == false)
@@ -48,7 +48,7 @@ import Testing
         let reason = Reason(rawValue: "MoonPhase")
         #expect(reason.description == "MoonPhase")
         #expect(reason.status == nil)
-        #expect(reason.advice == .mendFirst)
+        #expect(reason.advice == .fixFirst)
         #expect(!reason.endsDeviceToken && !reason.isTokenUnregistered)
     }
 }

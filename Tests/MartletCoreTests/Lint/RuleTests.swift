@@ -193,11 +193,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (LintedPush.beside(#""mutable_content":1"#), "\"mutable-content\""),
-        (.beside(#""contnet-availabel":1"#), "\"content-available\""), (.beside(#""sonud":"x""#), "\"sound\""),
-        (.alert(#""titel":"x""#), "\"title\""), (.beside(#""sound":{"volumne":1}"#), "\"volume\""),
-        (.beside(#""interruption-level":"time-senstive""#), "\"time-sensitive\""),
-        (.activity(#""timestamp":1,"event":"udpate","content-state":{}"#), "\"update\""),
+        (LintedPush.beside(#""mutable_content":1"#), "did you mean mutable-content?"),
+        (.beside(#""contnet-availabel":1"#), "did you mean content-available?"),
+        (.beside(#""sonud":"x""#), "did you mean sound?"),
+        (.alert(#""titel":"x""#), "did you mean title?"), (.beside(#""sound":{"volumne":1}"#), "did you mean volume?"),
+        (.beside(#""interruption-level":"time-senstive""#), "did you mean time-sensitive?"),
+        (.activity(#""timestamp":1,"event":"udpate","content-state":{}"#), "did you mean update?"),
         (.beside(#""title":"x""#), "belongs in alert"), (.alert(#""badge":1"#), "belongs in aps"),
         (LintedPush("alert", #"{"APS":{}}"#), "not as APS"),
     ])

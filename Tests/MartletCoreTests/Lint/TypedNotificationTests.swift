@@ -29,7 +29,7 @@ import Testing
             sound: .critical(volume: 0.5)
         )
         let later = Date(timeIntervalSince1970: 1_790_003_600)
-        let reaches: [LiveActivityStart.Reach] = [.byApp, .byToken, .byChannel("YQ==")]
+        let sources: [LiveActivityStart.UpdateSource] = [.byApp, .byToken, .byChannel("YQ==")]
         let dismissals: [LiveActivityUpdate.Dismissal] = [.immediately, .after(.seconds(14_400)), .at(later)]
         return [
             .alert("Hi"), .alert(nil, badge: 0), .alert(nil, sound: .named("a.caf")),
@@ -67,9 +67,14 @@ import Testing
             try .liveActivity(.update(state, alert: alert), timestamp: now, priority: .immediate),
             try .liveActivity(.end(dismissal: .immediately), timestamp: now),
         ]
-            + (try reaches.map { reach in
+            + (try sources.map { updateSource in
                 try .liveActivity(
-                    LiveActivityStart(RideAttributes(rideID: "7"), state: state, alert: alert, reach: reach),
+                    LiveActivityStart(
+                        RideAttributes(rideID: "7"),
+                        state: state,
+                        alert: alert,
+                        updateSource: updateSource
+                    ),
                     timestamp: now
                 )
             })

@@ -25,7 +25,7 @@ import Testing
             RideAttributes(rideID: "r7"),
             state: Self.state,
             alert: LiveActivityAlert(title: "Your ride", body: .localized(key: "ARRIVES_%@", arguments: ["6 PM"])),
-            reach: .byToken,
+            updateSource: .byToken,
             staleDate: Date(timeIntervalSince1970: 1_800_000_600.9),
             relevanceScore: 75
         )
@@ -45,7 +45,7 @@ import Testing
             RideAttributes(rideID: "r7"),
             state: Self.state,
             alert: LiveActivityAlert(title: "a", body: "b", sound: nil),
-            reach: .byChannel("dHN0LXNyY2gtY2hubA==")
+            updateSource: .byChannel("dHN0LXNyY2gtY2hubA==")
         )
         let text = try text(start.payload(timestamp: Date(timeIntervalSince1970: 1)))
         #expect(text.contains(#""input-push-channel":"dHN0LXNyY2gtY2hubA==""#) && !text.contains("input-push-token"))
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func `content that is no object, or cannot be written, is refused with its place`() {
-        #expect(throws: PayloadError.notEncodable("content-state has to encode to a JSON object")) {
+        #expect(throws: PayloadError.notEncodable("content-state must encode to a JSON object")) {
             try LiveActivityUpdate.update([1, 2])
         }
         #expect(throws: PayloadError.self) { try LiveActivityUpdate.update(["a": Double.nan]) }

@@ -43,7 +43,7 @@ import Testing
         let status = try #require(reason.status)
         let verdict = verdict(on: .refused(status: status, reason: reason, timestamp: nil, retryAfter: nil))
         if case .settle(let settlement) = verdict, case .postponed(let time, 1, 0) = settlement.change {
-            #expect(status >= 500 || reason.advice != .mendFirst)
+            #expect(status >= 500 || reason.advice != .fixFirst)
             #expect(time - 1_000 >= (status >= 500 ? DeliveryPolicy.serverErrorDelay : 10_000))
             return
         }
@@ -55,7 +55,7 @@ import Testing
         case (.settle(let settlement), _):
             let outcome = try #require(settlement.outcome)
             #expect(outcome.state == .refused && outcome.reason == reason.rawValue && outcome.status == status)
-            #expect(settlement.isTokenUnregistered == (status == 410) && reason.advice == .mendFirst)
+            #expect(settlement.isTokenUnregistered == (status == 410) && reason.advice == .fixFirst)
         default: Issue.record("\(reason): \(verdict)")
         }
     }

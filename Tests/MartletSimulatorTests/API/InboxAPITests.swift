@@ -52,7 +52,7 @@ import Testing
         ("/api/v1/pushes/7", "404", "there is no push 7, or it is no longer stored"),
         (
             "/api/v1/pushes?query=is:loud", "400",
-            "unknown value is:loud; known: silent, disturbed, accepted, refused, broadcast, composed"
+            "unknown value is:loud; known: silent, faulted, accepted, refused, broadcast, composed"
         ),
         ("/api/v2", "404", "/api/v2 does not exist"),
     ])

@@ -150,7 +150,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
         #expect(
             try contract.findings(for: push("update", state: state)).map(\.message) == [
                 "the phone cannot decode content-state: /driver/name is missing",
-                "the phone cannot decode content-state: /arrival is a string, and must be a number",
+                "the phone cannot decode content-state: /arrival is a string; it must be a number",
             ]
         )
     }

@@ -28,7 +28,7 @@ import Testing
             RideAttributes(rideID: "r7"),
             state: RideAttributes.ContentState(minutesLeft: 5),
             alert: LiveActivityAlert(title: "Your ride", body: "It arrives soon."),
-            reach: .byToken
+            updateSource: .byToken
         )
         let update = try LiveActivityUpdate.update(RideAttributes.ContentState(minutesLeft: 4))
         for _ in 0..<Self.rounds {

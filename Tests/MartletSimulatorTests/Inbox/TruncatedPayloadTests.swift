@@ -34,10 +34,10 @@ import Testing
 
     @Test(arguments: [
         ("20000", false, "the payload has 20000 bytes, 15904 more than the 4096 allowed; APNs refuses the push"),
-        (nil, false, "the payload has at least 16385 bytes, and 4096 are allowed; APNs refuses the push"),
-        ("7", false, "the payload has at least 16385 bytes, and 4096 are allowed; APNs refuses the push"),
+        (nil, false, "the payload has at least 16385 bytes; the maximum is 4096; APNs refuses the push"),
+        ("7", false, "the payload has at least 16385 bytes; the maximum is 4096; APNs refuses the push"),
         ("20000", true, "the payload has 20000 bytes, 14880 more than the 5120 allowed; APNs refuses the push"),
-        (nil, true, "the payload has at least 16385 bytes, and 5120 are allowed; APNs refuses the push"),
+        (nil, true, "the payload has at least 16385 bytes; the maximum is 5120; APNs refuses the push"),
     ])
     func `the size is the only finding, also after a restart`(
         contentLength: String?,

@@ -17,8 +17,8 @@ import Testing
 
     @Test func `relaxed rules accept headers of some clients`() throws {
         #expect(try reasons(["apns-push-type": "Alert"], .pushTypeCase) == [.invalidPushType, nil, nil])
-        let hurried: [String: String?] = ["apns-push-type": "background", "apns-priority": "10"]
-        #expect(try reasons(hurried, .hurriedBackground) == [.badPriority, nil, nil])
+        let urgent: [String: String?] = ["apns-push-type": "background", "apns-priority": "10"]
+        #expect(try reasons(urgent, .highPriorityBackground) == [.badPriority, nil, nil])
     }
 
     @Test func `every relaxed rule has a name`() {

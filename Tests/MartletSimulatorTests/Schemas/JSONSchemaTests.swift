@@ -59,16 +59,16 @@ import Testing
             (#"{"type":"object","required":["a"]}"#, "{}", "/a is missing"),
             (
                 #"{"properties":{"a":{"properties":{"b":{"type":"string"}}}}}"#, #"{"a":{"b":null}}"#,
-                "/a/b is null, and must be a string"
+                "/a/b is null; it must be a string"
             ),
-            (#"{"items":{"type":["number","null"]}}"#, #"[1,"x"]"#, "/1 is a string, and must be a number, or null"),
+            (#"{"items":{"type":["number","null"]}}"#, #"[1,"x"]"#, "/1 is a string; it must be a number, or null"),
             (#"{"additionalProperties":false}"#, #"{"a/b":1}"#, "/a~1b is not allowed"),
-            (#"{"type":"array"}"#, "{}", "it is an object, and must be an array"),
+            (#"{"type":"array"}"#, "{}", "it is an object; it must be an array"),
             (#"{"enum":["a","b"]}"#, #""c""#, #"it must be one of "a", "b""#),
             (#"{"const":1}"#, "2", "it must be 1"),
-            (#"{"minimum":0.5}"#, "0", "it is 0, and must be at least 0.5"),
-            (#"{"maxLength":2}"#, #""abc""#, "it has 3 characters, and must have at most 2"),
-            (#"{"minItems":1}"#, "[]", "it has 0 elements, and must have at least 1"),
+            (#"{"minimum":0.5}"#, "0", "it is 0; the minimum is 0.5"),
+            (#"{"maxLength":2}"#, #""abc""#, "it has 3 characters; the maximum is 2"),
+            (#"{"minItems":1}"#, "[]", "it has 0 elements; the minimum is 1"),
             (#"{"anyOf":[{"type":"null"},{"type":"object","required":["a"]}]}"#, "{}", "/a is missing"),
             (
                 #"{"oneOf":[{"type":"number"},{"type":"integer"}]}"#, "1",

@@ -52,7 +52,7 @@ import Testing
         try story.refuse("a", reason)
         let actions = story.actions()
         switch reason.advice {
-        case .mendFirst:
+        case .fixFirst:
             #expect(actions == ["fail a: refused, answered"])
         case .backOff:
             #expect(actions == [])

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import MartletTransport
+@testable import MartletCore
 
 @Suite struct HTTPDateTests {
     @Test(arguments: [

@@ -1,0 +1,46 @@
+internal import MartletCore
+
+/// The answers of APNs to pushes that depend on the device.
+extension DeviceRegistry {
+    /// Returns the answer of APNs to a push to the token in the path, as far as it depends on the device.
+    func verdict(on token: String, topic: String) -> Judge.Verdict {
+        guard !token.isEmpty else {
+            let text = "there is no device token after /3/device/"
+            return .refused(.deviceToken(.missingDeviceToken, .deviceTokenMissing, text))
+        }
+        let path = token
+        let token: DeviceToken
+        do throws(DeviceTokenError) {
+            token = try DeviceToken(hex: path)
+        } catch {
+            // Apple documents no maximum length.
+            let refuser = if case .tooLong = error { "the simulator" } else { "APNs" }
+            let place = Lint.Place.header(":path")
+            return .refused(Refusal(.badDeviceToken, .deviceTokenMalformed, place, "\(error)", refuser: refuser))
+        }
+        // An unregistered token counts as valid, so that a first push needs no preparation.
+        guard let device = self[token.hex] else { return .accepted }
+        if device.hasNoToken {
+            let text =
+                "this is the identifier of a Live Activity that listens on a channel, and not a device token: send a"
+                + " broadcast"
+            return .refused(.deviceToken(.badDeviceToken, .activityTokenWrong, text))
+        }
+        if device.environment != environment {
+            let text =
+                "the device token belongs to \(device.environment.rawValue), and the environment of the simulator is"
+                + " \(environment.rawValue): send the push to the other host"
+            return .refused(.deviceToken(.badDeviceToken, .deviceTokenOfOtherEnvironment, text))
+        }
+        if let since = device.unregisteredSince {
+            let text =
+                "the device token has not been valid since \(since) (milliseconds since 1970): stop sending to it"
+            var verdict = Judge.Verdict.refused(.deviceToken(.unregistered, .deviceTokenUnregistered, text))
+            verdict.timestamp = since
+            return verdict
+        }
+        guard let topics = device.topics, !topics.contains(topic) else { return .accepted }
+        let text = "the device token is registered for \(topics.sorted().joined(separator: ", ")), not for \(topic)"
+        return .refused(.deviceToken(.deviceTokenNotForTopic, .deviceTokenOfOtherTopic, text))
+    }
+}

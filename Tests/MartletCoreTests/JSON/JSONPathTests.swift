@@ -1,0 +1,23 @@
+import Testing
+
+@testable import MartletCore
+
+@Suite struct JSONPathTests {
+    private let root = JSONPath(root: "the body")
+
+    @Test func `the whole document has its name, and an empty pointer`() {
+        #expect(root.description == "the body")
+        #expect(root.pointer.isEmpty)
+    }
+
+    @Test func `members and elements are named in both notations`() {
+        let path = root.appending("apps").appending(0).appending("rate")
+        #expect(path.description == "apps[0].rate")
+        #expect(path.pointer == "/apps/0/rate")
+    }
+
+    @Test func `a pointer escapes tildes and slashes`() {
+        #expect(root.appending("a/b~c").pointer == "/a~1b~0c")
+        #expect(JSONPointer.path(["~1", "/"]) == "/~01/~1")
+    }
+}
