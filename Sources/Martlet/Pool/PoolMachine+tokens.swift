@@ -25,8 +25,8 @@ extension PoolMachine {
 
     /// Sends the pushes that waited for a token, on the connections to which they were assigned.
     ///
-    /// Meanwhile, a push may have been settled, and a connection may have received a GOAWAY or a lower limit of streams:
-    /// the last pushes on it then wait for a stream again, in their order.
+    /// Meanwhile, a push may have been settled, and a connection may have received a GOAWAY or a lower limit of
+    /// streams: the last pushes on it then wait for a stream again, in their order.
     private mutating func sendWaiting(_ ready: [PoolTokenMachine.Push], at now: MonotonicTime) {
         var sendable: [PoolTokenMachine.Push] = []
         for (push, id) in ready.reversed() {

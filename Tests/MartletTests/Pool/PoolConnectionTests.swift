@@ -208,7 +208,7 @@ import Testing
         #expect(story.actions() == ["open a on 2"])
     }
 
-    @Test func `pushes that wait for a token wait in their order for streams that the server no longer allows`() throws {
+    @Test func `pushes that waited for a token wait for streams that the server no longer allows`() throws {
         var story = PoolStory(usesProviderTokens: true)
         story.submit("a")
         story.open(streams: 3)
