@@ -29,19 +29,20 @@ extension Command {
         Option<FilePath?>("--from", "SQLite file of a stopped relay to move into the database"),
         OutputFormat.declared
     ) { configuration, data, file, output in
-        let place = try data.map { OutboxPlace($0.path) } ?? RelayOptions.place(in: configuration)
-        guard case .database(let address) = place else {
-            throw UsageError("data must be the address of a database, postgresql://… (found \(place))")
+        let location = try data.map { OutboxLocation($0.path) } ?? RelayOptions.location(in: configuration)
+        guard case .database(let address) = location else {
+            throw UsageError("data must be the address of a database, postgresql://… (found \(location))")
         }
+        if let rule = location.violatedRule { throw UsageError("data \(rule)") }
         if let file { try checkIsDatabase(file.path) }
         try await OutboxSchema.migrate(address)
         guard let file else {
             return output.write(
-                json: ["database": .string("\(place)")],
-                text: "The tables in \(place) are up to date.\n"
+                json: ["database": .string("\(location)")],
+                text: "The tables in \(location) are up to date.\n"
             )
         }
-        if !output.isJSON { Terminal.output.write("The tables in \(place) are up to date.\n") }
+        if !output.isJSON { Terminal.output.write("The tables in \(location) are up to date.\n") }
         let move: OutboxMove
         do throws(OutboxError) {
             move = try await OutboxMove(from: file.path, to: address)
@@ -52,7 +53,7 @@ extension Command {
         let account = try await run(move)
         output.write(
             json: [
-                "database": .string("\(place)"), "pushes": .integer(account.pushes),
+                "database": .string("\(location)"), "pushes": .integer(account.pushes),
                 "outcomes": .integer(account.outcomes),
                 "dead-tokens": .integer(account.deadTokens),
             ],
@@ -92,7 +93,7 @@ extension Command {
 
 extension RelayOptions {
     /// Returns the location of the outbox in a configuration.
-    fileprivate static func place(in configuration: InputFile) throws(UsageError) -> OutboxPlace {
+    fileprivate static func location(in configuration: InputFile) throws(UsageError) -> OutboxLocation {
         do throws(RelayError) {
             return try RelayConfiguration(file: configuration.path).data
         } catch {

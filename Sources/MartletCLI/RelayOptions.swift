@@ -81,7 +81,7 @@ struct RelayOptions: Sendable {
     /// Returns the absolute path, because a relative path in the configuration is relative to its file; the address of
     /// a database is unchanged.
     private static func absolute(_ path: String) -> String {
-        if case .database = OutboxPlace(path) { return path }
+        if case .database = OutboxLocation(path) { return path }
         return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
 }

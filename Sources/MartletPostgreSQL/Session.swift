@@ -38,6 +38,10 @@ package final class Session {
     ///   - name: The application name that the server shows for the connection.
     /// - Throws: ``PostgreSQLError``, with the hosts that were tried and the error of each.
     package init(_ address: String, name: String) throws(PostgreSQLError) {
+        // The messages of libpq would contain parts of a password that it takes for a host.
+        guard ConnectionString(address) != nil else {
+            throw .disconnected("the connection string \(ConnectionString.rule)")
+        }
         let words = [
             "dbname": address, "fallback_application_name": name, "client_encoding": "UTF8",
             // A host that has disappeared is noticed within half a minute.
@@ -58,13 +62,6 @@ package final class Session {
         guard PQstatus(connection) == CONNECTION_OK else { throw .disconnected(Session.message(connection)) }
         // The server's notices are ignored; libpq would print them.
         PQsetNoticeReceiver(connection, { _, _ in }, nil)
-    }
-
-    /// Returns whether a text has the form of a connection string of libpq.
-    package static func isAddress(_ text: String) -> Bool {
-        guard let options = PQconninfoParse(text, nil) else { return false }
-        PQconninfoFree(options)
-        return true
     }
 
     deinit {

@@ -62,7 +62,7 @@ extension CommandTable {
             Invocation(
                 "relay check --configuration $configuration --data 'postgresql://a:secret@h/d?bogus=%zz'",
                 status: 1,
-                errors: ["data is not a valid address of a database"]
+                errors: ["data must have the form postgresql://"]
             ),
             Invocation(
                 "relay check --configuration $configuration --data $directory/none/relay.sqlite",

@@ -22,7 +22,7 @@ struct RelayBench {
     init(
         faults: [Fault] = [],
         directory: ScratchDirectory? = nil,
-        data: OutboxPlace? = nil,
+        data: OutboxLocation? = nil,
         clock: WallClock = .system,
         log: Logger = .silent,
         _ change: (inout RelayConfiguration) -> Void = { _ in }

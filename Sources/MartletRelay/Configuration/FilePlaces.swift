@@ -18,8 +18,8 @@ struct FilePlaces {
     func file(_ name: String) -> String { name.hasPrefix("/") ? name : directory + name }
 
     /// Returns the outbox that a setting names.
-    func outbox(_ name: String) -> OutboxPlace {
-        switch OutboxPlace(name) {
+    func outbox(_ name: String) -> OutboxLocation {
+        switch OutboxLocation(name) {
         case .file(let path): .file(file(path))
         case .database(let address): .database(address)
         }

@@ -25,12 +25,7 @@ extension RelayConfiguration {
         guard !listeners.isEmpty || http != nil else {
             throw RelayError("listen or http must have an address")
         }
-        if case .database(let address) = data, !OutboxPlace.isAddress(address) {
-            throw RelayError(
-                "data is not a valid address of a database: it must have the form"
-                    + " postgresql://user:password@host:port/database, with special characters percent-encoded"
-            )
-        }
+        if let rule = data.violatedRule { throw RelayError("data \(rule)") }
         try checkKeys()
         _ = try Callers(self)
         try checkCertificates()

@@ -11,7 +11,7 @@ package import MartletTransport
 /// The configuration of a relay: apps with their keys, callers, addresses and limits.
 package struct RelayConfiguration: Sendable {
     /// The store of the pushes: a file, or a database that several relays share.
-    package var data: OutboxPlace
+    package var data: OutboxLocation
     /// The name of this relay among those that share a database.
     package var node = "relay"
     /// The options of an outbox in a file.
@@ -62,7 +62,7 @@ package struct RelayConfiguration: Sendable {
     var loadLimits = LoadGate.Limits()
 
     /// Creates a configuration with the defaults for everything that is not passed.
-    package init(data: OutboxPlace, apps: [App], listeners: [PushEnvironment: Address]) {
+    package init(data: OutboxLocation, apps: [App], listeners: [PushEnvironment: Address]) {
         self.data = data
         self.apps = apps
         self.listeners = listeners

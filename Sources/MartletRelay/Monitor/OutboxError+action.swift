@@ -2,7 +2,7 @@ internal import MartletOutbox
 
 extension OutboxError.Kind {
     /// Returns the remedy for an operator; the relay resumes by itself unless it says otherwise.
-    func action(at place: OutboxPlace) -> String {
+    func action(at place: OutboxLocation) -> String {
         switch (self, place) {
         case (.damaged, .file(let path)):
             "stop the relay and restore a backup: delete \(path)-wal and \(path)-shm, replace \(path) with a copy that"

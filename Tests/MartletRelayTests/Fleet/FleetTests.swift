@@ -11,7 +11,7 @@ import Testing
 
 /// Relays that share a database.
 @Suite(.timeLimit(.minutes(2))) struct FleetTests {
-    private func place() async throws -> OutboxPlace {
+    private func place() async throws -> OutboxLocation {
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())
         try await OutboxSchema.migrate(address)

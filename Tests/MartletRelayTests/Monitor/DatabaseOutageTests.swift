@@ -12,7 +12,7 @@ import Testing
     private static let server = Task { try await PostgreSQLServer(options: ["-F"]) }
 
     private let server: PostgreSQLServer
-    private let place: OutboxPlace
+    private let place: OutboxLocation
     private let lines = LogLines()
 
     init() async throws {

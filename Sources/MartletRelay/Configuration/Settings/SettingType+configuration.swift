@@ -8,7 +8,7 @@ internal import MartletOutbox
     internal import Foundation
 #endif
 
-extension SettingType where Value == OutboxPlace {
+extension SettingType where Value == OutboxLocation {
     /// The location of the outbox.
     static let outbox = {
         var type = SettingType("path or `postgresql://` address", schema: ["type": "string", "minLength": 1]) {

@@ -1,0 +1,28 @@
+internal import MartletPostgreSQL
+
+/// The location of an outbox.
+package enum OutboxLocation: Sendable, Hashable, CustomStringConvertible {
+    /// A file of this machine, which only one process can open.
+    case file(String)
+    /// A PostgreSQL database, which several processes share, by its libpq connection string.
+    case database(String)
+
+    /// Creates a location from a path or a connection string of libpq, `postgresql://…` or `host=… dbname=…`.
+    package init(_ text: String) {
+        self = ConnectionString.isIntended(by: text) ? .database(text) : .file(text)
+    }
+
+    /// The rule that the connection string of a database violates, as the end of a message; nil if it is valid.
+    package var violatedRule: String? {
+        guard case .database(let address) = self, ConnectionString(address) == nil else { return nil }
+        return ConnectionString.rule
+    }
+
+    /// The location for logs, without the password and the options of a database's connection string.
+    package var description: String {
+        switch self {
+        case .file(let path): path
+        case .database(let address): ConnectionString(address)?.description ?? "PostgreSQL"
+        }
+    }
+}
