@@ -106,6 +106,7 @@ package final class APNsListener {
     ///   - numbering: The source of the connections' numbers, which several listeners on the loop may share.
     ///   - admits: Called for each client that connects; returns false to close the connection before the TLS
     ///     handshake.
+    ///   - onFull: Called at most once a second while a new client needs the place of another.
     ///   - onEvent: Called for each event of each connection.
     /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
     ///   `.addressNotAvailable` when it is not an address of this machine.
@@ -117,6 +118,7 @@ package final class APNsListener {
         on loop: EventLoop,
         numbering: ConnectionNumbering = ConnectionNumbering(),
         admits: @escaping () -> Bool = { true },
+        onFull: @escaping () -> Void = {},
         onEvent: @escaping (ClientConnection, Event) -> Void
     ) throws(TransportError) {
         let clients = Clients(numbering)
@@ -128,9 +130,14 @@ package final class APNsListener {
                 fieldBytes: limits.fieldBytes
             )
         )
-        listener = try HTTP2Listener(host: host, port: port, configuration: configuration, on: loop, admits: admits) {
-            connection,
-            event in
+        listener = try HTTP2Listener(
+            host: host,
+            port: port,
+            configuration: configuration,
+            on: loop,
+            admits: admits,
+            onFull: onFull
+        ) { connection, event in
             clients.pass(event, of: connection, to: onEvent)
         }
         self.clients = clients

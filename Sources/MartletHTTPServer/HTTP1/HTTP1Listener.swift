@@ -44,15 +44,17 @@ package final class HTTP1Listener: Sendable {
     ///   - limits: The limits for clients.
     ///   - admission: Decides about a request when its fields have arrived. It runs on the listener's loop, so it must
     ///     be fast.
+    ///   - onFull: Called on the listener's loop, at most once a second while a new client needs the place of another.
     /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
     ///   `.addressNotAvailable` when it is not an address of this machine.
     package init(
         host: String,
         port: UInt16,
         limits: Limits = Limits(),
-        admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission
+        admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission,
+        onFull: @escaping @Sendable () -> Void = {}
     ) throws(TransportError) {
-        let server = try HTTP1Server(host: host, port: port, limits: limits, admission: admission)
+        let server = try HTTP1Server(host: host, port: port, limits: limits, admission: admission, onFull: onFull)
         self.server = server
         server.loop.execute { server.assumeIsolated { $0.start() } }
     }

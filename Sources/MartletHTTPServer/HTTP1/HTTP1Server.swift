@@ -30,6 +30,7 @@ actor HTTP1Server {
     private var listeningSocket: ListeningSocket<Int>?
     private let limits: HTTP1Listener.Limits
     private let admission: @Sendable (HTTPRequest) -> HTTP1Admission
+    private let onFull: @Sendable () -> Void
     private var patrol: LoopTimer?
     private var clients: [Int: Client] = [:]
     private var nextClient = 0
@@ -44,7 +45,8 @@ actor HTTP1Server {
         host: String,
         port: UInt16,
         limits: HTTP1Listener.Limits,
-        admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission
+        admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission,
+        onFull: @escaping @Sendable () -> Void
     ) throws(TransportError) {
         loop = try EventLoop()
         let socket = try ListeningSocket<Int>(host: host, port: port, limit: limits.connections, on: loop)
@@ -52,6 +54,7 @@ actor HTTP1Server {
         listeningSocket = socket
         self.limits = limits
         self.admission = admission
+        self.onFull = onFull
     }
 
     /// Starts accepting connections.
@@ -63,6 +66,7 @@ actor HTTP1Server {
                 idle: { [unowned self] in idleConnections },
                 isIdle: { [unowned self] id in clients[id]?.connection.idleSince != nil },
                 close: { [unowned self] id in clients[id]?.connection.close() },
+                onFull: onFull,
                 serve: { [unowned self] socket, peer in assumeIsolated { $0.serve(socket, from: peer) } }
             )
         )

@@ -37,7 +37,7 @@ extension Intake {
         for caller: Callers.Caller,
         within time: Duration
     ) async -> OutcomeWaiters.End? {
-        guard mayWait(caller, for: app) else { return nil }
+        guard mayWait(caller) else { return nil }
         let number = waiters.makeNumber()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

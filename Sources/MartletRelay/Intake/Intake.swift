@@ -109,10 +109,8 @@ actor Intake {
         return verdict
     }
 
-    /// Returns whether a caller may wait for the outcome of a push of an app.
-    func mayWait(_ caller: Callers.Caller, for app: String) -> Bool {
-        gate.verdict(on: 0, load(of: app, by: caller), at: context.now) != .take(mayWait: false)
-    }
+    /// Returns whether a caller may wait for the outcome of another push.
+    func mayWait(_ caller: Callers.Caller) -> Bool { gate.mayWait(load(of: nil, by: caller)) }
 
     /// Returns the builder that turns the requests of a call into pushes off the event loop.
     ///

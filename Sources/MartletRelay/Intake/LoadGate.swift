@@ -95,8 +95,12 @@ struct LoadGate {
         }
         let room = isBatch ? limits.incoming / 2 : limits.incoming
         guard hasRoom(for: count, load, in: room) else { return .refuse(.tooManyIncoming, retryAfter: 1) }
-        let mayWait = load.waiting < limits.waiting && load.waitingOfCaller < limits.waitingPerCaller
-        return .take(mayWait: mayWait)
+        return .take(mayWait: mayWait(load))
+    }
+
+    /// Returns whether another request may wait for the outcome of a push, also of one that was accepted earlier.
+    func mayWait(_ load: Load) -> Bool {
+        load.waiting < limits.waiting && load.waitingOfCaller < limits.waitingPerCaller
     }
 
     private func hasRoom(for count: Int, _ load: Load, in room: Int) -> Bool {

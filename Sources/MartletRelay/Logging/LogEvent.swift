@@ -51,6 +51,8 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
 
     /// The TLS handshake of a client failed.
     case handshakeFailed = "handshake failed"
+    /// A listener has as many connections as it may have: it closes idle ones for new clients, or lets them wait.
+    case connectionLimitReached = "connection limit reached"
     /// The credentials of a client are not valid, or not for the app.
     case callerRejected = "caller rejected"
     /// The form of a provider token deviates from Apple's documentation.

@@ -45,11 +45,11 @@ actor RelayServer {
     var connections: [ObjectIdentifier: RelayConnection] = [:]
     var pendingRequests = PendingRequests()
     var counts = ServerCounts()
-    /// The limit for log lines about clients whose TLS handshake failed.
-    private var handshakeThrottle = LogThrottle()
     private var refusalLog = RefusalLog()
-    /// The limit for log lines about unusual provider tokens.
-    private var tokenThrottle = LogThrottle()
+    /// The limits for log lines about failed handshakes and unusual provider tokens.
+    private var throttles: [LogEvent: LogThrottle] = [:]
+    /// The limits for log lines about full listeners, by their purpose.
+    private var fullListeners: [String: GrowingThrottle] = [:]
     private(set) var isDraining = false
     /// The source of identifiers of pushes without one.
     var generator = SplitMix64(state: .random(in: .min ... .max))
@@ -82,6 +82,7 @@ actor RelayServer {
         do {
             for (environment, address) in configuration.listeners {
                 setting = "listen.\(environment.rawValue): "
+                let onFull = { self.noteFullListener(environment.rawValue) }
                 let listener = try APNsListener(
                     host: address.host,
                     port: address.port,
@@ -90,7 +91,8 @@ actor RelayServer {
                         initialStreams: configuration.streamsPerConnection,
                         bodyBytes: RelayServer.longestBody
                     ),
-                    on: loop
+                    on: loop,
+                    onFull: onFull
                 ) { connection, event in
                     // Keeps the parts alive until the shutdown, because clients may still be connected.
                     self.handle(event, from: connection, for: environment)
@@ -120,7 +122,10 @@ actor RelayServer {
             host: address.host,
             port: address.port,
             limits: limits,
-            admission: { api.admission(of: $0) }
+            admission: { api.admission(of: $0) },
+            onFull: { [weak self, loop] in
+                loop.execute { [weak self] in self?.assumeIsolated { $0.noteFullListener("http") } }
+            }
         )
         http = listener
         return listener.port
@@ -245,7 +250,7 @@ actor RelayServer {
         // A probe of a load balancer opens a connection and closes it.
         guard error.kind != .closedByPeer, error.kind != .closedLocally else { return }
         counts.failedHandshakes += 1
-        guard let omitted = handshakeThrottle.take(at: context.now) else { return }
+        guard let omitted = throttles[.handshakeFailed, default: LogThrottle()].take(at: context.now) else { return }
         context.log.info(
             .handshakeFailed,
             [
@@ -253,6 +258,12 @@ actor RelayServer {
                 "not-logged": omitted > 0 ? .whole(omitted) : nil,
             ]
         )
+    }
+
+    /// Logs that a listener has as many connections as it may have.
+    private func noteFullListener(_ name: String) {
+        guard fullListeners[name, default: GrowingThrottle()].take(at: context.now) != nil else { return }
+        context.log.warning(.connectionLimitReached, ["for": .string(name)])
     }
 
     /// Counts and logs a rejected caller; the peer is nil when the listener does not report addresses.
@@ -288,7 +299,8 @@ actor RelayServer {
     private func noteDeviations(of caller: Callers.Caller, over connection: RelayConnection) {
         guard !caller.deviations.isEmpty, connection.isFirstUnusualToken() else { return }
         counts.unusualToken(caller.deviations)
-        guard let omitted = tokenThrottle.take(at: context.now) else { return }
+        let throttled = throttles[.unusualProviderToken, default: LogThrottle()].take(at: context.now)
+        guard let omitted = throttled else { return }
         context.log.info(
             .unusualProviderToken,
             [

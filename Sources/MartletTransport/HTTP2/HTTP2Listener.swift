@@ -49,6 +49,7 @@ package final class HTTP2Listener {
     ///   - loop: The event loop of the listener and all connections.
     ///   - admits: Called for each client that connects; returns false to close the connection before the TLS
     ///     handshake.
+    ///   - onFull: Called at most once a second while a new client needs the place of another.
     ///   - onEvent: Called for each event of each connection.
     /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
     ///   `.addressNotAvailable` when it is not an address of this machine.
@@ -58,6 +59,7 @@ package final class HTTP2Listener {
         configuration: Configuration,
         on loop: EventLoop,
         admits: @escaping () -> Bool = { true },
+        onFull: @escaping () -> Void = {},
         onEvent: @escaping (HTTP2Connection, HTTP2Connection.Event) -> Void
     ) throws(TransportError) {
         self.loop = loop
@@ -80,6 +82,7 @@ package final class HTTP2Listener {
                     connections[id]?.closeForOthers("the connection was closed to accept another client")
                 },
                 admits: admits,
+                onFull: onFull,
                 serve: { [unowned self] socket, peer in serve(socket, from: peer) }
             )
         )

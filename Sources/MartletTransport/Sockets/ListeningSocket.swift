@@ -13,6 +13,8 @@ package final class ListeningSocket<ID> {
         let close: (ID) -> Void
         /// Returns whether a client that connects is served; its connection is closed otherwise.
         let admits: () -> Bool
+        /// Called at most once a second while a new client needs the place of another.
+        let onFull: () -> Void
         let serve: (Reference<Socket>, SocketAddress) -> Void
 
         package init(
@@ -21,6 +23,7 @@ package final class ListeningSocket<ID> {
             isIdle: @escaping (ID) -> Bool,
             close: @escaping (ID) -> Void,
             admits: @escaping () -> Bool = { true },
+            onFull: @escaping () -> Void,
             serve: @escaping (Reference<Socket>, SocketAddress) -> Void
         ) {
             self.count = count
@@ -28,18 +31,22 @@ package final class ListeningSocket<ID> {
             self.isIdle = isIdle
             self.close = close
             self.admits = admits
+            self.onFull = onFull
             self.serve = serve
         }
     }
 
     /// The time that a full server waits before it searches for idle connections again.
     private static var pause: Duration { .milliseconds(20) }
+    /// The time between two reports that the server is full.
+    private static var reportInterval: Duration { .seconds(1) }
 
     private let socket: Socket
     private let loop: EventLoop
     private var slots: ConnectionSlots<ID>
     private var connections: Connections?
     private var watcher: SocketWatcher?
+    private var nextReport = MonotonicTime.zero
 
     package let port: UInt16
 
@@ -119,6 +126,10 @@ package final class ListeningSocket<ID> {
     /// Returns an idle connection to be closed for a new one; nil when there is none.
     private func takeVictim() -> ID? {
         guard let connections else { return nil }
+        if loop.now >= nextReport {
+            nextReport = loop.now.advanced(by: Self.reportInterval)
+            connections.onFull()
+        }
         while let id = slots.victim(at: loop.now, among: connections.idle) {
             if connections.isIdle(id) { return id }
         }

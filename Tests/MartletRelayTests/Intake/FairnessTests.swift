@@ -85,6 +85,28 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a listener that closes idle connections for new clients is logged once`() async throws {
+        let lines = LogLines()
+        let clock = TestClock()
+        let bench = try await RelayBench(clock: clock.wall, log: lines.logger(.warning)) {
+            $0.http = RelayConfiguration.Address(port: 0)
+            $0.connections = 2
+        }
+        let port = try #require(await bench.relay.httpPort)
+        var clients: [RawClient] = []
+        for _ in 0..<6 {
+            let client = try RawClient(port: port)
+            client.send("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(await client.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+            clients.append(client)
+        }
+        while lines.all.isEmpty { await Task.yield() }
+        await bench.stop()
+        let reached = lines.objects.filter { $0["msg"] == "connection limit reached" }
+        #expect(reached.map { $0["for"]?.stringValue } == ["http"])
+        withExtendedLifetime(clients) {}
+    }
+
     @Test func `a batch is read while it arrives, and answered line by line`() async throws {
         let (bench, port) = try await bench()
         let client = try RawClient(port: port)
@@ -108,7 +130,8 @@ import Testing
         async let answers = RawHTTP1.ask([batch], at: port)
         for _ in 0..<20 {
             let push = RawHTTP1.Request("POST", "/v1/pushes", Self.key, body: later(bench))
-            #expect(await RawHTTP1.ask([push], at: port).first?.status == 202)
+            let answer = await RawHTTP1.ask([push], at: port).first
+            #expect(answer?.status == 202, "\(String(describing: answer))")
         }
         let text = await answers.first?.body ?? ""
         #expect(text.split(separator: #""state":"accepted""#).count == 40_001, "\(text.prefix(300))")

@@ -62,6 +62,13 @@ import Testing
         #expect(gate.verdict(on: 1, load(waiting: 3, ofCaller: 3), at: 0) == .take(mayWait: false))
     }
 
+    @Test func `a request about an earlier push waits when pushes are refused, within the same bounds`() {
+        #expect(gate.verdict(on: 1, load(100, waiting: 4), at: 0) == .refuse(.tooManyIncoming, retryAfter: 1))
+        #expect(gate.mayWait(load(100, waiting: 4)))
+        #expect(!gate.mayWait(load(100, waiting: 5)))
+        #expect(!gate.mayWait(load(100, waiting: 3, ofCaller: 3)))
+    }
+
     @Test(arguments: [
         // The whole room is in use, and this app has none of it, its share, or more.
         (100, 0, 1, 50, true), (100, 0, 1, 51, false), (100, 50, 1, 1, false), (150, 49, 1, 1, true),
