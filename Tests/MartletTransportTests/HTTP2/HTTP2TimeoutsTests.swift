@@ -223,14 +223,11 @@ import Testing
             await bench.clock.advance(by: .zero)
         }
         #expect(isStalled)
-        let stalledAt = bench.clock.now
         await bench.clock.advance(by: .seconds(29))
         #expect(await bench.server.clientCount == 1)
-        // The kernels may move some more bytes after the client has stopped, and the thirty seconds begin again.
-        while await bench.server.clientCount == 1, bench.clock.now < stalledAt.advanced(by: .seconds(300)) {
-            await bench.clock.advance(by: .seconds(1))
-        }
-        #expect(await bench.server.clientCount == 0)
+        // The server may still have input to read, a part in each turn, before its own output stalls.
+        while await bench.server.clientCount == 1 { await bench.clock.advance(by: .seconds(1)) }
+        #expect(await bench.server.endings == ["the client did not read its output in time"])
         await bench.close()
     }
 
