@@ -64,7 +64,7 @@ import Testing
         _ = try await store.accept([try .numbered(1)], at: 1_000)
         #expect(try await store.claimAll(at: 1_000).count == 1)
         try await server.ask(
-            "UPDATE martlet.node SET lease_until = '-infinity'; SELECT martlet.bury()",
+            "UPDATE martlet.node SET lease_until = '-infinity'; SELECT martlet.delete_expired_nodes()",
             of: database
         )
         for await event in store.events where event == .claimsLost { break }
@@ -79,7 +79,7 @@ import Testing
         let store = try await open()
         _ = try await store.accept([try .numbered(1), try .numbered(2)], at: 1_000)
         let lost = try await store.claim(.orders, .immediate, limit: 1, at: 1_000).pushes
-        try await server.ask("UPDATE martlet.node SET lease_until = '-infinity'; SELECT martlet.bury()", of: database)
+        try await server.ask("UPDATE martlet.node SET lease_until = '-infinity'; SELECT martlet.delete_expired_nodes()", of: database)
         var claimed: [ClaimedPush] = []
         while claimed.isEmpty { claimed = try await store.claimAll(at: 1_000) }
         #expect(claimed.map(\.number).first == lost.first?.number && claimed.map(\.unknownTries) == [1, 0])

@@ -21,7 +21,7 @@ DECLARE
     numbers bigint[] := ARRAY(
         SELECT nextval('martlet.push_number') FROM generate_series(1, cardinality(p_ids))
     );
-    kept bigint[];
+    stored bigint[];
 BEGIN
     WITH fresh AS (
         INSERT INTO martlet.push (
@@ -44,27 +44,27 @@ BEGIN
             WHERE d.app = g.app AND d.token = g.token AND d.is_production = g.is_production
                 AND d.topic = coalesce(g.topic, '')
         )
-        -- In one order, so that two who hand in the same pushes do not wait for one another.
+        -- Sorted, because concurrent transactions that insert the same pushes in different orders would deadlock.
         ORDER BY g.apns_id, g.number
         ON CONFLICT DO NOTHING RETURNING number
     )
-    SELECT array_agg(fresh.number) INTO kept FROM fresh;
+    SELECT array_agg(fresh.number) INTO stored FROM fresh;
     IF cardinality(array_remove(p_fingerprints, NULL)) > 0 THEN
-        WITH gone AS (
+        WITH ended AS (
             DELETE FROM martlet.push p USING martlet.outcome o
-            WHERE p.number = ANY (kept) AND p.fingerprint IS NOT NULL
+            WHERE p.number = ANY (stored) AND p.fingerprint IS NOT NULL
                 AND o.apns_id = p.apns_id AND o.app = p.app
             RETURNING p.number
         )
-        SELECT array_agg(k) INTO kept FROM unnest(kept) k WHERE k NOT IN (SELECT gone.number FROM gone);
+        SELECT array_agg(k) INTO stored FROM unnest(stored) k WHERE k NOT IN (SELECT ended.number FROM ended);
     END IF;
     INSERT INTO martlet.queue (number, app, is_production, urgency, line, ready_at, expires_at, order_key)
     SELECT g.number, g.app, g.is_production, g.urgency, CASE WHEN g.not_before > p_now THEN -1 ELSE 0 END,
         greatest(g.not_before, p_now), g.expires_at, g.order_key
     FROM unnest(numbers, p_apps, p_are_production, p_urgencies, p_not_before, p_expires_at, p_order_keys)
         AS g (number, app, is_production, urgency, not_before, expires_at, order_key)
-    WHERE g.number = ANY (kept);
-    IF cardinality(kept) = cardinality(numbers) THEN RETURN; END IF;
+    WHERE g.number = ANY (stored);
+    IF cardinality(stored) = cardinality(numbers) THEN RETURN; END IF;
     RETURN QUERY
     SELECT g.place, k.fingerprint = g.fingerprint, k.apns_id, k.is_production, k.accepted_at, k.is_claimed,
         k.ended_at, k.state, k.status, k.reason, k.unique_id, k.unregistered_at, k.attempts, k.unknown_tries,
@@ -74,5 +74,5 @@ BEGIN
     LEFT JOIN LATERAL martlet.known(g.app, g.apns_id) k ON g.fingerprint IS NOT NULL
     LEFT JOIN martlet.dead_token d ON d.app = g.app AND d.token = g.token
         AND d.is_production = g.is_production AND d.topic = coalesce(g.topic, '')
-    WHERE kept IS NULL OR NOT g.number = ANY (kept);
+    WHERE stored IS NULL OR NOT g.number = ANY (stored);
 END $$;

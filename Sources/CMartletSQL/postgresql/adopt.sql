@@ -25,8 +25,8 @@ BEGIN
         p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_traces, p_order_keys,
         p_expires_at, p_accepted_at, p_payloads
     ) ON CONFLICT DO NOTHING;
-    -- After the insertion, which waits for the transactions that end these pushes. A dead letter, which has no place in
-    -- line, keeps its row beside its outcome.
+    -- After the insertion, because that waits for transactions that end these pushes. A dead letter, which is not in
+    -- the queue, keeps its row in addition to its outcome.
     DELETE FROM martlet.push p
     USING unnest(numbers, p_lines) AS g (number, line), martlet.outcome o
     WHERE p.number = g.number AND o.apns_id = p.apns_id AND o.app = p.app
@@ -57,7 +57,7 @@ CREATE OR REPLACE FUNCTION martlet.adopt_outcomes(
     ) WHERE NOT EXISTS (SELECT FROM martlet.known(g.app, g.apns_id))
 $$;
 
--- Cursors stay what they are in a database without dead tokens; otherwise they begin behind those it has.
+-- Cursors are unchanged in a database without unregistered tokens; otherwise they follow the existing ones.
 CREATE OR REPLACE FUNCTION martlet.adopt_dead_tokens(
     p_apps bigint[], p_tokens text[], p_are_production boolean[], p_topics text[], p_cursors bigint[],
     p_since bigint[], p_learnt_at bigint[], p_reasons text[], p_readers text[], p_reader_cursors bigint[]

@@ -1,5 +1,6 @@
 -- The functions that assign due pushes to nodes, and that find due pushes.
 
+-- Claims due pushes of a lane for a node, the earliest first, and returns them.
 CREATE FUNCTION martlet.claim(
     p_node bigint, p_app bigint, p_is_production boolean, p_urgency bigint, p_from bigint, p_now bigint,
     p_limit bigint
@@ -23,8 +24,8 @@ BEGIN
             AND (q.order_key IS NULL OR q.line = 1)
         ORDER BY q.ready_at, q.number LIMIT p_limit FOR UPDATE SKIP LOCKED
     ), own AS MATERIALIZED (
-        -- Until the commit, so that the node is not deleted before its claim can be seen and released. Only
-        -- when there is something to claim, because a row lock makes the transaction write.
+        -- Locked until the commit, so that the node is not deleted before its claim is visible and can be released.
+        -- Only when there is something to claim, because a row lock makes the transaction write.
         SELECT n.number FROM martlet.node n
         WHERE n.number = p_node AND EXISTS (SELECT FROM due) FOR KEY SHARE
     ), taken AS (
@@ -37,7 +38,7 @@ BEGIN
     FROM taken t JOIN martlet.push p USING (number) ORDER BY t.ready_at, t.number;
 END $$;
 
--- When the next push of a lane is due that has not been given out.
+-- Returns the time at which the next unclaimed push of a lane is due; null when there is none.
 CREATE FUNCTION martlet.next_due(p_app bigint, p_is_production boolean, p_urgency bigint, p_now bigint)
 RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT least(
@@ -56,7 +57,7 @@ RETURNS bigint LANGUAGE sql STABLE AS $$
     )
 $$;
 
--- Which of some lanes have something that is due.
+-- Returns the positions, in the parameters, of the lanes that have due pushes.
 CREATE FUNCTION martlet.arrived(
     p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_from bigint[], p_now bigint
 ) RETURNS TABLE (place bigint) LANGUAGE sql STABLE AS $$

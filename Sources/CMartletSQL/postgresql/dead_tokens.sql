@@ -1,5 +1,5 @@
--- Apple's 410 is about a token in one environment and for one topic. Older rows name neither and are dropped: the
--- next 410 adds the token again. The functions of accept.sql, settle.sql and adopt.sql are replaced after this script.
+-- Apple's 410 concerns a token in one environment and for one topic. Older rows have neither and are deleted: the next
+-- 410 adds the token again. The functions of accept.sql, lines.sql, settle.sql and adopt.sql are replaced afterwards.
 
 TRUNCATE martlet.dead_token;
 ALTER TABLE martlet.dead_token DROP CONSTRAINT dead_token_pkey,

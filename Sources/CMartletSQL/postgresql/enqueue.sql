@@ -4,7 +4,7 @@ CREATE FUNCTION martlet.milliseconds(p_time timestamptz) RETURNS bigint LANGUAGE
     SELECT floor(extract(epoch FROM p_time) * 1000)::bigint
 $$;
 
--- What makes a push wait for others: its channel, its activity or its collapse identifier.
+-- Returns the key of the pushes that are sent in order: channel, activity or collapse identifier; null for none.
 CREATE FUNCTION martlet.order_key(
     p_token text, p_channel text, p_bundle text, p_push_type text, p_collapse_id text
 ) RETURNS text LANGUAGE sql IMMUTABLE AS $$
@@ -45,16 +45,16 @@ BEGIN
         RAISE EXCEPTION 'environment must be production or development, not %', environment
             USING ERRCODE = '22023';
     END IF;
-    -- A relay registers its apps when it starts; without one the push would stay in the queue for ever.
+    -- A relay registers its apps when it starts. No relay would send the push of another app.
     IF NOT EXISTS (SELECT FROM martlet.app a WHERE a.name = app) THEN
         RAISE EXCEPTION 'no relay serves the app %', app
             USING ERRCODE = '22023', HINT = 'Name an app of the configuration of a relay that has started.';
     END IF;
     IF (token IS NULL) = (channel IS NULL) THEN
-        RAISE EXCEPTION 'one of token and channel must be given' USING ERRCODE = '22023';
+        RAISE EXCEPTION 'exactly one of token and channel is required' USING ERRCODE = '22023';
     END IF;
     IF token IS NOT NULL AND (token !~ '^([0-9a-fA-F]{2})+$' OR length(token) > 400) THEN
-        RAISE EXCEPTION 'token must be hexadecimal digits, as the app got it' USING ERRCODE = '22023';
+        RAISE EXCEPTION 'token must consist of hexadecimal digits, as the app received it' USING ERRCODE = '22023';
     END IF;
     IF priority NOT IN (1, 5, 10) THEN
         RAISE EXCEPTION 'priority must be 10, 5 or 1, not %', priority USING ERRCODE = '22023';
@@ -63,11 +63,11 @@ BEGIN
         RAISE EXCEPTION 'payload must be a JSON object' USING ERRCODE = '22023';
     END IF;
     IF octet_length(body) > limit_bytes THEN
-        RAISE EXCEPTION 'payload has % bytes, and may have %', octet_length(body), limit_bytes
+        RAISE EXCEPTION 'payload has % bytes; the maximum is %', octet_length(body), limit_bytes
             USING ERRCODE = '22023';
     END IF;
     IF octet_length(collapse_id) > 64 THEN
-        RAISE EXCEPTION 'collapse_id has % bytes, and may have 64', octet_length(collapse_id)
+        RAISE EXCEPTION 'collapse_id has % bytes; the maximum is 64', octet_length(collapse_id)
             USING ERRCODE = '22023';
     END IF;
     SELECT * INTO other FROM martlet.accept(
@@ -96,5 +96,5 @@ BEGIN
     RETURN push_id;
 END $$;
 COMMENT ON FUNCTION martlet.enqueue IS
-    'Keeps a push for the relays to send, as part of the caller''s transaction; returns its apns-id, or null '
-    'when Apple has called the token dead. Called again with the same id and the same push it does nothing.';
+    'Stores a push for the relays to send, as part of the caller''s transaction. Returns its apns-id, or null when '
+    'Apple has reported the token as unregistered. A repeated call with the same id and push has no effect.';

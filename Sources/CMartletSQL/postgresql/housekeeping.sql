@@ -1,6 +1,6 @@
 -- The functions that create partitions in advance and delete old outcomes.
 
--- A partition of outcomes for the day of a time, should there be none.
+-- Creates the partition of outcomes for the day of a time, unless it exists.
 CREATE FUNCTION martlet.prepare_day(p_time bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     day bigint := p_time / 86400000;
@@ -17,10 +17,11 @@ EXCEPTION WHEN lock_not_available OR duplicate_table OR check_violation THEN
     NULL;
 END $$;
 
+-- Deletes outcomes that ended before a time, and their dead letters: up to a number of rows, and whole partitions.
 CREATE FUNCTION martlet.forget(p_before bigint, p_limit bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     partition record;
-    forgotten bigint;
+    deleted bigint;
 BEGIN
     WITH old AS (
         SELECT o.apns_id, o.app FROM martlet.outcome_other o WHERE o.ended_at < p_before LIMIT p_limit
@@ -28,7 +29,7 @@ BEGIN
         DELETE FROM martlet.push p USING old WHERE p.apns_id = old.apns_id AND p.app = old.app
     )
     DELETE FROM martlet.outcome_other o USING old WHERE o.apns_id = old.apns_id AND o.app = old.app;
-    GET DIAGNOSTICS forgotten = ROW_COUNT;
+    GET DIAGNOSTICS deleted = ROW_COUNT;
     FOR partition IN
         SELECT c.oid::regclass AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE i.inhparent = 'martlet.outcome'::regclass AND c.relname ~ '^outcome_[0-9]{8}$'
@@ -42,7 +43,7 @@ BEGIN
         );
         EXECUTE format('DROP TABLE %s', partition.name);
     END LOOP;
-    RETURN forgotten;
+    RETURN deleted;
 EXCEPTION WHEN lock_not_available THEN
     RETURN 0;
 END $$;

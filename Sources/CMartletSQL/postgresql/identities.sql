@@ -1,5 +1,6 @@
 -- The functions that identify apps and pushes.
 
+-- Returns the number of an app; adds the app if it is not registered.
 CREATE FUNCTION martlet.app_number(p_name text) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO martlet.app (name) SELECT p_name
@@ -7,7 +8,8 @@ BEGIN
     RETURN (SELECT number FROM martlet.app WHERE name = p_name);
 END $$;
 
--- Half a hash of what a push says. No header has a line break, so that nothing can slip from one to the next.
+-- The first 16 bytes of a hash of a push's headers and payload. Headers cannot contain the line breaks that separate
+-- them, so different pushes have different input.
 CREATE FUNCTION martlet.fingerprint(
     p_is_production boolean, p_token text, p_channel text, p_bundle text, p_push_type text, p_topic text,
     p_priority text, p_expiration text, p_collapse_id text, p_payload bytea
@@ -19,7 +21,7 @@ CREATE FUNCTION martlet.fingerprint(
         || p_payload) FROM 1 FOR 16)
 $$;
 
--- What is known of pushes by their identifiers: those that wait or are on their way, and those that have ended.
+-- Returns the state of a push by its identifier: from the queue, or its outcome after it has ended.
 CREATE FUNCTION martlet.known(p_app bigint, p_id uuid) RETURNS TABLE (
     apns_id uuid, is_production boolean, accepted_at bigint, is_claimed boolean, ended_at bigint, state text,
     status integer, reason text, unique_id text, unregistered_at bigint, attempts integer,

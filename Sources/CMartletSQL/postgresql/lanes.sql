@@ -8,7 +8,7 @@ CREATE TABLE martlet.lane_pause (
     PRIMARY KEY (app, is_production)
 );
 
--- By the last byte of the token, which is random: it grows in 256 places, instead of a page for each insertion.
+-- By the last byte of the token, which is random: insertions change 256 pages, not a different one each.
 CREATE INDEX push_token ON martlet.push (right(token, 2), number) WHERE token IS NOT NULL;
 
 -- Cancels pushes of a lane that no node has claimed, up to a number.

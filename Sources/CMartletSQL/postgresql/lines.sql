@@ -8,7 +8,7 @@
 -- the end of the first one comes later and finds its successor. When a first push has ended and another has taken
 -- its place at the same moment, the unique index is violated, and the next claim tries again.
 
-CREATE FUNCTION martlet.line_up(p_app bigint, p_is_production boolean, p_from bigint, p_now bigint)
+CREATE OR REPLACE FUNCTION martlet.line_up(p_app bigint, p_is_production boolean, p_from bigint, p_now bigint)
 RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -19,7 +19,7 @@ BEGIN
         WHERE q.app = p_app AND q.is_production = p_is_production AND q.ready_at BETWEEN p_from AND p_now
             AND q.node IS NULL AND q.line <= 0 AND q.order_key IS NOT NULL
     ) THEN RETURN; END IF;
-    -- One transaction at a time in a lane: the second finds the lines as the first has left them.
+    -- Only one transaction lines up pushes of a lane at a time; another one returns, and its next claim tries again.
     IF NOT pg_try_advisory_xact_lock(1298232180, hashtext(p_app || ' ' || p_is_production)) THEN
         RETURN;
     END IF;
@@ -62,8 +62,8 @@ EXCEPTION WHEN unique_violation THEN
     NULL;
 END $$;
 
--- Lets those go that wait behind what has ended.
-CREATE FUNCTION martlet.let_next_go(
+-- Makes the next push of each order key ready after the first one has ended.
+CREATE OR REPLACE FUNCTION martlet.advance_lines(
     p_apps bigint[], p_are_production boolean[], p_order_keys text[], p_now bigint
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
@@ -88,7 +88,7 @@ BEGIN
         EXIT WHEN waiting IS NULL;
         UPDATE martlet.queue SET line = 1, ready_at = p_now WHERE number = ANY (waiting) AND line = 2;
         GET DIAGNOSTICS moved = ROW_COUNT;
-        -- One that was taken back at the same moment makes way for the one behind it.
+        -- A push that was cancelled meanwhile is skipped: the next iteration finds the one behind it.
         EXIT WHEN moved = cardinality(waiting);
     END LOOP;
 END $$;

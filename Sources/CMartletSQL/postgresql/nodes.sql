@@ -1,6 +1,6 @@
 -- The functions that register nodes, renew their leases and delete expired nodes.
 
--- Lets go of what a node has claimed.
+-- Releases the claims of a node except for some pushes, and returns their number.
 CREATE FUNCTION martlet.release(p_node bigint, p_but bigint[], p_may_have_been_sent boolean)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -13,19 +13,19 @@ BEGIN
     RETURN released;
 END $$;
 
--- Deletes nodes whose lease has ended, and releases the claims of all nodes that do not exist; returns the
--- number of released pushes. It reads the whole queue.
-CREATE FUNCTION martlet.bury() RETURNS bigint LANGUAGE plpgsql AS $$
+-- Deletes nodes whose lease has expired, and releases the claims of all nodes that do not exist; returns the number of
+-- released pushes. It reads the whole queue.
+CREATE FUNCTION martlet.delete_expired_nodes() RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     missing integer;
     released bigint := 0;
 BEGIN
-    -- A node that a claim under way has locked is left for the next time.
+    -- Skips a node that a claim in progress has locked; the next call deletes it.
     DELETE FROM martlet.node n WHERE n.number IN (
         SELECT d.number FROM martlet.node d WHERE d.lease_until < clock_timestamp() FOR UPDATE SKIP LOCKED
     );
-    -- The numbers first: a statement that released rows by a missing node would not see a node that registers
-    -- while it runs, and could release its claims.
+    -- The missing nodes are found first: a single statement would not see a node that registers while it runs, and
+    -- would release the claims of that node.
     FOR missing IN
         SELECT DISTINCT q.node FROM martlet.queue q
         WHERE q.node IS NOT NULL AND NOT EXISTS (SELECT FROM martlet.node n WHERE n.number = q.node)
@@ -35,12 +35,13 @@ BEGIN
     RETURN released;
 END $$;
 
+-- Registers a node and returns its number.
 CREATE FUNCTION martlet.register(p_name text, p_version text, p_lease_seconds bigint)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
     registered integer;
 BEGIN
-    PERFORM martlet.bury();
+    PERFORM martlet.delete_expired_nodes();
     PERFORM martlet.prepare_day(martlet.milliseconds(clock_timestamp()));
     INSERT INTO martlet.node (name, version, lease_until)
     VALUES (p_name, p_version, clock_timestamp() + make_interval(secs => p_lease_seconds))
@@ -48,13 +49,14 @@ BEGIN
     RETURN registered;
 END $$;
 
+-- Handles the heartbeat of a node: renews its lease, publishes its facts, and releases the claims of expired nodes.
 CREATE FUNCTION martlet.beat(p_node bigint, p_lease_seconds bigint, p_is_idle boolean, p_facts text)
 RETURNS TABLE (is_alive boolean, is_to_drain boolean, nodes bigint, leads boolean, released bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     own record;
-    buried bigint := 0;
+    released_pushes bigint := 0;
 BEGIN
     UPDATE martlet.node n
     SET lease_until = clock_timestamp() + make_interval(secs => p_lease_seconds), is_idle = p_is_idle,
@@ -65,22 +67,22 @@ BEGIN
             THEN clock_timestamp() ELSE n.steady_since
         END
     WHERE n.number = p_node RETURNING n.* INTO own;
-    -- When the database was away, the others could not renew their leases either: they have the time of a lease
-    -- to come back.
+    -- After an outage of the database no node could renew its lease: the others have the time of a lease to do so.
     IF own.steady_since <= clock_timestamp() - make_interval(secs => p_lease_seconds)
         AND EXISTS (SELECT FROM martlet.node n WHERE n.lease_until < clock_timestamp())
     THEN
-        buried := martlet.bury();
+        released_pushes := martlet.delete_expired_nodes();
     END IF;
     PERFORM martlet.prepare_day(martlet.milliseconds(clock_timestamp() + interval '1 day'));
     RETURN QUERY
-    SELECT own.number IS NOT NULL, coalesce(own.is_to_drain, false), count(*), min(n.number) = p_node, buried
+    SELECT own.number IS NOT NULL, coalesce(own.is_to_drain, false), count(*), min(n.number) = p_node, released_pushes
     FROM martlet.node n;
 END $$;
 
+-- Deletes a node that stops, and releases its claims.
 CREATE FUNCTION martlet.leave(p_node bigint, p_may_have_sent boolean) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    -- Before the release, because it waits for the commit of claims under way.
+    -- First, because the deletion waits for claims in progress to commit.
     DELETE FROM martlet.node n WHERE n.number = p_node;
     PERFORM martlet.release(p_node, '{}', p_may_have_sent);
 END $$;

@@ -2,6 +2,7 @@
 --
 -- A transaction must lock the rows of pushes in `queue` before it ends them.
 
+-- Ends pushes: stores their outcomes and unregistered tokens, and makes the pushes behind them ready.
 CREATE OR REPLACE FUNCTION martlet.finish(
     p_now bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
     p_unique_ids text[], p_unregistered_at bigint[], p_attempts bigint[], p_unknown_tries bigint[],
@@ -41,16 +42,16 @@ BEGIN
     END IF;
     DELETE FROM martlet.push p USING unnest(p_numbers, p_states) AS g (number, state)
     WHERE p.number = g.number AND g.state <> 'dead';
-    WITH gone AS (
+    WITH ended AS (
         DELETE FROM martlet.queue WHERE number = ANY (p_numbers)
         RETURNING app, is_production, order_key, line
     )
-    SELECT array_agg(gone.app), array_agg(gone.is_production), array_agg(gone.order_key)
-    INTO apps, are_production, order_keys FROM gone WHERE gone.line = 1;
-    IF apps IS NOT NULL THEN PERFORM martlet.let_next_go(apps, are_production, order_keys, p_now); END IF;
+    SELECT array_agg(ended.app), array_agg(ended.is_production), array_agg(ended.order_key)
+    INTO apps, are_production, order_keys FROM ended WHERE ended.line = 1;
+    IF apps IS NOT NULL THEN PERFORM martlet.advance_lines(apps, are_production, order_keys, p_now); END IF;
     IF dead_apps IS NOT NULL THEN
-        -- Until the commit, so that cursors are seen in their order and no row is added twice. Last, as nothing is
-        -- waited for after it.
+        -- Held until the commit, so that cursors become visible in ascending order and no row is added twice. Taken
+        -- last, so that the transaction waits for no other lock while it holds this one.
         PERFORM pg_advisory_xact_lock(1298232181);
         DELETE FROM martlet.dead_token d
         USING unnest(dead_apps, dead_tokens, dead_are_production, dead_topics)
@@ -68,7 +69,8 @@ BEGIN
     END IF;
 END $$;
 
--- What one node says of what it has claimed; what it has lost to another is for the other to say.
+-- Stores the results of a node's claims: outcomes, and the times of further attempts. Ignores pushes that the node has
+-- lost to another one.
 CREATE OR REPLACE FUNCTION martlet.settle(
     p_now bigint, p_node bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
     p_unique_ids text[], p_unregistered_at bigint[], p_until bigint[], p_attempts bigint[],
@@ -111,7 +113,9 @@ RETURNS void LANGUAGE sql AS $$
     )
 $$;
 
-CREATE OR REPLACE FUNCTION martlet.cancel(p_app bigint, p_id uuid, p_now bigint) RETURNS void LANGUAGE plpgsql AS $$
+-- Cancels a push that no node has claimed.
+CREATE OR REPLACE FUNCTION martlet.cancel(p_app bigint, p_id uuid, p_now bigint)
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     found_number bigint;
 BEGIN
@@ -121,6 +125,7 @@ BEGIN
     IF FOUND THEN PERFORM martlet.finish_alike(p_now, ARRAY[found_number], 'cancelled'); END IF;
 END $$;
 
+-- Ends expired pushes that no node has claimed, and returns them.
 CREATE OR REPLACE FUNCTION martlet.expire(p_now bigint, p_limit bigint) RETURNS TABLE (
     apns_id uuid, app bigint, is_production boolean, accepted_at bigint, attempts integer,
     unknown_tries integer
@@ -141,11 +146,13 @@ BEGIN
     PERFORM martlet.finish_alike(p_now, numbers, 'expired');
 END $$;
 
-CREATE OR REPLACE FUNCTION martlet.requeue(p_app bigint, p_ids uuid[], p_now bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+-- Queues dead letters again, all of an app if no identifiers are given, and returns their number.
+CREATE OR REPLACE FUNCTION martlet.requeue(p_app bigint, p_ids uuid[], p_now bigint)
+RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     moved bigint;
 BEGIN
-    WITH gone AS (
+    WITH ended AS (
         DELETE FROM martlet.outcome o
         WHERE o.app = p_app AND o.state = 'dead' AND (p_ids IS NULL OR o.apns_id = ANY (p_ids))
         RETURNING o.apns_id, o.unknown_tries
@@ -155,8 +162,8 @@ BEGIN
     )
     SELECT p.number, p.app, p.is_production,
         CASE p.priority WHEN '5' THEN 1 WHEN '1' THEN 2 ELSE 0 END, p_now, p.expires_at, p.order_key,
-        gone.unknown_tries
-    FROM gone JOIN martlet.push p ON p.apns_id = gone.apns_id AND p.app = p_app;
+        ended.unknown_tries
+    FROM ended JOIN martlet.push p ON p.apns_id = ended.apns_id AND p.app = p_app;
     GET DIAGNOSTICS moved = ROW_COUNT;
     RETURN moved;
 END $$;

@@ -1,4 +1,4 @@
--- The tables.
+-- The tables: `push` with what never changes, `queue` with what changes until a push ends, and `outcome` afterwards.
 
 CREATE SCHEMA martlet;
 CREATE TABLE martlet.version (number integer NOT NULL);
@@ -16,7 +16,8 @@ CREATE TABLE martlet.push (
     app bigint NOT NULL,
     is_production boolean NOT NULL,
     apns_id uuid NOT NULL,
-    -- Tells a push that is handed in again from another; null where the caller gave no identifier.
+    -- Distinguishes a repeated request from another push with the same identifier; null when the caller gave no
+    -- identifier.
     fingerprint bytea,
     token text COLLATE "C", channel text, bundle text,
     push_type text, topic text, priority text, expiration text, collapse_id text, trace text,
@@ -27,9 +28,9 @@ CREATE TABLE martlet.push (
     UNIQUE (apns_id, app)
 );
 
--- What waits or is on its way. "line" tells how a push stands that keeps its order: -1 waits for its time,
--- 0 not in line yet, 1 first, 2 behind others. "ready_at" is null while it is behind others. "node" has
--- claimed it.
+-- The pushes that have not ended. `node` is the relay that has claimed the push; null when none has. `ready_at` is the
+-- time from which on it may be sent; null while it waits behind another push. `line` is its position among the pushes
+-- with the same order key: -1 scheduled for later, 0 not lined up yet, 1 first, 2 behind others.
 CREATE TABLE martlet.queue (
     number bigint PRIMARY KEY,
     app bigint NOT NULL,
@@ -55,7 +56,7 @@ CREATE INDEX queue_line ON martlet.queue (app, is_production, order_key, number)
     WHERE order_key IS NOT NULL AND line IN (0, 2);
 CREATE INDEX queue_expiry ON martlet.queue (expires_at) WHERE node IS NULL AND expires_at IS NOT NULL;
 
--- By the day of the end, so that what is old is dropped and not deleted.
+-- Partitioned by the day of the end, because dropping a partition is much cheaper than deleting its rows.
 CREATE TABLE martlet.outcome (
     apns_id uuid NOT NULL,
     app bigint NOT NULL,
@@ -84,14 +85,14 @@ CREATE TABLE martlet.dead_token (
 
 CREATE TABLE martlet.reader (name text PRIMARY KEY, cursor bigint NOT NULL);
 
--- The relays that are there. What one has claimed is its own until its lease ends.
+-- The running relays. A claim belongs to its node until the lease of the node expires.
 CREATE TABLE martlet.node (
     number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL,
     version text NOT NULL,
     started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     lease_until timestamptz NOT NULL,
-    -- When it last renewed its lease after a gap, which may have been the database's and every node's.
+    -- The time of the last renewal after a missed one; the cause may have been the database, for all nodes.
     steady_since timestamptz NOT NULL DEFAULT '-infinity',
     is_idle boolean NOT NULL DEFAULT false,
     is_to_drain boolean NOT NULL DEFAULT false,

@@ -1,5 +1,5 @@
--- Apple's 410 is about a token in one environment and for one topic. Older rows name neither and are dropped: the
--- next 410 adds the token again. Cursors continue where they were.
+-- Apple's 410 concerns a token in one environment and for one topic. Older rows have neither and are deleted: the next
+-- 410 adds the token again. Cursors continue after the existing ones.
 ALTER TABLE dead_token RENAME TO earlier_dead_token;
 CREATE TABLE dead_token (
     cursor INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, token TEXT NOT NULL, environment TEXT NOT NULL,

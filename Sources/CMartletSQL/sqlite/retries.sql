@@ -1,2 +1,2 @@
--- For the number and the age of pushes that are sent again, which few are; it costs nothing for the others.
+-- For the number and age of pushes that wait for another attempt. A partial index, so other pushes do not pay for it.
 CREATE INDEX IF NOT EXISTS push_retry ON push (app, environment, accepted_at) WHERE attempts > 0 AND ready_at IS NOT NULL;

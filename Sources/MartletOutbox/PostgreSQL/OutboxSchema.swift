@@ -29,6 +29,7 @@ package enum OutboxSchema {
         unsafe script(martlet_sql_postgresql_lanes()),
         [
             unsafe script(martlet_sql_postgresql_dead_tokens()), unsafe script(martlet_sql_postgresql_accept()),
+            unsafe script(martlet_sql_postgresql_lines()),
             unsafe script(martlet_sql_postgresql_settle()), unsafe script(martlet_sql_postgresql_adopt()),
         ].joined(),
     ]
