@@ -82,8 +82,8 @@ def runs(world):
 
 
 def keep(world, server):
-    sample = of_client([world.binary, "keep", "--database", server.fresh("keep", world), "--pushes", str(PUSHES),
-                        "--together", str(BATCH)], PUSHES)
+    sample = of_client([world.binary, "store", "--database", server.fresh("keep", world), "--pushes", str(PUSHES),
+                        "--batch", str(BATCH)], PUSHES)
     sample.rate = float(sample.output)
     return sample
 
@@ -103,7 +103,7 @@ def pgbench(world, server):
 def deliver(world, server, count):
     """Returns the pushes per second that relays send when only Apple limits the rate."""
     address = server.fresh("fleet", world)
-    subprocess.run([world.binary, "keep", "--database", address, "--pushes", str(WAITING), "--together", str(BATCH)],
+    subprocess.run([world.binary, "store", "--database", address, "--pushes", str(WAITING), "--batch", str(BATCH)],
                    check=True, capture_output=True)
     server.ask("fleet", "UPDATE martlet.app SET name = 'app';")
     apple, inbox, http_ports = free_port(), free_port(), [free_port() for _ in range(count)]

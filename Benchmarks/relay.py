@@ -106,7 +106,7 @@ def shared_run(world, name, send):
                 size = relay.commit_size()
             measured["sqlite"] = of_client(
                 [world.binary, "rows", "--outbox", f"{relay.directory}/relay.sqlite",
-                 "--copy", f"{relay.directory}/{name}.sqlite", "--together", str(size)], world.pushes)
+                 "--copy", f"{relay.directory}/{name}.sqlite", "--batch", str(size)], world.pushes)
             measured["sqlite"].rate = float(measured["sqlite"].output)
         return measured.pop(which)
 

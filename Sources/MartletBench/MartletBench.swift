@@ -17,7 +17,7 @@ import MartletCommands
 @main
 struct MartletBench {
     /// The executor of the sending tasks.
-    enum Way: String, CaseIterable, ArgumentValue {
+    enum TaskExecution: String, CaseIterable, ArgumentValue {
         /// The default pool, as in an ordinary program.
         case awaited
         /// The client's own executor, as recommended for bulk sends.
@@ -35,9 +35,9 @@ struct MartletBench {
         examples: ["send --port 8443 --ca certificate.pem --pushes 200000 --streams 900 --way awaited"],
         Option<UInt16>("--port", "Port of the server on this machine"),
         Option<String>("--ca", "File of the certificate to trust, PEM"),
-        Option<Int>("--pushes", "How many to send"),
-        Option<Int>("--streams", "How many to have in flight"),
-        Option<Way>("--way", "Where the sending tasks run")
+        Option<Int>("--pushes", "Number of pushes"),
+        Option<Int>("--streams", "Number of pushes in flight"),
+        Option<TaskExecution>("--way", "Executor of the sending tasks")
     ) { port, authority, pushes, streams, way in
         let client = try PushClient(
             APNsEndpoint(host: "127.0.0.1", port: port),
@@ -100,9 +100,9 @@ struct MartletBench {
         examples: ["bulk --port 8443 --ca certificate.pem --pushes 1000000 --connections 1 --loops 1"],
         Option<UInt16>("--port", "Port of the server on this machine"),
         Option<String>("--ca", "File of the certificate to trust, PEM"),
-        Option<Int>("--pushes", "How many to send"),
-        Option<Int>("--connections", "How many to spread them over"),
-        Option<Int>("--loops", "How many threads the connections live on")
+        Option<Int>("--pushes", "Number of pushes"),
+        Option<Int>("--connections", "Number of connections"),
+        Option<Int>("--loops", "Number of event loops")
     ) { port, authority, pushes, connections, loops in
         let client = try PushClient(
             APNsEndpoint(host: "127.0.0.1", port: port),
@@ -154,9 +154,9 @@ struct MartletBench {
 
     private static let surface = Command(
         "surface",
-        "Read a Live Activity snapshot from JSON and write its content state, again and again",
+        "Read a Live Activity snapshot from JSON and write its content state repeatedly",
         examples: ["surface --times 200000"],
-        Option<Int>("--times", "How often")
+        Option<Int>("--times", "Number of repetitions")
     ) { times in
         let bytes = SurfaceSnapshot.example(of: .liveActivity).json.encoded()
         var written = 0
@@ -183,7 +183,7 @@ struct MartletBench {
         let program = Program(
             "MartletBench",
             "measures the client and the snapshots",
-            commands: [send, bulk, surface, Rows.command, SharedOutboxes.keep, SharedOutboxes.claim],
+            commands: [send, bulk, surface, Rows.command, SharedOutboxes.store, SharedOutboxes.claim],
             report: { ErrorReport(status: $0 is UsageError ? .usage : .failure, message: "\($0)", json: "{}") }
         )
         exit(await program.run(Array(CommandLine.arguments.dropFirst()), environment: [:]))

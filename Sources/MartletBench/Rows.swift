@@ -12,22 +12,22 @@ struct Rows {
 
     static let command = Command(
         "rows",
-        "Put the pushes of an outbox into tables like its own, and print how many that are in a second",
-        examples: ["rows --outbox relay.sqlite --copy raw.sqlite --together 500"],
-        Option<String>("--outbox", "File of an outbox that no relay has"),
-        Option<String>("--copy", "File to be made"),
-        Option<Int>("--together", "Rows that share one wait for the disk")
-    ) { outbox, copy, together in
+        "Insert the pushes of an outbox into tables like its own, and print their number in a second",
+        examples: ["rows --outbox relay.sqlite --copy raw.sqlite --batch 500"],
+        Option<String>("--outbox", "File of an outbox that no relay uses"),
+        Option<String>("--copy", "File to create"),
+        Option<Int>("--batch", "Number of rows in a transaction")
+    ) { outbox, copy, batch in
         let rows = try Rows(outbox: outbox)
         let target = try Connection(path: copy)
         try target.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA wal_autocheckpoint = 4000;")
         for statement in rows.schema { try target.execute(statement) }
         let places = repeatElement("?", count: rows.columns.count).joined(separator: ", ")
-        let insert = try target.prepare("INSERT INTO push VALUES (\(places))")
+        let statement = try target.prepare("INSERT INTO push VALUES (\(places))")
         let start = ContinuousClock.now
-        for first in stride(from: 0, to: rows.values.count, by: together) {
+        for first in stride(from: 0, to: rows.values.count, by: batch) {
             try target.transaction { () throws(SQLiteError) in
-                for row in rows.values[first...].prefix(together) { try Rows.put(row, with: insert) }
+                for row in rows.values[first...].prefix(batch) { try Rows.insert(row, with: statement) }
             }
         }
         print(Double(rows.values.count) / ((ContinuousClock.now - start) / .seconds(1)))
@@ -68,7 +68,7 @@ struct Rows {
         (self.schema, self.columns, self.values) = (schema, columns, values)
     }
 
-    private static func put(_ row: [Value], with insert: borrowing Statement) throws(SQLiteError) {
+    private static func insert(_ row: [Value], with insert: borrowing Statement) throws(SQLiteError) {
         var position = 0
         for value in row {
             switch value {

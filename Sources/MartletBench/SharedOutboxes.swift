@@ -14,21 +14,21 @@ enum SharedOutboxes {
     /// The time at which all pushes are accepted, in milliseconds since 1970.
     private static let now: Int64 = 1_795_000_000_000
 
-    static let keep = Command(
-        "keep",
-        "Put pushes into an outbox in PostgreSQL, and print how many are kept in a second",
-        examples: ["keep --database postgresql://postgres@127.0.0.1/bench --pushes 100000 --together 500"],
+    static let store = Command(
+        "store",
+        "Store pushes in an outbox in PostgreSQL, and print their number in a second",
+        examples: ["store --database postgresql://postgres@127.0.0.1/bench --pushes 100000 --batch 500"],
         Option<String>("--database", "The database"),
-        Option<Int>("--pushes", "How many"),
-        Option<Int>("--together", "How many share a commit")
-    ) { database, count, together in
+        Option<Int>("--pushes", "Number of pushes"),
+        Option<Int>("--batch", "Number of pushes in a commit")
+    ) { database, count, batch in
         try await OutboxSchema.migrate(database)
         let outbox = try await PostgreSQLOutbox(address: database)
         var random = SplitMix64(state: .random(in: .min ... .max))
         let payload = [UInt8](repeating: UInt8(ascii: "x"), count: 600)
         let start = ContinuousClock.now
-        for first in stride(from: 0, to: count, by: together) {
-            let pushes = try (first..<min(count, first + together)).map { _ in
+        for first in stride(from: 0, to: count, by: batch) {
+            let pushes = try (first..<min(count, first + batch)).map { _ in
                 OutboxPush(
                     lane: lane,
                     id: APNsID(randomBits: (random.next(), random.next())),
@@ -48,8 +48,8 @@ enum SharedOutboxes {
         "Claim pushes from an outbox in PostgreSQL, end them, and print what a claim took in microseconds",
         examples: ["claim --database postgresql://postgres@127.0.0.1/bench --times 200 --limit 100 --refill"],
         Option<String>("--database", "The database"),
-        Option<Int>("--times", "How often"),
-        Option<Int>("--limit", "How many in each claim"),
+        Option<Int>("--times", "Number of repetitions"),
+        Option<Int>("--limit", "Number of pushes in each claim"),
         Flag("--refill", "Put as many in again, so that there are as many as before")
     ) { database, times, limit, refills in
         guard times > 0 else { throw UsageError("--times must be at least 1 (found \(times))") }

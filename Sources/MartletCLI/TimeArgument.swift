@@ -69,8 +69,8 @@ struct TimeArgument: ArgumentValue, Equatable {
             guard let unit = units[character], let number = Int64(digits), number <= longestDays * 86_400 else {
                 return nil
             }
-            let (product, isTooMuch) = number.multipliedReportingOverflow(by: unit)
-            guard !isTooMuch, product <= longestDays * 86_400 else { return nil }
+            let (product, overflows) = number.multipliedReportingOverflow(by: unit)
+            guard !overflows, product <= longestDays * 86_400 else { return nil }
             sum += product
             digits = ""
         }

@@ -19,7 +19,7 @@ package struct Command: Sendable {
     /// Whether the command is suggested for a misspelled one.
     private(set) var isSuggested = true
     let parameters: [ParameterDescription]
-    private let bind: @Sendable (inout Words) throws(UsageError) -> Action
+    private let bind: @Sendable (inout ArgumentReader) throws(UsageError) -> Action
 
     /// The action of a command whose parameters have been parsed.
     package typealias Action = @Sendable () async throws -> Void
@@ -46,7 +46,7 @@ package struct Command: Sendable {
         var descriptions: [ParameterDescription] = []
         for parameter in repeat each parameters { descriptions += parameter.descriptions }
         self.parameters = descriptions
-        bind = { (words: inout Words) throws(UsageError) in
+        bind = { (words: inout ArgumentReader) throws(UsageError) in
             let values = (repeat try (each parameters).take(from: &words))
             return { try await run(repeat each values) }
         }
@@ -74,7 +74,7 @@ package struct Command: Sendable {
         for arguments: some Sequence<String>,
         environment: [String: String] = [:]
     ) throws(UsageError) -> Action {
-        var words = try Words(arguments, for: parameters, environment: environment)
+        var words = try ArgumentReader(arguments, for: parameters, environment: environment)
         let action = try bind(&words)
         try words.checkNothingIsLeft()
         return action

@@ -174,8 +174,8 @@ package struct Program: Sendable {
     /// Whether the words contain the flag `--json`, even if other words are invalid.
     private func asksForJSON(_ arguments: [String]) -> Bool {
         switch find(arguments[...]) {
-        case .command(let command, let rest): Words.contain("--json", in: rest, for: command.parameters)
-        case .group, .unknown: Words.contain("--json", in: arguments, for: [])
+        case .command(let command, let rest): ArgumentReader.contain("--json", in: rest, for: command.parameters)
+        case .group, .unknown: ArgumentReader.contain("--json", in: arguments, for: [])
         }
     }
 

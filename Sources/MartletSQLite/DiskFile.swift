@@ -17,10 +17,10 @@ package enum DiskFile {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         var status = statvfs()
         guard statvfs(directory, &status) == 0 else { return nil }
-        let (space, isTooMuch) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(
+        let (space, overflows) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(
             by: Int64(clamping: status.f_frsize)
         )
-        return isTooMuch ? .max : space
+        return overflows ? .max : space
     }
 
     /// Deletes a database with the files that SQLite stores beside it; missing files are no error.

@@ -166,7 +166,7 @@ import Testing
             (["--json"], true), (["--topic", "a", "--json"], true), (["--nonsense", "--json"], true),
             (["--topic", "--json"], false), (["--topic=--json"], false), (["--", "--json"], false),
         ] {
-            #expect(Words.contain("--json", in: words, for: command.parameters) == isJSON, "\(words)")
+            #expect(ArgumentReader.contain("--json", in: words, for: command.parameters) == isJSON, "\(words)")
         }
     }
 

@@ -1,15 +1,15 @@
 /// A parameter that is identified by its position, as in `token JWT`.
 package struct Argument<Value: Sendable>: Parameter {
     private let description: ParameterDescription
-    private let read: @Sendable (inout Words, ParameterDescription) throws(UsageError) -> Value
+    private let read: @Sendable (inout ArgumentReader, ParameterDescription) throws(UsageError) -> Value
 
     /// Creates a required argument.
     package init(_ name: String, _ help: String) where Value: ArgumentValue {
         var description = ParameterDescription(.argument, name, of: Value.self, help)
         description.isRequired = true
         self.description = description
-        read = { (words, description) throws(UsageError) in
-            guard let word = words.takeArgument() else { throw description.missing }
+        read = { (reader, description) throws(UsageError) in
+            guard let word = reader.takeArgument() else { throw description.missing }
             return try description.value(word)
         }
     }
@@ -17,8 +17,8 @@ package struct Argument<Value: Sendable>: Parameter {
     /// Creates an optional argument.
     package init<Wrapped: ArgumentValue>(_ name: String, _ help: String) where Value == Wrapped? {
         description = ParameterDescription(.argument, name, of: Wrapped.self, help)
-        read = { (words, description) throws(UsageError) in
-            guard let word = words.takeArgument() else { return nil }
+        read = { (reader, description) throws(UsageError) in
+            guard let word = reader.takeArgument() else { return nil }
             return try description.value(word)
         }
     }
@@ -28,9 +28,9 @@ package struct Argument<Value: Sendable>: Parameter {
         var description = ParameterDescription(.argument, name + "…", of: Element.self, help)
         description.isRequired = true
         self.description = description
-        read = { (words, description) throws(UsageError) in
+        read = { (reader, description) throws(UsageError) in
             var values: [Element] = []
-            while let word = words.takeArgument() { values.append(try description.value(word)) }
+            while let word = reader.takeArgument() { values.append(try description.value(word)) }
             guard !values.isEmpty else { throw description.missing }
             return values
         }
@@ -38,7 +38,7 @@ package struct Argument<Value: Sendable>: Parameter {
 
     package var descriptions: [ParameterDescription] { [description] }
 
-    package func take(from words: inout Words) throws(UsageError) -> Value {
-        try read(&words, description)
+    package func take(from reader: inout ArgumentReader) throws(UsageError) -> Value {
+        try read(&reader, description)
     }
 }

@@ -9,7 +9,7 @@ package struct Flag: Parameter {
 
     package var descriptions: [ParameterDescription] { [description] }
 
-    package func take(from words: inout Words) throws(UsageError) -> Bool {
-        try words.takeFlag(description)
+    package func take(from reader: inout ArgumentReader) throws(UsageError) -> Bool {
+        try reader.takeFlag(description)
     }
 }

@@ -5,7 +5,7 @@
 /// ```
 package struct Group<Value: Sendable>: Parameter {
     package let descriptions: [ParameterDescription]
-    private let read: @Sendable (inout Words) throws(UsageError) -> Value
+    private let read: @Sendable (inout ArgumentReader) throws(UsageError) -> Value
 
     /// Creates a group.
     ///
@@ -19,8 +19,8 @@ package struct Group<Value: Sendable>: Parameter {
         var descriptions: [ParameterDescription] = []
         for parameter in repeat each parameters { descriptions += parameter.descriptions }
         self.descriptions = descriptions
-        read = { (words: inout Words) throws(UsageError) in
-            try combine(repeat try (each parameters).take(from: &words))
+        read = { (reader: inout ArgumentReader) throws(UsageError) in
+            try combine(repeat try (each parameters).take(from: &reader))
         }
     }
 
@@ -34,14 +34,14 @@ package struct Group<Value: Sendable>: Parameter {
         combine: @escaping @Sendable ([P.Value]) throws(UsageError) -> Value
     ) {
         descriptions = parameters.flatMap(\.descriptions)
-        read = { (words: inout Words) throws(UsageError) in
+        read = { (reader: inout ArgumentReader) throws(UsageError) in
             var values: [P.Value] = []
-            for parameter in parameters { values.append(try parameter.take(from: &words)) }
+            for parameter in parameters { values.append(try parameter.take(from: &reader)) }
             return try combine(values)
         }
     }
 
-    package func take(from words: inout Words) throws(UsageError) -> Value {
-        try read(&words)
+    package func take(from reader: inout ArgumentReader) throws(UsageError) -> Value {
+        try read(&reader)
     }
 }

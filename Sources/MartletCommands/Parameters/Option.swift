@@ -4,7 +4,7 @@
 /// `Option<[Int]>` may be repeated.
 package struct Option<Value: Sendable>: Parameter {
     private let description: ParameterDescription
-    private let read: @Sendable ([Words.Value], ParameterDescription) throws(UsageError) -> Value
+    private let read: @Sendable ([ArgumentReader.Value], ParameterDescription) throws(UsageError) -> Value
 
     /// Creates an option that is required unless it has a default.
     ///
@@ -113,13 +113,13 @@ package struct Option<Value: Sendable>: Parameter {
 
     package var descriptions: [ParameterDescription] { [description] }
 
-    package func take(from words: inout Words) throws(UsageError) -> Value {
-        try read(words.takeValues(of: description), description)
+    package func take(from reader: inout ArgumentReader) throws(UsageError) -> Value {
+        try read(reader.takeValues(of: description), description)
     }
 }
 
 extension ParameterDescription {
-    fileprivate func single<Value: ArgumentValue>(_ words: [Words.Value]) throws(UsageError) -> Value? {
+    fileprivate func single<Value: ArgumentValue>(_ words: [ArgumentReader.Value]) throws(UsageError) -> Value? {
         guard words.count <= 1 else {
             throw UsageError("\(spelling) is given \(words.count) times: give it once")
         }
@@ -131,7 +131,7 @@ extension ParameterDescription {
     ///
     /// An error names the parameter, or the variable that the word comes from, and `number`, the position of the word
     /// among several, if it is not nil.
-    func value<Value: ArgumentValue>(_ word: Words.Value, number: Int? = nil) throws(UsageError) -> Value {
+    func value<Value: ArgumentValue>(_ word: ArgumentReader.Value, number: Int? = nil) throws(UsageError) -> Value {
         do throws(UsageError) {
             return try Value(argument: word.text, source: word.variable ?? (kind == .option ? spelling : nil))
         } catch {

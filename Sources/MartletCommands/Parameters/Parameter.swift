@@ -10,7 +10,7 @@ package protocol Parameter: Sendable {
     var descriptions: [ParameterDescription] { get }
 
     /// Removes the parameter's words and returns their value.
-    func take(from words: inout Words) throws(UsageError) -> Value
+    func take(from reader: inout ArgumentReader) throws(UsageError) -> Value
 }
 
 /// The spelling and the help of a parameter.

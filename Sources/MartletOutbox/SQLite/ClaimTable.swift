@@ -6,7 +6,7 @@ final class ClaimTable {
     private let database: OutboxDatabase
     private let pushes: PushTable
     private let findDue: Statement
-    private let bringForward: Statement
+    private let makeDueAgain: Statement
     private let findNextDue: Statement
     private let setHorizon: Statement
     private let findOldest: Statement
@@ -24,7 +24,7 @@ final class ClaimTable {
             ORDER BY ready_at, number
             """
         )
-        bringForward = try database.connection.prepare(
+        makeDueAgain = try database.connection.prepare(
             """
             UPDATE push SET ready_at = ? WHERE number IN (
                 SELECT number FROM push
@@ -73,7 +73,7 @@ final class ClaimTable {
         limit: Int,
         at now: Int64
     ) throws(SQLiteError) -> Claim {
-        let mayHaveMore = now < database.state.latest ? try bringForward(queue, limit: limit, at: now) : false
+        let mayHaveMore = now < database.state.latest ? try makeDueAgain(queue, limit: limit, at: now) : false
         let due = try duePushes(queue, lane, limit: limit, at: now)
         var claimed: [ClaimedPush] = []
         claimed.reserveCapacity(due.count)
@@ -116,8 +116,8 @@ final class ClaimTable {
     /// Makes pushes due again that were due on acceptance, after the clock was set back to before that time.
     ///
     /// - Returns: Whether there may be more than the limit.
-    private func bringForward(_ queue: UrgencyQueue, limit: Int, at now: Int64) throws(SQLiteError) -> Bool {
-        try bringForward.run(
+    private func makeDueAgain(_ queue: UrgencyQueue, limit: Int, at now: Int64) throws(SQLiteError) -> Bool {
+        try makeDueAgain.run(
             with: now,
             queue.app,
             queue.environment.rawValue,

@@ -21,8 +21,8 @@ enum PhoneDecoding {
             _ = try decode(type, from: value)
             return nil
         } catch let error as DateError {
-            let place = Place(error.path, in: value)
-            return place.violation("is \(place.typeName), and the app expects a date as seconds since 2001-01-01")
+            let location = Location(error.path, in: value)
+            return location.violation("is \(location.typeName), and the app expects a date as seconds since 2001-01-01")
         } catch let error as DecodingError {
             return violation(error, in: value, decoding: type)
         } catch {
@@ -51,20 +51,20 @@ enum PhoneDecoding {
     ) -> JSONSchema.Violation {
         switch error {
         case .keyNotFound(let key, let context):
-            return Place(context.codingPath + [key], in: value).violation("is missing")
+            return Location(context.codingPath + [key], in: value).violation("is missing")
         case .valueNotFound(let type, let context):
-            let place = Place(context.codingPath, in: value)
-            guard place.value == .null else { return place.violation("is missing: the array is too short") }
-            return place.violation("is null, and the app expects \(jsonType(of: type))")
+            let location = Location(context.codingPath, in: value)
+            guard location.value == .null else { return location.violation("is missing: the array is too short") }
+            return location.violation("is null, and the app expects \(jsonType(of: type))")
         case .typeMismatch(let type, let context):
-            let place = Place(context.codingPath, in: value)
-            return place.violation("is \(place.typeName), and the app expects \(jsonType(of: type))")
+            let location = Location(context.codingPath, in: value)
+            return location.violation("is \(location.typeName), and the app expects \(jsonType(of: type))")
         case .dataCorrupted(let context) where context.codingPath.isEmpty:
-            // The decoder reports a number that does not fit as invalid JSON, without its place.
+            // The decoder reports a number that does not fit as invalid JSON, without its location.
             return unrepresentableNumber(in: value, decoding: type)
                 ?? JSONSchema.Violation("", decodingFailure(context.debugDescription))
         case .dataCorrupted(let context):
-            return Place(context.codingPath, in: value).violation(decodingFailure(context.debugDescription))
+            return Location(context.codingPath, in: value).violation(decodingFailure(context.debugDescription))
         @unknown default:
             return JSONSchema.Violation("", decodingFailure("\(error)"))
         }
@@ -112,10 +112,10 @@ enum PhoneDecoding {
         return "a value of the type \(name)"
     }
 
-    /// A place in the JSON that a decoding error refers to.
-    private struct Place {
+    /// The location in the JSON that a decoding error refers to.
+    private struct Location {
         private let pointer: String
-        /// The value at the place; nil for none.
+        /// The value at the location; nil for none.
         let value: JSONValue?
 
         init(_ path: [any CodingKey], in whole: JSONValue) {

@@ -210,7 +210,7 @@ struct TrafficRules {
 extension Int64 {
     /// Returns the seconds from another time to this one, limited to the range of `Int64`.
     fileprivate func distance(since other: Int64) -> Int64 {
-        let (difference, isTooMuch) = subtractingReportingOverflow(other)
-        return isTooMuch ? (self < other ? .min : .max) : difference
+        let (difference, overflows) = subtractingReportingOverflow(other)
+        return overflows ? (self < other ? .min : .max) : difference
     }
 }

@@ -1,7 +1,7 @@
 internal import MartletCore
 
 /// The words of a command line that no parameter has taken yet.
-package struct Words {
+package struct ArgumentReader {
     /// The text of a value.
     struct Value {
         let text: String
@@ -27,7 +27,7 @@ package struct Words {
             } else if word.hasPrefix("-"), word != "-" {
                 let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
                 let spelling = parts[0]
-                let parameter = try Words.parameter(spelling, among: parameters)
+                let parameter = try ArgumentReader.parameter(spelling, among: parameters)
                 if parameter.kind == .flag {
                     guard parts.count == 1 else { throw UsageError("\(spelling) takes no value") }
                     options.append((spelling, ""))
@@ -35,7 +35,7 @@ package struct Words {
                     // The name of another option in place of a value is always a mistake, unless it is given as in
                     // `--title=--body`.
                     guard let value = parts.count > 1 ? parts[1] : words.next(),
-                        parts.count > 1 || !Words.isOption(value, among: parameters)
+                        parts.count > 1 || !ArgumentReader.isOption(value, among: parameters)
                     else { throw UsageError("\(parameter.label) needs a value") }
                     options.append((spelling, value))
                 }
