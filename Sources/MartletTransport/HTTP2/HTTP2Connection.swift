@@ -294,6 +294,7 @@ package final class HTTP2Connection {
         var events: [HTTP2Event] = []
         swap(&events, &spareEvents)
         session.takeEvents(&events)
+        served?.load.add(events: events.count)
         defer {
             events.removeAll(keepingCapacity: true)
             swap(&events, &spareEvents)

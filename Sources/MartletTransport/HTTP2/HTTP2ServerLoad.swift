@@ -3,15 +3,19 @@
 /// Without it, clients with many requests in flight would delay all others: each connection would process its input
 /// until none is left, and requests that are never completed would occupy memory without bound.
 final class HTTP2ServerLoad {
-    /// The number of octets that all connections together process in one turn of the loop: two hundred pushes, or three
-    /// thousand of the shortest requests, which take some 50 ms.
+    /// The number of octets that all connections together process in one turn of the loop: about two hundred pushes.
     static let octetsPerTurn = 64 << 10
+    /// The number of octets for which each event of a connection counts in addition, because a short request takes as
+    /// long as a push.
+    static let octetsPerEvent = 128
     /// The number of octets that a connection processes in one turn at least.
     static let leastOctets = 64
     /// The maximum memory of incomplete requests in bytes, of all connections together.
     static let incompleteBytesLimit = 64 << 20
 
     private var turn: UInt64 = 0
+    /// The number of octets for which the events of this turn count.
+    private var eventOctets = 0
     /// The number of connections that have received input in this turn, and in the turn before it.
     private var active = 0
     private var activeBefore = 0
@@ -21,16 +25,23 @@ final class HTTP2ServerLoad {
     /// Whether the requests that are not complete take too much memory.
     var isExcessive: Bool { incompleteBytes > HTTP2ServerLoad.incompleteBytesLimit }
 
-    /// Returns the number of octets that a connection may process in a turn of the loop; called once in each turn in
-    /// which it has input.
+    /// Returns the number of octets that a connection may process in a turn of the loop, 0 when it has to wait for the
+    /// next turn; called once in each turn in which it has input.
     func share(in turn: UInt64) -> Int {
         if turn != self.turn {
             activeBefore = turn == self.turn &+ 1 ? active : 0
             active = 0
+            eventOctets = 0
             self.turn = turn
         }
         active += 1
+        guard eventOctets < HTTP2ServerLoad.octetsPerTurn else { return 0 }
         return max(HTTP2ServerLoad.leastOctets, HTTP2ServerLoad.octetsPerTurn / max(active, activeBefore))
+    }
+
+    /// Adds events of a connection in this turn.
+    func add(events count: Int) {
+        eventOctets += count * HTTP2ServerLoad.octetsPerEvent
     }
 
     /// Adds a change of the memory of a connection's incomplete requests.

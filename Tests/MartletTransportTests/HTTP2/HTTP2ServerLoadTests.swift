@@ -19,6 +19,16 @@ import Testing
         #expect(load.share(in: 9) == HTTP2ServerLoad.octetsPerTurn)
     }
 
+    @Test func `connections with short requests wait for the next turn when the events of a turn are enough`() {
+        let load = HTTP2ServerLoad()
+        #expect(load.share(in: 1) > 0)
+        load.add(events: HTTP2ServerLoad.octetsPerTurn / HTTP2ServerLoad.octetsPerEvent - 1)
+        #expect(load.share(in: 1) > 0)
+        load.add(events: 1)
+        #expect(load.share(in: 1) == 0)
+        #expect(load.share(in: 2) == HTTP2ServerLoad.octetsPerTurn / 3)
+    }
+
     @Test func `input of many clients is processed in several turns`() async throws {
         let (clients, requests) = (100, 40)
         let loop = try EventLoop()
