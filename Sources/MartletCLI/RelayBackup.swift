@@ -44,7 +44,7 @@ extension Command {
     /// Returns the reason why a file cannot be moved.
     private static func reason(of error: any Error) -> String {
         switch (error as? CocoaError)?.code {
-        case .fileNoSuchFile, .fileReadNoSuchFile: "there is no such file on this machine"
+        case .fileNoSuchFile, .fileReadNoSuchFile: "this machine does not have the file"
         case .fileWriteNoPermission, .fileReadNoPermission: "this user has no permission"
         case .fileWriteOutOfSpace: "the disk is full"
         default: "\(error)"

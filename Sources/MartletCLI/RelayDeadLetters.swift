@@ -14,15 +14,15 @@ extension Command {
         ],
         Argument<DeadLetterAction?>("list|show|requeue", "Action; list by default"),
         Option<AppName>("--app", "Name of the app in the relay"),
-        Option<[String]>("--id", "Identifier of a push to show or requeue; requeue all pushes by default"),
+        Option<[APNsID]>("--id", "Identifier of a push to show or requeue; requeue all pushes by default"),
         RelayClient.declared,
         OutputFormat.declared
     ) { action, app, ids, relay, output in
-        let place = "/v1/apps/\(app.text)/dead-letters"
+        let path = "/v1/apps/\(app.text)/dead-letters"
         if action == .requeue {
-            let body: JSONValue? = ids.isEmpty ? nil : ["ids": .array(ids.map(JSONValue.string))]
-            let answer = try await relay.send("POST", place + ":requeue", body)
-            let count = Int(answer["requeued"]?.integerValue ?? 0)
+            let body: JSONValue? = ids.isEmpty ? nil : ["ids": .array(ids.map { .string("\($0)") })]
+            let answer = try await relay.send("POST", path + ":requeue", body)
+            let count = Int(max(0, answer["requeued"]?.integerValue ?? 0))
             output.write(json: answer, text: "\(count) requeued\n")
             let missing = Set(ids).count - count
             guard missing > 0 else { return }
@@ -34,12 +34,12 @@ extension Command {
         }
         if action == .show {
             guard ids.count == 1 else { throw UsageError("show requires one --id") }
-            let letter = try await relay.send("GET", "\(place)/\(ids[0])")
+            let letter = try await relay.send("GET", "\(path)/\(ids[0])")
             output.write(json: letter, text: lines(of: letter))
             return
         }
         guard ids.isEmpty else { throw UsageError("--id requires show or requeue") }
-        let answer = try await relay.send("GET", place)
+        let answer = try await relay.send("GET", path)
         guard !output.isJSON else { return Terminal.output.write(answer.line) }
         var table = Table(["push", "environment", Table.Column("attempts", isNumeric: true), "Apple's last answer"])
         for letter in answer["dead-letters"]?.elements ?? [] {

@@ -101,7 +101,7 @@ extension Command {
         let lines = (status["lanes"]?.elements ?? []).compactMap { lane -> String? in
             guard let count = lane["retrying"]?.integerValue, count > 0 else { return nil }
             let since = lane["retrying-since"]?.integerValue ?? now
-            let age = (Double(max(0, now - since)) / 1_000).shortText
+            let age = seconds(from: since, to: now).shortText
             let reason = lane["retry-reason"].map { "; last reason: \($0.shown)" } ?? ""
             let pushes = count == 1 ? "1 push waits" : "\(count) pushes wait"
             let name = "\(lane["app"]?.shown ?? "") \(lane["environment"]?.shown ?? "")"
@@ -114,12 +114,17 @@ extension Command {
     /// store its pushes.
     private static func state(of lane: JSONValue, at now: Int64, isStoring: Bool) -> Table.Cell {
         let down = lane["since"]?.integerValue.map { since in
-            let seconds = Double(max(0, now - since) / 1_000)
-            return "down for \(seconds.shortText) s: \(lane["reason"]?.stringValue ?? "")"
+            let duration = seconds(from: since, to: now).rounded(.down).shortText
+            return "down for \(duration) s: \(lane["reason"]?.stringValue ?? "")"
         }
         let storing = isStoring ? nil : "not storing"
         let states = [lane["manual-pause"]?.manualPause, down, storing].compactMap(\.self)
         return states.isEmpty ? Table.Cell("ok", .good) : Table.Cell(states.joined(separator: ", and "), .bad)
+    }
+
+    /// Returns the seconds between two times in milliseconds, which come from the relay and may be any numbers.
+    private static func seconds(from start: Int64, to end: Int64) -> Double {
+        max(0, Double(end) - Double(start)) / 1_000
     }
 
     /// Lists the apps of a relay.

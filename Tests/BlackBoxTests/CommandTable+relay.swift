@@ -161,6 +161,11 @@ extension CommandTable {
                 status: 1,
                 errors: ["404", "not among the dead letters of app"]
             ),
+            Invocation(
+                "relay dead-letters show $relay --app app --id 'a/../b?c' --key-file operator.key",
+                status: 2,
+                errors: ["--id"]
+            ),
             Invocation("relay dead-letters $relay --app app --key-file operator.key"),
             Invocation("relay dead-letters $relay --app app --key-file operator.key --json", json: ["dead-letters"]),
             Invocation(
