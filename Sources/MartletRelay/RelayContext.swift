@@ -72,9 +72,7 @@ struct RelayContext: Sendable {
         }
     }
 
-    /// Requests and logs a shutdown.
-    ///
-    /// - Parameter caller: The name of the caller; nil when another relay passes the request on, which logs the caller.
+    /// Requests and logs a shutdown; without a caller if another relay passes it on, which logs the caller.
     func requestShutdown(by caller: String?) {
         log.info(.drainRequested, ["caller": caller.map { .string($0) }])
         shutdownRequests.add()

@@ -56,10 +56,7 @@ struct PushRequest {
     var notBefore: Int64?
     var content: Content
 
-    /// Reads a request.
-    ///
-    /// - Parameter json: The JSON.
-    /// - Throws: ``APIProblem`` with the place of the first error.
+    /// Reads a request; the error has the place of the first mistake.
     init(_ json: JSONValue) throws(APIProblem) {
         let request = JSONField<APIProblem>(json, named: "the push")
         try request.checkMembers(PushRequest.members)

@@ -18,7 +18,7 @@ struct PushRequestBuilder {
 
     let caller: Callers.Caller
     let apps: [RelayConfiguration.App]
-    let clients: [Lane: LaneClient]
+    let clients: LaneClients
     /// The value of `Idempotency-Key`, from which the identifiers are derived, so that a retry has the same.
     let idempotencyKey: String?
     let traceParent: String?
@@ -29,11 +29,8 @@ struct PushRequestBuilder {
 
     /// Builds the pushes of a request, one for each destination.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - line: Its line number in a batch; nil for a request outside a batch.
-    /// - Returns: The pushes.
-    /// - Throws: ``APIProblem`` when the caller is not permitted to send it, or Apple would refuse it.
+    /// A request in a batch has a line number. The error is that the caller may not send the push, or that Apple would
+    /// refuse it.
     mutating func pushes(of request: PushRequest, line: Int? = nil) throws(APIProblem) -> [OutboxPush] {
         let key = line.flatMap { line in idempotencyKey.map { "\($0)\n\(line)" } } ?? idempotencyKey
         let app = try app(of: request)
@@ -74,8 +71,8 @@ struct PushRequestBuilder {
                     payload: payload,
                     orderContent: timelessContent,
                     notBefore: notBefore,
-                    expiresAt: PushAdmission.end(headers.expiration, at: max(now, notBefore ?? now)),
-                    orderKey: PushAdmission.orderKey(stored, headers),
+                    expiresAt: headers.expiry(at: max(now, notBefore ?? now)),
+                    orderKey: headers.orderKey(for: stored),
                     traceParent: traceParent
                 )
             )

@@ -85,7 +85,10 @@ extension RelayAPI {
             }
             return environment
         }
-        return try await call.parts.dispatcher.channels(of: name, environment, bundleID: call.text("bundle-id"))
+        let dispatcher = call.parts.dispatcher
+        let configuration = await dispatcher.context.configuration
+        let clients = await dispatcher.clients
+        return try clients.channels(of: name, environment, bundleID: call.text("bundle-id"), in: configuration)
     }
 
     private static func storage(_ call: Call) throws(APIProblem) -> ChannelStorage {

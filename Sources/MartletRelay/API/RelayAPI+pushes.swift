@@ -171,7 +171,7 @@ extension RelayAPI {
         let id = try call.pushID()
         var apps = call.caller.apps
         if let app = call.text("app") {
-            try call.service.demand(app: app)
+            try call.service.requireAccess(to: app)
             apps = [app]
         }
         let found = try await statuses(of: id, in: apps, call)
@@ -251,7 +251,7 @@ extension APICall<RelayAPI.Service> {
     /// Returns the app in the path, which the key must be for.
     func app() throws(APIProblem) -> String {
         let app = arguments["app"] ?? ""
-        try service.demand(app: app)
+        try service.requireAccess(to: app)
         return app
     }
 

@@ -27,7 +27,7 @@ struct RelayAPI: Sendable {
         var mayManage = true
 
         /// Checks that the caller has the scope of a route.
-        fileprivate func demand(_ access: RouteAccess?) throws(APIProblem) {
+        fileprivate func requireScope(of access: RouteAccess?) throws(APIProblem) {
             guard case .scope(let scope, _)? = access else { return }
             guard caller.scopes.contains(where: { $0.rawValue == scope }) else {
                 throw APIProblem(403, "this key does not have the scope \(scope)")
@@ -42,14 +42,14 @@ struct RelayAPI: Sendable {
         }
 
         /// Checks that the key is for all apps of the relay.
-        func demandAll() async throws(APIProblem) {
-            guard await parts.monitor.apps.isSubset(of: caller.apps) else {
+        func requireAllApps() async throws(APIProblem) {
+            guard await parts.monitor.context.configuration.appNames.isSubset(of: caller.apps) else {
                 throw APIProblem(403, "this key is not for all apps of the relay, which the request requires")
             }
         }
 
         /// Checks that the key is for an app.
-        func demand(app: String) throws(APIProblem) {
+        func requireAccess(to app: String) throws(APIProblem) {
             guard caller.apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
         }
     }
@@ -61,9 +61,6 @@ struct RelayAPI: Sendable {
         self.parts = parts
         self.listener = listener
     }
-
-    /// Returns the API for requests that come over another kind of listener.
-    func over(_ listener: Listener) -> RelayAPI { RelayAPI(parts, over: listener) }
 
     private static let page = PageFiles(PageFile.relay)
     private static let table = RouteTable<Service>(
@@ -142,12 +139,7 @@ struct RelayAPI: Sendable {
 
     /// Answers a request, and records the time that this took.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - match: Its route; nil to find it.
-    ///   - body: The body, for a route that reads it while it arrives; nil when it is in the request.
-    ///   - peer: The address of the client, for the log; nil when the listener does not report it.
-    /// - Returns: The answer.
+    /// Without a match, the route is found here. The stream has the body for a route that reads it while it arrives.
     func answer(
         _ request: HTTPRequest,
         _ match: Match? = nil,
@@ -186,18 +178,18 @@ struct RelayAPI: Sendable {
         } catch {
             return (APIProblem(401, error.message).answer, error.caller ?? CallerCounter.other)
         }
-        let managesOverListeners = await parts.server.managesOverListeners
+        let managesOverListeners = await parts.server.context.configuration.managesOverListeners
         let mayManage = listener == .http || managesOverListeners
         let service = Service(parts: parts, caller: caller, mayManage: mayManage)
         let answer: HTTP1Answer
         do throws(APIProblem) {
-            try service.demand(match.access)
+            try service.requireScope(of: match.access)
             answer = await RelayAPI.table.answer(request, service, stream: body, match: match)
         } catch {
             answer = error.answer
         }
         if let entry = RelayAPI.auditEntry(of: request, match, from: caller, peer: peer, answer: answer) {
-            await parts.server.audit(entry)
+            await parts.server.context.log.audit(entry)
         }
         return (answer, caller.name)
     }

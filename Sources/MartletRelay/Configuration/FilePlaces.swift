@@ -28,8 +28,8 @@ struct FilePlaces {
     /// Returns the path of a file that contains a secret: that of the systemd credential if there is one.
     func secret(_ name: String) -> String {
         guard !name.hasPrefix("/"), let credentials else { return file(name) }
-        let handedOut = "\(credentials)/\(name)"
-        return FileManager.default.fileExists(atPath: handedOut) ? handedOut : file(name)
+        let credential = "\(credentials)/\(name)"
+        return FileManager.default.fileExists(atPath: credential) ? credential : file(name)
     }
 
     /// Returns the text of a file that a setting names.

@@ -21,8 +21,6 @@ extension RelayConfiguration {
     }
 
     /// Opens the outbox.
-    ///
-    /// - Throws: ``RelayError`` when it cannot be opened.
     func openOutbox() async throws(RelayError) -> any OutboxStore {
         do throws(OutboxError) {
             switch data {

@@ -117,7 +117,7 @@ extension RelayConfiguration {
                 .restart
             ),
             \.listeners
-        ).help("addresses for APNs clients; `listen` or `http` must be there"),
+        ).help("addresses for APNs clients; `listen` or `http` is required"),
         Setting(SettingKey("http", .address, .none, .restart, option: .named), \.http)
             .help("address of the JSON interface and the status page, HTTP/1.1 without TLS"),
         Setting(

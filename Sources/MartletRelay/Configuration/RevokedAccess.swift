@@ -40,11 +40,6 @@ struct RevokedAccess: Sendable, Equatable {
     }
 
     /// Returns the apps for which a caller of the old configuration no longer has a scope.
-    ///
-    /// - Parameters:
-    ///   - caller: The caller's name in the old configuration.
-    ///   - scope: The scope.
-    /// - Returns: The apps; empty when the caller keeps them all.
     func apps(of caller: String, for scope: RelayConfiguration.Caller.Scope) -> Set<String> {
         losses.first { $0.caller == caller && $0.scope == scope }?.apps ?? []
     }

@@ -49,9 +49,7 @@ struct DeliveryMachine {
         turns.append(lane)
     }
 
-    /// Sets the lanes that operators have paused, and resumes all others.
-    ///
-    /// - Parameter paused: The lanes; nil while they are not known, when nothing is claimed or sent.
+    /// Sets the lanes that operators have paused, and resumes all others; nil while they are not known.
     mutating func pauseManually(_ paused: Set<Lane>?) {
         pausedLanes = paused
         for lane in turns {
@@ -108,9 +106,7 @@ struct DeliveryMachine {
         }
     }
 
-    /// Handles the result of an attempt to send a push.
-    ///
-    /// - Returns: The decision about the push; nil when it was not in flight.
+    /// Handles the result of an attempt to send a push; returns the decision, or nil for a push that was not in flight.
     @discardableResult
     mutating func answered(_ number: Int64, _ result: SendResult, at now: Int64) -> DeliveryPolicy.Verdict? {
         guard let push = sending.removeValue(forKey: number) else { return nil }
@@ -149,9 +145,7 @@ struct DeliveryMachine {
         }
     }
 
-    /// Ends the outage of a lane without pushes; the lane must have none in the outbox.
-    ///
-    /// - Returns: Whether the lane was down.
+    /// Ends the outage of a lane without pushes in the outbox, and returns whether it was down.
     mutating func endOutage(of lane: Lane, at now: Int64) -> Bool {
         guard let state = lanes[lane], state.isIdle(at: now) else { return false }
         lanes[lane]?.endOutage()
@@ -184,9 +178,7 @@ struct DeliveryMachine {
         settle(push, push.postponed(until: now + delay, attempts: fault == .push ? outcome.attempts : nil))
     }
 
-    /// Removes settlements that the outbox has stored.
-    ///
-    /// - Returns: The pushes that have ended, with their outcomes.
+    /// Removes settlements that the outbox has stored, and returns the pushes that have ended, with their outcomes.
     mutating func settled(_ settlements: [Settlement]) -> [(push: ClaimedPush, outcome: Outcome)] {
         storePausedUntil = nil
         var ended: [(push: ClaimedPush, outcome: Outcome)] = []

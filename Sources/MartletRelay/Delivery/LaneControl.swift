@@ -26,9 +26,8 @@ struct LaneControl {
 
     /// Replaces the list with one from the outbox.
     ///
-    /// - Parameters:
-    ///   - list: The paused lanes.
-    ///   - changes: The value of ``changes`` when the list was requested.
+    /// An outdated list, for which ``changes`` was another value when it was requested, is ignored.
+    ///
     /// - Returns: The differences, in the order of the lanes' names; nil for an outdated list.
     mutating func update(_ list: [LanePause], requestedAfter changes: Int) -> [Change]? {
         guard changes == self.changes else { return nil }

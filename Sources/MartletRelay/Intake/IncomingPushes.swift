@@ -35,9 +35,7 @@ struct IncomingPushes {
     /// The start of the oldest commit that has not been answered; nil when there is none.
     var oldestCommit: Int64? { commits.values.min() }
 
-    /// Adds the pushes of a request, at least one.
-    ///
-    /// - Returns: Whether they are the first since the last call of ``take(at:)``.
+    /// Adds the pushes of a request, at least one; returns whether they are the first since the last ``take(at:)``.
     mutating func add(_ more: [OutboxPush], from caller: String, _ completion: @escaping Completion) -> Bool {
         pushes += more
         groups.append(Group(count: more.count, caller: caller, completion: completion))

@@ -54,15 +54,7 @@ struct OutcomeWaiters {
         return lastNumber
     }
 
-    /// Adds a waiter.
-    ///
-    /// - Parameters:
-    ///   - number: The number of the waiter, for ``cancel(_:)``.
-    ///   - id: The push.
-    ///   - app: The app of the push.
-    ///   - caller: The caller that waits.
-    ///   - deadline: The end of its wait.
-    ///   - completion: A callback, called once, also when the waiter is cancelled.
+    /// Adds a waiter; the callback is called once, also when the waiter is cancelled by its number.
     mutating func add(
         _ number: Int,
         for id: APNsID,

@@ -14,9 +14,7 @@ struct GrowingThrottle {
     private var interval = pauseAfterEnd
     private var omitted = 0
 
-    /// Decides about a line.
-    ///
-    /// - Returns: The number of lines that were omitted since the last one; nil when this one is to be omitted, too.
+    /// Returns the number of lines that were omitted since the last one; nil when this one is to be omitted, too.
     mutating func take(at now: Int64) -> Int? {
         var next = nextInterval(after: interval)
         if let last = lastAt {

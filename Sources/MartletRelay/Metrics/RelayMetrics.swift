@@ -12,14 +12,7 @@ struct RelayMetrics {
     private let conditions: [(lane: Lane, teamID: String, ClientCondition)]
     private let lanes: [(lane: Lane, report: Dispatcher.LaneReport)]
 
-    /// Creates the metrics of some apps, and of the relay as a whole.
-    ///
-    /// - Parameters:
-    ///   - snapshot: The state of the relay.
-    ///   - apps: The names of the apps.
-    ///   - backlog: The backlog of each lane that has one; nil while the outbox cannot be read.
-    ///   - measures: The measurements of the outbox.
-    ///   - conditions: The conditions of the clients of the apps' lanes.
+    /// Creates the metrics of some apps and of the relay as a whole; the backlog is nil while the outbox cannot be read.
     init(
         _ snapshot: RelaySnapshot,
         of apps: Set<String>,

@@ -18,12 +18,7 @@ struct ExpiryLog {
     /// The time of the last call that returned all warnings.
     private var lastList: Int64?
 
-    /// Returns the warnings to log now.
-    ///
-    /// - Parameters:
-    ///   - configuration: The configuration.
-    ///   - now: The time in seconds since 1970.
-    /// - Returns: The warnings.
+    /// Returns the warnings to log now, in seconds since 1970.
     mutating func take(from configuration: RelayConfiguration, at now: Int64) -> [ExpiryWarning] {
         // Each is read once, because the optimizer of Swift 6.3.1 may fail on two reads of an optional property.
         let (last, list) = (lastTime, lastList)

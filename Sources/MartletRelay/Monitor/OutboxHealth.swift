@@ -8,9 +8,7 @@ final class OutboxHealth: Sendable {
     /// The current health.
     var current: StoreHealth { health.withLock { $0 } }
 
-    /// Records the result of a write; nil for a success.
-    ///
-    /// - Returns: The change to log; nil for none.
+    /// Records the result of a write, nil for a success, and returns the change to log.
     func note(_ error: OutboxError?, at now: Int64) -> StoreHealth.Change? {
         health.withLock { $0.note(error, at: now) }
     }

@@ -4,12 +4,7 @@ internal import MartletOutbox
 
 /// The status of the relay as the API returns it.
 extension RelaySnapshot {
-    /// Returns the status, with the apps and lanes of some apps.
-    ///
-    /// - Parameters:
-    ///   - apps: The names of the apps.
-    ///   - backlog: The backlog of each lane that has one; nil while the outbox cannot be read.
-    /// - Returns: The status.
+    /// Returns the status, with the apps and lanes of some apps; without a backlog while the outbox cannot be read.
     func status(of apps: Set<String>, _ backlog: [Lane: Backlog]?) -> JSONValue {
         let lanes = dispatcher.lanes(of: apps).map { lane, report in
             JSONValue.object(members(of: lane, report, backlog))

@@ -38,9 +38,7 @@ struct StoreHealth: Sendable {
         return OutboxError(isDamaged ? .damaged : .unreachable, problem ?? "")
     }
 
-    /// Records the result of a write; nil for a success.
-    ///
-    /// - Returns: The change to log; nil for none.
+    /// Records the result of a write, nil for a success, and returns the change to log.
     mutating func note(_ error: OutboxError?, at now: Int64) -> Change? {
         triedAt = now
         guard let error else {

@@ -34,8 +34,8 @@ struct Callers: Sendable {
             if let expiresAt, now >= expiresAt { return .expiredProviderToken }
             guard let tokenIssuedAt else { return nil }
             // The time of issue comes from outside and may be any number.
-            let (age, isTooMuch) = now.subtractingReportingOverflow(tokenIssuedAt)
-            if isTooMuch { return tokenIssuedAt < 0 ? .expiredProviderToken : .invalidProviderToken }
+            let (age, overflows) = now.subtractingReportingOverflow(tokenIssuedAt)
+            if overflows { return tokenIssuedAt < 0 ? .expiredProviderToken : .invalidProviderToken }
             if age < -Caller.longestLead { return .invalidProviderToken }
             return age > ProviderToken.maximumAgeInSeconds ? .expiredProviderToken : nil
         }

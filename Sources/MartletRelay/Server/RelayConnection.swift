@@ -44,8 +44,8 @@ final class RelayConnection {
 
     /// Forgets the caller, because the configuration has changed.
     ///
-    /// - Parameter haveAuthoritiesChanged: Whether other authorities issue certificates now. A client with a
-    ///   certificate then has to connect again, because a certificate is verified in the handshake.
+    /// A client with a certificate has to connect again if other authorities issue certificates now, because a
+    /// certificate is verified in the handshake.
     func forgetCaller(haveAuthoritiesChanged: Bool) {
         lookup = nil
         guard haveAuthoritiesChanged, certificate != nil else { return }

@@ -51,7 +51,7 @@ struct ExportSchedule {
     static let longestRetry: Int64 = 300_000
     /// The statuses of temporary failures.
     private static let passing: Set = [429, 502, 503, 504]
-    private static let longestPause: Int64 = 60_000
+    private static let backoff = Backoff(first: 1_000, longest: 60_000)
 
     private var failures = 0
     private var failingSince: Int64?
@@ -67,7 +67,7 @@ struct ExportSchedule {
             return (200..<300).contains(status) ? .taken : .abandoned(after: 0)
         }
         let since = failingSince ?? now
-        let usual = min(1_000 << Int64(min(failures, 6)), ExportSchedule.longestPause)
+        let usual = ExportSchedule.backoff.wait(after: failures)
         // Spreads the exports of many relays whose collector failed.
         let pause = max(0, answer.retryAfter ?? usual) + Int64.random(in: 0...usual / 4, using: &generator)
         failures += 1

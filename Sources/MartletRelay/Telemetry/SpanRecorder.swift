@@ -18,10 +18,7 @@ final class SpanRecorder: Sendable {
     /// The number of spans that were dropped because the buffer was full.
     var dropped: Int { tracer.withLock { $0.dropped } }
 
-    /// Begins the span of a push that has arrived.
-    ///
-    /// - Returns: The push with the trace context of the span, and the value to pass to ``stored(_:_:)``; nil for a
-    ///   push that is not sampled.
+    /// Begins the span of a push that has arrived, and returns the push with the trace context of the span.
     func arrived(_ push: OutboxPush) -> (push: OutboxPush, arrival: PushTracer.Arrival?) {
         let time = clock.microsecondsSince1970()
         return tracer.withLock { tracer in

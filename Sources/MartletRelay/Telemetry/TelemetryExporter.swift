@@ -24,12 +24,8 @@ actor TelemetryExporter {
     /// The spans that the collector has not accepted yet.
     private var spans: [Span] = []
 
-    /// Creates an exporter that is idle until ``start()``.
+    /// Creates an exporter that is idle until ``start()``; the monitor counts the exports.
     ///
-    /// - Parameters:
-    ///   - settings: The settings of the collector.
-    ///   - context: The clock, and the spans to export.
-    ///   - monitor: The monitor, which counts the exports.
     /// - Throws: ``RelayError`` when TLS cannot be set up with the settings.
     init(
         _ settings: TelemetrySettings,

@@ -67,13 +67,13 @@ actor WebhookSender {
         } catch {
             isDone = false
         }
-        schedules[app]?.ended(wasTaken: isDone, at: context.now)
+        schedules[app]?.ended(succeeded: isDone, at: context.now)
     }
 
     /// Reports unregistered tokens, and counts and logs a failure; returns whether the webhook has accepted the report.
     private func send(_ tokens: [UnregisteredToken], to webhook: Webhook, of app: String) async -> Bool {
         do throws(RelayError) {
-            try await webhook.report(tokens, of: app, at: context.now, on: loop)
+            try await WebhookReport(tokens, of: app, at: context.now).send(to: webhook, on: loop)
             counts[app, default: Counts()].succeeded += 1
             counts[app]?.problem = nil
             return true

@@ -4,7 +4,7 @@ enum SettingTable {
     static var markdown: String {
         "| Setting | Type | Default | Changed by | Purpose |\n| --- | --- | --- | --- | --- |\n"
             + rows.map { path, setting in
-                "| `\(path)` | \(setting.type.words) | \(setting.fallback ?? "required") | \(setting.change.rawValue)"
+                "| `\(path)` | \(setting.type.summary) | \(setting.fallback ?? "required") | \(setting.change.rawValue)"
                     + " | \(setting.help) |\n"
             }.joined()
     }
