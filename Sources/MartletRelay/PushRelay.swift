@@ -13,7 +13,6 @@ internal import MartletTransport
 /// without I/O. The outbox and the client of each lane have threads of their own.
 package actor PushRelay {
     private nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private(set) var context: RelayContext
@@ -51,7 +50,6 @@ package actor PushRelay {
         return try await start(configuration, over: outbox, clock: clock, log: log)
     }
 
-    /// Starts a relay with an outbox.
     static func start(
         _ configuration: RelayConfiguration,
         over outbox: any OutboxStore,

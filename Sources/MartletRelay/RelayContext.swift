@@ -41,7 +41,6 @@ struct RelayContext: Sendable {
         }
     }
 
-    /// The event loop of all parts.
     var loop: EventLoop { owner.loop }
 
     /// The same outbox, when several relays can share it.
@@ -58,7 +57,8 @@ struct RelayContext: Sendable {
 
     /// Records and logs the result of using the outbox; nil for a success.
     func noteOutbox(_ error: OutboxError?) {
-        switch outboxHealth.note(error, at: now) {
+        let now = now
+        switch outboxHealth.update({ $0.note(error, at: now) }) {
         case .failed(let problem, let since, let omitted):
             log.error(
                 .outboxUnavailable,

@@ -31,14 +31,7 @@ struct RelayParts: Sendable {
             dispatcher: dispatcher,
             webhooks: webhooks
         )
-        maintenance = RelayMaintenance(
-            context,
-            server: server,
-            intake: intake,
-            dispatcher: dispatcher,
-            webhooks: webhooks,
-            monitor: monitor
-        )
+        maintenance = RelayMaintenance(context, monitor)
         outbox = context.outbox
         clock = context.clock
         shutdownRequests = context.shutdownRequests

@@ -36,7 +36,6 @@ struct PushRequest {
     /// The events of a snapshot.
     static let events = ["start", "update", "end"]
 
-    /// The members of a request.
     static let members = [
         "app", "environment", "to", "channel", "bundle-id", "push-type", "priority", "expiration", "collapse-id", "id",
         "not-before", "payload", "payload-base64", "snapshot", "event",
@@ -131,7 +130,6 @@ struct PushRequest {
 }
 
 extension JSONField<APIProblem> {
-    /// Returns a device token.
     fileprivate func deviceToken() throws(APIProblem) -> DeviceToken {
         try parsed { (text) throws(DeviceTokenError) in try DeviceToken(hex: text) }
     }

@@ -227,13 +227,11 @@ extension PushRequest {
     /// payload.
     fileprivate var timelessContent: [UInt8]? {
         guard case .snapshot(let snapshot, let event) = content else { return nil }
-        let members: [JSONValue.Member?] = [
-            .init("snapshot", snapshot.json), .init("event", .string(event)),
-            bundleID.map { .init("bundle-id", .string($0)) },
-            collapseID.map { .init("collapse-id", .string($0.rawValue)) },
-            expiration.map { .init("expiration", .number(JSONNumber($0))) },
-        ]
-        return JSONValue.object(members.compactMap(\.self)).encoded()
+        return JSONValue.members([
+            "snapshot": snapshot.json, "event": .string(event), "bundle-id": bundleID.map { .string($0) },
+            "collapse-id": collapseID.map { .string($0.rawValue) },
+            "expiration": expiration.map { .number(JSONNumber($0)) },
+        ]).encoded()
     }
 }
 

@@ -242,7 +242,6 @@ enum PushAnswer {
 }
 
 extension APICall<RelayAPI.Service> {
-    /// The parts of the relay.
     var parts: RelayParts { service.parts }
 
     /// The client that made the request.

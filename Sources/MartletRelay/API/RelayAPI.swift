@@ -228,16 +228,13 @@ extension PushStatus {
 extension Outcome {
     /// The members of the outcome for an answer of the API, except its state.
     var members: [JSONValue.Member] {
-        var members: [JSONValue.Member] = [.init("attempts", .number(JSONNumber(attempts)))]
-        if unknownTries > 0 { members.append(.init("unknown-tries", .number(JSONNumber(unknownTries)))) }
-        if status != nil || reason != nil {
-            var apns: [JSONValue.Member] = []
-            if let status { apns.append(.init("status", .number(JSONNumber(status)))) }
-            if let reason { apns.append(.init("reason", .string(reason))) }
-            if let unregisteredAt { apns.append(.init("timestamp", .number(JSONNumber(unregisteredAt)))) }
-            if let uniqueID { apns.append(.init("unique-id", .string(uniqueID))) }
-            members.append(.init("apns", .object(apns)))
-        }
-        return members
+        var members = [JSONValue.Member("attempts", .whole(attempts))]
+        if unknownTries > 0 { members.append(.init("unknown-tries", .whole(unknownTries))) }
+        guard status != nil || reason != nil else { return members }
+        let apns = JSONValue.members([
+            "status": .whole(status), "reason": reason.map { .string($0) }, "timestamp": .whole(unregisteredAt),
+            "unique-id": uniqueID.map { .string($0) },
+        ])
+        return members + [.init("apns", apns)]
     }
 }

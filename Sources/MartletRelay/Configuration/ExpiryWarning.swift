@@ -1,18 +1,11 @@
 internal import MartletCore
 internal import MartletTransport
 
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
-
 /// A warning that the key of a caller or a certificate expires soon, or has expired.
 package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
     /// The part of the configuration that expires.
     private enum Subject: Hashable {
         case caller(String)
-        /// The certificates of a setting.
         case certificates(setting: String)
     }
 
@@ -82,8 +75,9 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
 
 extension RelayConfiguration {
     /// Returns the warnings about callers and certificates that expire within 30 days or have expired.
-    package func expiryWarnings(at now: Date) -> [ExpiryWarning] {
-        let now = now.secondsSince1970
+    ///
+    /// The time is in seconds since 1970.
+    package func expiryWarnings(at now: Int64) -> [ExpiryWarning] {
         let end = now + ExpiryWarning.noticeDays * ExpiryWarning.day
         let callers = callers.compactMap { caller -> ExpiryWarning? in
             guard let expiry = caller.expiresAt?.secondsSince1970, expiry < end else { return nil }

@@ -32,17 +32,7 @@ struct FilePlaces {
         return FileManager.default.fileExists(atPath: credential) ? credential : file(name)
     }
 
-    /// Returns the text of a file that a setting names.
-    func text(of name: String, _ setting: String) throws(RelayError) -> String {
-        try FilePlaces.read(file(name), setting)
-    }
-
-    /// Returns the text of a file with a secret that a setting names.
-    func secretText(of name: String, _ setting: String) throws(RelayError) -> String {
-        try FilePlaces.read(secret(name), setting)
-    }
-
-    private static func read(_ path: String, _ setting: String) throws(RelayError) -> String {
+    func text(at path: String, _ setting: String) throws(RelayError) -> String {
         do throws(FileError) {
             return try FileContents.text(path)
         } catch {

@@ -50,7 +50,6 @@ extension RelayConfiguration.App: ConfigurationPart {
     private static let webhook = SettingKey<Webhook>("webhook", .object, .none, .reload)
         .help("URL that unregistered tokens are reported to")
 
-    /// The settings of an app.
     static let settings: [Setting<Self>] = [
         Setting(SettingKey("name", .text("letters, digits, `-`, `.`, `_`"), .required, .reload), \.name)
             .help("name of the app in the interface, in logs and metrics"),
@@ -68,7 +67,6 @@ extension RelayConfiguration.App: ConfigurationPart {
         Setting(separate: webhook),
     ]
 
-    /// Reads an app.
     init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError) {
         let (keyID, teamID) = (try Self.keyID.value(in: object, places), try Self.teamID.value(in: object, places))
         let file = try Self.keyFile.value(in: object, places)

@@ -60,7 +60,6 @@ extension RelayConfiguration.Caller: ConfigurationPart {
     private static let scopes = SettingKey("scopes", SettingType<[Scope]>.choices(), .required, .reload)
         .help("what the key allows; at least one")
 
-    /// The settings of a caller.
     static let settings: [Setting<Self>] = [
         Setting(SettingKey("name", .text, .required, .reload), \.name).help("name of the key in logs"),
         Setting(SettingKey("key-sha256", .hash, .none, .reload), \.hash)
@@ -76,7 +75,6 @@ extension RelayConfiguration.Caller: ConfigurationPart {
     /// The settings of which a caller needs at least one.
     static let alternatives = ["key-sha256", "certificate-sha256", "certificate-subject"]
 
-    /// Reads a caller.
     init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError) {
         self.init(
             name: "",

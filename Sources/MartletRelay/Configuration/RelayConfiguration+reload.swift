@@ -20,7 +20,6 @@ extension RelayConfiguration {
         return configuration
     }
 
-    /// Opens the outbox.
     func openOutbox() async throws(RelayError) -> any OutboxStore {
         do throws(OutboxError) {
             switch data {

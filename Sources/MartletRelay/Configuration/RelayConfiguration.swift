@@ -2,12 +2,6 @@ internal import MartletCore
 package import MartletOutbox
 package import MartletTransport
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// The configuration of a relay: apps with their keys, callers, addresses and limits.
 package struct RelayConfiguration: Sendable {
     /// The store of the pushes: a file, or a database that several relays share.

@@ -9,7 +9,6 @@ struct RevokedAccess: Sendable, Equatable {
     struct Loss: Sendable, Equatable {
         /// The caller's name, as ``Callers`` reports it.
         var caller: String
-        /// The scope.
         var scope: RelayConfiguration.Caller.Scope
         /// The apps for which the caller no longer has the scope.
         var apps: Set<String>

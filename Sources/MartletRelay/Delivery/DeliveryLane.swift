@@ -59,7 +59,7 @@ struct DeliveryLane {
     var pausedUntil: Int64? { outage?.nextTry }
     /// Whether an operator has paused the lane.
     var isPausedManually = false
-    private var credentials = CredentialRefusals()
+    var credentials = CredentialRefusals()
     var rate: RateLimit?
 
     /// The time without an answer after which the lane counts as down, in milliseconds.
@@ -224,18 +224,6 @@ struct DeliveryLane {
         lostSince = since
         guard outage != nil || now - since >= DeliveryLane.lossInterval else { return }
         pause(after: .lost, nil, at: now, using: &generator)
-    }
-
-    /// Notes that Apple refused the credentials that were sent with a push.
-    ///
-    /// - Returns: What is at fault, and the number of refusals of this push.
-    mutating func refuseCredentials(of number: Int64) -> (fault: CredentialRefusals.Fault, count: Int) {
-        credentials.refused(number, isTrial: outage != nil)
-    }
-
-    /// Forgets the refusals of a push that has ended.
-    mutating func forgetRefusals(of number: Int64) {
-        credentials.forget(number)
     }
 
     /// Notes an answer that shows that Apple processes the lane's pushes.

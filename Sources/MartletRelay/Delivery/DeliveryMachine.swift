@@ -90,7 +90,6 @@ struct DeliveryMachine {
         }
     }
 
-    /// Notes that a claim has failed.
     mutating func claimFailed(_ action: ClaimAction, at now: Int64) {
         lanes[action.lane]?.change(action.urgency) { queue in
             queue.isClaiming = false
@@ -161,15 +160,17 @@ struct DeliveryMachine {
         at now: Int64
     ) {
         let lane = push.push.lane
-        guard let (fault, count) = lanes[lane]?.refuseCredentials(of: push.number) else { return }
+        guard let isTrial = lanes[lane].map({ $0.outage != nil }),
+            let (fault, count) = lanes[lane]?.credentials.refused(push.number, isTrial: isTrial)
+        else { return }
         if fault == .push, count >= policy.credentialsRefusalLimit {
-            lanes[lane]?.forgetRefusals(of: push.number)
+            lanes[lane]?.credentials.forget(push.number)
             return settle(push, Settlement(number: push.number, .ended(outcome)))
         }
         if fault == .lane { lanes[lane]?.pause(after: result, wait, at: now, using: &generator) }
         let delay = wait ?? policy.credentialsDelay(after: count, using: &generator)
         if push.push.expires(by: now + delay) {
-            lanes[lane]?.forgetRefusals(of: push.number)
+            lanes[lane]?.credentials.forget(push.number)
             var expired = outcome
             expired.state = .expired
             return settle(push, Settlement(number: push.number, .ended(expired)))

@@ -64,15 +64,8 @@ struct DispatchCounts: Sendable {
         let pushType = push.headers.pushType ?? PushType.alert.rawValue
         let isKnown = DispatchCounts.pushTypes.contains(pushType)
         let status = result.status
-        answers[
-            Answer(
-                lane: push.lane,
-                pushType: isKnown ? pushType : "other",
-                status: status ?? 0,
-                reason: result.reason
-            ),
-            default: 0
-        ] += 1
+        let type = isKnown ? pushType : "other"
+        answers[Answer(lane: push.lane, pushType: type, status: status ?? 0, reason: result.reason), default: 0] += 1
         if status != nil { answerTimes[push.lane, default: .times].observe(time) }
         guard case .settle(let settlement) = verdict else { return }
         if settlement.outcome == nil {

@@ -36,7 +36,6 @@ actor Dispatcher {
     }
 
     nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private(set) var context: RelayContext
@@ -197,7 +196,8 @@ actor Dispatcher {
         let verdict = machine.answered(push.number, result, at: context.now)
         counts.answered(push.push, result, verdict, time)
         if let spans = context.spans {
-            spans.sent(push, result, to: clients[lane]?.server ?? "", took: Int64(time / .microseconds(1)))
+            let server = clients[lane]?.server ?? ""
+            spans.record { $0.sent(push, result, to: server, took: Int64(time / .microseconds(1)), at: $1) }
         }
         context.log.attempt(push, result, time)
         let now = context.now

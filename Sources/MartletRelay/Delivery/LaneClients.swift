@@ -91,6 +91,5 @@ struct LaneClients: Sendable {
 }
 
 extension RelayConfiguration.App {
-    /// The lanes of the app.
     var lanes: [Lane] { environments.map { Lane(app: name, environment: $0) } }
 }

@@ -15,7 +15,6 @@ struct LaneControl {
     /// The number of changes by this relay; a list that was requested before the last change is outdated.
     private(set) var changes = 0
 
-    /// The paused lanes.
     var lanes: Set<Lane> { Set(pauses.keys) }
 
     /// The pause of a lane; nil when it is not paused.

@@ -4,7 +4,6 @@ internal import MartletOutbox
 
 /// The log lines about lanes and their pushes.
 extension Logger {
-    /// Logs an event of a lane's client.
     func clientEvent(_ event: ClientEvent, of lane: Lane) {
         let (app, environment) = lane.logFields
         switch event {
@@ -34,7 +33,6 @@ extension Logger {
         }
     }
 
-    /// Logs the result of an attempt to send a push.
     func attempt(_ push: ClaimedPush, _ result: SendResult, _ time: Duration) {
         debug(.push, Logger.fields(of: push, result, time))
     }

@@ -10,7 +10,6 @@ struct IncomingPushes {
     /// Pushes of one request.
     struct Group: Sendable {
         var count: Int
-        /// The name of the caller.
         var caller: String
         var completion: Completion
     }

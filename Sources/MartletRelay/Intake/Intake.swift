@@ -16,7 +16,6 @@ actor Intake {
     }
 
     nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private(set) var context: RelayContext
@@ -132,11 +131,18 @@ actor Intake {
     func accept(_ pushes: [OutboxPush], from caller: String, _ completion: @escaping IncomingPushes.Completion) {
         let isFirst: Bool
         if let spans = context.spans {
-            let traced = pushes.map { spans.arrived($0) }
+            let traced = spans.record { tracer, time in
+                pushes.map { push in
+                    var push = push
+                    let arrival = tracer.arrived(&push, at: time)
+                    return (push: push, arrival: arrival)
+                }
+            }
             isFirst = incoming.add(traced.map(\.push), from: caller) { result, time in
                 for (index, traced) in traced.enumerated() {
                     guard let arrival = traced.arrival else { continue }
-                    spans.stored(arrival, result.map { $0[$0.startIndex + index] })
+                    let answer = result.map { $0[$0.startIndex + index] }
+                    spans.record { $0.stored(arrival, answer, at: $1) }
                 }
                 completion(result, time)
             }

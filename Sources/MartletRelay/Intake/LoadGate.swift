@@ -65,7 +65,6 @@ struct LoadGate {
     let limits: Limits
     private var fullUntil: Int64?
 
-    /// Creates a gate.
     init(limits: Limits = Limits()) {
         self.limits = limits
     }

@@ -45,7 +45,6 @@ struct OutcomeEvents {
         self.run = run
     }
 
-    /// The number of listeners.
     var listenerCount: Int { listeners.count }
 
     /// Returns whether a caller may have another listener.

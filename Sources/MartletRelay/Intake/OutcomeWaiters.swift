@@ -33,13 +33,10 @@ struct OutcomeWaiters {
     private var deadlineCount = 0
     private var lastNumber = 0
 
-    /// The number of waiters.
     var count: Int { waiters.count }
 
-    /// The number of waiters of each caller that has any.
     var countsByCaller: [String: Int] { counts }
 
-    /// The number of waiters of a caller.
     func count(of caller: String) -> Int { counts[caller, default: 0] }
 
     /// The next time at which ``expire(at:)`` may have something to do; nil when there are no waiters.

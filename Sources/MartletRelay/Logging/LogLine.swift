@@ -83,7 +83,6 @@ extension String {
 }
 
 extension JSONValue {
-    /// Returns an integer.
     static func whole(_ number: some BinaryInteger) -> JSONValue { .number(JSONNumber(number)) }
 
     /// Returns an integer; nil for nil.

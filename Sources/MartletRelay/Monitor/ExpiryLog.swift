@@ -1,11 +1,3 @@
-internal import MartletCore
-
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// The decision which expiry warnings are logged: a value without a clock.
 ///
 /// All warnings are logged once a day, and a key or certificate when it has just expired.
@@ -29,7 +21,7 @@ struct ExpiryLog {
             return []
         }
         lastTime = now
-        let warnings = configuration.expiryWarnings(at: Date(secondsSince1970: now))
+        let warnings = configuration.expiryWarnings(at: now)
         guard let last, let list, now - list < ExpiryLog.interval else {
             lastList = now
             return warnings

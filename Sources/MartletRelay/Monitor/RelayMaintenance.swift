@@ -16,7 +16,6 @@ actor RelayMaintenance {
     private static let secondsBetweenKeepAlives: Int64 = 15
 
     nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private var context: RelayContext
@@ -35,21 +34,15 @@ actor RelayMaintenance {
     /// The time of the last check of a database that does not answer.
     private var outboxCheckedAt = MonotonicTime.zero
 
-    init(
-        _ context: RelayContext,
-        server: RelayServer,
-        intake: Intake,
-        dispatcher: Dispatcher,
-        webhooks: WebhookSender,
-        monitor: RelayMonitor
-    ) {
+    /// Creates the maintenance of the parts that a monitor observes.
+    init(_ context: RelayContext, _ monitor: RelayMonitor) {
         loop = context.loop
         self.context = context
-        self.server = server
-        self.intake = intake
-        self.dispatcher = dispatcher
-        self.webhooks = webhooks
         self.monitor = monitor
+        server = monitor.server
+        intake = monitor.intake
+        dispatcher = monitor.dispatcher
+        webhooks = monitor.webhooks
     }
 
     /// Starts the periodic work.

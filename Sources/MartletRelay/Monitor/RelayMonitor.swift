@@ -13,16 +13,15 @@ actor RelayMonitor {
     private static let longestCommit: Int64 = 3_000
 
     nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
     /// The relay's health, readable from other threads.
     nonisolated let health: HealthBoard
 
     private(set) var context: RelayContext
-    private let server: RelayServer
-    private let intake: Intake
-    private let dispatcher: Dispatcher
-    private let webhooks: WebhookSender
+    nonisolated let server: RelayServer
+    nonisolated let intake: Intake
+    nonisolated let dispatcher: Dispatcher
+    nonisolated let webhooks: WebhookSender
     /// The other relays that share the outbox.
     private var fleet = FleetView()
     private var rates = RecentRates()
@@ -182,7 +181,14 @@ actor RelayMonitor {
             let condition = await client.client.condition
             conditions.append((lane, client.teamID, condition))
         }
-        return RelayMetrics(snapshot, of: apps, backlog, measures, conditions).sheet
+        let metrics = RelayMetrics(
+            snapshot: snapshot,
+            apps: apps,
+            backlog: backlog,
+            measures: measures,
+            conditions: conditions
+        )
+        return metrics.sheet
     }
 
     /// Adds a sample of the lanes to the history.
@@ -199,7 +205,8 @@ actor RelayMonitor {
         await shared.fleet.publish(FleetView.text(of: snapshot.ownFacts))
         do throws(OutboxError) {
             fleet.update(try await shared.fleet.nodes(), at: context.now)
-            context.outboxHealth.noteRead(at: context.now)
+            let now = context.now
+            context.outboxHealth.update { $0.noteRead(at: now) }
         } catch {
             context.noteOutbox(error)
         }

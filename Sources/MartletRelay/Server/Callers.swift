@@ -87,7 +87,6 @@ struct Callers: Sendable {
     /// Returns the app of a bundle identifier; nil for an unknown one.
     func app(ofBundle bundle: String) -> String? { appsByBundleID[bundle] }
 
-    /// The apps of each caller, by its name.
     var appsByCaller: [String: Set<String>] {
         var apps: [String: Set<String>] = [:]
         for caller in configured { apps[caller.name] = caller.apps }

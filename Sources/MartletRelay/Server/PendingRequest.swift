@@ -28,6 +28,5 @@ struct PendingRequests {
         return next
     }
 
-    /// Removes and returns a request.
     mutating func take(_ number: Int) -> PendingRequest? { requests.removeValue(forKey: number) }
 }

@@ -17,7 +17,6 @@ final class RelayConnection {
         certificate = client.certificate
     }
 
-    /// The address of the client.
     var peer: String { client.peer }
 
     /// Returns the caller of a request, and whether the credentials are others than those of the last request.

@@ -6,7 +6,6 @@ internal import MartletTransport
 
 /// Pushes over the APNs protocol.
 extension RelayServer {
-    /// Handles an event of a connection.
     func handle(_ event: APNsListener.Event, from client: ClientConnection, for environment: PushEnvironment) {
         let key = ObjectIdentifier(client)
         switch event {

@@ -22,7 +22,6 @@ actor RelayServer {
     static let longestBody = 256 << 10
 
     nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private(set) var context: RelayContext

@@ -36,7 +36,6 @@ struct ServerCounts: Sendable {
     /// Connections with an unusual provider token, by its deviation from Apple's documentation.
     private(set) var unusualTokens: [ProviderTokenDeviation: Int] = [:]
 
-    /// Returns the number of requests of a caller with an outcome.
     func requests(of caller: String, _ outcome: Outcome) -> Int { outcomes[outcome]?.count(of: caller) ?? 0 }
 
     /// Counts an answered request; the route is the path without identifiers, and the caller nil if none is needed.

@@ -11,7 +11,6 @@ actor TelemetryExporter {
     private static let pause: Int64 = 1_000
 
     private nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private let settings: TelemetrySettings
@@ -67,14 +66,16 @@ actor TelemetryExporter {
     /// Spans that are being sent at this moment may be sent twice.
     func close(within limit: Duration) async {
         worker?.cancel()
-        spans += context.spans?.take(PushTracer.limit) ?? []
+        spans += context.spans?.record { tracer, _ in tracer.take(PushTracer.limit) } ?? []
         if !spans.isEmpty { _ = await post(spans, within: min(limit, settings.timeout)) }
     }
 
     private func exportSpans() async {
         var schedule = ExportSchedule()
         while !Task.isCancelled {
-            if spans.isEmpty { spans = context.spans?.take(TelemetryExporter.batch) ?? [] }
+            if spans.isEmpty {
+                spans = context.spans?.record { tracer, _ in tracer.take(TelemetryExporter.batch) } ?? []
+            }
             guard !spans.isEmpty, let monitor else {
                 await rest(TelemetryExporter.pause)
                 continue

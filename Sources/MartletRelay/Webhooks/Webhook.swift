@@ -68,13 +68,11 @@ extension Webhook: ConfigurationPart {
     private static let allowPrivate = SettingKey("allow-private", .flag, .value(false), .reload)
         .help("whether private and loopback addresses may be called, and `http://`")
 
-    /// The settings of a webhook.
     static let settings: [Setting<Self>] = [
         Setting(separate: url), Setting(separate: secretFile), Setting(separate: authorities),
         Setting(separate: allowPrivate),
     ]
 
-    /// Reads a webhook.
     init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError) {
         let secret = try Self.secretFile.value(in: object, places).filter { !$0.isWhitespace }
         let authorities = try Self.authorities.valueIfPresent(in: object, places)

@@ -19,7 +19,6 @@ actor WebhookSender {
     private static let reportLimit = 100
 
     nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private var context: RelayContext

@@ -46,13 +46,13 @@ extension SettingType where Value == String {
     /// The text of a file, named by its path.
     static let file = SettingType("path", schema: ["type": "string", "minLength": 1]) {
         (field, places) throws(RelayError) in
-        try places.text(of: try field.nonemptyText(), field.path.description)
+        try places.text(at: places.file(try field.nonemptyText()), field.path.description)
     }
 
     /// The text of a file with a secret, named by its path.
     static let secretFile = SettingType("path", schema: ["type": "string", "minLength": 1]) {
         (field, places) throws(RelayError) in
-        try places.secretText(of: try field.nonemptyText(), field.path.description)
+        try places.text(at: places.secret(try field.nonemptyText()), field.path.description)
     }
 
     /// The path of a file with a secret, which is read later.
@@ -112,7 +112,6 @@ extension SettingType where Value == Int {
 }
 
 extension SettingType where Value == UInt16 {
-    /// A port.
     static let port = integer(1...65_535, json: { Int64($0) }, { UInt16($0) })
 }
 

@@ -1,3 +1,5 @@
+@testable import MartletRelay
+
 /// The table of all settings in the article <doc:RelaySettings>.
 enum SettingTable {
     /// The table in Markdown.
