@@ -32,13 +32,8 @@ package actor PushRelay {
         parts = RelayParts(context, callers)
     }
 
-    /// Starts a relay, which listens and delivers when this returns.
+    /// Starts a relay, which listens and delivers when this returns, until ``stop(within:)``.
     ///
-    /// - Parameters:
-    ///   - configuration: The configuration.
-    ///   - clock: The time of day.
-    ///   - log: The logger; by default nothing is logged.
-    /// - Returns: The relay, which runs until ``stop(within:)``.
     /// - Throws: ``RelayError``, which names the setting or the file that is wrong.
     package static func start(
         _ configuration: RelayConfiguration,

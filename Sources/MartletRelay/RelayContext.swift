@@ -96,7 +96,6 @@ private final class LoopOwner: Sendable {
 struct ShutdownRequests: Sendable {
     private let requests = AsyncStream.makeStream(of: Void.self)
 
-    /// Requests a shutdown.
     func add() { requests.continuation.yield() }
 
     /// Waits until a shutdown is requested; for one reader.

@@ -109,7 +109,6 @@ struct BatchAnswers: AsyncSequence, Sendable {
 }
 
 extension RelayAPI {
-    /// Parses a line of a batch.
     static func json(of line: [UInt8]) throws(APIProblem) -> JSONValue {
         do throws(JSONError) {
             return try JSONReader.read(line)

@@ -15,13 +15,11 @@ internal import MartletOutbox
 /// {"app": "orders", "to": ["5d3a6a1c…"], "push-type": "alert", "payload": {"aps": {"alert": "Order ready"}}}
 /// ```
 struct PushRequest {
-    /// A destination of the push.
     enum Destination: Hashable {
         case device(DeviceToken)
         case channel(ChannelID)
     }
 
-    /// The content of the push.
     enum Content {
         /// A payload with its headers.
         case payload([UInt8])

@@ -115,21 +115,19 @@ struct PushRequestBuilder {
     ) throws(APIProblem) -> (PushHeaders, [UInt8], notBefore: Int64?) {
         switch request.content {
         case .payload(let payload):
-            let type: String
-            switch destination {
-            case .channel: type = request.pushType ?? PushType.liveActivity.rawValue
-            case .device: type = request.pushType ?? PushType.alert.rawValue
-            }
             var headers = PushHeaders(
-                pushType: type,
+                pushType: request.pushType,
                 expiration: request.expiration.map { String($0) },
                 priority: request.priority.map { String($0) },
                 collapseID: request.collapseID?.rawValue
             )
             switch destination {
             case .device:
+                let type = request.pushType ?? PushType.alert.rawValue
+                headers.pushType = type
                 headers.topic = Topic(bundle).qualified(for: PushType(rawValue: type)).rawValue
             case .channel:
+                headers.pushType = headers.pushType ?? PushType.liveActivity.rawValue
                 headers.expiration = headers.expiration ?? "0"
                 headers.priority = headers.priority ?? "5"
             }

@@ -76,7 +76,6 @@ extension RelayAPI {
         },
     ]
 
-    /// Returns the channels of the app in the path.
     private static func channels(_ call: Call) async throws(APIProblem) -> Channels {
         let name = try call.app()
         let environment = try call.text("environment").map { (text) throws(APIProblem) in

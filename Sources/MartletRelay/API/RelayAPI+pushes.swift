@@ -197,7 +197,6 @@ extension RelayAPI {
     }
 }
 
-/// The answer to one push of a request.
 enum PushAnswer {
     case status(PushStatus)
     case problem(APIProblem)
@@ -244,7 +243,6 @@ enum PushAnswer {
 extension APICall<RelayAPI.Service> {
     var parts: RelayParts { service.parts }
 
-    /// The client that made the request.
     var caller: Callers.Caller { service.caller }
 
     /// Returns the app in the path, which the key must be for.

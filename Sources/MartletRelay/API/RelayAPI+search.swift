@@ -4,7 +4,6 @@ internal import MartletOutbox
 internal import MartletTransport
 
 extension RelayAPI {
-    /// Routes for searching pushes.
     static let searchRoutes: [Route] = [
         Route(
             method: "GET",

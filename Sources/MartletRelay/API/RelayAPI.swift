@@ -26,7 +26,6 @@ struct RelayAPI: Sendable {
         /// Whether the listener answers requests that need the scope `manage`.
         var mayManage = true
 
-        /// Checks that the caller has the scope of a route.
         fileprivate func requireScope(of access: RouteAccess?) throws(APIProblem) {
             guard case .scope(let scope, _)? = access else { return }
             guard caller.scopes.contains(where: { $0.rawValue == scope }) else {
@@ -48,7 +47,6 @@ struct RelayAPI: Sendable {
             }
         }
 
-        /// Checks that the key is for an app.
         func requireAccess(to app: String) throws(APIProblem) {
             guard caller.apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
         }
@@ -219,7 +217,6 @@ extension PushStatus {
         return .object(members)
     }
 
-    /// Whether the push has ended.
     var hasEnded: Bool {
         if case .ended = place { true } else { false }
     }

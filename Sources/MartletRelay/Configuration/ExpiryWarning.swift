@@ -4,7 +4,7 @@ internal import MartletTransport
 /// A warning that the key of a caller or a certificate expires soon, or has expired.
 package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
     /// The part of the configuration that expires.
-    private enum Subject: Hashable {
+    fileprivate enum Subject: Hashable {
         case caller(String)
         case certificates(setting: String)
     }
@@ -24,15 +24,7 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
     /// Whether the certificate that the relay presents to clients has expired, so that none of them can connect.
     package var isOfExpiredServerCertificate: Bool { isExpired && subject == .certificates(setting: "certificate") }
 
-    fileprivate init(caller: String, expiry: Int64, at now: Int64) {
-        self.init(.caller(caller), expiry, at: now)
-    }
-
-    fileprivate init(setting: String, expiry: Int64, at now: Int64) {
-        self.init(.certificates(setting: setting), expiry, at: now)
-    }
-
-    private init(_ subject: Subject, _ expiry: Int64, at now: Int64) {
+    fileprivate init(_ subject: Subject, _ expiry: Int64, at now: Int64) {
         self.subject = subject
         self.expiry = expiry
         isExpired = expiry <= now
@@ -53,7 +45,6 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The event of the log line.
     var event: LogEvent {
         switch subject {
         case .caller: isExpired ? .callerExpired : .callerExpiresSoon
@@ -81,10 +72,10 @@ extension RelayConfiguration {
         let end = now + ExpiryWarning.noticeDays * ExpiryWarning.day
         let callers = callers.compactMap { caller -> ExpiryWarning? in
             guard let expiry = caller.expiresAt?.secondsSince1970, expiry < end else { return nil }
-            return ExpiryWarning(caller: caller.name, expiry: expiry, at: now)
+            return ExpiryWarning(.caller(caller.name), expiry, at: now)
         }
         let certificates = certificateExpiries.filter { $0.expiry < end }.map {
-            ExpiryWarning(setting: $0.setting, expiry: $0.expiry, at: now)
+            ExpiryWarning(.certificates(setting: $0.setting), $0.expiry, at: now)
         }
         return callers + certificates
     }

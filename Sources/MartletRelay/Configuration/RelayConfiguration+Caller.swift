@@ -19,7 +19,6 @@ extension RelayConfiguration {
             case manage
         }
 
-        /// The name in logs and reports.
         package var name: String
         /// The SHA-256 of the key, 64 hexadecimal digits, because the key itself is not stored; nil without a key.
         package var hash: String?
@@ -27,9 +26,7 @@ extension RelayConfiguration {
         package var certificate: ClientCertificateRule?
         /// The time from which the key or the certificate is rejected; nil for never.
         package var expiresAt: Date?
-        /// The names of the apps that the caller may use.
         package var apps: Set<String>
-        /// The permitted actions.
         package var scopes: Set<Scope>
 
         /// Creates a caller.

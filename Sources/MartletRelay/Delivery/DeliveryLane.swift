@@ -40,7 +40,6 @@ struct DeliveryLane {
 
     /// The queues, most urgent first.
     private(set) var queues = [ClaimQueue](repeating: ClaimQueue(), count: Urgency.allCases.count)
-    /// The number of pushes that were sent and not answered yet.
     var inFlight = 0
     /// The number of consecutive errors without a success.
     private(set) var failures = 0
@@ -98,7 +97,6 @@ struct DeliveryLane {
         return nil
     }
 
-    /// Notes that a push was sent.
     mutating func sent(at now: Int64) {
         inFlight += 1
         if unansweredSince == nil { unansweredSince = now }

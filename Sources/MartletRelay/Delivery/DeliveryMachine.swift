@@ -81,7 +81,6 @@ struct DeliveryMachine {
         if let urgency { lanes[lane]?.change(urgency) { $0.isReady = true } } else { lanes[lane]?.markReady() }
     }
 
-    /// Adds the pushes of a claim.
     mutating func claimed(_ claim: Claim, _ action: ClaimAction) {
         lanes[action.lane]?.change(action.urgency) { queue in
             queue.isClaiming = false
@@ -203,7 +202,6 @@ struct DeliveryMachine {
         pauseStore(at: now)
     }
 
-    /// Stops sending and claiming.
     mutating func drain() {
         isDraining = true
     }

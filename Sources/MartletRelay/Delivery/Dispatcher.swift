@@ -12,9 +12,7 @@ actor Dispatcher {
         var urgency: Urgency
     }
 
-    /// The state of a lane.
     struct LaneReport: Sendable {
-        /// The number of pushes that were sent and not answered yet.
         var inFlight: Int
         /// The reason why the lane delivers nothing; nil when it delivers.
         var problem: LaneProblem?
@@ -29,7 +27,6 @@ actor Dispatcher {
     struct Snapshot: Sendable {
         var counts: DispatchCounts
         var lanes: [Lane: LaneReport]
-        /// The number of pushes that were sent and not answered yet.
         var inFlight: Int
         var fleet: FleetMembership
         var knowsPauses: Bool
@@ -114,10 +111,8 @@ actor Dispatcher {
         await untilIdle(within: limit)
     }
 
-    /// Whether no push is in flight and all results are stored.
     var isIdle: Bool { machine.isIdle }
 
-    /// The number of pushes that were sent and not answered yet.
     var inFlight: Int { machine.inFlight }
 
     /// Closes the connections to Apple.

@@ -11,10 +11,8 @@ struct LaneClients: Sendable {
         self.clients = clients
     }
 
-    /// The lanes that have a client.
     var lanes: some Collection<Lane> { clients.keys }
 
-    /// The client of a lane; nil for an unknown one.
     subscript(lane: Lane) -> LaneClient? { clients[lane] }
 
     /// Creates clients for the lanes whose current client cannot be used with a configuration.

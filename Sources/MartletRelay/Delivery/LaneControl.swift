@@ -17,7 +17,6 @@ struct LaneControl {
 
     var lanes: Set<Lane> { Set(pauses.keys) }
 
-    /// The pause of a lane; nil when it is not paused.
     func pause(of lane: Lane) -> LanePause? { pauses[lane] }
 
     /// Notes that this relay has paused or resumed a lane in the outbox.

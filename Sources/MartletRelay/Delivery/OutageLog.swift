@@ -1,6 +1,5 @@
 /// The decision which changes of a lane's state are logged: a value without I/O.
 struct OutageLog {
-    /// A change to log.
     enum Change: Equatable {
         /// Apple does not answer.
         case noAnswer(LaneProblem)

@@ -7,7 +7,6 @@ struct IncomingPushes {
     /// pushes.
     typealias Completion = @Sendable (Result<ArraySlice<Acceptance>, OutboxError>, _ time: Int64) -> Void
 
-    /// Pushes of one request.
     struct Group: Sendable {
         var count: Int
         var caller: String
@@ -50,7 +49,6 @@ struct IncomingPushes {
         return Commit(number: lastCommit, pushes: pushes, groups: groups)
     }
 
-    /// Notes that the outbox has answered for a commit.
     mutating func answered(_ commit: Commit) {
         commits[commit.number] = nil
         change(by: -1, for: commit.pushes)

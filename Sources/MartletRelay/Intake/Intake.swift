@@ -56,12 +56,10 @@ actor Intake {
         counts.forgetCallers(except: callers)
     }
 
-    /// The current numbers.
     var snapshot: Snapshot {
         Snapshot(counts: counts, waiting: waiters.countsByCaller, oldestCommit: incoming.oldestCommit)
     }
 
-    /// Refuses further pushes.
     func drain() {
         isDraining = true
     }
@@ -74,7 +72,6 @@ actor Intake {
 
     // MARK: Admission
 
-    /// The pushes and requests under way.
     var load: LoadGate.Load {
         LoadGate.Load(
             incoming: incoming.count,

@@ -49,7 +49,6 @@ struct LoadGate {
         case refuse(Refusal, retryAfter: Int)
     }
 
-    /// The reasons of a refusal.
     enum Refusal: Equatable {
         /// The outbox has reached its limit.
         case outboxIsFull

@@ -1,6 +1,5 @@
 internal import MartletCore
 
-/// A line of a log.
 struct LogLine {
     let time: Int64
     let level: Logger.Level
@@ -85,6 +84,5 @@ extension String {
 extension JSONValue {
     static func whole(_ number: some BinaryInteger) -> JSONValue { .number(JSONNumber(number)) }
 
-    /// Returns an integer; nil for nil.
     static func whole(_ number: (some BinaryInteger)?) -> JSONValue? { number.map { .number(JSONNumber($0)) } }
 }

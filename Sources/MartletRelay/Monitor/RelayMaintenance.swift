@@ -45,7 +45,6 @@ actor RelayMaintenance {
         webhooks = monitor.webhooks
     }
 
-    /// Starts the periodic work.
     func start() {
         logExpiry()
         watchOutbox()
@@ -57,13 +56,11 @@ actor RelayMaintenance {
         }
     }
 
-    /// Uses another configuration.
     func use(_ context: RelayContext) {
         self.context = context
         logExpiry()
     }
 
-    /// Ends the periodic work.
     func drain() {
         isDraining = true
         task?.cancel()

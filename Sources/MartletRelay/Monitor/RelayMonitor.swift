@@ -58,7 +58,6 @@ actor RelayMonitor {
         if let exporter { Task { await exporter.start() } }
     }
 
-    /// Uses another configuration.
     func use(_ context: RelayContext) {
         self.context = context
         postHealth()
@@ -75,7 +74,6 @@ actor RelayMonitor {
         postHealth()
     }
 
-    /// Exports the remaining telemetry.
     func close() async {
         await exporter?.close(within: .seconds(4))
     }
@@ -123,7 +121,6 @@ actor RelayMonitor {
 
     // MARK: Status
 
-    /// The state of all parts.
     var snapshot: RelaySnapshot {
         RelaySnapshot(
             context: context,
@@ -142,7 +139,6 @@ actor RelayMonitor {
         )
     }
 
-    /// The status in one line.
     var summary: String {
         let snapshot = snapshot
         let sent = snapshot.dispatcher.counts.sent.values.reduce(0, +)

@@ -104,6 +104,9 @@ extension RelaySnapshot {
     ) -> [JSONValue.Member] {
         let (problem, pause) = (report.problem, report.pause)
         let facts = facts(of: lane)
+        // The result of the last attempt after which this relay sends a push again, while one waits for that.
+        let isRetrying = (backlog?[lane]?.retrying ?? 0) > 0
+        let retryReason = isRetrying ? dispatcher.counts.lastRetries[lane] : nil
         let members: [JSONValue.Member?] = [
             .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
             backlog.map { .init("backlog", .whole($0[lane]?.count ?? 0)) },
@@ -111,18 +114,12 @@ extension RelaySnapshot {
             backlog?[lane]?.oldest.map { .init("oldest-seconds", .whole(max(0, now - $0) / 1_000)) },
             backlog.map { .init("retrying", .whole($0[lane]?.retrying ?? 0)) },
             backlog?[lane]?.oldestRetry.map { .init("retrying-since", .whole($0)) },
-            retryReason(in: lane, backlog).map { .init("retry-reason", .string($0)) },
+            retryReason.map { .init("retry-reason", .string($0)) },
             .init("state", .string(pause != nil ? "paused" : problem != nil ? "down" : "ok")),
             pause.map { .init("manual-pause", $0.json) }, problem.map { .init("reason", .string($0.reason)) },
             problem.map { .init("since", .whole($0.since)) },
             problem.flatMap(\.nextTry).map { .init("paused-until", .whole($0)) },
         ]
         return members.compactMap(\.self) + facts.members
-    }
-
-    /// Returns the result of the last attempt after which this relay sends a push again; nil while none waits for that.
-    private func retryReason(in lane: Lane, _ backlog: [Lane: Backlog]?) -> String? {
-        guard let entry = backlog?[lane], entry.retrying > 0 else { return nil }
-        return dispatcher.counts.lastRetries[lane]
     }
 }

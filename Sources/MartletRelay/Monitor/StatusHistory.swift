@@ -8,7 +8,6 @@ struct StatusHistory {
     /// The number of stored samples: those of one hour.
     private static let storedLimit = 360
 
-    /// A sample of one lane.
     struct LaneSample: Hashable {
         /// The number of pushes that have not ended; nil when the outbox could not be read.
         var backlog: Int?
@@ -25,7 +24,6 @@ struct StatusHistory {
 
     private var samples: [Sample] = []
 
-    /// Returns whether a sample is due.
     func wants(at now: Int64) -> Bool {
         samples.last.map { !(0..<StatusHistory.interval * 1_000).contains(now - $0.time) } ?? true
     }

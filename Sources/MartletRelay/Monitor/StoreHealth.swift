@@ -2,7 +2,6 @@ internal import MartletOutbox
 
 /// The health of the outbox, as the results of its use show it: a value without a clock.
 struct StoreHealth: Sendable {
-    /// A change that is logged.
     enum Change: Equatable {
         /// The outbox has failed since a time in milliseconds since 1970; with the number of failures that were not
         /// logged before.

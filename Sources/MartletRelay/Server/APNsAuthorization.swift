@@ -7,13 +7,11 @@ struct APNsAuthorization {
     enum Verdict: Equatable {
         /// The request may be processed for the caller.
         case passed(Callers.Caller)
-        /// The request is rejected.
         case rejected(Reason, retryAfter: Int? = nil)
         /// The credentials of a known caller are not valid at this time, which is logged.
         case refused(CallerRefusal, Reason)
     }
 
-    /// Whether the relay is shutting down.
     let isDraining: Bool
 
     /// Decides about a request, from a known caller or with the reason to reject credentials that identify none.

@@ -7,7 +7,6 @@ internal import MartletTransport
 /// A caller identifies itself with an API key of the relay, a provider token signed with an app's signing key, or a
 /// client certificate.
 struct Callers: Sendable {
-    /// A caller.
     struct Caller: Sendable, Hashable {
         /// The name for operators.
         var name: String

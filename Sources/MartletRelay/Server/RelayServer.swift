@@ -63,7 +63,6 @@ actor RelayServer {
         openLanes = context.configuration.lanes
     }
 
-    /// The current state.
     var snapshot: Snapshot { Snapshot(counts: counts, connections: connections.count, callers: callers) }
 
     // MARK: Listeners

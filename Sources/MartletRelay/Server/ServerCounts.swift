@@ -45,7 +45,6 @@ struct ServerCounts: Sendable {
         requests[Request(route: route, method: method, status: status), default: .times].observe(time)
     }
 
-    /// Counts a connection with an unusual provider token.
     mutating func unusualToken(_ deviations: [ProviderTokenDeviation]) {
         for deviation in deviations { unusualTokens[deviation, default: 0] += 1 }
     }

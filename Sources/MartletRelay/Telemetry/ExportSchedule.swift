@@ -41,7 +41,6 @@ struct ExportSchedule {
     enum Verdict: Equatable {
         /// The export was accepted, at least in part.
         case taken
-        /// The export is to be repeated.
         case again(after: Int64)
         /// The export is dropped, and the next one has to wait.
         case abandoned(after: Int64)

@@ -33,7 +33,6 @@ actor WebhookSender {
         self.context = context
     }
 
-    /// Uses another configuration.
     func use(_ context: RelayContext) {
         self.context = context
     }

@@ -15,7 +15,6 @@ struct SettingKey<Value: Sendable>: Sendable {
         static var none: Fallback { .described("none") }
     }
 
-    /// The description.
     private(set) var declaration: SettingDeclaration
     private let type: SettingType<Value>
     private let fallback: Fallback

@@ -9,7 +9,6 @@ internal import MartletOutbox
 #endif
 
 extension SettingType where Value == OutboxLocation {
-    /// The location of the outbox.
     static let outbox = {
         var type = SettingType("path or `postgresql://` address", schema: ["type": "string", "minLength": 1]) {
             (field, places) throws(RelayError) in
