@@ -288,7 +288,7 @@ import Testing
         let own = node(3, silence: 100, isOwn: true)
         view.update([node(1, silence: 4_000), node(2, silence: 4_000, name: "b"), own], at: 0)
         view.update([node(1, silence: 9_000), node(2, silence: 200, name: "b"), own], at: 0)
-        #expect(view.takeDuplicates() == [], "a lease that nobody renews, and another name")
+        #expect(view.takeDuplicates() == [], "a lease without renewals, and another name")
         view.update([node(1, silence: 300), node(2, silence: 400, name: "b"), own], at: 0)
         #expect(view.takeDuplicates() == [1])
         view.update([node(1, silence: 100), own], at: 0)
