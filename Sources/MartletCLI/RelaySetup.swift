@@ -21,7 +21,9 @@ extension Command {
         OutputFormat.declared
     ) { options, output in
         let configuration = try options.configurationToCheck()
-        if let expired = configuration.expiryWarnings(at: Date()).first(where: \.isOfExpiredServerCertificate) {
+        if let expired = configuration.expiryWarnings(at: Date().secondsSince1970).first(
+            where: \.isOfExpiredServerCertificate
+        ) {
             throw CommandError("\(expired): renew it")
         }
         output.write(json: configuration.json, text: configuration.summary)
@@ -118,7 +120,7 @@ struct ScopeList: ArgumentValue, CustomStringConvertible {
 
 extension RelayConfiguration {
     /// The likely mistakes, and the keys that expire soon.
-    fileprivate var allWarnings: [String] { warnings + expiryWarnings(at: Date()).map(\.description) }
+    fileprivate var allWarnings: [String] { warnings + expiryWarnings(at: Date().secondsSince1970).map(\.description) }
 
     /// The validated configuration as JSON.
     fileprivate var json: JSONValue {

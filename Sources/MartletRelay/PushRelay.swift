@@ -13,7 +13,6 @@ internal import MartletTransport
 /// without I/O. The outbox and the client of each lane have threads of their own.
 package actor PushRelay {
     private nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private(set) var context: RelayContext
@@ -33,13 +32,8 @@ package actor PushRelay {
         parts = RelayParts(context, callers)
     }
 
-    /// Starts a relay, which listens and delivers when this returns.
+    /// Starts a relay, which listens and delivers when this returns, until ``stop(within:)``.
     ///
-    /// - Parameters:
-    ///   - configuration: The configuration.
-    ///   - clock: The time of day.
-    ///   - log: The logger; by default nothing is logged.
-    /// - Returns: The relay, which runs until ``stop(within:)``.
     /// - Throws: ``RelayError``, which names the setting or the file that is wrong.
     package static func start(
         _ configuration: RelayConfiguration,
@@ -51,7 +45,6 @@ package actor PushRelay {
         return try await start(configuration, over: outbox, clock: clock, log: log)
     }
 
-    /// Starts a relay with an outbox.
     static func start(
         _ configuration: RelayConfiguration,
         over outbox: any OutboxStore,
@@ -65,7 +58,7 @@ package actor PushRelay {
 
     private func begin() async throws(RelayError) {
         let (configuration, parts) = (context.configuration, parts)
-        let clients = try await parts.dispatcher.newClients(for: configuration)
+        let clients = try await parts.dispatcher.clients.replacements(for: configuration, in: context)
         let exporter = try configuration.telemetry.map { (settings) throws(RelayError) in
             try TelemetryExporter(settings, context, for: parts.monitor)
         }
@@ -73,13 +66,14 @@ package actor PushRelay {
             intake?.assumeIsolated { $0.noteEnd(of: push) }
         }
         try await parts.server.listen(for: RelayAPI(parts))
-        await parts.monitor.checkOutbox()
+        await parts.maintenance.checkOutbox()
         // Before the paused lanes are read, which starts the delivery.
         await parts.dispatcher.syncOutages()
         await parts.dispatcher.syncLanes()
         await parts.intake.watchOtherRelays()
         logStart()
         await parts.monitor.start(exporter)
+        await parts.maintenance.start()
     }
 
     private func logStart() {
@@ -104,6 +98,7 @@ package actor PushRelay {
         guard !isStopping else { return }
         isStopping = true
         await parts.monitor.drain()
+        await parts.maintenance.drain()
         let inFlight = await parts.dispatcher.inFlight
         context.log.info(.shuttingDown, ["in-flight": .whole(inFlight)])
         await parts.intake.drain()
@@ -151,7 +146,7 @@ package actor PushRelay {
     private func apply(_ new: RelayConfiguration) async throws(RelayError) {
         try new.check()
         let callers = try Callers(new)
-        let clients = try await parts.dispatcher.newClients(for: new)
+        let clients = try await parts.dispatcher.clients.replacements(for: new, in: context)
         let tls = context.configuration.identity == nil ? nil : try new.serverTLS()
         let (old, log) = (context.configuration, context.log)
         for setting in new.settingsThatNeedRestart(since: old) {
@@ -167,6 +162,7 @@ package actor PushRelay {
         await parts.webhooks.use(context)
         log.info(.configurationReloaded, ["apps": .whole(new.apps.count), "callers": .whole(new.callers.count)])
         await parts.monitor.use(context)
+        await parts.maintenance.use(context)
     }
 
     // MARK: State

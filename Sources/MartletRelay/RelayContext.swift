@@ -41,7 +41,6 @@ struct RelayContext: Sendable {
         }
     }
 
-    /// The event loop of all parts.
     var loop: EventLoop { owner.loop }
 
     /// The same outbox, when several relays can share it.
@@ -58,7 +57,8 @@ struct RelayContext: Sendable {
 
     /// Records and logs the result of using the outbox; nil for a success.
     func noteOutbox(_ error: OutboxError?) {
-        switch outboxHealth.note(error, at: now) {
+        let now = now
+        switch outboxHealth.update({ $0.note(error, at: now) }) {
         case .failed(let problem, let since, let omitted):
             log.error(
                 .outboxUnavailable,
@@ -72,9 +72,7 @@ struct RelayContext: Sendable {
         }
     }
 
-    /// Requests and logs a shutdown.
-    ///
-    /// - Parameter caller: The name of the caller; nil when another relay passes the request on, which logs the caller.
+    /// Requests and logs a shutdown; without a caller if another relay passes it on, which logs the caller.
     func requestShutdown(by caller: String?) {
         log.info(.drainRequested, ["caller": caller.map { .string($0) }])
         shutdownRequests.add()
@@ -98,7 +96,6 @@ private final class LoopOwner: Sendable {
 struct ShutdownRequests: Sendable {
     private let requests = AsyncStream.makeStream(of: Void.self)
 
-    /// Requests a shutdown.
     func add() { requests.continuation.yield() }
 
     /// Waits until a shutdown is requested; for one reader.

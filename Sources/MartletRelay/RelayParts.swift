@@ -5,13 +5,15 @@ internal import MartletTransport
 /// The parts of a relay, all on one event loop, so that an `await` between them does not switch threads.
 ///
 /// Pushes flow in one direction: from the ``RelayServer`` and the JSON API to the ``Intake``, which stores them, to the
-/// ``Dispatcher``, which delivers them and reports their outcomes to the intake. The ``RelayMonitor`` reads the others.
+/// ``Dispatcher``, which delivers them and reports their outcomes to the intake. The ``RelayMonitor`` reads the others,
+/// and ``RelayMaintenance`` does their periodic work.
 struct RelayParts: Sendable {
     let server: RelayServer
     let intake: Intake
     let dispatcher: Dispatcher
     let webhooks: WebhookSender
     let monitor: RelayMonitor
+    let maintenance: RelayMaintenance
     let outbox: any OutboxStore
     let clock: WallClock
     let shutdownRequests: ShutdownRequests
@@ -29,6 +31,7 @@ struct RelayParts: Sendable {
             dispatcher: dispatcher,
             webhooks: webhooks
         )
+        maintenance = RelayMaintenance(context, monitor)
         outbox = context.outbox
         clock = context.clock
         shutdownRequests = context.shutdownRequests

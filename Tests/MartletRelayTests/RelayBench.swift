@@ -97,6 +97,12 @@ struct RelayBench {
         Callers.Caller(name: "listener of \(app)", apps: [app], scopes: [.read], tokenIssuedAt: nil)
     }
 
+    /// The reason why a lane delivers nothing, whether or not an operator has paused it; nil when it delivers.
+    func problem(of lane: Lane) async -> LaneProblem? {
+        let now = await relay.context.now
+        return await parts.dispatcher.machine.lanes[lane]?.problem(at: now)
+    }
+
     func stop() async {
         await relay.stop()
         await apple.stop()

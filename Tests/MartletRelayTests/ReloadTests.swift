@@ -91,7 +91,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a certificate is shown to whoever connects from now on`() async throws {
+    @Test func `new connections get the new certificate`() async throws {
         let (first, second) = (try CertificateAuthority(), try CertificateAuthority())
         let lines = LogLines()
         let bench = try await RelayBench(log: lines.logger(.info)) { $0.identity = try? first.identity() }

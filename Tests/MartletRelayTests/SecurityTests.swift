@@ -86,7 +86,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `what anybody may have is a list that nobody lengthens unseen`() async throws {
+    @Test func `the routes without a key are a fixed list`() async throws {
         let bench = try await bench()
         let files = PageFile.relay.map(\.path) + RelayAPI.routes.filter { $0.access == .anyone }.map(\.path)
         #expect(Set(files) == Self.open)

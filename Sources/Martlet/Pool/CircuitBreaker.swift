@@ -98,3 +98,8 @@ struct CircuitBreaker {
         return error
     }
 }
+
+extension PushClient {
+    /// The time for which a client with an open circuit sends nothing.
+    package static var circuitPause: Duration { CircuitBreaker.pause }
+}

@@ -5,10 +5,10 @@ internal import MartletOutbox
 /// The answers to a batch, one line for each of its lines, once the outbox has stored its pushes.
 ///
 /// A batch is read while it arrives, as fast as its pushes are stored, so its length takes no memory. The pushes that
-/// wait for the disk at a time are those of ``together`` destinations, or of one line that has more.
+/// wait for the disk at a time are those of ``groupSize`` destinations, or of one line that has more.
 struct BatchAnswers: AsyncSequence, Sendable {
     /// The number of destinations from which on no further line is added to the pushes that are stored together.
-    private static let together = 2_000
+    private static let groupSize = 2_000
     /// The maximum time that pushes wait for capacity that other pushes use.
     private static let capacityTime = Duration.seconds(30)
 
@@ -37,7 +37,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
             guard !hasEnded else { return nil }
             do throws(LineReader.Failure) {
                 var part = Part()
-                while part.pushes.count < BatchAnswers.together, let line = try await lines.next(after: part.count) {
+                while part.pushes.count < BatchAnswers.groupSize, let line = try await lines.next(after: part.count) {
                     part.add(line, number: lineNumber, to: &builder)
                     lineNumber += 1
                 }
@@ -109,7 +109,6 @@ struct BatchAnswers: AsyncSequence, Sendable {
 }
 
 extension RelayAPI {
-    /// Parses a line of a batch.
     static func json(of line: [UInt8]) throws(APIProblem) -> JSONValue {
         do throws(JSONError) {
             return try JSONReader.read(line)

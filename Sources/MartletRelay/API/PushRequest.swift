@@ -15,13 +15,11 @@ internal import MartletOutbox
 /// {"app": "orders", "to": ["5d3a6a1c…"], "push-type": "alert", "payload": {"aps": {"alert": "Order ready"}}}
 /// ```
 struct PushRequest {
-    /// A destination of the push.
     enum Destination: Hashable {
         case device(DeviceToken)
         case channel(ChannelID)
     }
 
-    /// The content of the push.
     enum Content {
         /// A payload with its headers.
         case payload([UInt8])
@@ -36,7 +34,6 @@ struct PushRequest {
     /// The events of a snapshot.
     static let events = ["start", "update", "end"]
 
-    /// The members of a request.
     static let members = [
         "app", "environment", "to", "channel", "bundle-id", "push-type", "priority", "expiration", "collapse-id", "id",
         "not-before", "payload", "payload-base64", "snapshot", "event",
@@ -56,10 +53,7 @@ struct PushRequest {
     var notBefore: Int64?
     var content: Content
 
-    /// Reads a request.
-    ///
-    /// - Parameter json: The JSON.
-    /// - Throws: ``APIProblem`` with the place of the first error.
+    /// Reads a request; the error has the place of the first mistake.
     init(_ json: JSONValue) throws(APIProblem) {
         let request = JSONField<APIProblem>(json, named: "the push")
         try request.checkMembers(PushRequest.members)
@@ -134,7 +128,6 @@ struct PushRequest {
 }
 
 extension JSONField<APIProblem> {
-    /// Returns a device token.
     fileprivate func deviceToken() throws(APIProblem) -> DeviceToken {
         try parsed { (text) throws(DeviceTokenError) in try DeviceToken(hex: text) }
     }

@@ -18,7 +18,7 @@ struct PushRequestBuilder {
 
     let caller: Callers.Caller
     let apps: [RelayConfiguration.App]
-    let clients: [Lane: LaneClient]
+    let clients: LaneClients
     /// The value of `Idempotency-Key`, from which the identifiers are derived, so that a retry has the same.
     let idempotencyKey: String?
     let traceParent: String?
@@ -29,11 +29,8 @@ struct PushRequestBuilder {
 
     /// Builds the pushes of a request, one for each destination.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - line: Its line number in a batch; nil for a request outside a batch.
-    /// - Returns: The pushes.
-    /// - Throws: ``APIProblem`` when the caller is not permitted to send it, or Apple would refuse it.
+    /// A request in a batch has a line number. The error is that the caller may not send the push, or that Apple would
+    /// refuse it.
     mutating func pushes(of request: PushRequest, line: Int? = nil) throws(APIProblem) -> [OutboxPush] {
         let key = line.flatMap { line in idempotencyKey.map { "\($0)\n\(line)" } } ?? idempotencyKey
         let app = try app(of: request)
@@ -74,8 +71,8 @@ struct PushRequestBuilder {
                     payload: payload,
                     orderContent: timelessContent,
                     notBefore: notBefore,
-                    expiresAt: PushAdmission.end(headers.expiration, at: max(now, notBefore ?? now)),
-                    orderKey: PushAdmission.orderKey(stored, headers),
+                    expiresAt: headers.expiry(at: max(now, notBefore ?? now)),
+                    orderKey: headers.orderKey(for: stored),
                     traceParent: traceParent
                 )
             )
@@ -118,21 +115,19 @@ struct PushRequestBuilder {
     ) throws(APIProblem) -> (PushHeaders, [UInt8], notBefore: Int64?) {
         switch request.content {
         case .payload(let payload):
-            let type: String
-            switch destination {
-            case .channel: type = request.pushType ?? PushType.liveActivity.rawValue
-            case .device: type = request.pushType ?? PushType.alert.rawValue
-            }
             var headers = PushHeaders(
-                pushType: type,
+                pushType: request.pushType,
                 expiration: request.expiration.map { String($0) },
                 priority: request.priority.map { String($0) },
                 collapseID: request.collapseID?.rawValue
             )
             switch destination {
             case .device:
+                let type = request.pushType ?? PushType.alert.rawValue
+                headers.pushType = type
                 headers.topic = Topic(bundle).qualified(for: PushType(rawValue: type)).rawValue
             case .channel:
+                headers.pushType = headers.pushType ?? PushType.liveActivity.rawValue
                 headers.expiration = headers.expiration ?? "0"
                 headers.priority = headers.priority ?? "5"
             }
@@ -230,13 +225,11 @@ extension PushRequest {
     /// payload.
     fileprivate var timelessContent: [UInt8]? {
         guard case .snapshot(let snapshot, let event) = content else { return nil }
-        let members: [JSONValue.Member?] = [
-            .init("snapshot", snapshot.json), .init("event", .string(event)),
-            bundleID.map { .init("bundle-id", .string($0)) },
-            collapseID.map { .init("collapse-id", .string($0.rawValue)) },
-            expiration.map { .init("expiration", .number(JSONNumber($0))) },
-        ]
-        return JSONValue.object(members.compactMap(\.self)).encoded()
+        return JSONValue.members([
+            "snapshot": snapshot.json, "event": .string(event), "bundle-id": bundleID.map { .string($0) },
+            "collapse-id": collapseID.map { .string($0.rawValue) },
+            "expiration": expiration.map { .number(JSONNumber($0)) },
+        ]).encoded()
     }
 }
 

@@ -76,7 +76,6 @@ extension RelayAPI {
         },
     ]
 
-    /// Returns the channels of the app in the path.
     private static func channels(_ call: Call) async throws(APIProblem) -> Channels {
         let name = try call.app()
         let environment = try call.text("environment").map { (text) throws(APIProblem) in
@@ -85,7 +84,10 @@ extension RelayAPI {
             }
             return environment
         }
-        return try await call.parts.dispatcher.channels(of: name, environment, bundleID: call.text("bundle-id"))
+        let dispatcher = call.parts.dispatcher
+        let configuration = await dispatcher.context.configuration
+        let clients = await dispatcher.clients
+        return try clients.channels(of: name, environment, bundleID: call.text("bundle-id"), in: configuration)
     }
 
     private static func storage(_ call: Call) throws(APIProblem) -> ChannelStorage {

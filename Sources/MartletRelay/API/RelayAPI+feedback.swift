@@ -94,12 +94,10 @@ extension RelayAPI {
 extension UnregisteredToken {
     /// The token as the API returns it.
     var json: JSONValue {
-        var members: [JSONValue.Member] = [
-            .init("cursor", .number(JSONNumber(cursor))), .init("token", .string(token.hex)),
-            .init("environment", .string(environment.rawValue)), .init("topic", .string(topic)),
-            .init("reason", .string(reason)), .init("learnt-at", .number(JSONNumber(reportedAt))),
-        ]
-        if let unregisteredAt { members.append(.init("since", .integer(unregisteredAt))) }
-        return .object(members)
+        .members([
+            "cursor": .whole(cursor), "token": .string(token.hex), "environment": .string(environment.rawValue),
+            "topic": .string(topic), "reason": .string(reason), "learnt-at": .whole(reportedAt),
+            "since": .whole(unregisteredAt),
+        ])
     }
 }

@@ -110,7 +110,7 @@ extension RelayAPI {
             access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The apps", .schema("Apps"))]
         ) { (call) throws(APIProblem) in
-            let apps = await call.parts.monitor.appList(call.caller.apps)
+            let apps = await call.parts.monitor.snapshot.appList(call.caller.apps)
             return .json(["apps": .array(apps)])
         },
         Route(
@@ -120,8 +120,8 @@ extension RelayAPI {
             access: .scope("manage", audit: "drain"),
             answers: [RouteAnswer(202, "The relay is shutting down", .schema("State"))]
         ) { (call) throws(APIProblem) in
-            try await call.service.demandAll()
-            await call.parts.monitor.requestShutdown(by: call.caller.name)
+            try await call.service.requireAllApps()
+            await call.parts.monitor.context.requestShutdown(by: call.caller.name)
             return .json(["state": "draining"], status: 202)
         },
         Route(
@@ -132,7 +132,7 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The copy is complete", .schema("Backup"))],
             problems: [409, 503]
         ) { (call) throws(APIProblem) in
-            try await call.service.demandAll()
+            try await call.service.requireAllApps()
             let file = try await outboxCall(await (call.parts.outbox as? SQLiteOutbox)?.backUp())
             guard let file else {
                 throw APIProblem(409, "this relay stores pushes in PostgreSQL: back the database up with pg_dump")
@@ -150,12 +150,12 @@ extension RelayAPI {
             answers: [RouteAnswer(202, "The relay is shutting down", .schema("State"))],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
-            try await call.service.demandAll()
+            try await call.service.requireAllApps()
             let name = call.arguments["node"] ?? ""
-            let isThere = try await outboxCall(
+            let exists = try await outboxCall(
                 await (call.parts.outbox as? any SharedOutbox)?.fleet.requestDrain(Int64(name) ?? 0) ?? false
             )
-            guard isThere else { throw APIProblem(404, "relay \(name) does not exist") }
+            guard exists else { throw APIProblem(404, "relay \(name) does not exist") }
             return .json(["state": "draining"], status: 202)
         },
     ]

@@ -171,7 +171,7 @@ extension RelayAPI {
         let id = try call.pushID()
         var apps = call.caller.apps
         if let app = call.text("app") {
-            try call.service.demand(app: app)
+            try call.service.requireAccess(to: app)
             apps = [app]
         }
         let found = try await statuses(of: id, in: apps, call)
@@ -197,7 +197,6 @@ extension RelayAPI {
     }
 }
 
-/// The answer to one push of a request.
 enum PushAnswer {
     case status(PushStatus)
     case problem(APIProblem)
@@ -242,16 +241,14 @@ enum PushAnswer {
 }
 
 extension APICall<RelayAPI.Service> {
-    /// The parts of the relay.
     var parts: RelayParts { service.parts }
 
-    /// The client that made the request.
     var caller: Callers.Caller { service.caller }
 
     /// Returns the app in the path, which the key must be for.
     func app() throws(APIProblem) -> String {
         let app = arguments["app"] ?? ""
-        try service.demand(app: app)
+        try service.requireAccess(to: app)
         return app
     }
 

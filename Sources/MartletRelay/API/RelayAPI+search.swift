@@ -4,7 +4,6 @@ internal import MartletOutbox
 internal import MartletTransport
 
 extension RelayAPI {
-    /// Routes for searching pushes.
     static let searchRoutes: [Route] = [
         Route(
             method: "GET",
@@ -24,7 +23,7 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The pushes, oldest first", .schema("FoundPushes"))],
             problems: [503]
         ) { (call) throws(APIProblem) in
-            if let app = call.text("app") { try call.service.demand(app: app) }
+            if let app = call.text("app") { try call.service.requireAccess(to: app) }
             let after = Int64(try call.number("after", 0 ... .max, default: 0))
             let limit = try call.number("limit", 1...1_000, default: 100)
             switch (call.text("token"), call.text("id")) {

@@ -26,8 +26,7 @@ struct RelayAPI: Sendable {
         /// Whether the listener answers requests that need the scope `manage`.
         var mayManage = true
 
-        /// Checks that the caller has the scope of a route.
-        fileprivate func demand(_ access: RouteAccess?) throws(APIProblem) {
+        fileprivate func requireScope(of access: RouteAccess?) throws(APIProblem) {
             guard case .scope(let scope, _)? = access else { return }
             guard caller.scopes.contains(where: { $0.rawValue == scope }) else {
                 throw APIProblem(403, "this key does not have the scope \(scope)")
@@ -42,14 +41,13 @@ struct RelayAPI: Sendable {
         }
 
         /// Checks that the key is for all apps of the relay.
-        func demandAll() async throws(APIProblem) {
-            guard await parts.monitor.apps.isSubset(of: caller.apps) else {
+        func requireAllApps() async throws(APIProblem) {
+            guard await parts.monitor.context.configuration.appNames.isSubset(of: caller.apps) else {
                 throw APIProblem(403, "this key is not for all apps of the relay, which the request requires")
             }
         }
 
-        /// Checks that the key is for an app.
-        func demand(app: String) throws(APIProblem) {
+        func requireAccess(to app: String) throws(APIProblem) {
             guard caller.apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
         }
     }
@@ -61,9 +59,6 @@ struct RelayAPI: Sendable {
         self.parts = parts
         self.listener = listener
     }
-
-    /// Returns the API for requests that come over another kind of listener.
-    func over(_ listener: Listener) -> RelayAPI { RelayAPI(parts, over: listener) }
 
     private static let page = PageFiles(PageFile.relay)
     private static let table = RouteTable<Service>(
@@ -142,12 +137,7 @@ struct RelayAPI: Sendable {
 
     /// Answers a request, and records the time that this took.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - match: Its route; nil to find it.
-    ///   - body: The body, for a route that reads it while it arrives; nil when it is in the request.
-    ///   - peer: The address of the client, for the log; nil when the listener does not report it.
-    /// - Returns: The answer.
+    /// Without a match, the route is found here. The stream has the body for a route that reads it while it arrives.
     func answer(
         _ request: HTTPRequest,
         _ match: Match? = nil,
@@ -186,18 +176,18 @@ struct RelayAPI: Sendable {
         } catch {
             return (APIProblem(401, error.message).answer, error.caller ?? CallerCounter.other)
         }
-        let managesOverListeners = await parts.server.managesOverListeners
+        let managesOverListeners = await parts.server.context.configuration.managesOverListeners
         let mayManage = listener == .http || managesOverListeners
         let service = Service(parts: parts, caller: caller, mayManage: mayManage)
         let answer: HTTP1Answer
         do throws(APIProblem) {
-            try service.demand(match.access)
+            try service.requireScope(of: match.access)
             answer = await RelayAPI.table.answer(request, service, stream: body, match: match)
         } catch {
             answer = error.answer
         }
         if let entry = RelayAPI.auditEntry(of: request, match, from: caller, peer: peer, answer: answer) {
-            await parts.server.audit(entry)
+            await parts.server.context.log.audit(entry)
         }
         return (answer, caller.name)
     }
@@ -227,7 +217,6 @@ extension PushStatus {
         return .object(members)
     }
 
-    /// Whether the push has ended.
     var hasEnded: Bool {
         if case .ended = place { true } else { false }
     }
@@ -236,16 +225,13 @@ extension PushStatus {
 extension Outcome {
     /// The members of the outcome for an answer of the API, except its state.
     var members: [JSONValue.Member] {
-        var members: [JSONValue.Member] = [.init("attempts", .number(JSONNumber(attempts)))]
-        if unknownTries > 0 { members.append(.init("unknown-tries", .number(JSONNumber(unknownTries)))) }
-        if status != nil || reason != nil {
-            var apns: [JSONValue.Member] = []
-            if let status { apns.append(.init("status", .number(JSONNumber(status)))) }
-            if let reason { apns.append(.init("reason", .string(reason))) }
-            if let unregisteredAt { apns.append(.init("timestamp", .number(JSONNumber(unregisteredAt)))) }
-            if let uniqueID { apns.append(.init("unique-id", .string(uniqueID))) }
-            members.append(.init("apns", .object(apns)))
-        }
-        return members
+        var members = [JSONValue.Member("attempts", .whole(attempts))]
+        if unknownTries > 0 { members.append(.init("unknown-tries", .whole(unknownTries))) }
+        guard status != nil || reason != nil else { return members }
+        let apns = JSONValue.members([
+            "status": .whole(status), "reason": reason.map { .string($0) }, "timestamp": .whole(unregisteredAt),
+            "unique-id": uniqueID.map { .string($0) },
+        ])
+        return members + [.init("apns", apns)]
     }
 }

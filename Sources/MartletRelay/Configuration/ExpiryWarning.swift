@@ -1,18 +1,11 @@
 internal import MartletCore
 internal import MartletTransport
 
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
-
 /// A warning that the key of a caller or a certificate expires soon, or has expired.
 package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
     /// The part of the configuration that expires.
-    private enum Subject: Hashable {
+    fileprivate enum Subject: Hashable {
         case caller(String)
-        /// The certificates of a setting.
         case certificates(setting: String)
     }
 
@@ -31,15 +24,7 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
     /// Whether the certificate that the relay presents to clients has expired, so that none of them can connect.
     package var isOfExpiredServerCertificate: Bool { isExpired && subject == .certificates(setting: "certificate") }
 
-    fileprivate init(caller: String, expiry: Int64, at now: Int64) {
-        self.init(.caller(caller), expiry, at: now)
-    }
-
-    fileprivate init(setting: String, expiry: Int64, at now: Int64) {
-        self.init(.certificates(setting: setting), expiry, at: now)
-    }
-
-    private init(_ subject: Subject, _ expiry: Int64, at now: Int64) {
+    fileprivate init(_ subject: Subject, _ expiry: Int64, at now: Int64) {
         self.subject = subject
         self.expiry = expiry
         isExpired = expiry <= now
@@ -60,7 +45,6 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The event of the log line.
     var event: LogEvent {
         switch subject {
         case .caller: isExpired ? .callerExpired : .callerExpiresSoon
@@ -82,15 +66,16 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
 
 extension RelayConfiguration {
     /// Returns the warnings about callers and certificates that expire within 30 days or have expired.
-    package func expiryWarnings(at now: Date) -> [ExpiryWarning] {
-        let now = now.secondsSince1970
+    ///
+    /// The time is in seconds since 1970.
+    package func expiryWarnings(at now: Int64) -> [ExpiryWarning] {
         let end = now + ExpiryWarning.noticeDays * ExpiryWarning.day
         let callers = callers.compactMap { caller -> ExpiryWarning? in
             guard let expiry = caller.expiresAt?.secondsSince1970, expiry < end else { return nil }
-            return ExpiryWarning(caller: caller.name, expiry: expiry, at: now)
+            return ExpiryWarning(.caller(caller.name), expiry, at: now)
         }
         let certificates = certificateExpiries.filter { $0.expiry < end }.map {
-            ExpiryWarning(setting: $0.setting, expiry: $0.expiry, at: now)
+            ExpiryWarning(.certificates(setting: $0.setting), $0.expiry, at: now)
         }
         return callers + certificates
     }

@@ -28,21 +28,11 @@ struct FilePlaces {
     /// Returns the path of a file that contains a secret: that of the systemd credential if there is one.
     func secret(_ name: String) -> String {
         guard !name.hasPrefix("/"), let credentials else { return file(name) }
-        let handedOut = "\(credentials)/\(name)"
-        return FileManager.default.fileExists(atPath: handedOut) ? handedOut : file(name)
+        let credential = "\(credentials)/\(name)"
+        return FileManager.default.fileExists(atPath: credential) ? credential : file(name)
     }
 
-    /// Returns the text of a file that a setting names.
-    func text(of name: String, _ setting: String) throws(RelayError) -> String {
-        try FilePlaces.read(file(name), setting)
-    }
-
-    /// Returns the text of a file with a secret that a setting names.
-    func secretText(of name: String, _ setting: String) throws(RelayError) -> String {
-        try FilePlaces.read(secret(name), setting)
-    }
-
-    private static func read(_ path: String, _ setting: String) throws(RelayError) -> String {
+    func text(at path: String, _ setting: String) throws(RelayError) -> String {
         do throws(FileError) {
             return try FileContents.text(path)
         } catch {

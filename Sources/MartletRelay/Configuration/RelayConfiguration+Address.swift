@@ -34,6 +34,5 @@ extension RelayConfiguration {
 }
 
 extension RelayConfiguration.Address {
-    /// Whether the address is a loopback address.
     var isOfThisMachine: Bool { SocketAddress(literal: host, port: 0)?.isLoopback ?? false }
 }

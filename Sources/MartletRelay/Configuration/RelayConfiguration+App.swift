@@ -5,19 +5,15 @@ package import MartletOutbox
 extension RelayConfiguration {
     /// An app for which pushes are sent.
     package struct App: Sendable {
-        /// The name by which the relay and its callers identify it.
         package var name: String
-        /// The bundle identifiers of the app, without suffixes.
         package var bundleIDs: [String]
         /// The key that signs the app's provider tokens.
         package var key: SigningKey
-        /// The environments of Apple to which its pushes are sent.
         package var environments: [PushEnvironment]
         /// The maximum number of pushes per second in each environment; nil for as many as Apple accepts.
         package var rate: Int?
         /// The maximum number of connections to Apple in each environment, shared by all relays; nil for 4 a relay.
         package var connections: Int?
-        /// The webhook that its unregistered tokens are reported to; nil for none.
         package var webhook: Webhook?
 
         /// The environments to which the pushes of an app are sent unless its configuration names others.
@@ -50,7 +46,6 @@ extension RelayConfiguration.App: ConfigurationPart {
     private static let webhook = SettingKey<Webhook>("webhook", .object, .none, .reload)
         .help("URL that unregistered tokens are reported to")
 
-    /// The settings of an app.
     static let settings: [Setting<Self>] = [
         Setting(SettingKey("name", .text("letters, digits, `-`, `.`, `_`"), .required, .reload), \.name)
             .help("name of the app in the interface, in logs and metrics"),
@@ -68,7 +63,6 @@ extension RelayConfiguration.App: ConfigurationPart {
         Setting(separate: webhook),
     ]
 
-    /// Reads an app.
     init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError) {
         let (keyID, teamID) = (try Self.keyID.value(in: object, places), try Self.teamID.value(in: object, places))
         let file = try Self.keyFile.value(in: object, places)

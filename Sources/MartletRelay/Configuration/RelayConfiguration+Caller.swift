@@ -19,7 +19,6 @@ extension RelayConfiguration {
             case manage
         }
 
-        /// The name in logs and reports.
         package var name: String
         /// The SHA-256 of the key, 64 hexadecimal digits, because the key itself is not stored; nil without a key.
         package var hash: String?
@@ -27,9 +26,7 @@ extension RelayConfiguration {
         package var certificate: ClientCertificateRule?
         /// The time from which the key or the certificate is rejected; nil for never.
         package var expiresAt: Date?
-        /// The names of the apps that the caller may use.
         package var apps: Set<String>
-        /// The permitted actions.
         package var scopes: Set<Scope>
 
         /// Creates a caller.
@@ -60,7 +57,6 @@ extension RelayConfiguration.Caller: ConfigurationPart {
     private static let scopes = SettingKey("scopes", SettingType<[Scope]>.choices(), .required, .reload)
         .help("what the key allows; at least one")
 
-    /// The settings of a caller.
     static let settings: [Setting<Self>] = [
         Setting(SettingKey("name", .text, .required, .reload), \.name).help("name of the key in logs"),
         Setting(SettingKey("key-sha256", .hash, .none, .reload), \.hash)
@@ -76,7 +72,6 @@ extension RelayConfiguration.Caller: ConfigurationPart {
     /// The settings of which a caller needs at least one.
     static let alternatives = ["key-sha256", "certificate-sha256", "certificate-subject"]
 
-    /// Reads a caller.
     init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError) {
         self.init(
             name: "",

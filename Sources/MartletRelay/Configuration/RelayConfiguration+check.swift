@@ -131,7 +131,7 @@ extension RelayConfiguration {
             warnings.append("listen has no certificate: most APNs clients speak TLS only, and cannot connect")
         }
         for app in apps {
-            guard let webhook = app.webhook, webhook.isOutOfReach else { continue }
+            guard let webhook = app.webhook, webhook.hasPrivateAddress else { continue }
             warnings.append(
                 "the webhook of \(app.name) has an address of a private network, which is never called:"
                     + " set allow-private"

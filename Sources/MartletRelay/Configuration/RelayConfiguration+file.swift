@@ -63,13 +63,9 @@ extension RelayConfiguration {
         }
     }
 
-    /// Reads a configuration from JSON.
+    /// Reads a configuration from the content of the file, with overrides applied; the error names the setting.
     ///
-    /// - Parameters:
-    ///   - json: The content of the file, with overrides applied.
-    ///   - places: The directories of the files that settings name.
-    ///   - variables: The variables of OpenTelemetry's specification, which replace settings of `telemetry`.
-    /// - Throws: ``RelayError``, which names the setting.
+    /// The variables are those of OpenTelemetry's specification, which replace settings of `telemetry`.
     init(_ json: JSONValue, _ places: FilePlaces, variables: [String: String] = [:]) throws(RelayError) {
         let root = ConfigurationField(json, named: "the configuration")
         try root.check(RelayConfiguration.settings.map(\.declaration), oneOf: RelayConfiguration.addresses)

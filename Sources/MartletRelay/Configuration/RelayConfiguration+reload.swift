@@ -20,9 +20,6 @@ extension RelayConfiguration {
         return configuration
     }
 
-    /// Opens the outbox.
-    ///
-    /// - Throws: ``RelayError`` when it cannot be opened.
     func openOutbox() async throws(RelayError) -> any OutboxStore {
         do throws(OutboxError) {
             switch data {

@@ -2,29 +2,18 @@ internal import MartletCore
 package import MartletOutbox
 package import MartletTransport
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// The configuration of a relay: apps with their keys, callers, addresses and limits.
+///
+/// ``settings`` has the purpose of each property that a setting of the file changes.
 package struct RelayConfiguration: Sendable {
-    /// The store of the pushes: a file, or a database that several relays share.
     package var data: OutboxLocation
-    /// The name of this relay among those that share a database.
     package var node = "relay"
-    /// The options of an outbox in a file.
     package var outbox = SQLiteOutbox.Options()
     /// The maximum time for a database statement that needs a few rows; 3 seconds by default.
     package var statementTime = Duration.seconds(3)
-    /// The apps.
     package var apps: [App]
-    /// The callers.
     package var callers: [Caller] = []
-    /// The addresses for APNs clients, by environment.
     package var listeners: [PushEnvironment: Address]
-    /// The address of the JSON interface, over HTTP/1.1 without TLS; nil for none.
     package var http: Address?
     /// Whether routes that need the scope `manage` are also served on ``listeners``; false by default, so that an
     /// address for callers gives no administrative access.
@@ -38,7 +27,6 @@ package struct RelayConfiguration: Sendable {
     var connectionLimit: Int { min(connections, DescriptorLimit.current / 2) }
     /// The certificate and key of the relay; nil for HTTP/2 without TLS.
     package var identity: TLSContext.Identity?
-    /// The PEM certificates of the authorities that issue certificates for callers; nil for none.
     package var clientAuthorities: String?
     /// The servers that replace Apple's, by environment; Apple's own by default.
     package var endpoints: [PushEnvironment: LaneEndpoint] = [:]
@@ -52,11 +40,9 @@ package struct RelayConfiguration: Sendable {
     package var retention: Int64 = 7 * 86_400_000
     /// The maximum number of streams that a caller may have open on a connection.
     package var streamsPerConnection: UInt32 = 1_000
-    /// The lowest level that is logged.
     package var logLevel = Logger.Level.info
     /// The format of the log; nil for JSON, or for a readable format if the log goes to a terminal.
     package var logFormat: Logger.Format?
-    /// The export of spans and metrics; nil for none.
     package var telemetry: TelemetrySettings?
     var limits = DeliveryMachine.Limits()
     var loadLimits = LoadGate.Limits()
@@ -117,7 +103,7 @@ extension RelayConfiguration {
                 .restart
             ),
             \.listeners
-        ).help("addresses for APNs clients; `listen` or `http` must be there"),
+        ).help("addresses for APNs clients; `listen` or `http` is required"),
         Setting(SettingKey("http", .address, .none, .restart, option: .named), \.http)
             .help("address of the JSON interface and the status page, HTTP/1.1 without TLS"),
         Setting(

@@ -9,7 +9,6 @@ struct RevokedAccess: Sendable, Equatable {
     struct Loss: Sendable, Equatable {
         /// The caller's name, as ``Callers`` reports it.
         var caller: String
-        /// The scope.
         var scope: RelayConfiguration.Caller.Scope
         /// The apps for which the caller no longer has the scope.
         var apps: Set<String>
@@ -40,11 +39,6 @@ struct RevokedAccess: Sendable, Equatable {
     }
 
     /// Returns the apps for which a caller of the old configuration no longer has a scope.
-    ///
-    /// - Parameters:
-    ///   - caller: The caller's name in the old configuration.
-    ///   - scope: The scope.
-    /// - Returns: The apps; empty when the caller keeps them all.
     func apps(of caller: String, for scope: RelayConfiguration.Caller.Scope) -> Set<String> {
         losses.first { $0.caller == caller && $0.scope == scope }?.apps ?? []
     }

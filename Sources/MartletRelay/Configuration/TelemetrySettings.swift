@@ -35,7 +35,6 @@ package struct TelemetrySettings: Sendable, Hashable {
     private static let sample = SettingKey("sample", .share, .value(defaultShare), .restart)
         .help("share of traces that are recorded, of those that begin in the relay")
 
-    /// The settings of the export.
     static let settings: [Setting<Self>] = [
         Setting(separate: endpoint), Setting(separate: headersFile), Setting(separate: authorities),
         Setting(separate: serviceName), Setting(separate: sample),
@@ -63,7 +62,7 @@ package struct TelemetrySettings: Sendable, Hashable {
         self.fields = try variables.fields() ?? fields ?? [:]
         authorities = try Self.authorities.valueIfPresent(in: object, places)
         if let file = variables["OTEL_EXPORTER_OTLP_CERTIFICATE"] {
-            authorities = try places.text(of: file, "OTEL_EXPORTER_OTLP_CERTIFICATE")
+            authorities = try places.text(at: places.file(file), "OTEL_EXPORTER_OTLP_CERTIFICATE")
         }
         let name = try Self.serviceName.valueIfPresent(in: object, places)
         attributes = try variables.attributes(
@@ -148,7 +147,6 @@ private struct TelemetryVariables {
 }
 
 extension SettingType where Value == WebAddress {
-    /// The URL of a collector.
     fileprivate static let collector = SettingType("URL", schema: ["type": "string", "pattern": "^https?://"]) {
         (field, _) throws(RelayError) in
         try WebAddress(collector: try field.nonemptyText(), named: field.path.description)
@@ -156,7 +154,6 @@ extension SettingType where Value == WebAddress {
 }
 
 extension WebAddress {
-    /// Creates the address of a collector.
     fileprivate init(collector url: String, named name: String) throws(RelayError) {
         guard let address = WebAddress(url) else {
             throw RelayError("\(name) must be the URL of a collector, as in http://127.0.0.1:4318, not \(url)")

@@ -27,12 +27,9 @@ struct CredentialRefusals {
         wereAccepted = true
     }
 
-    /// Notes that Apple refused the credentials of a push.
+    /// Notes that Apple refused the credentials of a push, and returns what is at fault and the push's refusals.
     ///
-    /// - Parameters:
-    ///   - number: The push.
-    ///   - isTrial: Whether the lane was paused, so that the push was sent to find out whether Apple accepts pushes.
-    /// - Returns: What is at fault, and the number of refusals of this push.
+    /// A trial is a push of a lane that was paused, sent to find out whether Apple accepts pushes.
     mutating func refused(_ number: Int64, isTrial: Bool) -> (fault: Fault, count: Int) {
         let last = lastRefused
         lastRefused = number

@@ -4,7 +4,7 @@ internal import MartletOutbox
 /// The claimed pushes and the errors of one lane.
 struct DeliveryLane {
     /// The queue of one urgency: the claimed pushes, and whether there may be more.
-    struct UrgencyQueue {
+    struct ClaimQueue {
         /// The claimed pushes in reverse order of sending, the next one last.
         private var reversed: [ClaimedPush] = []
         var isClaiming = false
@@ -39,8 +39,7 @@ struct DeliveryLane {
     }
 
     /// The queues, most urgent first.
-    private(set) var queues = [UrgencyQueue](repeating: UrgencyQueue(), count: Urgency.allCases.count)
-    /// The number of pushes that were sent and not answered yet.
+    private(set) var queues = [ClaimQueue](repeating: ClaimQueue(), count: Urgency.allCases.count)
     var inFlight = 0
     /// The number of consecutive errors without a success.
     private(set) var failures = 0
@@ -59,7 +58,7 @@ struct DeliveryLane {
     var pausedUntil: Int64? { outage?.nextTry }
     /// Whether an operator has paused the lane.
     var isPausedManually = false
-    private var credentials = CredentialRefusals()
+    var credentials = CredentialRefusals()
     var rate: RateLimit?
 
     /// The time without an answer after which the lane counts as down, in milliseconds.
@@ -80,7 +79,7 @@ struct DeliveryLane {
     }
 
     /// Changes a queue in place, because a copy would copy all pushes that it holds.
-    mutating func change(_ urgency: Urgency, _ body: (inout UrgencyQueue) -> Void) {
+    mutating func change(_ urgency: Urgency, _ body: (inout ClaimQueue) -> Void) {
         body(&queues[urgency.rawValue])
     }
 
@@ -98,18 +97,12 @@ struct DeliveryLane {
         return nil
     }
 
-    /// Notes that a push was sent.
     mutating func sent(at now: Int64) {
         inFlight += 1
         if unansweredSince == nil { unansweredSince = now }
     }
 
-    /// Notes the result of an attempt to send a push.
-    ///
-    /// - Parameters:
-    ///   - result: The result.
-    ///   - isFinal: Whether the push is not sent again.
-    ///   - now: The time.
+    /// Notes the result of an attempt to send a push; a final one is not sent again.
     mutating func ended(_ result: SendResult, isFinal: Bool, at now: Int64) {
         inFlight -= 1
         switch result {
@@ -161,13 +154,7 @@ struct DeliveryLane {
         return outage.reason == Reason.badDeviceToken.rawValue
     }
 
-    /// Pauses the lane after an error.
-    ///
-    /// - Parameters:
-    ///   - result: The result of the attempt.
-    ///   - wait: The time to wait in milliseconds that Apple or the client asked for; nil for none.
-    ///   - now: The time.
-    ///   - generator: The source of randomness.
+    /// Pauses the lane after an error, for the time in milliseconds that Apple or the client asked for, if any.
     mutating func pause(
         after result: SendResult,
         _ wait: Int64?,
@@ -178,13 +165,13 @@ struct DeliveryLane {
         // optimizer of Swift 6.3.1 fails on two reads here.
         let before = outage
         if let before, before.nextTry > now { return }
-        let usual = min(Int64(250) << Int64(min(failures, 8)), LaneOutage.longestPause(after: result))
+        let usual = Backoff(first: 250, longest: LaneOutage.longestPause(after: result)).wait(after: failures)
         failures += 1
         let wait = min(max(wait ?? usual, 1), 3_600_000)
         outage = LaneOutage(
             since: before?.since ?? earlierOutage ?? lostSince ?? silence(at: now) ?? now,
             after: result,
-            nextTry: now + wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
+            nextTry: now + Backoff.spread(wait, using: &generator)
         )
     }
 
@@ -235,18 +222,6 @@ struct DeliveryLane {
         lostSince = since
         guard outage != nil || now - since >= DeliveryLane.lossInterval else { return }
         pause(after: .lost, nil, at: now, using: &generator)
-    }
-
-    /// Notes that Apple refused the credentials that were sent with a push.
-    ///
-    /// - Returns: What is at fault, and the number of refusals of this push.
-    mutating func refuseCredentials(of number: Int64) -> (fault: CredentialRefusals.Fault, count: Int) {
-        credentials.refused(number, isTrial: outage != nil)
-    }
-
-    /// Forgets the refusals of a push that has ended.
-    mutating func forgetRefusals(of number: Int64) {
-        credentials.forget(number)
     }
 
     /// Notes an answer that shows that Apple processes the lane's pushes.

@@ -49,9 +49,7 @@ struct DeliveryMachine {
         turns.append(lane)
     }
 
-    /// Sets the lanes that operators have paused, and resumes all others.
-    ///
-    /// - Parameter paused: The lanes; nil while they are not known, when nothing is claimed or sent.
+    /// Sets the lanes that operators have paused, and resumes all others; nil while they are not known.
     mutating func pauseManually(_ paused: Set<Lane>?) {
         pausedLanes = paused
         for lane in turns {
@@ -83,7 +81,6 @@ struct DeliveryMachine {
         if let urgency { lanes[lane]?.change(urgency) { $0.isReady = true } } else { lanes[lane]?.markReady() }
     }
 
-    /// Adds the pushes of a claim.
     mutating func claimed(_ claim: Claim, _ action: ClaimAction) {
         lanes[action.lane]?.change(action.urgency) { queue in
             queue.isClaiming = false
@@ -92,7 +89,6 @@ struct DeliveryMachine {
         }
     }
 
-    /// Notes that a claim has failed.
     mutating func claimFailed(_ action: ClaimAction, at now: Int64) {
         lanes[action.lane]?.change(action.urgency) { queue in
             queue.isClaiming = false
@@ -108,9 +104,7 @@ struct DeliveryMachine {
         }
     }
 
-    /// Handles the result of an attempt to send a push.
-    ///
-    /// - Returns: The decision about the push; nil when it was not in flight.
+    /// Handles the result of an attempt to send a push; returns the decision, or nil for a push that was not in flight.
     @discardableResult
     mutating func answered(_ number: Int64, _ result: SendResult, at now: Int64) -> DeliveryPolicy.Verdict? {
         guard let push = sending.removeValue(forKey: number) else { return nil }
@@ -149,9 +143,7 @@ struct DeliveryMachine {
         }
     }
 
-    /// Ends the outage of a lane without pushes; the lane must have none in the outbox.
-    ///
-    /// - Returns: Whether the lane was down.
+    /// Ends the outage of a lane without pushes in the outbox, and returns whether it was down.
     mutating func endOutage(of lane: Lane, at now: Int64) -> Bool {
         guard let state = lanes[lane], state.isIdle(at: now) else { return false }
         lanes[lane]?.endOutage()
@@ -167,15 +159,17 @@ struct DeliveryMachine {
         at now: Int64
     ) {
         let lane = push.push.lane
-        guard let (fault, count) = lanes[lane]?.refuseCredentials(of: push.number) else { return }
+        guard let isTrial = lanes[lane].map({ $0.outage != nil }),
+            let (fault, count) = lanes[lane]?.credentials.refused(push.number, isTrial: isTrial)
+        else { return }
         if fault == .push, count >= policy.credentialsRefusalLimit {
-            lanes[lane]?.forgetRefusals(of: push.number)
+            lanes[lane]?.credentials.forget(push.number)
             return settle(push, Settlement(number: push.number, .ended(outcome)))
         }
         if fault == .lane { lanes[lane]?.pause(after: result, wait, at: now, using: &generator) }
         let delay = wait ?? policy.credentialsDelay(after: count, using: &generator)
         if push.push.expires(by: now + delay) {
-            lanes[lane]?.forgetRefusals(of: push.number)
+            lanes[lane]?.credentials.forget(push.number)
             var expired = outcome
             expired.state = .expired
             return settle(push, Settlement(number: push.number, .ended(expired)))
@@ -184,9 +178,7 @@ struct DeliveryMachine {
         settle(push, push.postponed(until: now + delay, attempts: fault == .push ? outcome.attempts : nil))
     }
 
-    /// Removes settlements that the outbox has stored.
-    ///
-    /// - Returns: The pushes that have ended, with their outcomes.
+    /// Removes settlements that the outbox has stored, and returns the pushes that have ended, with their outcomes.
     mutating func settled(_ settlements: [Settlement]) -> [(push: ClaimedPush, outcome: Outcome)] {
         storePausedUntil = nil
         var ended: [(push: ClaimedPush, outcome: Outcome)] = []
@@ -210,7 +202,6 @@ struct DeliveryMachine {
         pauseStore(at: now)
     }
 
-    /// Stops sending and claiming.
     mutating func drain() {
         isDraining = true
     }

@@ -41,14 +41,7 @@ struct DeliveryPolicy: Sendable {
     /// The number of refusals of its credentials, while Apple accepts other pushes of the lane, that end a push.
     var credentialsRefusalLimit = 3
 
-    /// Decides about a push after an attempt.
-    ///
-    /// - Parameters:
-    ///   - result: The result of the attempt.
-    ///   - push: The push, as it was before the attempt.
-    ///   - now: The time.
-    ///   - generator: The source of randomness.
-    /// - Returns: The decision.
+    /// Decides about a push, as it was before the attempt, by the result of the attempt.
     func verdict(
         on result: SendResult,
         for push: ClaimedPush,
@@ -108,23 +101,16 @@ struct DeliveryPolicy: Sendable {
     }
 
     private func wait(_ base: Int64, _ tries: Int, using generator: inout some RandomNumberGenerator) -> Int64 {
-        let wait = min(base << Int64(min(tries, 20)), max(base, longestDelay))
-        // Spreads the next attempts of pushes that failed together.
-        return wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
+        Backoff.spread(Backoff(first: base, longest: longestDelay).wait(after: tries), using: &generator)
     }
 
-    /// Returns the wait after a refusal of a push's credentials.
+    /// Returns the wait in milliseconds after a number of refusals, at least 1, of a push's credentials.
     ///
     /// It is short compared with other waits, because the next attempt may be the one that shows that the key was
     /// replaced.
-    ///
-    /// - Parameters:
-    ///   - refusals: The number of such refusals, at least 1.
-    ///   - generator: The source of randomness.
-    /// - Returns: Milliseconds.
     func credentialsDelay(after refusals: Int, using generator: inout some RandomNumberGenerator) -> Int64 {
-        let wait = min(baseDelay << Int64(min(max(refusals - 1, 0), 20)), longestCredentialsDelay)
-        return wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
+        let backoff = Backoff(first: min(baseDelay, longestCredentialsDelay), longest: longestCredentialsDelay)
+        return Backoff.spread(backoff.wait(after: refusals - 1), using: &generator)
     }
 
     /// Returns whether Apple refused the provider token for its age or for changing too often, which is not the push's

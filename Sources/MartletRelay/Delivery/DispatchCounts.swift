@@ -2,7 +2,7 @@ internal import Martlet
 internal import MartletCore
 internal import MartletOutbox
 
-/// The numbers of attempts to send pushes and of outcomes since the start.
+/// The numbers of attempts to send pushes and of outcomes since the start; ``RelayMetrics`` describes them.
 struct DispatchCounts: Sendable {
     /// The labels of an answer to an attempt, each from a short list.
     struct Answer: Hashable {
@@ -26,11 +26,8 @@ struct DispatchCounts: Sendable {
 
     private static let pushTypes = Set(PushType.all.map(\.rawValue))
 
-    /// Attempts to send a push, by their result.
     private(set) var answers: [Answer: Int] = [:]
-    /// Attempts that did not reach Apple, by the reason.
     private(set) var unsent: [Cause: Int] = [:]
-    /// Attempts after which the push is to be sent again.
     private(set) var retries: [Cause: Int] = [:]
     /// The result of the last attempt after which a push is to be sent again, by lane.
     private(set) var lastRetries: [Lane: String] = [:]
@@ -38,9 +35,7 @@ struct DispatchCounts: Sendable {
     private(set) var answerTimes: [Lane: Histogram] = [:]
     /// The time from acceptance to Apple's final answer.
     private(set) var deliveryTimes: [Class: Histogram] = [:]
-    /// Outcomes of pushes, by lane.
     private(set) var outcomes: [Lane: [Outcome.State: Int]] = [:]
-    /// Dead letters, by reason.
     private(set) var deadLetters: [Cause: Int] = [:]
     /// Tokens that Apple has reported as unregistered, by app.
     private(set) var unregistered: [String: Int] = [:]
@@ -50,7 +45,6 @@ struct DispatchCounts: Sendable {
         answers.reduce(into: [:]) { $0[$1.key.lane, default: 0] += $1.value }
     }
 
-    /// Counts an attempt to send a push.
     mutating func answered(
         _ push: OutboxPush,
         _ result: SendResult,
@@ -64,15 +58,8 @@ struct DispatchCounts: Sendable {
         let pushType = push.headers.pushType ?? PushType.alert.rawValue
         let isKnown = DispatchCounts.pushTypes.contains(pushType)
         let status = result.status
-        answers[
-            Answer(
-                lane: push.lane,
-                pushType: isKnown ? pushType : "other",
-                status: status ?? 0,
-                reason: result.reason
-            ),
-            default: 0
-        ] += 1
+        let type = isKnown ? pushType : "other"
+        answers[Answer(lane: push.lane, pushType: type, status: status ?? 0, reason: result.reason), default: 0] += 1
         if status != nil { answerTimes[push.lane, default: .times].observe(time) }
         guard case .settle(let settlement) = verdict else { return }
         if settlement.outcome == nil {
@@ -82,7 +69,6 @@ struct DispatchCounts: Sendable {
         if settlement.isTokenUnregistered { unregistered[push.lane.app, default: 0] += 1 }
     }
 
-    /// Counts a push that has ended.
     mutating func ended(_ outcome: Outcome, _ lane: Lane) {
         outcomes[lane, default: [:]][outcome.state, default: 0] += 1
         guard outcome.state == .dead else { return }

@@ -21,10 +21,7 @@ extension Dispatcher {
         return pause
     }
 
-    /// Resumes a lane in all relays that share the outbox.
-    ///
-    /// - Returns: Whether it was paused.
-    /// - Throws: ``OutboxError``; nothing has changed then.
+    /// Resumes a lane in all relays that share the outbox, and returns whether it was paused.
     func resume(_ lane: Lane) async throws(OutboxError) -> Bool {
         let wasPaused = try await context.outbox.records.resume(lane)
         laneControl.noteChange()
@@ -39,7 +36,12 @@ extension Dispatcher {
     /// - Returns: The number of cancelled pushes.
     /// - Throws: ``OutboxError`` with the number of pushes that were cancelled before.
     func purge(_ lane: Lane) async throws(OutboxError) -> Int {
-        if laneControl.pause(of: lane) != nil { await waitForReturns(of: lane) }
+        if laneControl.pause(of: lane) != nil {
+            // A purge cannot cancel claimed pushes, so wait until the lane has returned them to the outbox.
+            for _ in 0..<Dispatcher.returnChecks where machine.isReturning(lane) {
+                try? await Task.sleep(for: Dispatcher.returnInterval)
+            }
+        }
         var last: Int64?
         var count = 0
         while true {
@@ -57,14 +59,6 @@ extension Dispatcher {
             } catch {
                 throw count == 0 ? error : OutboxError(error.kind, "\(error); \(count) pushes were cancelled before")
             }
-        }
-    }
-
-    /// Waits until a paused lane has returned its claimed pushes to the outbox, because a purge cannot cancel claimed
-    /// ones.
-    private func waitForReturns(of lane: Lane) async {
-        for _ in 0..<Dispatcher.returnChecks where machine.isReturning(lane) {
-            try? await Task.sleep(for: Dispatcher.returnInterval)
         }
     }
 

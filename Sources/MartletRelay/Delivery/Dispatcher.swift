@@ -7,14 +7,12 @@ internal import MartletTransport
 /// outcomes once they are stored.
 actor Dispatcher {
     /// The stored pushes of one lane and urgency.
-    struct Queue: Sendable, Hashable {
+    struct LaneUrgency: Sendable, Hashable {
         var lane: Lane
         var urgency: Urgency
     }
 
-    /// The state of a lane.
     struct LaneReport: Sendable {
-        /// The number of pushes that were sent and not answered yet.
         var inFlight: Int
         /// The reason why the lane delivers nothing; nil when it delivers.
         var problem: LaneProblem?
@@ -29,28 +27,23 @@ actor Dispatcher {
     struct Snapshot: Sendable {
         var counts: DispatchCounts
         var lanes: [Lane: LaneReport]
-        /// The number of pushes that were sent and not answered yet.
         var inFlight: Int
         var fleet: FleetMembership
         var knowsPauses: Bool
     }
 
     nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private(set) var context: RelayContext
     var machine: DeliveryMachine
-    /// The client of each lane that is served, or has pushes left from a previous configuration.
-    var clients: [Lane: LaneClient] = [:]
+    var clients = LaneClients()
     var laneControl = LaneControl()
     /// The connections of each lane to Apple.
     var connections: [Lane: LaneConnections] = [:]
     /// The start of each lane's outage as it is stored in the outbox, 0 for a lane without one; nil until it was read.
     var storedOutages: [Lane: Int64] = [:]
-    private(set) var outageLogs: [Lane: OutageLog] = [:]
-    /// The limits of log lines about postponed pushes.
-    private var postponementThrottles: [Lane: GrowingThrottle] = [:]
+    private(set) var deliveryLog = DeliveryLog()
     /// The relays that share the outbox.
     var fleet = FleetMembership()
     private var counts = DispatchCounts()
@@ -68,11 +61,7 @@ actor Dispatcher {
         machine.pauseManually(nil)
     }
 
-    /// Starts to deliver.
-    ///
-    /// - Parameters:
-    ///   - clients: The clients of the lanes.
-    ///   - reportEnd: A callback for each push that has ended, called on the event loop.
+    /// Starts to deliver, and calls `reportEnd` on the event loop for each push that has ended.
     func start(_ clients: [Lane: LaneClient], reportEnd: @escaping @Sendable (PushStatus) -> Void) {
         self.reportEnd = reportEnd
         open(clients)
@@ -85,7 +74,9 @@ actor Dispatcher {
     func use(_ context: RelayContext, _ fresh: [Lane: LaneClient]) async {
         let old = self.context.configuration
         self.context = context
-        await replaceKeys(of: old, except: Set(fresh.keys))
+        for lane in await clients.replaceKeys(of: old, in: context, except: Set(fresh.keys)) {
+            machine.tryAgain(lane, at: context.now)
+        }
         open(fresh)
         actSoon()
     }
@@ -112,9 +103,6 @@ actor Dispatcher {
         )
     }
 
-    /// Returns the reason why a lane delivers nothing, whether or not an operator has paused it; nil when it delivers.
-    func problem(of lane: Lane) -> LaneProblem? { machine.lanes[lane]?.problem(at: context.now) }
-
     /// Stops sending, and waits until every sent push is answered and its result is stored.
     func drain(within limit: Duration) async {
         isDraining = true
@@ -123,15 +111,13 @@ actor Dispatcher {
         await untilIdle(within: limit)
     }
 
-    /// Whether no push is in flight and all results are stored.
     var isIdle: Bool { machine.isIdle }
 
-    /// The number of pushes that were sent and not answered yet.
     var inFlight: Int { machine.inFlight }
 
     /// Closes the connections to Apple.
     func close() async {
-        for client in clients.values { await client.close() }
+        await clients.close()
         // Pushes that were still in flight have failed with their connections; their results are stored, too.
         await untilIdle(within: .seconds(1))
         nextAction?.cancel()
@@ -205,24 +191,18 @@ actor Dispatcher {
         let verdict = machine.answered(push.number, result, at: context.now)
         counts.answered(push.push, result, verdict, time)
         if let spans = context.spans {
-            spans.sent(push, result, to: clients[lane]?.server ?? "", took: Int64(time / .microseconds(1)))
+            let server = clients[lane]?.server ?? ""
+            spans.record { $0.sent(push, result, to: server, took: Int64(time / .microseconds(1)), at: $1) }
         }
         context.log.attempt(push, result, time)
-        logPostponement(of: push, result, verdict)
-        logOutage(of: lane, after: result)
-        actSoon()
-    }
-
-    /// Logs that Apple has refused a push for now; at growing intervals, since usually many pushes are refused.
-    private func logPostponement(of push: ClaimedPush, _ result: SendResult, _ verdict: DeliveryPolicy.Verdict?) {
-        guard case .refused = result, case .settle(let settlement) = verdict,
-            case .postponed(let time, _, _) = settlement.change
-        else { return }
         let now = context.now
-        guard let omitted = postponementThrottles[push.push.lane, default: GrowingThrottle()].take(at: now) else {
-            return
+        deliveryLog.refused(push, result, verdict, at: now, to: context.log)
+        if let state = machine.lanes[lane], deliveryLog.update(lane, state, after: result, at: now, to: context.log),
+            let client = clients[lane]?.client
+        {
+            Task { await client.renewToken() }
         }
-        context.log.postponed(push, result, wait: time - now, omitted: omitted)
+        actSoon()
     }
 
     private func settle(_ settlements: [Settlement]) {
@@ -254,15 +234,12 @@ actor Dispatcher {
     // MARK: Changes of the outbox
 
     /// Marks queues as ready to claim, because pushes were added to them.
-    func markReady(_ queues: [Queue]) {
+    func markReady(_ queues: [LaneUrgency]) {
         for queue in queues { machine.markReady(queue.lane, queue.urgency) }
         actSoon()
     }
 
-    /// Cancels a push.
-    ///
-    /// - Returns: The status of the push; nil for an unknown one.
-    /// - Throws: ``OutboxError``; nothing has changed then.
+    /// Cancels a push, and returns its status; nil for an unknown one.
     func cancel(_ id: APNsID, of app: String) async throws(OutboxError) -> PushStatus? {
         let now = context.now
         let status = try await context.outbox.cancel(id, of: app, at: now)
@@ -271,13 +248,10 @@ actor Dispatcher {
         return status
     }
 
-    /// Moves dead letters back to the queue: those with some identifiers, or all.
-    ///
-    /// - Returns: The number of dead letters.
-    /// - Throws: ``OutboxError``; nothing has changed then.
+    /// Moves dead letters back to the queue, those with some identifiers or all, and returns their number.
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String) async throws(OutboxError) -> Int {
         let count = try await context.outbox.requeueDeadLetters(ids, of: app, at: context.now)
-        for lane in clients.keys where lane.app == app { machine.markReady(lane) }
+        for lane in clients.lanes where lane.app == app { machine.markReady(lane) }
         actSoon()
         return count
     }
@@ -294,32 +268,11 @@ actor Dispatcher {
 
     // MARK: Outages
 
-    /// Logs the beginning or the end of an outage of a lane.
-    ///
-    /// - Parameters:
-    ///   - lane: The lane.
-    ///   - result: The result of an attempt; nil when time has passed without one.
-    private func logOutage(of lane: Lane, after result: SendResult?) {
-        guard let state = machine.lanes[lane] else { return }
-        let now = context.now
-        let changes = outageLogs[lane, default: OutageLog()].update(
-            state.problem(at: now),
-            state.outage,
-            isAfterAttempt: result != nil
-        )
-        for change in changes {
-            context.log.outage(change, of: lane, inFlight: state.inFlight, after: result, at: now)
-            guard case .down = change, case .refused(status: 403, _, _, _)? = result else { continue }
-            if let client = clients[lane]?.client { Task { await client.renewToken() } }
-        }
-    }
-
     /// Ends and logs the outages of lanes that have no pushes any more, as no attempt can show whether they last.
     func endOutages(without backlog: [Lane: Backlog]) {
         for lane in machine.lanes.keys where (backlog[lane]?.count ?? 0) == 0 {
             guard machine.endOutage(of: lane, at: context.now) else { continue }
-            outageLogs[lane] = nil
-            context.log.outage(.recovered, of: lane, inFlight: 0, after: nil, at: context.now)
+            deliveryLog.recovered(lane, at: context.now, to: context.log)
         }
     }
 
@@ -328,7 +281,9 @@ actor Dispatcher {
 
     /// Logs at intervals which lanes Apple does not answer.
     private func watchSilence() {
-        for lane in machine.lanes.keys { logOutage(of: lane, after: nil) }
+        for (lane, state) in machine.lanes {
+            deliveryLog.update(lane, state, after: nil, at: context.now, to: context.log)
+        }
         loop.schedule(after: Dispatcher.silenceInterval) { [weak self] in
             self?.assumeIsolated { $0.watchSilence() }
         }

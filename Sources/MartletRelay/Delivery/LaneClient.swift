@@ -18,13 +18,7 @@ struct LaneClient: Sendable {
     private let key: SigningKey
     private let sharesTokens: Bool
 
-    /// Creates a client for an app.
-    ///
-    /// - Parameters:
-    ///   - app: The app.
-    ///   - endpoint: The server that its pushes are sent to.
-    ///   - tokens: The source of provider tokens that all relays share; nil when this relay signs its own.
-    /// - Throws: ``RelayError`` when the client cannot be created.
+    /// Creates a client for an app, which signs its own tokens when no source is passed.
     init(for app: RelayConfiguration.App, at endpoint: LaneEndpoint, tokens: SharedProviderTokenSource?)
         throws(RelayError)
     {

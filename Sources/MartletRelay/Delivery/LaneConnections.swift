@@ -11,7 +11,6 @@ struct LaneConnections: Sendable, Equatable {
     /// The number of times that the circuit breaker stopped sending after many refusals.
     private(set) var circuitsOpened = 0
 
-    /// Counts an event of the lane's client.
     mutating func note(_ event: ClientEvent) {
         switch event {
         case .connected:

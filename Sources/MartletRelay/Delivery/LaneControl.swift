@@ -15,10 +15,8 @@ struct LaneControl {
     /// The number of changes by this relay; a list that was requested before the last change is outdated.
     private(set) var changes = 0
 
-    /// The paused lanes.
     var lanes: Set<Lane> { Set(pauses.keys) }
 
-    /// The pause of a lane; nil when it is not paused.
     func pause(of lane: Lane) -> LanePause? { pauses[lane] }
 
     /// Notes that this relay has paused or resumed a lane in the outbox.
@@ -26,9 +24,8 @@ struct LaneControl {
 
     /// Replaces the list with one from the outbox.
     ///
-    /// - Parameters:
-    ///   - list: The paused lanes.
-    ///   - changes: The value of ``changes`` when the list was requested.
+    /// An outdated list, for which ``changes`` was another value when it was requested, is ignored.
+    ///
     /// - Returns: The differences, in the order of the lanes' names; nil for an outdated list.
     mutating func update(_ list: [LanePause], requestedAfter changes: Int) -> [Change]? {
         guard changes == self.changes else { return nil }

@@ -1,3 +1,5 @@
+internal import Martlet
+
 /// An outage of a lane, during which it sends only single pushes as a test.
 struct LaneOutage: Hashable {
     /// The time of the first failure, in milliseconds since 1970.
@@ -10,7 +12,7 @@ struct LaneOutage: Hashable {
 
     /// The pause after a device token was refused while the client sends only test pushes, in milliseconds: as long as
     /// the client waits before it sends the next one.
-    static let circuitPause: Int64 = 30_000
+    static let circuitPause = Int64(PushClient.circuitPause / .milliseconds(1))
 
     /// The reason of a lane whose connections end before Apple answers: the code of the client's error, in the form of
     /// Apple's reasons.

@@ -4,7 +4,6 @@ internal import MartletOutbox
 
 /// The log lines about lanes and their pushes.
 extension Logger {
-    /// Logs an event of a lane's client.
     func clientEvent(_ event: ClientEvent, of lane: Lane) {
         let (app, environment) = lane.logFields
         switch event {
@@ -34,18 +33,11 @@ extension Logger {
         }
     }
 
-    /// Logs the result of an attempt to send a push.
     func attempt(_ push: ClaimedPush, _ result: SendResult, _ time: Duration) {
         debug(.push, Logger.fields(of: push, result, time))
     }
 
-    /// Logs that Apple has refused a push for now.
-    ///
-    /// - Parameters:
-    ///   - push: The push, as it was before the attempt.
-    ///   - result: Apple's answer.
-    ///   - wait: The time until the next attempt, in milliseconds.
-    ///   - omitted: The number of such lines about the lane that were omitted since the last one.
+    /// Logs that Apple has refused a push for now, which waits for these milliseconds.
     func postponed(_ push: ClaimedPush, _ result: SendResult, wait: Int64, omitted: Int) {
         let (app, environment) = push.push.lane.logFields
         warning(
@@ -71,14 +63,7 @@ extension Logger {
         ]
     }
 
-    /// Logs the beginning or the end of an outage.
-    ///
-    /// - Parameters:
-    ///   - change: The change of the lane's state.
-    ///   - lane: The lane.
-    ///   - inFlight: The number of its pushes that were sent and not answered yet.
-    ///   - result: The result of the attempt that has shown the change; nil without one.
-    ///   - now: The time in milliseconds since 1970.
+    /// Logs the beginning or the end of an outage, with the result of the attempt that has shown it, if any.
     func outage(
         _ change: OutageLog.Change,
         of lane: Lane,

@@ -1,6 +1,5 @@
 /// The decision which changes of a lane's state are logged: a value without I/O.
 struct OutageLog {
-    /// A change to log.
     enum Change: Equatable {
         /// Apple does not answer.
         case noAnswer(LaneProblem)
@@ -17,13 +16,9 @@ struct OutageLog {
     /// Whether the last logged state is that the lane is down.
     private(set) var isDown = false
 
-    /// Compares the state of a lane with what was logged.
+    /// Compares the state of a lane with what was logged, and returns the changes to log.
     ///
-    /// - Parameters:
-    ///   - problem: The reason why the lane delivers nothing; nil when it delivers.
-    ///   - outage: The outage of the lane; nil without one.
-    ///   - isAfterAttempt: Whether an attempt has ended. An outage begins and ends with one.
-    /// - Returns: The changes to log.
+    /// An outage begins and ends with an attempt.
     mutating func update(_ problem: LaneProblem?, _ outage: LaneOutage?, isAfterAttempt: Bool) -> [Change] {
         var changes: [Change] = []
         if isSilent, problem?.reason != SendResult.noAnswer {

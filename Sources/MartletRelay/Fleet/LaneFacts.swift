@@ -3,9 +3,7 @@ internal import MartletOutbox
 
 /// The activity of a relay in one lane, which is added up over the relays that share an outbox.
 struct LaneFacts: Sendable, Hashable {
-    /// The number of pushes that were sent and not answered yet.
     var inFlight = 0
-    /// The number of connections to Apple.
     var connections = 0
     /// The number of pushes per second.
     var rate = 0.0
@@ -38,7 +36,6 @@ struct LaneFacts: Sendable, Hashable {
         return done
     }
 
-    /// The members of the JSON object.
     var members: [JSONValue.Member] {
         let members: [JSONValue.Member?] = [
             .init("in-flight", .whole(inFlight)), .init("connections", .whole(connections)),

@@ -11,9 +11,7 @@ struct EarlyOutcomes {
     /// The positions at which the unanswered acceptances began, in their order.
     private var starts: [Int] = []
 
-    /// Starts to collect outcomes for an acceptance.
-    ///
-    /// - Returns: The position to pass to ``endAcceptance(begunAt:)``.
+    /// Starts to collect outcomes for an acceptance, and returns the position for ``endAcceptance(begunAt:)``.
     mutating func beginAcceptance() -> Int {
         let position = first + outcomes.count
         starts.append(position)
@@ -25,9 +23,7 @@ struct EarlyOutcomes {
         if !starts.isEmpty { outcomes.append(push) }
     }
 
-    /// Ends an acceptance, and drops outcomes that no other acceptance needs.
-    ///
-    /// - Returns: The outcomes that arrived since it began.
+    /// Ends an acceptance, and returns the outcomes that arrived since it began; drops those that no other needs.
     mutating func endAcceptance(begunAt position: Int) -> [PushStatus] {
         guard let index = starts.firstIndex(of: position) else { return [] }
         starts.remove(at: index)

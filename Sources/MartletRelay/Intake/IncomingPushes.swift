@@ -7,10 +7,8 @@ struct IncomingPushes {
     /// pushes.
     typealias Completion = @Sendable (Result<ArraySlice<Acceptance>, OutboxError>, _ time: Int64) -> Void
 
-    /// Pushes of one request.
     struct Group: Sendable {
         var count: Int
-        /// The name of the caller.
         var caller: String
         var completion: Completion
     }
@@ -35,9 +33,7 @@ struct IncomingPushes {
     /// The start of the oldest commit that has not been answered; nil when there is none.
     var oldestCommit: Int64? { commits.values.min() }
 
-    /// Adds the pushes of a request, at least one.
-    ///
-    /// - Returns: Whether they are the first since the last call of ``take(at:)``.
+    /// Adds the pushes of a request, at least one; returns whether they are the first since the last ``take(at:)``.
     mutating func add(_ more: [OutboxPush], from caller: String, _ completion: @escaping Completion) -> Bool {
         pushes += more
         groups.append(Group(count: more.count, caller: caller, completion: completion))
@@ -53,7 +49,6 @@ struct IncomingPushes {
         return Commit(number: lastCommit, pushes: pushes, groups: groups)
     }
 
-    /// Notes that the outbox has answered for a commit.
     mutating func answered(_ commit: Commit) {
         commits[commit.number] = nil
         change(by: -1, for: commit.pushes)

@@ -4,12 +4,8 @@ internal import MartletTransport
 
 /// The event streams and the batches of callers.
 extension Intake {
-    /// Returns the events about a caller's pushes.
+    /// Returns the events about a caller's pushes, after the last event that its client has seen, or from now on.
     ///
-    /// - Parameters:
-    ///   - caller: The caller.
-    ///   - lastID: The identifier of the last event that its client has seen; nil for events from now on.
-    /// - Returns: The events.
     /// - Throws: ``APIProblem`` when too many streams are open, or the caller replays stored events too often.
     func listen(for caller: Callers.Caller, after lastID: String?) throws(APIProblem) -> OutcomeStream {
         guard events.hasRoom(for: caller.name) else {
@@ -17,7 +13,7 @@ extension Intake {
         }
         let replay = events.replay(after: lastID)
         // A short replay costs no more than another request.
-        if replay.count > OutcomeEvents.replayedTogether,
+        if replay.count > OutcomeEvents.replayPieceLimit,
             let seconds = replays.take(for: caller.name, at: context.now)
         {
             throw APIProblem(
@@ -30,16 +26,6 @@ extension Intake {
             loop.execute { [weak self] in self?.assumeIsolated { $0.events.remove(number) } }
         }
         return OutcomeStream(intake: self, listener: number, replay: replay, further: further)
-    }
-
-    /// Ends the streams of callers whose credentials have expired, at a time in seconds since 1970.
-    func finishExpiredStreams(at now: Int64) {
-        events.finishExpired(at: now)
-    }
-
-    /// Sends a keep-alive comment to every event stream.
-    func sendKeepAlive() {
-        events.sendKeepAlive()
     }
 
     /// Opens a batch of a caller; it is closed when the returned value is released.

@@ -55,17 +55,7 @@ extension Intake {
 
     /// Waits for the outcome of a push, and passes nil when there is none in time.
     func wait(
-        for id: APNsID,
-        of app: String,
-        by caller: Callers.Caller,
-        within time: Duration,
-        _ completion: @escaping OutcomeWaiters.Completion
-    ) {
-        wait(waiters.makeNumber(), for: id, of: app, by: caller, within: time, completion)
-    }
-
-    private func wait(
-        _ number: Int,
+        _ number: Int? = nil,
         for id: APNsID,
         of app: String,
         by caller: Callers.Caller,
@@ -73,6 +63,7 @@ extension Intake {
         _ completion: @escaping OutcomeWaiters.Completion
     ) {
         let deadline = loop.now.advanced(by: time)
+        let number = number ?? waiters.makeNumber()
         waiters.add(number, for: id, of: app, by: caller.name, until: deadline, completion)
         scheduleWaiterCheck()
     }

@@ -16,7 +16,6 @@ actor Intake {
     }
 
     nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private(set) var context: RelayContext
@@ -47,14 +46,9 @@ actor Intake {
         events = OutcomeEvents(run: context.startedAt)
     }
 
-    /// Uses another configuration.
+    /// Uses another configuration, with callers of these names.
     ///
     /// A caller that has lost a right receives no more events, and no outcomes that it waits for.
-    ///
-    /// - Parameters:
-    ///   - context: The context with the configuration.
-    ///   - revoked: The access that callers have lost.
-    ///   - callers: The names of the callers of the configuration.
     func use(_ context: RelayContext, revoking revoked: RevokedAccess, callers: Set<String>) {
         self.context = context
         events.finish { caller, apps in !apps.isDisjoint(with: revoked.apps(of: caller, for: .read)) }
@@ -62,12 +56,10 @@ actor Intake {
         counts.forgetCallers(except: callers)
     }
 
-    /// The current numbers.
     var snapshot: Snapshot {
         Snapshot(counts: counts, waiting: waiters.countsByCaller, oldestCommit: incoming.oldestCommit)
     }
 
-    /// Refuses further pushes.
     func drain() {
         isDraining = true
     }
@@ -80,7 +72,6 @@ actor Intake {
 
     // MARK: Admission
 
-    /// The pushes and requests under way.
     var load: LoadGate.Load {
         LoadGate.Load(
             incoming: incoming.count,
@@ -113,10 +104,6 @@ actor Intake {
     func mayWait(_ caller: Callers.Caller) -> Bool { gate.mayWait(load(of: nil, by: caller)) }
 
     /// Returns the builder that turns the requests of a call into pushes off the event loop.
-    ///
-    /// - Parameter call: The call.
-    /// - Returns: The builder.
-    /// - Throws: ``APIProblem`` for an empty `Idempotency-Key`.
     func requestBuilder(for call: RelayAPI.Call) throws(APIProblem) -> PushRequestBuilder {
         let key = call.fields["idempotency-key"]
         guard key != "" else {
@@ -135,20 +122,24 @@ actor Intake {
 
     // MARK: Storing
 
-    /// Stores pushes, in one commit with the others of this turn of the event loop.
+    /// Stores pushes, at least one, in one commit with the others of this turn of the event loop.
     ///
-    /// - Parameters:
-    ///   - pushes: The pushes, at least one.
-    ///   - caller: The name of the caller.
-    ///   - completion: A callback with the answers of the outbox, called on the event loop.
+    /// The callback with the answers of the outbox is called on the event loop.
     func accept(_ pushes: [OutboxPush], from caller: String, _ completion: @escaping IncomingPushes.Completion) {
         let isFirst: Bool
         if let spans = context.spans {
-            let traced = pushes.map { spans.arrived($0) }
+            let traced = spans.record { tracer, time in
+                pushes.map { push in
+                    var push = push
+                    let arrival = tracer.arrived(&push, at: time)
+                    return (push: push, arrival: arrival)
+                }
+            }
             isFirst = incoming.add(traced.map(\.push), from: caller) { result, time in
                 for (index, traced) in traced.enumerated() {
                     guard let arrival = traced.arrival else { continue }
-                    spans.stored(arrival, result.map { $0[$0.startIndex + index] })
+                    let answer = result.map { $0[$0.startIndex + index] }
+                    spans.record { $0.stored(arrival, answer, at: $1) }
                 }
                 completion(result, time)
             }
@@ -158,12 +149,8 @@ actor Intake {
         if isFirst { loop.atEndOfTurn { [weak self] in self?.assumeIsolated { $0.commitIncoming() } } }
     }
 
-    /// Stores pushes.
+    /// Stores pushes; those of a batch are passed in parts, which may wait for capacity.
     ///
-    /// - Parameters:
-    ///   - pushes: The pushes. Those of a batch are passed in parts, each of which is stored together.
-    ///   - caller: The caller that sends them.
-    ///   - limit: The maximum time to wait for capacity, for parts of batches.
     /// - Returns: An answer for each push, once they are stored, and the time that is stored with them.
     func accept(
         _ pushes: [OutboxPush],
@@ -254,13 +241,13 @@ actor Intake {
 
     /// Counts the answers of the outbox, and marks the lanes of accepted pushes as ready to claim.
     private func note(_ result: Result<[Acceptance], OutboxError>, of pushes: [OutboxPush]) {
-        var ready: [Dispatcher.Queue] = []
+        var ready: [Dispatcher.LaneUrgency] = []
         for (index, push) in pushes.enumerated() {
             let answer = result.map { $0[index] }
             counts.answered(answer, push.lane.app)
             if case .success(.full) = answer { gate.outboxIsFull(at: context.now) }
             guard case .success(.accepted) = answer else { continue }
-            let queue = Dispatcher.Queue(lane: push.lane, urgency: push.urgency)
+            let queue = Dispatcher.LaneUrgency(lane: push.lane, urgency: push.urgency)
             // Consecutive pushes are mostly for the same lane.
             if ready.last != queue { ready.append(queue) }
         }
@@ -284,10 +271,7 @@ actor Intake {
 }
 
 extension LoadGate.Refusal {
-    /// Returns the message to a caller.
-    ///
-    /// - Parameter store: The name of the store: the disk or the database.
-    /// - Returns: The message.
+    /// Returns the message to a caller, with the name of the store: the disk or the database.
     func message(_ store: String) -> String {
         switch self {
         case .outboxIsFull: "the limit of stored pushes is reached"

@@ -1,19 +1,16 @@
 internal import MartletOutbox
 
 /// The numbers of pushes that were submitted since the start, by app, and of those that were not stored, by caller.
+///
+/// ``RelayMetrics`` describes each number.
 struct IntakeCounts: Sendable {
-    /// Pushes that were accepted, by app.
     private(set) var accepted: [String: Int] = [:]
-    /// Pushes that were submitted again with the same identifier, by app.
     private(set) var duplicates: [String: Int] = [:]
-    /// Pushes with the identifier of another, by app.
     private(set) var conflicts: [String: Int] = [:]
-    /// Pushes to tokens that Apple has reported as unregistered, by app.
     private(set) var suppressed: [String: Int] = [:]
     private var shedByCaller = CallerCounter()
     private var unstoredByCaller = CallerCounter()
 
-    /// Pushes that were not accepted because of overload or the limit of the outbox.
     var shed: Int { shedByCaller.total }
 
     /// Returns the number of pushes of a caller that were refused because of overload or the limit of the outbox.
@@ -22,7 +19,6 @@ struct IntakeCounts: Sendable {
     /// Returns the number of pushes of a caller that were refused because the disk or the database failed.
     func notStored(of caller: String) -> Int { unstoredByCaller.count(of: caller) }
 
-    /// Counts the answer of the outbox to a push.
     mutating func answered(_ answer: Result<Acceptance, OutboxError>, _ app: String) {
         switch answer {
         case .success(.accepted): accepted[app, default: 0] += 1

@@ -47,11 +47,8 @@ struct LoadGate {
         case take(mayWait: Bool)
         /// The pushes are refused; the caller may retry after a number of seconds.
         case refuse(Refusal, retryAfter: Int)
-
-        var isTaken: Bool { if case .take = self { true } else { false } }
     }
 
-    /// The reasons of a refusal.
     enum Refusal: Equatable {
         /// The outbox has reached its limit.
         case outboxIsFull
@@ -67,7 +64,6 @@ struct LoadGate {
     let limits: Limits
     private var fullUntil: Int64?
 
-    /// Creates a gate.
     init(limits: Limits = Limits()) {
         self.limits = limits
     }
@@ -77,14 +73,9 @@ struct LoadGate {
         fullUntil = now + LoadGate.fullTime
     }
 
-    /// Decides about pushes of one app that come in together.
+    /// Decides about a number of pushes of one app that come in together.
     ///
-    /// - Parameters:
-    ///   - count: The number of pushes.
-    ///   - load: The pushes and requests under way.
-    ///   - isBatch: Whether they are part of a batch, which can wait and uses at most half of the capacity.
-    ///   - now: The time in milliseconds since 1970.
-    /// - Returns: The decision.
+    /// A batch can wait, and uses at most half of the capacity.
     func verdict(on count: Int, _ load: Load, isBatch: Bool = false, at now: Int64) -> Verdict {
         // A clock that was set back makes no caller wait.
         if let fullUntil, (1...LoadGate.fullTime).contains(fullUntil - now) {

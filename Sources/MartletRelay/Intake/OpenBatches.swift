@@ -5,7 +5,6 @@ struct OpenBatches {
 
     private var counts: [String: Int] = [:]
 
-    /// Returns the number of open batches of a caller.
     func count(of caller: String) -> Int { counts[caller, default: 0] }
 
     /// Opens a batch; returns false when the caller has too many open already.
@@ -16,7 +15,6 @@ struct OpenBatches {
         return true
     }
 
-    /// Closes a batch.
     mutating func close(for caller: String) {
         let rest = count(of: caller) - 1
         counts[caller] = rest > 0 ? rest : nil

@@ -14,7 +14,7 @@ struct OutcomeEvents {
     /// The maximum number of listeners of one caller.
     static let listenersPerCaller = 20
     /// The maximum number of stored events that are searched for one piece of a replay.
-    static let replayedTogether = 100
+    static let replayPieceLimit = 100
 
     /// A push that ended.
     struct Event: Sendable {
@@ -45,7 +45,6 @@ struct OutcomeEvents {
         self.run = run
     }
 
-    /// The number of listeners.
     var listenerCount: Int { listeners.count }
 
     /// Returns whether a caller may have another listener.
@@ -73,12 +72,9 @@ struct OutcomeEvents {
         for (key, listener) in listeners { send(key, listener, ServerSentEvent.sign) }
     }
 
-    /// Adds a listener.
+    /// Adds a listener to the events of a caller's apps, and returns its number and the further events.
     ///
-    /// - Parameters:
-    ///   - caller: The caller, which receives the events of its apps.
-    ///   - onEnd: A callback with the number of the listener when its client has disconnected, called on any thread.
-    /// - Returns: The number of the listener and the further events.
+    /// `onEnd` is called on any thread when the client has disconnected.
     mutating func listen(
         for caller: Callers.Caller,
         onEnd: @escaping @Sendable (Int) -> Void
@@ -99,10 +95,7 @@ struct OutcomeEvents {
         return (number, stream)
     }
 
-    /// Finds the stored events after the last one that a client has seen.
-    ///
-    /// - Parameter lastID: The identifier of that event; nil for a client that needs no stored events.
-    /// - Returns: The numbers of the events.
+    /// Returns the numbers of the stored events after the last one that a client has seen; none without an identifier.
     func replay(after lastID: String?) -> OutcomeStream.Replay {
         guard let lastID else { return OutcomeStream.Replay(next: lastNumber + 1, last: lastNumber) }
         let parts = lastID.split(separator: "-")
@@ -143,7 +136,7 @@ struct OutcomeEvents {
         guard let apps = listeners[listener]?.apps else { return nil }
         // The oldest events may have been removed since the last piece.
         let next = max(replay.next, firstNumber)
-        let end = min(replay.last, next + OutcomeEvents.replayedTogether - 1) + 1
+        let end = min(replay.last, next + OutcomeEvents.replayPieceLimit - 1) + 1
         let found = next < end ? events[(next - firstNumber)..<(end - firstNumber)] : []
         return Piece(
             hasGap: replay.hasGap || next > replay.next,

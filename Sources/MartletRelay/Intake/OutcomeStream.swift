@@ -19,7 +19,6 @@ struct OutcomeStream: AsyncSequence, Sendable {
     }
 
     let intake: Intake
-    /// The number of the listener.
     let listener: Int
     let replay: Replay
     /// The events after the listener was added.
@@ -36,19 +35,7 @@ struct OutcomeStream: AsyncSequence, Sendable {
         fileprivate var replay: Replay
         fileprivate var further: AsyncStream<[UInt8]>.Iterator
         /// Whether the stream ended during the replay, so that further events would leave a gap.
-        private var hasEnded = false
-
-        fileprivate init(
-            intake: Intake,
-            listener: Int,
-            replay: Replay,
-            further: AsyncStream<[UInt8]>.Iterator
-        ) {
-            self.intake = intake
-            self.listener = listener
-            self.replay = replay
-            self.further = further
-        }
+        fileprivate var hasEnded = false
 
         mutating func next() async -> [UInt8]? { await next(isolation: nil) }
 

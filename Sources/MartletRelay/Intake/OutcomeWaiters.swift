@@ -4,7 +4,6 @@ internal import MartletTransport
 
 /// The callers that wait for the outcome of a push, each for a limited time: a value without a clock.
 struct OutcomeWaiters {
-    /// The end of a push.
     struct End: Sendable {
         var outcome: Outcome
         /// The time of the end, in milliseconds since 1970, as it is stored.
@@ -14,32 +13,29 @@ struct OutcomeWaiters {
     /// A callback with the end of the push; nil when the time is over.
     typealias Completion = @Sendable (End?) -> Void
 
-    private struct Name: Hashable {
+    private struct PushKey: Hashable {
         var app: String
         var id: APNsID
     }
 
     private struct Waiter {
-        var name: Name
+        var key: PushKey
         var caller: String
         var deadline: MonotonicTime
         var completion: Completion
     }
 
     private var waiters: [Int: Waiter] = [:]
-    private var numbers: [Name: [Int]] = [:]
+    private var numbers: [PushKey: [Int]] = [:]
     private var counts: [String: Int] = [:]
     private var deadlines = TimeHeap<Int>()
     private var deadlineCount = 0
     private var lastNumber = 0
 
-    /// The number of waiters.
     var count: Int { waiters.count }
 
-    /// The number of waiters of each caller that has any.
     var countsByCaller: [String: Int] { counts }
 
-    /// The number of waiters of a caller.
     func count(of caller: String) -> Int { counts[caller, default: 0] }
 
     /// The next time at which ``expire(at:)`` may have something to do; nil when there are no waiters.
@@ -54,15 +50,7 @@ struct OutcomeWaiters {
         return lastNumber
     }
 
-    /// Adds a waiter.
-    ///
-    /// - Parameters:
-    ///   - number: The number of the waiter, for ``cancel(_:)``.
-    ///   - id: The push.
-    ///   - app: The app of the push.
-    ///   - caller: The caller that waits.
-    ///   - deadline: The end of its wait.
-    ///   - completion: A callback, called once, also when the waiter is cancelled.
+    /// Adds a waiter; the callback is called once, also when the waiter is cancelled by its number.
     mutating func add(
         _ number: Int,
         for id: APNsID,
@@ -71,9 +59,9 @@ struct OutcomeWaiters {
         until deadline: MonotonicTime,
         _ completion: @escaping Completion
     ) {
-        let name = Name(app: app, id: id)
-        waiters[number] = Waiter(name: name, caller: caller, deadline: deadline, completion: completion)
-        numbers[name, default: []].append(number)
+        let key = PushKey(app: app, id: id)
+        waiters[number] = Waiter(key: key, caller: caller, deadline: deadline, completion: completion)
+        numbers[key, default: []].append(number)
         counts[caller, default: 0] += 1
         deadlines.insert(number, due: deadline)
         deadlineCount += 1
@@ -82,7 +70,7 @@ struct OutcomeWaiters {
 
     /// Completes the waiters for a push that has ended.
     mutating func ended(_ id: APNsID, of app: String, _ outcome: Outcome, at time: Int64) {
-        guard !waiters.isEmpty, let ended = numbers[Name(app: app, id: id)] else { return }
+        guard !waiters.isEmpty, let ended = numbers[PushKey(app: app, id: id)] else { return }
         for number in ended { remove(number)?.completion(End(outcome: outcome, time: time)) }
     }
 
@@ -106,8 +94,8 @@ struct OutcomeWaiters {
 
     private mutating func remove(_ number: Int) -> Waiter? {
         guard let waiter = waiters.removeValue(forKey: number) else { return nil }
-        numbers[waiter.name]?.removeAll { $0 == number }
-        if numbers[waiter.name]?.isEmpty ?? false { numbers[waiter.name] = nil }
+        numbers[waiter.key]?.removeAll { $0 == number }
+        if numbers[waiter.key]?.isEmpty ?? false { numbers[waiter.key] = nil }
         let rest = counts[waiter.caller, default: 0] - 1
         counts[waiter.caller] = rest > 0 ? rest : nil
         return waiter

@@ -10,12 +10,7 @@ struct ReplayBudget {
     /// The time at which all replays of each caller are available again, in milliseconds since 1970.
     private var recoveries: [String: Int64] = [:]
 
-    /// Counts a replay.
-    ///
-    /// - Parameters:
-    ///   - caller: The name of the caller.
-    ///   - now: The time in milliseconds since 1970.
-    /// - Returns: Nil when the caller may begin the replay, else the seconds until it may.
+    /// Counts a replay; returns nil when the caller may begin it, else the seconds until it may.
     mutating func take(for caller: String, at now: Int64) -> Int? {
         let longest = Int64(ReplayBudget.burst) * ReplayBudget.interval
         // A clock that was set back must not keep a caller waiting for longer than a full recovery.

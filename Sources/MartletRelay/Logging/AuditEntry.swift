@@ -44,9 +44,7 @@ extension Logger {
             ]
         )
     }
-}
 
-extension Logger {
     /// Logs the access that callers have lost.
     func revoked(_ access: RevokedAccess) {
         for loss in access.losses {

@@ -14,11 +14,11 @@ struct GrowingThrottle {
     private var interval = pauseAfterEnd
     private var omitted = 0
 
-    /// Decides about a line.
-    ///
-    /// - Returns: The number of lines that were omitted since the last one; nil when this one is to be omitted, too.
+    /// Returns the number of lines that were omitted since the last one; nil when this one is to be omitted, too.
     mutating func take(at now: Int64) -> Int? {
-        var next = nextInterval(after: interval)
+        var next =
+            interval < GrowingThrottle.firstInterval
+            ? GrowingThrottle.firstInterval : min(interval * 2, GrowingThrottle.longestInterval)
         if let last = lastAt {
             // A clock that was set back must not suppress lines.
             guard now < last || now - last >= interval else {
@@ -40,10 +40,5 @@ struct GrowingThrottle {
     mutating func end() {
         interval = GrowingThrottle.pauseAfterEnd
         omitted = 0
-    }
-
-    private func nextInterval(after interval: Int64) -> Int64 {
-        interval < GrowingThrottle.firstInterval
-            ? GrowingThrottle.firstInterval : min(interval * 2, GrowingThrottle.longestInterval)
     }
 }

@@ -1,6 +1,5 @@
 internal import MartletCore
 
-/// A line of a log.
 struct LogLine {
     let time: Int64
     let level: Logger.Level
@@ -83,9 +82,7 @@ extension String {
 }
 
 extension JSONValue {
-    /// Returns an integer.
     static func whole(_ number: some BinaryInteger) -> JSONValue { .number(JSONNumber(number)) }
 
-    /// Returns an integer; nil for nil.
     static func whole(_ number: (some BinaryInteger)?) -> JSONValue? { number.map { .number(JSONNumber($0)) } }
 }

@@ -9,9 +9,7 @@ struct LogThrottle {
     private var nextAt = Int64.min / 2
     private var omitted = 0
 
-    /// Decides about a line.
-    ///
-    /// - Returns: The number of lines that were omitted since the last one; nil when this one is to be omitted, too.
+    /// Returns the number of lines that were omitted since the last one; nil when this one is to be omitted, too.
     mutating func take(at now: Int64) -> Int? {
         // A clock that was set back must not suppress lines for longer.
         guard now >= nextAt || now < nextAt - LogThrottle.interval else {

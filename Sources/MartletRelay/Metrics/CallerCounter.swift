@@ -10,10 +10,8 @@ struct CallerCounter: Sendable {
     /// The sum over all callers.
     var total: Int { counts.values.reduce(0, +) }
 
-    /// Returns the count of a caller.
     func count(of caller: String) -> Int { counts[caller] ?? 0 }
 
-    /// Adds to the count of a caller.
     mutating func add(_ count: Int, for caller: String) {
         guard count > 0 else { return }
         counts[caller, default: 0] += count

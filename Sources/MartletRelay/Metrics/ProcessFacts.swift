@@ -25,7 +25,8 @@ struct ProcessFacts {
 
     /// Reads the current values; nil on systems without `/proc`.
     init?() {
-        guard let text = ProcessFacts.read("/proc/self/stat"), let end = text.lastIndex(of: ")"),
+        let text = FileManager.default.contents(atPath: "/proc/self/stat").map { String(decoding: $0, as: UTF8.self) }
+        guard let text, let end = text.lastIndex(of: ")"),
             let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
         else { return nil }
         // After the name in parentheses, the fields are counted from 3 (proc(5)).
@@ -36,10 +37,6 @@ struct ProcessFacts {
         virtualBytes = fields[20]
         residentBytes = fields[21] * Int(sysconf(CInt(_SC_PAGESIZE)))
         openDescriptors = descriptors.count
-    }
-
-    private static func read(_ path: String) -> String? {
-        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     }
 }
 

@@ -95,13 +95,12 @@ extension RelayMetrics {
         sheet.counter("telemetry_spans_total", "Spans by the result of their export.")
         for (result, count) in [
             ("exported", exports.spansExported), ("rejected", exports.spansRejected), ("lost", exports.spansLost),
-            ("dropped", spans.dropped),
+            ("dropped", spans.record { tracer, _ in tracer.dropped }),
         ] { sheet.add(["result": result], count) }
     }
 }
 
 extension ProviderTokenDeviation {
-    /// The name in metrics.
     fileprivate var label: String {
         switch self {
         case .textIssuedAt: "text-iat"

@@ -7,35 +7,14 @@ internal import MartletTransport
 struct RelayMetrics {
     let snapshot: RelaySnapshot
     let apps: Set<String>
-    private let backlog: [Lane: Backlog]?
-    private let measures: OutboxMeasures
-    private let conditions: [(lane: Lane, teamID: String, ClientCondition)]
-    private let lanes: [(lane: Lane, report: Dispatcher.LaneReport)]
+    /// The backlog of each lane that has one; nil while the outbox cannot be read.
+    let backlog: [Lane: Backlog]?
+    let measures: OutboxMeasures
+    /// The conditions of the clients of the apps' lanes.
+    let conditions: [(lane: Lane, teamID: String, ClientCondition)]
 
-    /// Creates the metrics of some apps, and of the relay as a whole.
-    ///
-    /// - Parameters:
-    ///   - snapshot: The state of the relay.
-    ///   - apps: The names of the apps.
-    ///   - backlog: The backlog of each lane that has one; nil while the outbox cannot be read.
-    ///   - measures: The measurements of the outbox.
-    ///   - conditions: The conditions of the clients of the apps' lanes.
-    init(
-        _ snapshot: RelaySnapshot,
-        of apps: Set<String>,
-        _ backlog: [Lane: Backlog]?,
-        _ measures: OutboxMeasures,
-        _ conditions: [(lane: Lane, teamID: String, ClientCondition)]
-    ) {
-        self.snapshot = snapshot
-        self.apps = apps
-        self.backlog = backlog
-        self.measures = measures
-        self.conditions = conditions
-        lanes = snapshot.dispatcher.lanes(of: apps)
-    }
+    private var lanes: [(lane: Lane, report: Dispatcher.LaneReport)] { snapshot.dispatcher.lanes(of: apps) }
 
-    /// The metrics.
     var sheet: MetricSheet {
         var sheet = MetricSheet()
         addIntake(to: &sheet)

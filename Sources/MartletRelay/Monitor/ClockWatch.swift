@@ -14,12 +14,8 @@ struct ClockWatch {
     /// The time of the start or of the last jump, by the other clock.
     private var jumpedAt = Duration.zero
 
-    /// Compares the clocks.
+    /// Compares the wall clock, in milliseconds, with a clock that is never adjusted and advances during suspension.
     ///
-    /// - Parameters:
-    ///   - wall: The wall clock, in milliseconds since 1970.
-    ///   - steady: The time since any moment by a clock that is never adjusted, and that advances while the machine is
-    ///     suspended.
     /// - Returns: The milliseconds by which the wall clock has jumped, negative for a jump back; nil without a jump.
     mutating func note(wall: Int64, steady: Duration) -> Int64? {
         defer { last = (wall, steady) }

@@ -1,11 +1,3 @@
-internal import MartletCore
-
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// The decision which expiry warnings are logged: a value without a clock.
 ///
 /// All warnings are logged once a day, and a key or certificate when it has just expired.
@@ -18,12 +10,7 @@ struct ExpiryLog {
     /// The time of the last call that returned all warnings.
     private var lastList: Int64?
 
-    /// Returns the warnings to log now.
-    ///
-    /// - Parameters:
-    ///   - configuration: The configuration.
-    ///   - now: The time in seconds since 1970.
-    /// - Returns: The warnings.
+    /// Returns the warnings to log now, in seconds since 1970.
     mutating func take(from configuration: RelayConfiguration, at now: Int64) -> [ExpiryWarning] {
         // Each is read once, because the optimizer of Swift 6.3.1 may fail on two reads of an optional property.
         let (last, list) = (lastTime, lastList)
@@ -34,7 +21,7 @@ struct ExpiryLog {
             return []
         }
         lastTime = now
-        let warnings = configuration.expiryWarnings(at: Date(secondsSince1970: now))
+        let warnings = configuration.expiryWarnings(at: now)
         guard let last, let list, now - list < ExpiryLog.interval else {
             lastList = now
             return warnings

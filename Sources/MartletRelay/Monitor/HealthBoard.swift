@@ -11,7 +11,7 @@ final class HealthBoard: Sendable {
     }
 
     /// The time without a report after which the relay counts as hung.
-    static let lifeSign = Duration.seconds(3)
+    static let reportTimeout = Duration.seconds(3)
 
     /// The problem of a relay that counts as hung.
     static let noAnswer = "the relay's event loop does not answer"
@@ -36,7 +36,7 @@ final class HealthBoard: Sendable {
     }
 
     /// Returns whether the relay's event loop has posted a report within a time.
-    func isAlive(within limit: Duration = lifeSign) -> Bool {
+    func isAlive(within limit: Duration = reportTimeout) -> Bool {
         state.withLock { SuspendingClock.now - $0.reportedAt < limit }
     }
 

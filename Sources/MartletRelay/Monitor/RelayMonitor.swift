@@ -3,53 +3,36 @@ internal import MartletCore
 internal import MartletOutbox
 internal import MartletTransport
 
-/// The part of a relay that observes the others: health, status, metrics, telemetry and periodic maintenance.
+/// The part of a relay that observes the others: health, status, metrics and telemetry.
 ///
 /// It reads the other parts, and none of them waits for it.
 actor RelayMonitor {
     /// The interval between measurements of the event loop's delay.
-    private static let pulse = Duration.milliseconds(250)
+    private static let lagInterval = Duration.milliseconds(250)
     /// The duration of a commit after which the relay counts as not ready, in milliseconds.
     private static let longestCommit: Int64 = 3_000
-    /// The interval between checks of a database that does not answer.
-    private static let outboxCheckInterval = Duration.seconds(1)
-    /// The number of rows that one commit changes, so that other calls need not wait for long.
-    private static let batch = 500
-    /// The maximum number of commits in one run; more than a relay without a backlog needs.
-    private static let batchesPerRun = 20
-    /// The interval between keep-alive comments to event streams, in seconds.
-    private static let secondsBetweenKeepAlives: Int64 = 15
 
     nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
     /// The relay's health, readable from other threads.
     nonisolated let health: HealthBoard
 
     private(set) var context: RelayContext
-    private let server: RelayServer
-    private let intake: Intake
-    private let dispatcher: Dispatcher
-    private let webhooks: WebhookSender
+    nonisolated let server: RelayServer
+    nonisolated let intake: Intake
+    nonisolated let dispatcher: Dispatcher
+    nonisolated let webhooks: WebhookSender
     /// The other relays that share the outbox.
     private var fleet = FleetView()
     private var rates = RecentRates()
     private var reloads: ConfigurationReloads
     private(set) var history = StatusHistory()
-    private var memoryReturn = MemoryReturn(residentBytes: FreedMemory.residentBytes)
-    private var expiryLog = ExpiryLog()
-    private var clockWatch = ClockWatch()
-    /// The origin of the times by the clock that nobody sets; it advances while the machine is suspended.
-    private let clockOrigin = ContinuousClock.now
     private var loopLag = Histogram.times
     private(set) var exports = ExportCounts()
     /// The limit for log lines about exports that failed.
     private var exportThrottle = LogThrottle()
     private var exporter: TelemetryExporter?
     private var isDraining = false
-    private var maintenance: Task<Void, Never>?
-    /// The time of the last check of a database that does not answer.
-    private var outboxCheckedAt = MonotonicTime.zero
 
     init(
         _ context: RelayContext,
@@ -72,20 +55,11 @@ actor RelayMonitor {
     func start(_ exporter: TelemetryExporter?) {
         self.exporter = exporter
         observe()
-        logExpiry()
         if let exporter { Task { await exporter.start() } }
-        maintenance = Task { [weak self] in
-            while !Task.isCancelled {
-                try? await Task.sleep(for: .seconds(1))
-                await self?.runMaintenance()
-            }
-        }
     }
 
-    /// Uses another configuration.
     func use(_ context: RelayContext) {
         self.context = context
-        logExpiry()
         postHealth()
     }
 
@@ -94,21 +68,14 @@ actor RelayMonitor {
         reloads.note(error, at: context.now)
     }
 
-    /// Reports that the relay is shutting down, and ends the maintenance.
+    /// Reports that the relay is shutting down.
     func drain() {
         isDraining = true
         postHealth()
-        maintenance?.cancel()
     }
 
-    /// Exports the remaining telemetry.
     func close() async {
         await exporter?.close(within: .seconds(4))
-    }
-
-    /// Requests and logs a shutdown, on behalf of an operator.
-    func requestShutdown(by caller: String) {
-        context.requestShutdown(by: caller)
     }
 
     // MARK: Health
@@ -137,9 +104,8 @@ actor RelayMonitor {
     private func observe() {
         postHealth()
         noteRates()
-        checkUnreachableOutbox()
-        let due = loop.now.advanced(by: RelayMonitor.pulse)
-        loop.schedule(after: RelayMonitor.pulse) { [weak self] in
+        let due = loop.now.advanced(by: RelayMonitor.lagInterval)
+        loop.schedule(after: RelayMonitor.lagInterval) { [weak self] in
             self?.assumeIsolated { monitor in
                 monitor.loopLag.observe(Double(max(0, monitor.loop.now.nanoseconds - due.nanoseconds)) / 1e9)
                 monitor.observe()
@@ -153,34 +119,8 @@ actor RelayMonitor {
         if rates.wantsTotals(at: now) { rates.note(dispatcher.assumeIsolated { $0.snapshot }.counts.sent, at: now) }
     }
 
-    /// Checks a database that does not answer until it does.
-    ///
-    /// Pushes are refused until then, so this does not wait for the maintenance, whose statements may take long.
-    private func checkUnreachableOutbox() {
-        guard context.outboxHealth.current.isUnreachable, !isDraining,
-            loop.now >= outboxCheckedAt.advanced(by: RelayMonitor.outboxCheckInterval)
-        else { return }
-        outboxCheckedAt = .never
-        Task {
-            await checkOutbox()
-            outboxCheckedAt = loop.now
-        }
-    }
-
-    /// Writes to the outbox if it has not been written for a while or has failed.
-    func checkOutbox() async {
-        guard context.outboxHealth.current.isCheckDue(at: context.now) else { return }
-        do throws(OutboxError) {
-            try await context.outbox.records.setCursor(context.now, of: "health")
-            context.noteOutbox(nil)
-        } catch {
-            context.noteOutbox(error)
-        }
-    }
-
     // MARK: Status
 
-    /// The state of all parts.
     var snapshot: RelaySnapshot {
         RelaySnapshot(
             context: context,
@@ -199,7 +139,6 @@ actor RelayMonitor {
         )
     }
 
-    /// The status in one line.
     var summary: String {
         let snapshot = snapshot
         let sent = snapshot.dispatcher.counts.sent.values.reduce(0, +)
@@ -207,17 +146,11 @@ actor RelayMonitor {
         return "\(state); \(snapshot.dispatcher.inFlight) in flight, \(sent) sent"
     }
 
-    /// The names of the configured apps.
-    var apps: Set<String> { context.configuration.appNames }
-
     /// Returns the status of the relay, with the apps and lanes of some apps.
     func status(of apps: Set<String>) async -> JSONValue {
         let backlog = await backlog()
         return snapshot.status(of: apps, backlog)
     }
-
-    /// Returns the configuration of some apps.
-    func appList(_ names: Set<String>) -> [JSONValue] { snapshot.appList(names) }
 
     /// Returns the lanes of some apps, sorted by app and environment.
     func lanes(of apps: Set<String>) -> [Lane] {
@@ -244,63 +177,32 @@ actor RelayMonitor {
             let condition = await client.client.condition
             conditions.append((lane, client.teamID, condition))
         }
-        return RelayMetrics(snapshot, of: apps, backlog, measures, conditions).sheet
-    }
-
-    // MARK: Maintenance
-
-    /// Runs the maintenance; called once a second.
-    func runMaintenance() async {
-        let now = context.now
-        watchClock(at: now)
-        // Before all else, because the outbox may take long.
-        await intake.finishExpiredStreams(at: now / 1_000)
-        logExpiry(isStart: false)
-        await server.logOmittedRefusals(at: now)
-        await syncFleet()
-        // Other relays pause lanes too, and the outbox may have been unavailable at the start.
-        let state = await dispatcher.snapshot
-        if context.sharedOutbox != nil || !state.knowsPauses { await dispatcher.syncLanes() }
-        await dispatcher.syncOutages()
-        // Only the leader, because several relays would conflict.
-        if state.fleet.isLeader {
-            // Pushes may be due because the clock was set forward, which no timer notices.
-            await dispatcher.actSoon()
-            await endExpired(at: now)
-            await webhooks.callDue()
-        }
-        if now / 1_000 % RelayMonitor.secondsBetweenKeepAlives == 0 { await intake.sendKeepAlive() }
-        if history.wants(at: now) {
-            await takeSample()
-            returnMemory()
-        }
-        await checkOutbox()
-        // A clock that was set ahead by mistake must not delete outcomes, which cannot be undone.
-        if state.fleet.isLeader, clockWatch.isTrusted {
-            await forgetOutcomes(before: now - context.configuration.retention)
-        }
-    }
-
-    /// Warns when the wall clock has jumped.
-    private func watchClock(at now: Int64) {
-        let steady = clockOrigin.duration(to: .now)
-        guard let jump = clockWatch.note(wall: now, steady: steady) else { return }
-        context.log.warning(
-            .clockJumped,
-            [
-                "seconds": .whole(Int64((Double(jump) / 1_000).rounded())),
-                "deletes-outcomes-in-seconds": .whole(ClockWatch.confirmation.components.seconds),
-            ]
+        let metrics = RelayMetrics(
+            snapshot: snapshot,
+            apps: apps,
+            backlog: backlog,
+            measures: measures,
+            conditions: conditions
         )
+        return metrics.sheet
     }
+
+    /// Adds a sample of the lanes to the history.
+    func addSample(_ backlog: [Lane: Backlog]?) {
+        let snapshot = snapshot
+        history.add(snapshot.historySample(backlog), at: snapshot.now)
+    }
+
+    // MARK: Fleet
 
     /// Publishes this relay's data and reads that of the other relays.
-    private func syncFleet() async {
+    func syncFleet() async {
         guard let shared = context.sharedOutbox else { return }
         await shared.fleet.publish(FleetView.text(of: snapshot.ownFacts))
         do throws(OutboxError) {
             fleet.update(try await shared.fleet.nodes(), at: context.now)
-            context.outboxHealth.noteRead(at: context.now)
+            let now = context.now
+            context.outboxHealth.update { $0.noteRead(at: now) }
         } catch {
             context.noteOutbox(error)
         }
@@ -309,46 +211,6 @@ actor RelayMonitor {
                 .duplicateNodeName,
                 ["name": .string(context.configuration.node), "relay": .whole(number)]
             )
-        }
-    }
-
-    /// Ends expired pushes.
-    private func endExpired(at now: Int64) async {
-        for _ in 0..<RelayMonitor.batchesPerRun {
-            let expired = (try? await context.outbox.expire(at: now, limit: RelayMonitor.batch)) ?? []
-            await dispatcher.noteRemoval(of: expired)
-            if expired.count < RelayMonitor.batch { return }
-        }
-    }
-
-    /// Deletes outcomes from before a time.
-    private func forgetOutcomes(before time: Int64) async {
-        for _ in 0..<RelayMonitor.batchesPerRun {
-            let count = (try? await context.outbox.forgetOutcomes(before: time, limit: RelayMonitor.batch)) ?? 0
-            if count < RelayMonitor.batch { return }
-        }
-    }
-
-    private func returnMemory() {
-        guard memoryReturn.isDue(at: FreedMemory.residentBytes) else { return }
-        FreedMemory.returnToSystem()
-        memoryReturn.finished(at: FreedMemory.residentBytes)
-    }
-
-    private func takeSample() async {
-        let backlog = await backlog()
-        if let backlog { await dispatcher.endOutages(without: backlog) }
-        let snapshot = snapshot
-        history.add(snapshot.historySample(backlog), at: snapshot.now)
-    }
-
-    /// Warns of keys and certificates that expire soon or have expired.
-    ///
-    /// - Parameter isStart: Whether to repeat earlier warnings, because the configuration is new.
-    private func logExpiry(isStart: Bool = true) {
-        if isStart { expiryLog = ExpiryLog() }
-        for warning in expiryLog.take(from: context.configuration, at: context.now / 1_000) {
-            context.log.warning(warning.event, warning.fields)
         }
     }
 

@@ -43,7 +43,6 @@ struct RelaySnapshot: Sendable {
         return facts
     }
 
-    /// Returns a sample of each lane for the history.
     func historySample(_ backlog: [Lane: Backlog]?) -> [Lane: StatusHistory.LaneSample] {
         var sample: [Lane: StatusHistory.LaneSample] = [:]
         for lane in dispatcher.lanes.keys {
@@ -78,6 +77,5 @@ extension Dispatcher.LaneReport {
 }
 
 extension RelayConfiguration {
-    /// The names of the apps.
     var appNames: Set<String> { Set(apps.map(\.name)) }
 }

@@ -4,40 +4,31 @@ internal import MartletOutbox
 
 /// The status of the relay as the API returns it.
 extension RelaySnapshot {
-    /// Returns the status, with the apps and lanes of some apps.
-    ///
-    /// - Parameters:
-    ///   - apps: The names of the apps.
-    ///   - backlog: The backlog of each lane that has one; nil while the outbox cannot be read.
-    /// - Returns: The status.
+    /// Returns the status, with the apps and lanes of some apps; without a backlog while the outbox cannot be read.
     func status(of apps: Set<String>, _ backlog: [Lane: Backlog]?) -> JSONValue {
         let lanes = dispatcher.lanes(of: apps).map { lane, report in
             JSONValue.object(members(of: lane, report, backlog))
         }
-        let status: [JSONValue.Member?] = [
-            .init("version", .string(MartletVersion.current)),
-            .init("state", .string(isDraining ? "draining" : store.problem == nil ? "ok" : "not-storing")),
-            .init("started-at", .whole(context.startedAt)), .init("now", .whole(now)),
-            .init("storage", .object(storageMembers)),
-            .init("problems", .array(problems(apps))),
-            .init("connections", .whole(server.connections)),
-            .init("apps", .array(appList(apps))),
-            .init("nodes", .array(nodeList(apps))),
-            fleet.outdatedSince(at: now).map { .init("nodes-outdated-since", .whole($0)) },
-            .init("lanes", .array(lanes)),
-        ]
-        return .object(status.compactMap(\.self))
+        return .members([
+            "version": .string(MartletVersion.current),
+            "state": .string(isDraining ? "draining" : store.problem == nil ? "ok" : "not-storing"),
+            "started-at": .whole(context.startedAt), "now": .whole(now), "storage": storage,
+            "problems": .array(problems(apps)), "connections": .whole(server.connections),
+            "apps": .array(appList(apps)), "nodes": .array(nodeList(apps)),
+            "nodes-outdated-since": fleet.outdatedSince(at: now).map { .whole($0) }, "lanes": .array(lanes),
+        ])
     }
 
     /// Returns the problems that an operator has to fix, except those of storage and of lanes.
     private func problems(_ apps: Set<String>) -> [JSONValue] {
         var list: [JSONValue] = []
         func add(_ kind: String, app: String? = nil, _ text: String, since: Int64, error: String, action: String) {
-            let members: [JSONValue.Member?] = [
-                .init("kind", .string(kind)), app.map { .init("app", .string($0)) }, .init("problem", .string(text)),
-                .init("since", .whole(since)), .init("error", .string(error)), .init("action", .string(action)),
-            ]
-            list.append(.object(members.compactMap(\.self)))
+            list.append(
+                .members([
+                    "kind": .string(kind), "app": app.map { .string($0) }, "problem": .string(text),
+                    "since": .whole(since), "error": .string(error), "action": .string(action),
+                ])
+            )
         }
         if let rejection = reloads.rejection {
             // The error may name apps that the key is not for.
@@ -69,14 +60,11 @@ extension RelaySnapshot {
     /// Returns the configuration of some apps.
     func appList(_ names: Set<String>) -> [JSONValue] {
         context.configuration.apps.filter { names.contains($0.name) }.map { app in
-            let members: [JSONValue.Member?] = [
-                .init("name", .string(app.name)),
-                .init("bundle-ids", .array(app.bundleIDs.map(JSONValue.string))),
-                .init("environments", .array(app.environments.map { .string($0.rawValue) })),
-                .init("team-id", .string(app.key.teamID)), .init("key-id", .string(app.key.keyID)),
-                app.rate.map { .init("rate", .whole($0)) },
-            ]
-            return .object(members.compactMap(\.self))
+            .members([
+                "name": .string(app.name), "bundle-ids": .strings(app.bundleIDs),
+                "environments": .strings(app.environments.map(\.rawValue)), "team-id": .string(app.key.teamID),
+                "key-id": .string(app.key.keyID), "rate": .whole(app.rate),
+            ])
         }
     }
 
@@ -97,18 +85,16 @@ extension RelaySnapshot {
         }
     }
 
-    private var storageMembers: [JSONValue.Member] {
+    private var storage: JSONValue {
         let configuration = context.configuration
         let isShared = context.sharedOutbox != nil
-        let members: [JSONValue.Member?] = [
-            .init("place", .string("\(configuration.data)")),
-            isShared ? nil : .init("durability", .string(configuration.outbox.durability.rawValue)),
-            .init("limit", .whole(configuration.outbox.limit)),
-            store.problem.map { .init("problem", .string($0)) },
-            store.problemSince.map { .init("since", .whole($0)) },
-            store.problemKind.map { .init("action", .string($0.action(at: configuration.data))) },
-        ]
-        return members.compactMap(\.self)
+        return .members([
+            "place": .string("\(configuration.data)"),
+            "durability": isShared ? nil : .string(configuration.outbox.durability.rawValue),
+            "limit": .whole(configuration.outbox.limit), "problem": store.problem.map { .string($0) },
+            "since": .whole(store.problemSince),
+            "action": store.problemKind.map { .string($0.action(at: configuration.data)) },
+        ])
     }
 
     private func members(
@@ -118,6 +104,9 @@ extension RelaySnapshot {
     ) -> [JSONValue.Member] {
         let (problem, pause) = (report.problem, report.pause)
         let facts = facts(of: lane)
+        // The result of the last attempt after which this relay sends a push again, while one waits for that.
+        let isRetrying = (backlog?[lane]?.retrying ?? 0) > 0
+        let retryReason = isRetrying ? dispatcher.counts.lastRetries[lane] : nil
         let members: [JSONValue.Member?] = [
             .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
             backlog.map { .init("backlog", .whole($0[lane]?.count ?? 0)) },
@@ -125,18 +114,12 @@ extension RelaySnapshot {
             backlog?[lane]?.oldest.map { .init("oldest-seconds", .whole(max(0, now - $0) / 1_000)) },
             backlog.map { .init("retrying", .whole($0[lane]?.retrying ?? 0)) },
             backlog?[lane]?.oldestRetry.map { .init("retrying-since", .whole($0)) },
-            retryReason(in: lane, backlog).map { .init("retry-reason", .string($0)) },
+            retryReason.map { .init("retry-reason", .string($0)) },
             .init("state", .string(pause != nil ? "paused" : problem != nil ? "down" : "ok")),
             pause.map { .init("manual-pause", $0.json) }, problem.map { .init("reason", .string($0.reason)) },
             problem.map { .init("since", .whole($0.since)) },
             problem.flatMap(\.nextTry).map { .init("paused-until", .whole($0)) },
         ]
         return members.compactMap(\.self) + facts.members
-    }
-
-    /// Returns the result of the last attempt after which this relay sends a push again; nil while none waits for that.
-    private func retryReason(in lane: Lane, _ backlog: [Lane: Backlog]?) -> String? {
-        guard let entry = backlog?[lane], entry.retrying > 0 else { return nil }
-        return dispatcher.counts.lastRetries[lane]
     }
 }

@@ -2,7 +2,6 @@
 struct StandingProblem: Sendable, Hashable {
     /// The time of the first error, in milliseconds since 1970.
     let since: Int64
-    /// The last error.
     let error: String
 
     /// Creates the problem after another error; `earlier` is the problem before, nil for none.

@@ -8,7 +8,6 @@ struct StatusHistory {
     /// The number of stored samples: those of one hour.
     private static let storedLimit = 360
 
-    /// A sample of one lane.
     struct LaneSample: Hashable {
         /// The number of pushes that have not ended; nil when the outbox could not be read.
         var backlog: Int?
@@ -25,7 +24,6 @@ struct StatusHistory {
 
     private var samples: [Sample] = []
 
-    /// Returns whether a sample is due.
     func wants(at now: Int64) -> Bool {
         samples.last.map { !(0..<StatusHistory.interval * 1_000).contains(now - $0.time) } ?? true
     }
@@ -55,11 +53,9 @@ struct StatusHistory {
         let time = Double(max(1, sample.time - (earlier?.time ?? 0)))
         // To a tenth. The sum over several relays may decrease, which counts as 0.
         let rate = (Double(max(0, figures.sent - before)) * 10_000 / time).rounded() / 10
-        let members: [JSONValue.Member?] = [
-            figures.backlog.map { .init("backlog", .whole($0)) },
-            figures.oldest.map { .init("oldest-seconds", .whole($0)) },
-            JSONNumber(rate).map { .init("sent-per-second", .number($0)) },
-        ]
-        return .object(members.compactMap(\.self))
+        return .members([
+            "backlog": figures.backlog.map { .whole($0) }, "oldest-seconds": figures.oldest.map { .whole($0) },
+            "sent-per-second": JSONNumber(rate).map { .number($0) },
+        ])
     }
 }

@@ -2,7 +2,6 @@ internal import MartletOutbox
 
 /// The health of the outbox, as the results of its use show it: a value without a clock.
 struct StoreHealth: Sendable {
-    /// A change that is logged.
     enum Change: Equatable {
         /// The outbox has failed since a time in milliseconds since 1970; with the number of failures that were not
         /// logged before.
@@ -38,9 +37,7 @@ struct StoreHealth: Sendable {
         return OutboxError(isDamaged ? .damaged : .unreachable, problem ?? "")
     }
 
-    /// Records the result of a write; nil for a success.
-    ///
-    /// - Returns: The change to log; nil for none.
+    /// Records the result of a write, nil for a success, and returns the change to log.
     mutating func note(_ error: OutboxError?, at now: Int64) -> Change? {
         triedAt = now
         guard let error else {

@@ -6,27 +6,18 @@ internal import MartletTransport
 
 /// The value of `x-martlet-state`, which each answer over the APNs protocol has.
 ///
-/// The status alone does not distinguish a push that Apple accepted from one that the relay stored.
+/// The status alone does not distinguish a push that Apple accepted from one that the relay stored. The article
+/// <doc:RunTheRelay> has the meaning of each value.
 enum AnswerState: String, CaseIterable {
-    /// The relay stored the push and will send it, or send it again after an error of Apple.
     case accepted
-    /// Apple accepted the push.
     case delivered
-    /// Apple refused the push, with the status and the reason of the answer.
     case refused
-    /// The push expired before Apple accepted it.
     case expired
-    /// The push was cancelled.
     case cancelled
-    /// The relay abandoned the push after too many attempts.
     case dead
-    /// The relay stored nothing, since Apple has reported the device token as unregistered before.
     case suppressed
-    /// The relay rejected the request and stored nothing. Apple was not asked.
     case rejected
-    /// The answer is Apple's, to a request about channels, of which the relay stores nothing.
     case forwarded
-    /// A request about channels was sent to Apple and not answered: it may have had its effect.
     case unknown
 
     static let field = "x-martlet-state"

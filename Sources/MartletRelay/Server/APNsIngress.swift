@@ -12,7 +12,7 @@ struct APNsIngress {
         /// The request is rejected, as by Apple.
         case refused(Reason)
         /// The request is for an app that the caller has no right to, or that the relay does not serve.
-        case foreign(Reason, bundle: String)
+        case notPermitted(Reason, bundle: String)
         /// The request is a push to be stored.
         case push(OutboxPush)
         /// The request is about channels and is forwarded to Apple.
@@ -22,15 +22,7 @@ struct APNsIngress {
     let callers: Callers
     let environment: PushEnvironment
 
-    /// Decides about a request of a known caller.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - caller: The caller.
-    ///   - id: The identifier of a push without one.
-    ///   - now: The time in milliseconds since 1970.
-    ///   - hasLane: Returns whether a lane exists.
-    /// - Returns: The decision.
+    /// Decides about a request of a known caller; the identifier is for a push without one.
     func verdict(
         on request: APNsRequest,
         from caller: Callers.Caller,
@@ -54,17 +46,17 @@ struct APNsIngress {
             }
             let bundle = Topic(request.headers.topic ?? "").bundleIdentifier
             guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else {
-                return .foreign(.topicDisallowed, bundle: bundle)
+                return .notPermitted(.topicDisallowed, bundle: bundle)
             }
-            return keep(request, .device(token), in: lane, id: id, at: now)
+            return push(request, .device(token), in: lane, id: id, at: now)
         case .broadcast(let app):
             let bundle = String(app)
             if let reason = broadcastProblem(request, bundle) { return .refused(reason) }
             let channel = ChannelID(request.channelID ?? "")
             guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else {
-                return .foreign(.topicMismatch, bundle: bundle)
+                return .notPermitted(.topicMismatch, bundle: bundle)
             }
-            return keep(request, .channel(channel, bundle: bundle), in: lane, id: id, at: now)
+            return push(request, .channel(channel, bundle: bundle), in: lane, id: id, at: now)
         case .channels(let app), .allChannels(let app):
             let isList = if case .allChannels = target { true } else { false }
             let bundle = String(app)
@@ -73,7 +65,7 @@ struct APNsIngress {
                 return .refused(reason)
             }
             guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else {
-                return .foreign(.topicMismatch, bundle: bundle)
+                return .notPermitted(.topicMismatch, bundle: bundle)
             }
             guard caller.maySendAboutChannels(request.method) else { return .refused(.invalidProviderToken) }
             return .channels(lane, bundle: bundle, isList: isList)
@@ -95,7 +87,8 @@ struct APNsIngress {
         return hasLane(lane) ? lane : nil
     }
 
-    private func keep(
+    /// Returns the push to store, or the refusal of an identifier that is not a UUID.
+    private func push(
         _ request: APNsRequest,
         _ destination: PushDestination,
         in lane: Lane,
@@ -118,37 +111,11 @@ struct APNsIngress {
                 destination: destination,
                 headers: headers,
                 payload: request.body,
-                expiresAt: PushAdmission.end(headers.expiration, at: now),
-                orderKey: PushAdmission.orderKey(destination, headers),
+                expiresAt: headers.expiry(at: now),
+                orderKey: headers.orderKey(for: destination),
                 traceParent: request.traceParent.flatMap(TraceContext.init)?.text
             )
         )
-    }
-}
-
-/// The values that are stored with a push, derived from its headers.
-enum PushAdmission {
-    /// The time for which the relay tries to send a push that Apple attempts to deliver only once, in milliseconds.
-    private static let attemptOnceTime: Int64 = 60_000
-
-    /// Returns the time when a push expires, by the text of `apns-expiration`; nil for never.
-    ///
-    /// Apple attempts to deliver a push with a past expiration once. The relay tries to send such a push for a minute.
-    static func end(_ expiration: String?, at now: Int64) -> Int64? {
-        guard let seconds = expiration.flatMap({ Int64($0) }) else { return nil }
-        let (milliseconds, isTooMuch) = seconds.multipliedReportingOverflow(by: 1_000)
-        let end = isTooMuch ? (seconds < 0 ? .min : .max) : milliseconds
-        return max(end, now + attemptOnceTime)
-    }
-
-    /// Returns the order key of a push, by its activity, its channel or its collapse identifier; nil without any.
-    static func orderKey(_ destination: PushDestination, _ headers: PushHeaders) -> String? {
-        switch destination {
-        case .channel(let channel, let bundle): return "channel \(bundle) \(channel)"
-        case .device(let token):
-            if headers.pushType == PushType.liveActivity.rawValue { return "activity \(token.hex)" }
-            return headers.collapseID.map { "collapse \(token.hex) \($0)" }
-        }
     }
 }
 

@@ -15,7 +15,7 @@ struct CallerRefusal: Error, Equatable {
         case wrongSignature = "wrong signature"
         case expired = "expired"
         case tooFarAhead = "issued too far ahead"
-        case foreignTopic = "topic of another app"
+        case topicOfAnotherApp = "topic of another app"
     }
 
     var cause: Cause
@@ -34,8 +34,8 @@ struct CallerRefusal: Error, Equatable {
     var message: String {
         guard let caller else { return "authorization must be bearer and a key of this relay" }
         guard let expiredAt else { return "the provider token of \(caller) has expired, or was issued in the future" }
-        let (time, isTooMuch) = expiredAt.multipliedReportingOverflow(by: 1_000)
-        let since = isTooMuch ? "" : " at \(Timestamp.text(time))"
+        let (time, overflows) = expiredAt.multipliedReportingOverflow(by: 1_000)
+        let since = overflows ? "" : " at \(Timestamp.text(time))"
         return "the key of the caller \(caller) expired\(since): use another key"
     }
 }

@@ -7,7 +7,6 @@ internal import MartletTransport
 /// A caller identifies itself with an API key of the relay, a provider token signed with an app's signing key, or a
 /// client certificate.
 struct Callers: Sendable {
-    /// A caller.
     struct Caller: Sendable, Hashable {
         /// The name for operators.
         var name: String
@@ -34,8 +33,8 @@ struct Callers: Sendable {
             if let expiresAt, now >= expiresAt { return .expiredProviderToken }
             guard let tokenIssuedAt else { return nil }
             // The time of issue comes from outside and may be any number.
-            let (age, isTooMuch) = now.subtractingReportingOverflow(tokenIssuedAt)
-            if isTooMuch { return tokenIssuedAt < 0 ? .expiredProviderToken : .invalidProviderToken }
+            let (age, overflows) = now.subtractingReportingOverflow(tokenIssuedAt)
+            if overflows { return tokenIssuedAt < 0 ? .expiredProviderToken : .invalidProviderToken }
             if age < -Caller.longestLead { return .invalidProviderToken }
             return age > ProviderToken.maximumAgeInSeconds ? .expiredProviderToken : nil
         }
@@ -87,7 +86,6 @@ struct Callers: Sendable {
     /// Returns the app of a bundle identifier; nil for an unknown one.
     func app(ofBundle bundle: String) -> String? { appsByBundleID[bundle] }
 
-    /// The apps of each caller, by its name.
     var appsByCaller: [String: Set<String>] {
         var apps: [String: Set<String>] = [:]
         for caller in configured { apps[caller.name] = caller.apps }

@@ -2,10 +2,7 @@
 struct RefusalLog {
     private var throttles: [CallerRefusal.Cause: LogThrottle] = [:]
 
-    /// Decides about the line of a refusal.
-    ///
-    /// - Returns: The number of lines with the cause that were omitted since the last one; nil when this one is to be
-    ///   omitted, too.
+    /// Returns the number of lines with the cause that were omitted since the last; nil when this one is to be omitted.
     mutating func take(_ cause: CallerRefusal.Cause, at now: Int64) -> Int? {
         throttles[cause, default: LogThrottle()].take(at: now)
     }

@@ -17,7 +17,6 @@ final class RelayConnection {
         certificate = client.certificate
     }
 
-    /// The address of the client.
     var peer: String { client.peer }
 
     /// Returns the caller of a request, and whether the credentials are others than those of the last request.
@@ -44,8 +43,8 @@ final class RelayConnection {
 
     /// Forgets the caller, because the configuration has changed.
     ///
-    /// - Parameter haveAuthoritiesChanged: Whether other authorities issue certificates now. A client with a
-    ///   certificate then has to connect again, because a certificate is verified in the handshake.
+    /// A client with a certificate has to connect again if other authorities issue certificates now, because a
+    /// certificate is verified in the handshake.
     func forgetCaller(haveAuthoritiesChanged: Bool) {
         lookup = nil
         guard haveAuthoritiesChanged, certificate != nil else { return }

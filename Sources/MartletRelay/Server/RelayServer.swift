@@ -22,7 +22,6 @@ actor RelayServer {
     static let longestBody = 256 << 10
 
     nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private(set) var context: RelayContext
@@ -64,15 +63,11 @@ actor RelayServer {
         openLanes = context.configuration.lanes
     }
 
-    /// The current state.
     var snapshot: Snapshot { Snapshot(counts: counts, connections: connections.count, callers: callers) }
 
     // MARK: Listeners
 
-    /// Starts to listen on the addresses of the configuration.
-    ///
-    /// - Parameter api: The JSON API.
-    /// - Throws: ``RelayError`` with the setting of the address that cannot be used.
+    /// Starts to listen on the addresses of the configuration; the error has the setting of one that cannot be used.
     func listen(for api: RelayAPI) throws(RelayError) {
         self.api = api
         let configuration = context.configuration
@@ -136,9 +131,7 @@ actor RelayServer {
         context.log.info(.listening, ["address": .string("\(address)"), "for": .string(name)])
     }
 
-    /// Accepts no more connections and pushes over the APNs protocol.
-    ///
-    /// - Parameter limit: The maximum time for the requests under way.
+    /// Accepts no more connections and pushes over the APNs protocol, and limits the time for requests under way.
     func drain(within limit: Duration) {
         isDraining = true
         for listener in listeners { listener.close(grace: limit) {} }
@@ -152,12 +145,7 @@ actor RelayServer {
         listeners = []
     }
 
-    /// Uses another configuration.
-    ///
-    /// - Parameters:
-    ///   - context: The context with the configuration.
-    ///   - callers: The callers of the configuration.
-    ///   - tls: The TLS settings of connections that are accepted from now on; nil without TLS.
+    /// Uses another configuration; its TLS settings are for connections that are accepted from now on.
     func use(_ context: RelayContext, _ callers: Callers, _ tls: TLSContext?) {
         let authorities = self.context.configuration.clientAuthorities
         self.context = context
@@ -172,9 +160,6 @@ actor RelayServer {
     }
 
     // MARK: Callers
-
-    /// Whether requests that need the scope `manage` are answered over the listeners of the APNs protocol.
-    var managesOverListeners: Bool { context.configuration.managesOverListeners }
 
     /// Returns the caller of a request to the JSON API; called before the body has arrived, without the event loop.
     ///
@@ -221,12 +206,7 @@ actor RelayServer {
 
     /// Counts an answered request to the JSON API, without waiting for the event loop, which may be stuck.
     ///
-    /// - Parameters:
-    ///   - method: The HTTP method.
-    ///   - route: The path without identifiers.
-    ///   - status: The HTTP status.
-    ///   - start: The time at which the request was read.
-    ///   - caller: The name of the caller; nil for a request that needs none.
+    /// The route is the path without identifiers; a request that needs no caller has none.
     nonisolated func noteAnswer(
         _ method: String,
         _ route: String,
@@ -238,11 +218,6 @@ actor RelayServer {
         loop.execute { [weak self] in
             self?.assumeIsolated { $0.counts.answered(method, route, status: status, time, by: caller) }
         }
-    }
-
-    /// Writes an audit entry to the log.
-    func audit(_ entry: AuditEntry) {
-        context.log.audit(entry)
     }
 
     /// Counts and logs a client whose TLS handshake failed, for instance because it does not trust the certificate.

@@ -36,24 +36,15 @@ struct ServerCounts: Sendable {
     /// Connections with an unusual provider token, by its deviation from Apple's documentation.
     private(set) var unusualTokens: [ProviderTokenDeviation: Int] = [:]
 
-    /// Returns the number of requests of a caller with an outcome.
     func requests(of caller: String, _ outcome: Outcome) -> Int { outcomes[outcome]?.count(of: caller) ?? 0 }
 
-    /// Counts an answered request.
-    ///
-    /// - Parameters:
-    ///   - method: The HTTP method.
-    ///   - route: The path without identifiers.
-    ///   - status: The HTTP status.
-    ///   - time: The duration of the request.
-    ///   - caller: The name of the caller; nil for a request that needs none.
+    /// Counts an answered request; the route is the path without identifiers, and the caller nil if none is needed.
     mutating func answered(_ method: String, _ route: String, status: Int, _ time: Duration, by caller: String?) {
         if let caller { outcomes[Outcome(status: status), default: CallerCounter()].add(1, for: caller) }
         let method = ServerCounts.methods.contains(method) ? method : "_OTHER"
         requests[Request(route: route, method: method, status: status), default: .times].observe(time)
     }
 
-    /// Counts a connection with an unusual provider token.
     mutating func unusualToken(_ deviations: [ProviderTokenDeviation]) {
         for deviation in deviations { unusualTokens[deviation, default: 0] += 1 }
     }

@@ -41,7 +41,6 @@ struct ExportSchedule {
     enum Verdict: Equatable {
         /// The export was accepted, at least in part.
         case taken
-        /// The export is to be repeated.
         case again(after: Int64)
         /// The export is dropped, and the next one has to wait.
         case abandoned(after: Int64)
@@ -51,7 +50,7 @@ struct ExportSchedule {
     static let longestRetry: Int64 = 300_000
     /// The statuses of temporary failures.
     private static let passing: Set = [429, 502, 503, 504]
-    private static let longestPause: Int64 = 60_000
+    private static let backoff = Backoff(first: 1_000, longest: 60_000)
 
     private var failures = 0
     private var failingSince: Int64?
@@ -67,7 +66,7 @@ struct ExportSchedule {
             return (200..<300).contains(status) ? .taken : .abandoned(after: 0)
         }
         let since = failingSince ?? now
-        let usual = min(1_000 << Int64(min(failures, 6)), ExportSchedule.longestPause)
+        let usual = ExportSchedule.backoff.wait(after: failures)
         // Spreads the exports of many relays whose collector failed.
         let pause = max(0, answer.retryAfter ?? usual) + Int64.random(in: 0...usual / 4, using: &generator)
         failures += 1

@@ -20,15 +20,13 @@ enum OTLP {
     private static func json(_ span: Span) -> JSONValue {
         var attributes = span.attributes
         if let error = span.error { attributes.append(Attribute("error.type", error)) }
-        let members: [JSONValue.Member?] = [
-            .init("traceId", .string(span.context.traceID)), .init("spanId", .string(span.context.spanID)),
-            span.parentID.map { .init("parentSpanId", .string($0)) },
-            .init("flags", 1), .init("name", .string(span.name)), .init("kind", .whole(span.kind.rawValue)),
-            .init("startTimeUnixNano", nanoseconds(span.start)), .init("endTimeUnixNano", nanoseconds(span.end)),
-            .init("attributes", json(attributes)),
-            span.error.map { .init("status", ["code": failed, "message": .string($0)]) },
-        ]
-        return .object(members.compactMap(\.self))
+        return .members([
+            "traceId": .string(span.context.traceID), "spanId": .string(span.context.spanID),
+            "parentSpanId": span.parentID.map { .string($0) }, "flags": 1, "name": .string(span.name),
+            "kind": .whole(span.kind.rawValue), "startTimeUnixNano": nanoseconds(span.start),
+            "endTimeUnixNano": nanoseconds(span.end), "attributes": json(attributes),
+            "status": span.error.map { ["code": failed, "message": .string($0)] },
+        ])
     }
 
     private static func json(_ attributes: [Attribute]) -> JSONValue {

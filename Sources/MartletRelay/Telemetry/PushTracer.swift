@@ -27,12 +27,7 @@ struct PushTracer {
         generator = SplitMix64(state: seed)
     }
 
-    /// Begins the span of a push that has arrived.
-    ///
-    /// - Parameters:
-    ///   - push: The push, whose trace context is set to the new span.
-    ///   - time: The time.
-    /// - Returns: The value to pass to ``stored(_:_:at:)``; nil for a push that is not sampled.
+    /// Begins the span of a push that has arrived, and sets its trace context; returns nil if it is not sampled.
     mutating func arrived(_ push: inout OutboxPush, at time: Int64) -> Arrival? {
         let caller = push.traceParent.flatMap(TraceContext.init)
         if let caller, !caller.isSampled { return nil }
@@ -70,14 +65,7 @@ struct PushTracer {
         add(span)
     }
 
-    /// Records the span of an attempt to send a push.
-    ///
-    /// - Parameters:
-    ///   - push: The push.
-    ///   - result: The result of the attempt.
-    ///   - server: The host that it was sent to.
-    ///   - duration: The duration in microseconds.
-    ///   - time: The time.
+    /// Records the span of an attempt to send a push to a host, which took this time in microseconds.
     mutating func sent(
         _ push: ClaimedPush,
         _ result: SendResult,

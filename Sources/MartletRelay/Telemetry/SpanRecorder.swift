@@ -1,6 +1,5 @@
 internal import Martlet
 internal import MartletCore
-internal import MartletOutbox
 internal import MartletTransport
 internal import Synchronization
 
@@ -15,33 +14,9 @@ final class SpanRecorder: Sendable {
         self.clock = clock
     }
 
-    /// The number of spans that were dropped because the buffer was full.
-    var dropped: Int { tracer.withLock { $0.dropped } }
-
-    /// Begins the span of a push that has arrived.
-    ///
-    /// - Returns: The push with the trace context of the span, and the value to pass to ``stored(_:_:)``; nil for a
-    ///   push that is not sampled.
-    func arrived(_ push: OutboxPush) -> (push: OutboxPush, arrival: PushTracer.Arrival?) {
+    /// Calls a body with the tracer and the time in microseconds since 1970.
+    func record<Result>(_ body: (inout PushTracer, _ time: Int64) -> Result) -> Result {
         let time = clock.microsecondsSince1970()
-        return tracer.withLock { tracer in
-            var push = push
-            let arrival = tracer.arrived(&push, at: time)
-            return (push, arrival)
-        }
+        return tracer.withLock { tracer in body(&tracer, time) }
     }
-
-    func stored(_ arrival: PushTracer.Arrival, _ answer: Result<Acceptance, OutboxError>) {
-        let time = clock.microsecondsSince1970()
-        tracer.withLock { $0.stored(arrival, answer, at: time) }
-    }
-
-    /// Records the span of an attempt to send a push, which took this time in microseconds.
-    func sent(_ push: ClaimedPush, _ result: SendResult, to server: String, took duration: Int64) {
-        let time = clock.microsecondsSince1970()
-        tracer.withLock { $0.sent(push, result, to: server, took: duration, at: time) }
-    }
-
-    /// Removes and returns the oldest spans.
-    func take(_ limit: Int) -> [Span] { tracer.withLock { $0.take(limit) } }
 }

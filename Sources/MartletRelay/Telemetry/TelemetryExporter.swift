@@ -11,7 +11,6 @@ actor TelemetryExporter {
     private static let pause: Int64 = 1_000
 
     private nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private let settings: TelemetrySettings
@@ -24,12 +23,8 @@ actor TelemetryExporter {
     /// The spans that the collector has not accepted yet.
     private var spans: [Span] = []
 
-    /// Creates an exporter that is idle until ``start()``.
+    /// Creates an exporter that is idle until ``start()``; the monitor counts the exports.
     ///
-    /// - Parameters:
-    ///   - settings: The settings of the collector.
-    ///   - context: The clock, and the spans to export.
-    ///   - monitor: The monitor, which counts the exports.
     /// - Throws: ``RelayError`` when TLS cannot be set up with the settings.
     init(
         _ settings: TelemetrySettings,
@@ -71,14 +66,16 @@ actor TelemetryExporter {
     /// Spans that are being sent at this moment may be sent twice.
     func close(within limit: Duration) async {
         worker?.cancel()
-        spans += context.spans?.take(PushTracer.limit) ?? []
+        spans += context.spans?.record { tracer, _ in tracer.take(PushTracer.limit) } ?? []
         if !spans.isEmpty { _ = await post(spans, within: min(limit, settings.timeout)) }
     }
 
     private func exportSpans() async {
         var schedule = ExportSchedule()
         while !Task.isCancelled {
-            if spans.isEmpty { spans = context.spans?.take(TelemetryExporter.batch) ?? [] }
+            if spans.isEmpty {
+                spans = context.spans?.record { tracer, _ in tracer.take(TelemetryExporter.batch) } ?? []
+            }
             guard !spans.isEmpty, let monitor else {
                 await rest(TelemetryExporter.pause)
                 continue

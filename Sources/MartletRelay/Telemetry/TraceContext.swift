@@ -9,6 +9,11 @@ struct TraceContext: Hashable {
     /// The sampled flag: whether the caller may have recorded the trace.
     let isSampled: Bool
 
+    /// The value of `traceparent`.
+    var text: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
+}
+
+extension TraceContext {
     /// Reads the value of `traceparent`; nil for an invalid one.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
@@ -21,13 +26,4 @@ struct TraceContext: Hashable {
         spanID = parts[2].lowercased()
         isSampled = UInt8(parts[3], radix: 16).map { $0 & 1 == 1 } ?? false
     }
-
-    init(traceID: String, spanID: String, isSampled: Bool) {
-        self.traceID = traceID
-        self.spanID = spanID
-        self.isSampled = isSampled
-    }
-
-    /// The value of `traceparent`.
-    var text: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 }

@@ -1,5 +1,4 @@
 internal import MartletCore
-internal import MartletOutbox
 internal import MartletTransport
 
 #if canImport(FoundationEssentials)
@@ -8,19 +7,20 @@ internal import MartletTransport
     internal import Foundation
 #endif
 
-/// A webhook that receives an app's unregistered tokens, by Standard Webhooks (https://www.standardwebhooks.com).
+/// The configuration of a webhook that receives an app's unregistered tokens.
 package struct Webhook: Sendable {
-    /// The address to call.
-    private let address: WebAddress
-    private let tls: TLSContext?
-    private let allowsPrivateAddresses: Bool
-    private let secret: [UInt8]
+    let address: WebAddress
+    /// The TLS settings; nil for `http://`.
+    let tls: TLSContext?
+    let allowsPrivateAddresses: Bool
+    /// The key that signs reports.
+    let secret: [UInt8]
 
     /// The URL without its query, which may contain a secret.
     package var url: String { "\(address)" }
 
     /// Whether the URL has an address of a private network, which the webhook may not call.
-    var isOutOfReach: Bool {
+    var hasPrivateAddress: Bool {
         guard !allowsPrivateAddresses else { return false }
         return address.host == "localhost" || SocketAddress(literal: address.host, port: 0)?.isPublic == false
     }
@@ -56,64 +56,6 @@ package struct Webhook: Sendable {
             throw RelayError("\(error)")
         }
     }
-
-    /// Reports unregistered tokens.
-    ///
-    /// - Parameters:
-    ///   - tokens: The tokens, at least one.
-    ///   - app: The app.
-    ///   - now: The time in milliseconds since 1970.
-    ///   - loop: The event loop of the connection.
-    /// - Throws: ``RelayError`` when the receiver has not accepted the report; it contains the status or the error, but
-    ///   neither the query of the URL nor the secret.
-    func report(_ tokens: [UnregisteredToken], of app: String, at now: Int64, on loop: EventLoop)
-        async throws(RelayError)
-    {
-        let body = Webhook.body(tokens, of: app, at: now)
-        // Repeated reports of the same tokens have the same identifier.
-        let id = "dead-tokens.\(app).\(tokens.last?.cursor ?? 0)"
-        let fields: HTTPFields
-        do throws(CryptographyError) {
-            fields = try signed(body, id: id, at: now / 1_000)
-        } catch {
-            throw RelayError("the report cannot be signed: \(error)")
-        }
-        let allowsAll = allowsPrivateAddresses
-        var call = HTTP1Call(host: address.host, port: address.port, tls: tls) { allowsAll || $0.isPublic }
-        // The status is the answer; the body may have no end.
-        call.readsBody = false
-        let answer: HTTPResponse
-        do throws(TransportError) {
-            answer = try await call.send(
-                "POST",
-                address.path,
-                fields: fields,
-                body: body,
-                within: .seconds(20),
-                on: loop
-            )
-        } catch {
-            throw RelayError("\(error)")
-        }
-        guard (200..<300).contains(answer.status) else { throw RelayError("the answer was status \(answer.status)") }
-    }
-
-    /// Returns the fields of a signed report: its identifier, its time and its signature.
-    func signed(_ body: [UInt8], id: String, at seconds: Int64) throws(CryptographyError) -> HTTPFields {
-        let code = try SHA256.authenticationCode(of: Array("\(id).\(seconds).".utf8) + body, key: secret)
-        return [
-            "content-type": "application/json", "webhook-id": id, "webhook-timestamp": String(seconds),
-            "webhook-signature": "v1," + Data(code).base64EncodedString(),
-        ]
-    }
-
-    private static func body(_ tokens: [UnregisteredToken], of app: String, at now: Int64) -> [UInt8] {
-        let report: JSONValue = [
-            "type": "tokens.dead", "timestamp": .number(JSONNumber(now)),
-            "data": ["app": .string(app), "dead-tokens": .array(tokens.map(\.json))],
-        ]
-        return report.encoded()
-    }
 }
 
 extension Webhook: ConfigurationPart {
@@ -126,13 +68,11 @@ extension Webhook: ConfigurationPart {
     private static let allowPrivate = SettingKey("allow-private", .flag, .value(false), .reload)
         .help("whether private and loopback addresses may be called, and `http://`")
 
-    /// The settings of a webhook.
     static let settings: [Setting<Self>] = [
         Setting(separate: url), Setting(separate: secretFile), Setting(separate: authorities),
         Setting(separate: allowPrivate),
     ]
 
-    /// Reads a webhook.
     init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError) {
         let secret = try Self.secretFile.value(in: object, places).filter { !$0.isWhitespace }
         let authorities = try Self.authorities.valueIfPresent(in: object, places)

@@ -1,6 +1,6 @@
 /// The schedule of a webhook's calls: a value without a clock.
 struct WebhookSchedule {
-    private static let longestPause: Int64 = 3_600_000
+    private static let backoff = Backoff(first: 5_000, longest: 3_600_000)
 
     private var failures = 0
     private var nextTime = Int64.min
@@ -9,15 +9,15 @@ struct WebhookSchedule {
     /// Returns whether to call the webhook now, and marks the call as under way.
     mutating func mayCall(at now: Int64) -> Bool {
         // A clock that was set back must not delay the next call for longer.
-        guard !isUnderWay, now >= nextTime || now < nextTime - WebhookSchedule.longestPause else { return false }
+        guard !isUnderWay, now >= nextTime || now < nextTime - WebhookSchedule.backoff.longest else { return false }
         isUnderWay = true
         return true
     }
 
     /// Notes the end of a call, or that there was nothing to report.
-    mutating func ended(wasTaken: Bool, at now: Int64) {
+    mutating func ended(succeeded: Bool, at now: Int64) {
         isUnderWay = false
-        failures = wasTaken ? 0 : failures + 1
-        nextTime = wasTaken ? now : now + min(5_000 << Int64(min(failures - 1, 12)), WebhookSchedule.longestPause)
+        nextTime = succeeded ? now : now + WebhookSchedule.backoff.wait(after: failures)
+        failures = succeeded ? 0 : failures + 1
     }
 }

@@ -19,7 +19,6 @@ actor WebhookSender {
     private static let reportLimit = 100
 
     nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private var context: RelayContext
@@ -34,7 +33,6 @@ actor WebhookSender {
         self.context = context
     }
 
-    /// Uses another configuration.
     func use(_ context: RelayContext) {
         self.context = context
     }
@@ -67,13 +65,13 @@ actor WebhookSender {
         } catch {
             isDone = false
         }
-        schedules[app]?.ended(wasTaken: isDone, at: context.now)
+        schedules[app]?.ended(succeeded: isDone, at: context.now)
     }
 
     /// Reports unregistered tokens, and counts and logs a failure; returns whether the webhook has accepted the report.
     private func send(_ tokens: [UnregisteredToken], to webhook: Webhook, of app: String) async -> Bool {
         do throws(RelayError) {
-            try await webhook.report(tokens, of: app, at: context.now, on: loop)
+            try await WebhookReport(tokens, of: app, at: context.now).send(to: webhook, on: loop)
             counts[app, default: Counts()].succeeded += 1
             counts[app]?.problem = nil
             return true

@@ -136,7 +136,7 @@ struct FuzzRelay: FuzzTarget {
         let builder = PushRequestBuilder(
             caller: Callers.Caller(name: "back end", apps: ["orders"], scopes: [.send], tokenIssuedAt: nil),
             apps: [app],
-            clients: [Lane(app: "orders", environment: .production): client],
+            clients: LaneClients([Lane(app: "orders", environment: .production): client]),
             idempotencyKey: nil,
             traceParent: nil,
             now: now,

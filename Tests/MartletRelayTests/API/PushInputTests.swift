@@ -78,7 +78,7 @@ import Testing
 
     @Test(arguments: [Int64.min, .max, -1, 0, .max / 1_000 + 1])
     func `an expiration may be any number`(seconds: Int64) {
-        let end = PushAdmission.end(String(seconds), at: 1_000)
+        let end = PushHeaders(expiration: String(seconds)).expiry(at: 1_000)
         #expect(end == (seconds > 1_000 ? Int64.max : 61_000))
     }
 

@@ -170,7 +170,7 @@ import Testing
         return nil
     }
 
-    @Test func `how pushes end is told to whoever listens, and again to whoever comes back`() async throws {
+    @Test func `listeners receive outcomes, and those that they missed when they reconnect`() async throws {
         let bench = try await RelayBench()
         let listening = try await bench.parts.intake.listen(for: RelayBench.listener(to: "orders"), after: nil)
         let elsewhere = try await bench.parts.intake.listen(for: RelayBench.listener(to: "rides"), after: nil)
@@ -319,7 +319,7 @@ import Testing
         await later.stop()
     }
 
-    @Test func `a body of nobody who may call is not waited for`() async throws {
+    @Test func `the body of a request without a valid key is not waited for`() async throws {
         let bench = try await RelayBench { $0.http = RelayConfiguration.Address(port: 0) }
         let client = try RawClient(port: try #require(await bench.relay.httpPort))
         client.send("POST /v1/pushes:batch HTTP/1.1\r\nhost: a\r\ncontent-length: 30000000\r\n\r\n{")

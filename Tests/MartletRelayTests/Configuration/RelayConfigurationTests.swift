@@ -138,7 +138,7 @@ import Testing
         #expect(error.hasPrefix("relay.json") && !error.contains("\n"))
     }
 
-    @Test func `two of a name are told apart by nobody`() throws {
+    @Test func `two entries with the same name are refused`() throws {
         let file = try ConfigurationFile()
         var configuration = try RelayConfiguration(file: file.path)
         configuration.callers.append(configuration.callers[0])

@@ -169,7 +169,7 @@ import Testing
         #expect(machine.isIdle)
     }
 
-    @Test func `a clock that is set back makes nobody rest for longer`() {
+    @Test func `a clock that is set back makes no pause longer`() {
         var machine = machine(claimed: [push(1, Self.busy), push(2, Self.calm)])
         #expect(machine.takeActions(at: 10_000_000).sends.count == 2)
         machine.answered(1, .neverSent(reason: "ConnectionFailed", retryAfter: 8_000), at: 10_000_000)

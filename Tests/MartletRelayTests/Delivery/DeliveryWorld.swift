@@ -304,7 +304,7 @@ struct DeliveryWorld {
                 throw Violation(description: "\(push.id) is said to be delivered, and Apple never saw it")
             }
             if times > 1, outcome.unknownTries == 0 {
-                throw Violation(description: "\(push.id) was delivered \(times) times, and nobody says so")
+                throw Violation(description: "\(push.id) was delivered \(times) times, and the outcome does not say so")
             }
             if outcome.state != .delivered, times > 0, outcome.unknownTries == 0 {
                 throw Violation(description: "\(push.id) was delivered, and is said to be \(outcome)")

@@ -31,7 +31,7 @@ import Testing
         await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.inFlight == 1 }
         #expect(await status(bench)["state"] == "ok")
         clock.advance(by: 10)
-        await until(bench.parts.dispatcher) { $0.outageLogs[Self.lane]?.isSilent == true }
+        await until(bench.parts.dispatcher) { $0.deliveryLog.outages[Self.lane]?.isSilent == true }
         let lane = await status(bench)
         #expect(lane["state"] == "down" && lane["reason"] == "NoAnswer" && lane["since"] == .whole(start * 1_000))
         #expect(lane["backlog"] == 1 && lane["waiting"] == 0 && lane["in-flight"] == 1, "\(lane)")
@@ -49,7 +49,7 @@ import Testing
         // Other pushes are sent as before, and the first answer ends it.
         #expect(await bench.push(to: "5d3a6a1d").json["state"] == "delivered")
         #expect(await status(bench)["state"] == "ok")
-        await until(bench.parts.dispatcher) { $0.outageLogs[Self.lane]?.isSilent == false }
+        await until(bench.parts.dispatcher) { $0.deliveryLog.outages[Self.lane]?.isSilent == false }
         #expect(lines.objects.filter { $0["msg"] == "APNs answers again" }.count == 1)
         await bench.apple.stop()
         await bench.relay.stop(within: .zero)

@@ -162,7 +162,7 @@ import Testing
         // The push is tried by one of them.
         var isDown = false
         while !isDown, !Task.isCancelled {
-            for bench in benches where await bench.parts.dispatcher.problem(of: lane) != nil { isDown = true }
+            for bench in benches where await bench.problem(of: lane) != nil { isDown = true }
         }
         let place = "/v1/apps/orders/lanes/production/"
         #expect(await first.ask("POST", place + "pause").status == 200)
@@ -173,7 +173,7 @@ import Testing
         #expect(await first.ask("POST", place + "purge").json == ["purged": 1])
         for bench in benches {
             // A relay samples its lanes every ten seconds, and a lane that is just claiming is not idle.
-            while await bench.parts.dispatcher.problem(of: lane) != nil, !Task.isCancelled {
+            while await bench.problem(of: lane) != nil, !Task.isCancelled {
                 clock.advance(by: 20)
                 await until(bench.parts.monitor) { !$0.history.wants(at: $0.context.now) }
             }
@@ -184,9 +184,11 @@ import Testing
     @Test func `a key with the same identifier gets another client`() async throws {
         let benches = try await fleet(1)
         var new = await benches[0].relay.context.configuration
-        #expect(try await benches[0].parts.dispatcher.newClients(for: new).isEmpty)
+        let context = await benches[0].relay.context
+        let clients = await benches[0].parts.dispatcher.clients
+        #expect(try clients.replacements(for: new, in: context).isEmpty)
         new.apps[0].key = try .ephemeral(keyID: benches[0].key.keyID, teamID: benches[0].key.teamID)
-        let fresh = try await benches[0].parts.dispatcher.newClients(for: new)
+        let fresh = try clients.replacements(for: new, in: context)
         #expect(Array(fresh.keys) == [Lane(app: "orders", environment: .production)])
         for client in fresh.values { await client.close() }
         await stop(benches)
@@ -286,7 +288,7 @@ import Testing
         let own = node(3, silence: 100, isOwn: true)
         view.update([node(1, silence: 4_000), node(2, silence: 4_000, name: "b"), own], at: 0)
         view.update([node(1, silence: 9_000), node(2, silence: 200, name: "b"), own], at: 0)
-        #expect(view.takeDuplicates() == [], "a lease that nobody renews, and another name")
+        #expect(view.takeDuplicates() == [], "a lease without renewals, and another name")
         view.update([node(1, silence: 300), node(2, silence: 400, name: "b"), own], at: 0)
         #expect(view.takeDuplicates() == [1])
         view.update([node(1, silence: 100), own], at: 0)

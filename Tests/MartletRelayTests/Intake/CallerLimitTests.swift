@@ -51,7 +51,7 @@ import Testing
         var reader = try await Self.listen(bench.parts.intake, after: "1-0").get().makeAsyncIterator()
         let first = await reader.next() ?? []
         #expect(Self.count(of: "event: gap", in: first) == 1)
-        #expect(Self.count(of: "event: outcome", in: first) == OutcomeEvents.replayedTogether)
+        #expect(Self.count(of: "event: outcome", in: first) == OutcomeEvents.replayPieceLimit)
         // An event that happens meanwhile comes after the stored ones, once.
         await Self.note(1, of: "orders", in: bench.parts.intake)
         let second = await reader.next() ?? []
@@ -163,7 +163,7 @@ import Testing
         batch.send(Self.batchHead + chunk)
         #expect(await batch.read(until: "accepted\"}\n").contains(#""state":"accepted""#))
         clock.advance(by: 61)
-        await bench.parts.monitor.runMaintenance()
+        await bench.parts.maintenance.run()
         #expect(await listening.read().hasSuffix("0\r\n\r\n"))
         // The batch ends with its next line, though the client has not ended it.
         batch.send(chunk)

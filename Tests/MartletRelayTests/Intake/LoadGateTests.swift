@@ -98,3 +98,7 @@ import Testing
         #expect(limits.waiting == all && limits.waitingPerCaller == ofCaller)
     }
 }
+
+extension LoadGate.Verdict {
+    fileprivate var isTaken: Bool { if case .take = self { true } else { false } }
+}

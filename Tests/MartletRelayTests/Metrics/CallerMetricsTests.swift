@@ -155,7 +155,7 @@ import Testing
         let time = Timestamp.text(expiry * 1_000)
         let configuration = await bench.relay.context.configuration
         let late = Date(millisecondsSince1970: (expiry + 1) * 1_000)
-        let words = configuration.expiryWarnings(at: late).map(\.description)
+        let words = configuration.expiryWarnings(at: late.secondsSince1970).map(\.description)
         #expect(words == ["certificate: a certificate expired at \(time): clients cannot connect with it"])
         await bench.stop()
     }

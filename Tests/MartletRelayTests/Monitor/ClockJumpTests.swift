@@ -72,9 +72,9 @@ import Testing
         let bench = try await RelayBench(clock: clock.wall, log: lines.logger(.warning)) { $0.retention = 1_000 }
         let id = try await send(bench)
         #expect(await state(of: id, in: bench) == "delivered")
-        await bench.parts.monitor.runMaintenance()
+        await bench.parts.maintenance.run()
         clock.advance(by: 45 * 86_400)
-        await bench.parts.monitor.runMaintenance()
+        await bench.parts.maintenance.run()
         #expect(await state(of: id, in: bench, waiting: false) == "delivered")
         let jumps = lines.objects.filter { $0["msg"] == "clock jumped" }.map { $0["seconds"] }
         #expect(jumps == [.whole(45 * 86_400)], "\(lines.all)")
@@ -95,14 +95,14 @@ import Testing
         history.add([lane: .init(backlog: 0, oldest: 0, sent: 0)], at: 10_000_000)
         #expect(history.wants(at: 6_400_000) && !history.wants(at: 10_001_000))
         var calls = [schedule.mayCall(at: 100_000_000)]
-        schedule.ended(wasTaken: false, at: 100_000_000)
+        schedule.ended(succeeded: false, at: 100_000_000)
         calls += [100_001_000, 20_000_000].map { schedule.mayCall(at: $0) }
         #expect(calls == [true, false, true])
         let clock = TestClock()
         let bench = try await RelayBench(clock: clock.wall)
         clock.advance(by: -3_600)
         await bench.parts.outbox.close(isInOrder: true)
-        await bench.parts.monitor.checkOutbox()
+        await bench.parts.maintenance.checkOutbox()
         #expect(await bench.ask("GET", "/readyz", key: nil).status == 503)
         await bench.stop()
     }

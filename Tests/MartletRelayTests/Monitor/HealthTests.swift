@@ -22,7 +22,7 @@ import Testing
         let storage = await bench.ask("GET", "/v1/status").json["storage"]
         #expect(storage?["problem"] == "no room" && storage?["since"]?.integerValue != nil)
         // It is tried, and goes well.
-        await bench.parts.monitor.checkOutbox()
+        await bench.parts.maintenance.checkOutbox()
         #expect(await bench.ask("GET", "/readyz", key: nil).text == "ok\n")
         await bench.stop()
         #expect(await bench.ask("GET", "/readyz", key: nil).status == 503)
@@ -36,10 +36,10 @@ import Testing
             !dispatcher.machine.lanes.values.contains { $0.queues.contains { $0.isReady || $0.isClaiming } }
         }
         await bench.parts.outbox.close(isInOrder: true)
-        await bench.parts.monitor.checkOutbox()
+        await bench.parts.maintenance.checkOutbox()
         #expect(await bench.ask("GET", "/readyz", key: nil).text == "ok\n")
         await bench.relay.context.noteOutbox(OutboxError(.unavailable, "gone"))
-        await bench.parts.monitor.checkOutbox()
+        await bench.parts.maintenance.checkOutbox()
         #expect(await bench.ask("GET", "/readyz", key: nil).text.contains("closed"))
         await bench.stop()
     }

@@ -54,7 +54,7 @@ import Testing
         let id = APNsID(randomBits: (1, 2))
         let reason: Reason? =
             switch ingress.verdict(on: request, from: caller, id: id, at: 1_790_000_000_000, hasLane: { _ in true }) {
-            case .refused(let reason), .foreign(let reason, _): reason
+            case .refused(let reason), .notPermitted(let reason, _): reason
             case .push, .channels: nil
             }
         let verdict = judge.verdict(on: request, over: &connection, at: 1_790_000_000, using: &generator)

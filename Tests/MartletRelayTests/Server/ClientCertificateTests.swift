@@ -58,7 +58,7 @@ import Testing
         try ProviderCertificate(pem: files.read("\(name).pem"), privateKeyPEM: files.read("\(name)-key.pem"))
     }
 
-    /// An authority, a certificate that it issued for `CN=orders,O=Example`, and one with that subject by nobody.
+    /// An authority, a certificate that it issued for `CN=orders,O=Example`, and a self-signed one with that subject.
     private static func makeCertificates(in files: ScratchDirectory) async throws {
         let new = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "10"]
         func path(_ name: String) -> String { files.path + "/" + name }

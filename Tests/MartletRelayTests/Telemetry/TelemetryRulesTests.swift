@@ -57,7 +57,7 @@ import Testing
         #expect((900...1_100).contains(count))
     }
 
-    @Test func `spans that nobody takes are dropped, and counted`() throws {
+    @Test func `spans that are not exported are dropped, and counted`() throws {
         var tracer = PushTracer(share: 1, seed: 3)
         for _ in 0..<PushTracer.limit + 7 {
             var push = push(nil)

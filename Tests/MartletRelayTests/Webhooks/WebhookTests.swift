@@ -12,11 +12,12 @@ import Testing
     /// The example of the specification of Standard Webhooks.
     @Test func `reports are signed as Standard Webhooks has it`() throws {
         let webhook = try Webhook(url: "https://example.com/hook", secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
-        let fields = try webhook.signed(
-            Array(#"{"test": 2432232314}"#.utf8),
+        let report = WebhookReport(
             id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
-            at: 1_614_265_330
+            body: Array(#"{"test": 2432232314}"#.utf8),
+            time: 1_614_265_330
         )
+        let fields = try report.fields(signedWith: webhook.secret)
         #expect(fields["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
     }
 
@@ -49,15 +50,15 @@ import Testing
         var pauses: [Int64] = []
         for _ in 0..<14 {
             while !schedule.mayCall(at: now) { now += 1_000 }
-            schedule.ended(wasTaken: false, at: now)
+            schedule.ended(succeeded: false, at: now)
             let start = now
             while !schedule.mayCall(at: now) { now += 1_000 }
             pauses.append(now - start)
-            schedule.ended(wasTaken: false, at: now)
+            schedule.ended(succeeded: false, at: now)
         }
         #expect(pauses.first == 5_000 && pauses.last == 3_600_000 && pauses == pauses.sorted())
         while !schedule.mayCall(at: now) { now += 1_000 }
-        schedule.ended(wasTaken: true, at: now)
+        schedule.ended(succeeded: true, at: now)
         let (first, second) = (schedule.mayCall(at: now), schedule.mayCall(at: now))
         #expect(first && !second, "one call at a time")
     }
@@ -104,12 +105,12 @@ import Testing
             reason: "Unregistered"
         )
         let refusal = await #expect(throws: RelayError.self) {
-            try await webhook.report([dead], of: "orders", at: 5_000, on: loop)
+            try await WebhookReport([dead], of: "orders", at: 5_000).send(to: webhook, on: loop)
         }
         #expect(refusal?.description == "the answer was status 500")
-        try await webhook.report([dead], of: "orders", at: 6_000, on: loop)
+        try await WebhookReport([dead], of: "orders", at: 6_000).send(to: webhook, on: loop)
         await #expect(throws: RelayError.self) {
-            try await closed.report([dead], of: "orders", at: 6_000, on: loop)
+            try await WebhookReport([dead], of: "orders", at: 6_000).send(to: closed, on: loop)
         }
         let requests = await calls.requests
         #expect(requests.count == 2 && requests.allSatisfy { $0.target == "/hook?x=1" && $0.method == "POST" })
@@ -150,7 +151,7 @@ import Testing
         let loop = try EventLoop()
         var message: String?
         do {
-            try await webhook.report([dead], of: "orders", at: 5_000, on: loop)
+            try await WebhookReport([dead], of: "orders", at: 5_000).send(to: webhook, on: loop)
         } catch {
             message = "\(error)"
         }

@@ -2,7 +2,6 @@ internal import MartletCore
 
 /// A setting of a part of the configuration, with the property that stores it.
 struct Setting<Owner>: Sendable {
-    /// The description.
     private(set) var declaration: SettingDeclaration
     /// Reads the setting of an object into the property.
     let read: @Sendable (ConfigurationField, FilePlaces, inout Owner) throws(RelayError) -> Void

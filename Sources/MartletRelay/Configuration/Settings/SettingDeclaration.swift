@@ -54,7 +54,7 @@ struct SettingDescription: Sendable {
     }
 
     /// The type and its values, for the table.
-    let words: String
+    let summary: String
     /// The members of the JSON Schema, except those about nested settings.
     let schema: [JSONValue.Member]
     /// The settings in an object of the type.

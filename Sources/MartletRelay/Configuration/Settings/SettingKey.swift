@@ -11,23 +11,15 @@ struct SettingKey<Value: Sendable>: Sendable {
         /// The setting is optional; the words describe the behaviour without it.
         case described(String)
 
-        /// An optional setting without which there is no such thing.
+        /// An optional setting without a default.
         static var none: Fallback { .described("none") }
     }
 
-    /// The description.
     private(set) var declaration: SettingDeclaration
     private let type: SettingType<Value>
     private let fallback: Fallback
 
     /// Declares a setting; ``help(_:)`` adds its purpose.
-    ///
-    /// - Parameters:
-    ///   - name: The name in the configuration file.
-    ///   - type: The type.
-    ///   - fallback: The value when the setting is missing.
-    ///   - change: The way to change the setting of a running relay.
-    ///   - option: The option and the variable that replace the value of the file.
     init(
         _ name: String,
         _ type: SettingType<Value>,

@@ -9,7 +9,6 @@ internal import MartletOutbox
 #endif
 
 extension SettingType where Value == OutboxLocation {
-    /// The location of the outbox.
     static let outbox = {
         var type = SettingType("path or `postgresql://` address", schema: ["type": "string", "minLength": 1]) {
             (field, places) throws(RelayError) in
@@ -73,13 +72,7 @@ extension SettingType where Value == Date {
 extension SettingType {
     /// Returns the type of objects that have a value for each of some of Apple's environments.
     ///
-    /// - Parameters:
-    ///   - element: The type of the value of an environment.
-    ///   - fallback: The default for an environment, in words.
-    ///   - change: The way to change the value of an environment.
-    ///   - help: The purpose of the value, with `{environment}` for the environment.
-    ///   - option: The options that replace the values of the file.
-    /// - Returns: The type.
+    /// In the help, `{environment}` stands for the environment. The fallback describes the default for an environment.
     static func environments<Element>(
         _ element: SettingType<Element>,
         fallback: String,

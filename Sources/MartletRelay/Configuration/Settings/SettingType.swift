@@ -16,20 +16,14 @@ struct SettingType<Value: Sendable>: Sendable {
     /// Returns the JSON of a constant default.
     let json: @Sendable (Value) -> JSONValue
 
-    /// Creates a type.
-    ///
-    /// - Parameters:
-    ///   - words: The type and its values, for the table.
-    ///   - schema: The JSON Schema.
-    ///   - json: Returns the JSON of a constant default; null for a type that has none.
-    ///   - read: Reads a value.
+    /// Creates a type; its JSON is null for a type that has no constant default.
     init(
-        _ words: String,
+        _ summary: String,
         schema: JSONValue,
         json: @escaping @Sendable (Value) -> JSONValue = { _ in .null },
         read: @escaping @Sendable (ConfigurationField, FilePlaces) throws(RelayError) -> Value
     ) {
-        description = SettingDescription(words: words, schema: schema.members ?? [])
+        description = SettingDescription(summary: summary, schema: schema.members ?? [])
         self.read = read
         self.json = json
     }
@@ -42,8 +36,8 @@ extension SettingType where Value == String {
     static let text = text("text")
 
     /// Returns the type of text that is not empty.
-    static func text(_ words: String) -> SettingType {
-        SettingType(words, schema: ["type": "string", "minLength": 1], json: JSONValue.string) {
+    static func text(_ summary: String) -> SettingType {
+        SettingType(summary, schema: ["type": "string", "minLength": 1], json: JSONValue.string) {
             (field, _) throws(RelayError) in
             try field.nonemptyText()
         }
@@ -52,13 +46,13 @@ extension SettingType where Value == String {
     /// The text of a file, named by its path.
     static let file = SettingType("path", schema: ["type": "string", "minLength": 1]) {
         (field, places) throws(RelayError) in
-        try places.text(of: try field.nonemptyText(), field.path.description)
+        try places.text(at: places.file(try field.nonemptyText()), field.path.description)
     }
 
     /// The text of a file with a secret, named by its path.
     static let secretFile = SettingType("path", schema: ["type": "string", "minLength": 1]) {
         (field, places) throws(RelayError) in
-        try places.secretText(of: try field.nonemptyText(), field.path.description)
+        try places.text(at: places.secret(try field.nonemptyText()), field.path.description)
     }
 
     /// The path of a file with a secret, which is read later.
@@ -118,7 +112,6 @@ extension SettingType where Value == Int {
 }
 
 extension SettingType where Value == UInt16 {
-    /// A port.
     static let port = integer(1...65_535, json: { Int64($0) }, { UInt16($0) })
 }
 
@@ -230,13 +223,9 @@ extension SettingType where Value: ConfigurationPart {
 }
 
 extension SettingType {
-    /// Returns the type of objects with settings.
+    /// Returns the type of objects with settings, of which at least one of the alternatives must be present.
     ///
-    /// - Parameters:
-    ///   - settings: The settings of an object.
-    ///   - alternatives: Settings of which at least one must be present.
-    ///   - read: Creates the value of an object whose members have been checked.
-    /// - Returns: The type.
+    /// The members have been checked when a value is read.
     static func object<Owner>(
         _ settings: [Setting<Owner>],
         oneOf alternatives: [String] = [],
@@ -265,12 +254,7 @@ extension SettingType {
 }
 
 extension ConfigurationField {
-    /// Checks that the object has all required members, and no others than the declared ones.
-    ///
-    /// - Parameters:
-    ///   - declarations: The settings of the object.
-    ///   - alternatives: Settings of which at least one must be present.
-    /// - Throws: ``RelayError``, which names the missing or unknown member.
+    /// Checks that the object has only declared members, all required ones, and one of the alternatives.
     func check(_ declarations: [SettingDeclaration], oneOf alternatives: [String] = []) throws(RelayError) {
         try checkMembers(declarations.map(\.name))
         var missing = declarations.filter { $0.isRequired && !self[$0.name].isPresent }.map {

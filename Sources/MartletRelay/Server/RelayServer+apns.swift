@@ -1,43 +1,11 @@
-internal import Martlet
 internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletOutbox
 internal import MartletServer
 internal import MartletTransport
 
-/// A request over the APNs protocol that is not answered yet; used only on the event loop.
-struct PendingRequest {
-    var request: APNsRequest
-    /// The identifier of the push if the client has chosen none.
-    let freshID: APNsID
-    let caller: Callers.Caller?
-    let connection: RelayConnection
-    let environment: PushEnvironment
-    let reply: APNsReply
-    let start: ContinuousClock.Instant
-}
-
-/// The requests whose pushes are being stored or have no outcome yet.
-///
-/// The intake receives their numbers, so that they never leave the actor of the connections.
-struct PendingRequests {
-    private var requests: [Int: PendingRequest] = [:]
-    private var next = 0
-
-    /// Stores a request and returns its number.
-    mutating func add(_ request: PendingRequest) -> Int {
-        next += 1
-        requests[next] = request
-        return next
-    }
-
-    /// Removes and returns a request.
-    mutating func take(_ number: Int) -> PendingRequest? { requests.removeValue(forKey: number) }
-}
-
-/// Serving of the APNs protocol.
+/// Pushes over the APNs protocol.
 extension RelayServer {
-    /// Handles an event of a connection.
     func handle(_ event: APNsListener.Event, from client: ClientConnection, for environment: PushEnvironment) {
         let key = ObjectIdentifier(client)
         switch event {
@@ -50,7 +18,7 @@ extension RelayServer {
                         APIProblem(413, "the body is longer than \(RelayServer.longestBody) bytes").response
                     )
                 }
-                return answer(other, match, from: client.peer, reply)
+                return answerJSON(other, match, from: client.peer, reply)
             }
             guard let connection = connections[key] else { return }
             let start = ContinuousClock.now
@@ -72,36 +40,11 @@ extension RelayServer {
         }
     }
 
-    /// Answers a request that is not part of the APNs protocol: the JSON API over HTTP/2.
-    private func answer(_ request: HTTPRequest, _ match: RelayAPI.Match, from peer: String?, _ reply: APNsReply) {
-        guard let api = api?.over(.listen) else {
-            return reply.send(APIProblem(503, "the relay is shutting down").response)
-        }
-        Task { await answer(request, match, from: peer, reply, with: api) }
-    }
-
-    private func answer(
-        _ request: HTTPRequest,
-        _ match: RelayAPI.Match,
-        from peer: String?,
-        _ reply: APNsReply,
-        with api: RelayAPI
-    ) async {
-        switch await api.answer(request, match, from: peer) {
-        case .whole(let response): reply.send(response)
-        case .pieces(let fields, let pieces) where fields["content-type"] != "text/event-stream":
-            var body: [UInt8] = []
-            for await piece in pieces { body += piece }
-            reply.send(HTTPResponse(status: 200, fields: fields, body: body))
-        case .pieces:
-            reply.send(APIProblem(501, "event streams are only served over HTTP/1.1").response)
-        }
-    }
-
+    /// Answers a request over the APNs protocol, after the checks that need only its header fields.
     private func answer(_ pending: PendingRequest) {
         let now = context.now
-        let screen = APNsScreen(isDraining: isDraining)
-        switch screen.verdict(
+        let authorization = APNsAuthorization(isDraining: isDraining)
+        switch authorization.verdict(
             on: pending.request,
             from: pending.caller,
             rejection: pending.connection.rejection,
@@ -127,12 +70,12 @@ extension RelayServer {
         let ingress = APNsIngress(callers: callers, environment: pending.environment)
         switch ingress.verdict(on: request, from: caller, id: pending.freshID, at: now, hasLane: openLanes.contains) {
         case .refused(let reason): finish(pending, .rejected(reason))
-        case .foreign(let reason, let bundle):
-            let refusal = CallerRefusal(cause: .foreignTopic, caller: caller.name, bundle: bundle)
+        case .notPermitted(let reason, let bundle):
+            let refusal = CallerRefusal(cause: .topicOfAnotherApp, caller: caller.name, bundle: bundle)
             noteRefusal(refusal, of: pending.connection.peer)
             finish(pending, .rejected(reason))
         case .channels(let lane, let bundle, let isList):
-            forward(pending, lane, bundle, isList: isList)
+            forwardToApple(pending, lane, bundle, isList: isList)
         case .push(let push):
             let waits = !request.prefersAsync && verdict == .take(mayWait: true)
             var pending = pending
@@ -168,31 +111,8 @@ extension RelayServer {
         }
     }
 
-    /// Forwards a request about channels to Apple and returns Apple's answer; nothing is stored.
-    private func forward(_ pending: PendingRequest, _ lane: Lane, _ bundle: String, isList: Bool) {
-        let request = pending.request
-        guard let client = dispatcher.assumeIsolated({ $0.clients[lane]?.client }) else {
-            return finish(pending, .rejected(.topicMismatch))
-        }
-        let channel = request.channelID.map { ChannelID($0) }
-        let id = request.ownID.flatMap { try? APNsID($0, allowsUpperCase: true) } ?? pending.freshID
-        let target = RequestTarget.channels(method: request.method, bundle: bundle, channel, isList: isList)
-        Task {
-            let response: APNsResponse
-            do throws(APNsError) {
-                response = APNsResponse(try await client.forward(to: target, id: id, body: request.body))
-            } catch {
-                response = APNsResponse(error)
-            }
-            if request.method != "GET", let caller = pending.caller {
-                audit(AuditEntry(request, lane, from: caller, peer: pending.connection.peer, response))
-            }
-            finish(pending, response)
-        }
-    }
-
     /// Counts a request and sends its response.
-    private func finish(_ pending: PendingRequest, _ response: APNsResponse) {
+    func finish(_ pending: PendingRequest, _ response: APNsResponse) {
         let request = pending.request
         counts.answered(
             request.method,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletRelay
 
-@Suite struct APNsScreenTests {
+@Suite struct APNsAuthorizationTests {
     private let sender = Callers.Caller(name: "a", apps: ["orders"], scopes: [.send], tokenIssuedAt: nil)
     private let reader = Callers.Caller(name: "b", apps: ["orders"], scopes: [.read], tokenIssuedAt: nil)
 
@@ -13,9 +13,9 @@ import Testing
         _ path: String,
         from caller: Callers.Caller?,
         isDraining: Bool = false
-    ) -> APNsScreen.Verdict {
+    ) -> APNsAuthorization.Verdict {
         let fields: HTTPFields = [":method": "POST", ":path": path, "authorization": "bearer x"]
-        return APNsScreen(isDraining: isDraining).verdict(
+        return APNsAuthorization(isDraining: isDraining).verdict(
             on: APNsRequest(fields, body: []),
             from: caller,
             rejection: { $0 == nil ? .missingProviderToken : .invalidProviderToken },

@@ -2,28 +2,19 @@ internal import MartletCore
 internal import MartletServer
 
 /// The first checks of a request over the APNs protocol, before its content is read: a value without I/O.
-struct APNsScreen {
+struct APNsAuthorization {
     /// The decision about a request.
     enum Verdict: Equatable {
         /// The request may be processed for the caller.
         case passed(Callers.Caller)
-        /// The request is rejected.
         case rejected(Reason, retryAfter: Int? = nil)
         /// The credentials of a known caller are not valid at this time, which is logged.
         case refused(CallerRefusal, Reason)
     }
 
-    /// Whether the relay is shutting down.
     let isDraining: Bool
 
-    /// Decides about a request.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - caller: The caller; nil for an unknown one.
-    ///   - rejection: Returns the reason to reject a request that identifies no caller, by its credentials.
-    ///   - now: The time in milliseconds since 1970.
-    /// - Returns: The decision.
+    /// Decides about a request, from a known caller or with the reason to reject credentials that identify none.
     func verdict(
         on request: APNsRequest,
         from caller: Callers.Caller?,

@@ -1,10 +1,12 @@
+@testable import MartletRelay
+
 /// The table of all settings in the article <doc:RelaySettings>.
 enum SettingTable {
     /// The table in Markdown.
     static var markdown: String {
         "| Setting | Type | Default | Changed by | Purpose |\n| --- | --- | --- | --- | --- |\n"
             + rows.map { path, setting in
-                "| `\(path)` | \(setting.type.words) | \(setting.fallback ?? "required") | \(setting.change.rawValue)"
+                "| `\(path)` | \(setting.type.summary) | \(setting.fallback ?? "required") | \(setting.change.rawValue)"
                     + " | \(setting.help) |\n"
             }.joined()
     }

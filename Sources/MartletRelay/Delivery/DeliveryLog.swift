@@ -1,0 +1,53 @@
+internal import MartletOutbox
+
+/// The decision which outages of lanes and refused pushes are logged.
+struct DeliveryLog {
+    private(set) var outages: [Lane: OutageLog] = [:]
+    /// The limits of log lines about postponed pushes.
+    private var postponements: [Lane: GrowingThrottle] = [:]
+
+    /// Logs that Apple has refused a push for now; at growing intervals, since usually many pushes are refused.
+    mutating func refused(
+        _ push: ClaimedPush,
+        _ result: SendResult,
+        _ verdict: DeliveryPolicy.Verdict?,
+        at now: Int64,
+        to log: Logger
+    ) {
+        guard case .refused = result, case .settle(let settlement) = verdict,
+            case .postponed(let time, _, _) = settlement.change,
+            let omitted = postponements[push.push.lane, default: GrowingThrottle()].take(at: now)
+        else { return }
+        log.postponed(push, result, wait: time - now, omitted: omitted)
+    }
+
+    /// Logs the beginning or the end of an outage of a lane; without a result, only time has passed.
+    ///
+    /// - Returns: Whether an outage has begun because Apple refused the credentials.
+    @discardableResult
+    mutating func update(
+        _ lane: Lane,
+        _ state: DeliveryLane,
+        after result: SendResult?,
+        at now: Int64,
+        to log: Logger
+    ) -> Bool {
+        let changes = outages[lane, default: OutageLog()].update(
+            state.problem(at: now),
+            state.outage,
+            isAfterAttempt: result != nil
+        )
+        var areCredentialsRefused = false
+        for change in changes {
+            log.outage(change, of: lane, inFlight: state.inFlight, after: result, at: now)
+            if case .down = change, case .refused(status: 403, _, _, _)? = result { areCredentialsRefused = true }
+        }
+        return areCredentialsRefused
+    }
+
+    /// Logs the end of an outage of a lane that has no pushes any more.
+    mutating func recovered(_ lane: Lane, at now: Int64, to log: Logger) {
+        outages[lane] = nil
+        log.outage(.recovered, of: lane, inFlight: 0, after: nil, at: now)
+    }
+}

@@ -1,0 +1,184 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The part of a relay that does its periodic work: expired pushes, old outcomes, warnings, webhooks and memory.
+actor RelayMaintenance {
+    /// The interval between looks for a database that does not answer, and the one between checks of it.
+    private static let outboxWatchInterval = Duration.milliseconds(250)
+    private static let outboxCheckInterval = Duration.seconds(1)
+    /// The number of rows that one commit changes, so that other calls need not wait for long.
+    private static let batch = 500
+    /// The maximum number of commits in one run; more than a relay without a backlog needs.
+    private static let batchesPerRun = 20
+    /// The interval between keep-alive comments to event streams, in seconds.
+    private static let secondsBetweenKeepAlives: Int64 = 15
+
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    private var context: RelayContext
+    private let server: RelayServer
+    private let intake: Intake
+    private let dispatcher: Dispatcher
+    private let webhooks: WebhookSender
+    private let monitor: RelayMonitor
+    private var memoryReturn = MemoryReturn(residentBytes: FreedMemory.residentBytes)
+    private var expiryLog = ExpiryLog()
+    private var clockWatch = ClockWatch()
+    /// The origin of the times by a clock that is never adjusted; it advances while the machine is suspended.
+    private let clockOrigin = ContinuousClock.now
+    private var task: Task<Void, Never>?
+    private var isDraining = false
+    /// The time of the last check of a database that does not answer.
+    private var outboxCheckedAt = MonotonicTime.zero
+
+    /// Creates the maintenance of the parts that a monitor observes.
+    init(_ context: RelayContext, _ monitor: RelayMonitor) {
+        loop = context.loop
+        self.context = context
+        self.monitor = monitor
+        server = monitor.server
+        intake = monitor.intake
+        dispatcher = monitor.dispatcher
+        webhooks = monitor.webhooks
+    }
+
+    func start() {
+        logExpiry()
+        watchOutbox()
+        task = Task { [weak self] in
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(1))
+                await self?.run()
+            }
+        }
+    }
+
+    func use(_ context: RelayContext) {
+        self.context = context
+        logExpiry()
+    }
+
+    func drain() {
+        isDraining = true
+        task?.cancel()
+    }
+
+    /// Does the work of one run; called once a second.
+    func run() async {
+        let now = context.now
+        watchClock(at: now)
+        // Before all else, because the outbox may take long.
+        updateStreams(at: now / 1_000)
+        logExpiry(isStart: false)
+        await server.logOmittedRefusals(at: now)
+        await monitor.syncFleet()
+        // Other relays pause lanes too, and the outbox may have been unavailable at the start.
+        let state = await dispatcher.snapshot
+        if context.sharedOutbox != nil || !state.knowsPauses { await dispatcher.syncLanes() }
+        await dispatcher.syncOutages()
+        // Only the leader, because several relays would conflict.
+        if state.fleet.isLeader {
+            // Pushes may be due because the clock was set forward, which no timer notices.
+            await dispatcher.actSoon()
+            await endExpired(at: now)
+            await webhooks.callDue()
+        }
+        if await monitor.history.wants(at: now) {
+            let backlog = await monitor.backlog()
+            if let backlog { await dispatcher.endOutages(without: backlog) }
+            await monitor.addSample(backlog)
+            returnMemory()
+        }
+        await checkOutbox()
+        // A clock that was set ahead by mistake must not delete outcomes, which cannot be undone.
+        if state.fleet.isLeader, clockWatch.isTrusted {
+            await forgetOutcomes(before: now - context.configuration.retention)
+        }
+    }
+
+    /// Ends the event streams whose callers' credentials have expired, and sends keep-alive comments to the others.
+    private func updateStreams(at seconds: Int64) {
+        intake.assumeIsolated { intake in
+            intake.events.finishExpired(at: seconds)
+            if seconds % RelayMaintenance.secondsBetweenKeepAlives == 0 { intake.events.sendKeepAlive() }
+        }
+    }
+
+    // MARK: Outbox
+
+    /// Checks a database that does not answer until it does.
+    ///
+    /// Pushes are refused until then, so this does not wait for ``run()``, whose statements may take long.
+    private func watchOutbox() {
+        if context.outboxHealth.current.isUnreachable, !isDraining,
+            loop.now >= outboxCheckedAt.advanced(by: RelayMaintenance.outboxCheckInterval)
+        {
+            outboxCheckedAt = .never
+            Task {
+                await checkOutbox()
+                outboxCheckedAt = loop.now
+            }
+        }
+        loop.schedule(after: RelayMaintenance.outboxWatchInterval) { [weak self] in
+            self?.assumeIsolated { $0.watchOutbox() }
+        }
+    }
+
+    /// Writes to the outbox if it has not been written for a while or has failed.
+    func checkOutbox() async {
+        guard context.outboxHealth.current.isCheckDue(at: context.now) else { return }
+        do throws(OutboxError) {
+            try await context.outbox.records.setCursor(context.now, of: "health")
+            context.noteOutbox(nil)
+        } catch {
+            context.noteOutbox(error)
+        }
+    }
+
+    private func endExpired(at now: Int64) async {
+        for _ in 0..<RelayMaintenance.batchesPerRun {
+            let expired = (try? await context.outbox.expire(at: now, limit: RelayMaintenance.batch)) ?? []
+            await dispatcher.noteRemoval(of: expired)
+            if expired.count < RelayMaintenance.batch { return }
+        }
+    }
+
+    private func forgetOutcomes(before time: Int64) async {
+        for _ in 0..<RelayMaintenance.batchesPerRun {
+            let count = (try? await context.outbox.forgetOutcomes(before: time, limit: RelayMaintenance.batch)) ?? 0
+            if count < RelayMaintenance.batch { return }
+        }
+    }
+
+    // MARK: Warnings and memory
+
+    /// Warns when the wall clock has jumped.
+    private func watchClock(at now: Int64) {
+        let steady = clockOrigin.duration(to: .now)
+        guard let jump = clockWatch.note(wall: now, steady: steady) else { return }
+        context.log.warning(
+            .clockJumped,
+            [
+                "seconds": .whole(Int64((Double(jump) / 1_000).rounded())),
+                "deletes-outcomes-in-seconds": .whole(ClockWatch.confirmation.components.seconds),
+            ]
+        )
+    }
+
+    /// Warns of keys and certificates that expire soon or have expired; repeats earlier warnings at a start.
+    private func logExpiry(isStart: Bool = true) {
+        if isStart { expiryLog = ExpiryLog() }
+        for warning in expiryLog.take(from: context.configuration, at: context.now / 1_000) {
+            context.log.warning(warning.event, warning.fields)
+        }
+    }
+
+    private func returnMemory() {
+        guard memoryReturn.isDue(at: FreedMemory.residentBytes) else { return }
+        FreedMemory.returnToSystem()
+        memoryReturn.finished(at: FreedMemory.residentBytes)
+    }
+}

@@ -1,0 +1,31 @@
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletServer
+internal import MartletTransport
+
+/// The JSON API over HTTP/2, on the listeners of the APNs protocol.
+extension RelayServer {
+    /// Answers a request that is not part of the APNs protocol.
+    func answerJSON(_ request: HTTPRequest, _ match: RelayAPI.Match, from peer: String?, _ reply: APNsReply) {
+        guard let api else { return reply.send(APIProblem(503, "the relay is shutting down").response) }
+        Task { await answer(request, match, from: peer, reply, with: RelayAPI(api.parts, over: .listen)) }
+    }
+
+    private func answer(
+        _ request: HTTPRequest,
+        _ match: RelayAPI.Match,
+        from peer: String?,
+        _ reply: APNsReply,
+        with api: RelayAPI
+    ) async {
+        switch await api.answer(request, match, from: peer) {
+        case .whole(let response): reply.send(response)
+        case .pieces(let fields, let pieces) where fields["content-type"] != "text/event-stream":
+            var body: [UInt8] = []
+            for await piece in pieces { body += piece }
+            reply.send(HTTPResponse(status: 200, fields: fields, body: body))
+        case .pieces:
+            reply.send(APIProblem(501, "event streams are only served over HTTP/1.1").response)
+        }
+    }
+}
