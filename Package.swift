@@ -184,7 +184,9 @@ let package = Package(
         ),
         .testTarget(
             name: "MartletCLITests",
-            dependencies: ["Martlet", "LiveSurfaces", "MartletSimulator", "TestSupport", "MartletCLI"],
+            dependencies: [
+                "Martlet", "LiveSurfaces", "MartletHTTPServer", "MartletSimulator", "TestSupport", "MartletCLI",
+            ],
             swiftSettings: common
         ),
         .testTarget(

@@ -3,8 +3,8 @@ internal import CMartletPostgreSQL
 /// A connection string of libpq that can be used, `postgresql://…` or `host=… dbname=…`
 /// (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
 ///
-/// It may contain a password. ``description`` does not: it has only the user, hosts, ports and database that libpq reads
-/// from the string.
+/// It may contain a password. ``description`` does not: it has only the user, hosts, ports and database that libpq
+/// reads from the string.
 package struct ConnectionString: Sendable, Hashable, CustomStringConvertible {
     /// The location of the database for logs, such as `postgresql://user@host:5432/database`.
     package let description: String

@@ -5,10 +5,11 @@ import Testing
 /// Tests of `relay status` with answers that no relay of this version gives.
 @Suite(.timeLimit(.minutes(1))) struct RelayStatusTests {
     @Test func `times of any size are printed`() async throws {
-        let lane = #"{"app":"a","environment":"production","retrying":1,"retrying-since":\#(Int64.min),"since":\#(Int64.min)}"#
+        let times = #""retrying-since":\#(Int64.min),"since":\#(Int64.min)"#
+        let lane = #"{"app":"a","environment":"production","retrying":1,\#(times)}"#
         let status = #"{"now":\#(Int64.max),"lanes":[\#(lane)]}"#
         let server = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
-            HTTPResponse(status: 200, headers: [("content-type", "application/json")], body: Array(status.utf8))
+            HTTPResponse(status: 200, fields: ["content-type": "application/json"], body: Array(status.utf8))
         }
         defer { server.stop() }
         let scratch = try ScratchDirectory()
@@ -16,7 +17,7 @@ import Testing
         let address = "http://127.0.0.1:\(server.port)"
         let run = try await ProgramRun(
             MartletProcess.program,
-            ["relay", "status", "--relay", address, "--key-file", key]
+            ["relay", "status", "--url", address, "--key-file", key]
         )
         #expect(run.status == 1 && run.text.contains("down for"), "\(run.text)\(run.errorOutput)")
     }

@@ -10,7 +10,7 @@ internal import MartletOutbox
 
 extension SettingType where Value == OutboxLocation {
     static let outbox = {
-        var type = SettingType("path or `postgresql://` address", schema: ["type": "string", "minLength": 1]) {
+        var type = SettingType("path or PostgreSQL connection string", schema: ["type": "string", "minLength": 1]) {
             (field, places) throws(RelayError) in
             places.outbox(try field.nonemptyText())
         }
