@@ -30,7 +30,7 @@ package struct APICall<Service: Sendable>: Sendable {
         self.stream = stream
         var seen: Set<String> = []
         for (name, _) in query {
-            let parameters = route.parameters.filter { $0.place == .query }
+            let parameters = route.parameters.filter { $0.location == .query }
             guard parameters.contains(where: { $0.name == name }) else {
                 let known = parameters.map(\.name).joined(separator: ", ")
                 throw APIProblem(400, "unknown parameter \(name); known: \(known.isEmpty ? "none" : known)")

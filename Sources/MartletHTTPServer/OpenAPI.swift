@@ -57,10 +57,10 @@ struct OpenAPI<Service: Sendable> {
             }
         let declared = route.parameters
         let inPath = route.pattern.placeholders.map { name in
-            declared.first { $0.place == .path && $0.name == name }
+            declared.first { $0.location == .path && $0.name == name }
                 ?? RouteParameter(.path, name: name, summary: "A part of the path")
         }
-        let parameters = inPath + declared.filter { $0.place != .path }
+        let parameters = inPath + declared.filter { $0.location != .path }
         let answers = route.answers.map { JSONValue.Member(String($0.status), answer($0)) }
         let problems = problems(of: route).map { status in
             JSONValue.Member(String(status), ["$ref": .string("#/components/responses/Problem\(status)")])
@@ -80,7 +80,7 @@ struct OpenAPI<Service: Sendable> {
 
     private func parameter(_ parameter: RouteParameter) -> JSONValue {
         [
-            "name": .string(parameter.name), "in": .string(parameter.place.rawValue),
+            "name": .string(parameter.name), "in": .string(parameter.location.rawValue),
             "description": .string(parameter.summary), "required": .bool(parameter.isRequired),
             "schema": parameter.schema,
         ]

@@ -69,7 +69,7 @@ package enum RouteAccess: Sendable, Hashable {
 /// A parameter of a route, outside its body.
 package struct RouteParameter: Sendable {
     /// The part of a request that has the parameter.
-    package enum Place: String, Sendable {
+    package enum Location: String, Sendable {
         case query
         case path
         case header
@@ -77,8 +77,8 @@ package struct RouteParameter: Sendable {
 
     /// The parameter's name.
     package var name: String
-    /// The location of the parameter.
-    package var place: Place
+    /// The part of a request that has the parameter.
+    package var location: Location
     /// The purpose of the parameter, in one line.
     package var summary: String
     /// The JSON Schema of the value.
@@ -88,17 +88,17 @@ package struct RouteParameter: Sendable {
 
     /// Creates a parameter from its parts; by default it is optional text in the query.
     package init(
-        _ place: Place = .query,
+        _ location: Location = .query,
         name: String,
         summary: String,
         schema: JSONValue = ["type": "string"],
         isRequired: Bool = false
     ) {
-        self.place = place
+        self.location = location
         self.name = name
         self.summary = summary
         self.schema = schema
-        self.isRequired = isRequired || place == .path
+        self.isRequired = isRequired || location == .path
     }
 }
 

@@ -15,21 +15,9 @@ package enum FileContents {
     /// - Returns: The bytes.
     /// - Throws: ``FileError`` with the system's reason, or for a file larger than 16 MB.
     package static func read(_ path: String) throws(FileError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileError("read", path, errno) }
-        defer { close(descriptor) }
-        var contents: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-        while true {
-            let count = unsafe buffer.withUnsafeMutableBytes { unsafe systemRead(descriptor, $0.baseAddress, $0.count) }
-            guard count >= 0 else {
-                if errno == EINTR { continue }
-                throw FileError("read", path, errno)
-            }
-            if count == 0 { return contents }
-            contents += buffer[..<count]
-            guard contents.count <= byteLimit else { throw FileError("read", path, reason: "it is larger than 16 MB") }
-        }
+        let contents = try start(of: path, byteCount: byteLimit + 1)
+        guard contents.count <= byteLimit else { throw FileError("read", path, reason: "it is larger than 16 MB") }
+        return contents
     }
 
     /// Reads the first bytes of a file of any size.
@@ -43,10 +31,16 @@ package enum FileContents {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError("read", path, errno) }
         defer { close(descriptor) }
-        var buffer = [UInt8](repeating: 0, count: byteCount)
-        let count = unsafe buffer.withUnsafeMutableBytes { unsafe systemRead(descriptor, $0.baseAddress, $0.count) }
-        guard count >= 0 else { throw FileError("read", path, errno) }
-        return Array(buffer[..<count])
+        var contents: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: min(byteCount, 64 * 1024))
+        while contents.count < byteCount {
+            let limit = min(buffer.count, byteCount - contents.count)
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe systemRead(descriptor, $0.baseAddress, limit) }
+            guard count >= 0 || errno == EINTR else { throw FileError("read", path, errno) }
+            if count == 0 { break }
+            contents += buffer.prefix(max(0, count))
+        }
+        return contents
     }
 
     /// Reads a text file.

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .zero, .seconds(-1)])
-    func `absurd waits trap nobody`(wait: Duration) throws {
+    func `extreme delays cause no trap`(wait: Duration) throws {
         let policy = RetryPolicy(retries: .max, urgentRetries: .max, baseDelay: wait, maximumDelay: wait)
         for retry in [0, 1, 50, Int.max - 1] {
             for isUrgent in [true, false] {

@@ -14,6 +14,25 @@ import Testing
         #expect(try FileContents.text(scratch.write("aé", to: "text")) == "aé")
     }
 
+    @Test func `the start of a file has the requested length, or that of a shorter file`() throws {
+        let scratch = try ScratchDirectory()
+        let content = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
+        let path = try scratch.write(content, to: "file")
+        for count in [0, 1, 65_536, 65_537, 200_000, 300_000] {
+            #expect(try FileContents.start(of: path, byteCount: count) == Array(content.prefix(count)))
+        }
+    }
+
+    @Test func `a file of more than 16 MB is rejected`() throws {
+        let scratch = try ScratchDirectory()
+        let limit = 16 * 1024 * 1024
+        let path = try scratch.write([UInt8](repeating: 1, count: limit), to: "file")
+        #expect(try FileContents.read(path).count == limit)
+        let longer = try scratch.write([UInt8](repeating: 1, count: limit + 1), to: "longer")
+        let error = #expect(throws: FileError.self) { try FileContents.read(longer) }
+        #expect(error?.description == "\(longer) cannot be read: it is larger than 16 MB")
+    }
+
     @Test func `an error has the system's reason, and the directory of a relative path`() {
         let relative = #expect(throws: FileError.self) { try FileContents.read("no/such") }
         let directory = FileManager.default.currentDirectoryPath

@@ -54,11 +54,11 @@ internal import Synchronization
         if isFirst { pool.loop.execute { self.emptyMailbox() } }
     }
 
-    /// Takes back pushes that have not been sent, and rejects devices that are added later.
+    /// Cancels pushes that have not been sent, and rejects devices that are added later.
     func stop() {
         pool.loop.execute {
             self.isStopped = true
-            self.pool.assumeIsolated { $0.takeBack(from: self) }
+            self.pool.assumeIsolated { $0.cancelUnsent(of: self) }
         }
     }
 

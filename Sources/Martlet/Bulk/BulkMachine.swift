@@ -17,10 +17,10 @@ struct BulkMachine {
         case read(Grant)
         /// Let the reader of devices stop.
         case endReading
-        /// Take back the pushes that have not been sent.
-        case takeBack
+        /// Cancel the pushes that have not been sent.
+        case cancelUnsent
 
-        var isForSourceReader: Bool { self != .takeBack }
+        var isForSourceReader: Bool { self != .cancelUnsent }
     }
 
     /// The permission to read some devices and pass them to a lane.
@@ -125,10 +125,10 @@ struct BulkMachine {
     mutating func stopped() -> [Action] {
         guard !isStopping, !isFinished else { return [] }
         isStopping = true
-        guard isReaderWaiting else { return [.takeBack] }
+        guard isReaderWaiting else { return [.cancelUnsent] }
         isReaderWaiting = false
         isSourceEnded = true
-        return [.takeBack, .endReading]
+        return [.cancelUnsent, .endReading]
     }
 
     /// Ends a send that was stopped before its start.

@@ -43,7 +43,7 @@ public struct BulkSend<Failure: Error>: AsyncSequence, Sendable {
     /// only fail.
     package var isServerUnresponsive: Bool { transfer.isServerUnresponsive }
 
-    /// Stops the sending: reads no more devices, and takes back pushes that have not been sent.
+    /// Stops the sending: reads no more devices, and cancels pushes that have not been sent.
     public func stop() {
         transfer.stop()
     }

@@ -128,7 +128,7 @@ final class BulkTransfer: Sendable {
         carryOut { state in state.machine.outcomesRead(count).map { [$0] } ?? [] }
     }
 
-    /// Takes back outcomes that were taken and not read.
+    /// Returns outcomes that were taken and not read to the queue.
     func giveBack(_ outcomes: [BulkOutcome]) {
         carryOut { state in
             state.outcomes.prepend(outcomes)
@@ -162,7 +162,7 @@ final class BulkTransfer: Sendable {
         }
     }
 
-    /// Stops reading devices and takes back pushes that have not been sent; the others are answered and have outcomes.
+    /// Stops reading devices and cancels pushes that have not been sent; the others are answered and have outcomes.
     func stop() {
         carryOut { state in
             if !state.isStarted {
@@ -194,7 +194,7 @@ final class BulkTransfer: Sendable {
             switch action {
             case .read(let grant): sourceReader?.resume(returning: grant)
             case .endReading: sourceReader?.resume(returning: nil)
-            case .takeBack:
+            case .cancelUnsent:
                 source?.cancel()
                 for lane in lanes { lane.stop() }
             }

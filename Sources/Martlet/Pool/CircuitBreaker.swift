@@ -55,14 +55,10 @@ struct CircuitBreaker {
     ///
     /// - Returns: The error for further pushes when this response opens the circuit; otherwise nil.
     mutating func answered(_ refusal: APNsError?, at now: MonotonicTime) -> APNsError? {
-        guard let refusal, let reason = refusal.reason else {
-            reset()
-            return nil
-        }
-        let isForbidden = refusal.status == 403 && reason.advice == .fixFirst
-        guard reason == .badDeviceToken || isForbidden else {
+        let isForbidden = refusal?.status == 403 && refusal?.reason?.advice == .fixFirst
+        guard let reason = refusal?.reason, reason == .badDeviceToken || isForbidden else {
             // Any other response shows that credentials and environment are right.
-            reset()
+            self = CircuitBreaker()
             return nil
         }
         if case .probing(_, let error) = state {
@@ -78,12 +74,6 @@ struct CircuitBreaker {
         let error = CircuitBreaker.error(reason, count: max(badDeviceTokens, forbidden))
         state = .open(until: now.advanced(by: CircuitBreaker.pause), error)
         return error
-    }
-
-    private mutating func reset() {
-        state = .closed
-        badDeviceTokens = 0
-        forbidden = 0
     }
 
     private static func error(_ reason: Reason, count: Int) -> APNsError {

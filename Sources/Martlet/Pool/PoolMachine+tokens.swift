@@ -31,7 +31,7 @@ extension PoolMachine {
         var sendable: [PoolTokenMachine.Push] = []
         for (push, id) in ready.reversed() {
             if pushes.table.isSettled(push) {
-                notWanted(push, on: id, at: now)
+                settledBeforeOpening(push, on: id, at: now)
             } else if !connections.isUsable(id) {
                 notOpened(push, on: id, at: now)
             } else if connections.exceedsLimit(id) {

@@ -73,8 +73,6 @@ struct PoolMachine {
     /// The time at which the driver has to call ``timerFired(at:)`` at the latest.
     var nextWake: MonotonicTime { min(pushes.nextWake, connections.nextWake) }
 
-    var isWarm: Bool { connections.isWarm }
-
     /// Whether the machine was closed, and every push has been settled.
     var isFinished: Bool { pushes.isFinished }
 
@@ -114,7 +112,7 @@ struct PoolMachine {
     }
 
     /// Ends the pushes of a stopped bulk send that have not been sent.
-    mutating func takenBack(at now: MonotonicTime, where isUnwanted: (PushKey) -> Bool) {
+    mutating func cancelUnsent(at now: MonotonicTime, where isUnwanted: (PushKey) -> Bool) {
         for push in pushes.unsent where isUnwanted(push) {
             pushes.end(push, .cancelled, "the bulk send was stopped", at: now, &actions)
         }
@@ -131,7 +129,7 @@ struct PoolMachine {
     }
 
     /// Handles a push that was settled before it was opened on a connection.
-    mutating func notWanted(_ push: PushKey, on id: ConnectionID, at now: MonotonicTime) {
+    mutating func settledBeforeOpening(_ push: PushKey, on id: ConnectionID, at now: MonotonicTime) {
         connections.releasePush(on: id, at: now)
         connections.closeIfDrained(id, &actions)
         serve(at: now)

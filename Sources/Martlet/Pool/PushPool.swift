@@ -149,8 +149,8 @@ actor PushPool {
     }
 
     /// Ends the pushes of a lane that have not been sent.
-    func takeBack(from lane: BulkLane) {
-        machine.takenBack(at: loop.now) { pushes[$0.index]?.ticket?.lane === lane }
+    func cancelUnsent(of lane: BulkLane) {
+        machine.cancelUnsent(at: loop.now) { pushes[$0.index]?.ticket?.lane === lane }
         carryOut()
     }
 
@@ -196,7 +196,7 @@ actor PushPool {
     private func open(_ key: PushKey, on id: PoolMachine.ConnectionID) {
         // The push may have been settled since the action was added.
         guard !machine.pushes.table.isSettled(key), let push = pushes[key.index] else {
-            return machine.notWanted(key, on: id, at: loop.now)
+            return machine.settledBeforeOpening(key, on: id, at: loop.now)
         }
         do throws(TransportError) {
             guard let connection = connection(id) else {
@@ -319,7 +319,7 @@ actor PushPool {
     }
 
     private func resumeWarmUps(_ error: APNsError?) {
-        guard error != nil || machine.isWarm, !warmUps.isEmpty else { return }
+        guard error != nil || machine.connections.isWarm, !warmUps.isEmpty else { return }
         let waiting = warmUps
         warmUps = []
         for continuation in waiting { continuation.resume(returning: error.map { .failure($0) } ?? .success(())) }

@@ -20,7 +20,7 @@ struct ReconnectBackoff {
 
     /// Records that a connection attempt failed, or that a connection ended before any response.
     mutating func failed(at now: MonotonicTime, using generator: inout some RandomNumberGenerator) {
-        let ceiling = min(ReconnectBackoff.baseDelay * (1 << min(failures, 20)), ReconnectBackoff.maximumDelay)
+        let ceiling = ReconnectBackoff.baseDelay.doubled(failures, upTo: ReconnectBackoff.maximumDelay)
         failures += 1
         // At least half of the delay, so that an unavailable server is not overloaded; the rest is random, so that not
         // all clients reconnect at the same time.

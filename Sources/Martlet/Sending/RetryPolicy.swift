@@ -108,7 +108,7 @@ public struct RetryPolicy: Sendable, Hashable {
         if let wait = error.retryAfter { return max(.zero, wait) }
         let factor = isUrgent ? 2 : 1
         let base = RetryPolicy.bounded(baseDelay) * factor
-        var delay = min(base * (1 << min(retry, 20)), RetryPolicy.bounded(maximumDelay) * factor)
+        var delay = base.doubled(retry, upTo: RetryPolicy.bounded(maximumDelay) * factor)
         if let status = error.status, status >= 500, let least = serverErrorDelay { delay = max(delay, least) }
         guard hasJitter else { return delay }
         return delay + base * Double.random(in: 0..<1, using: &generator)

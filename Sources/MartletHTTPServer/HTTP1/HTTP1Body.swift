@@ -1,5 +1,3 @@
-package import MartletTransport
-
 /// A request body that is read while it arrives.
 ///
 /// TCP flow control stops the client from sending bytes that are not read, so a long body does not fill memory.
@@ -23,19 +21,9 @@ package struct HTTP1Body: AsyncSequence, Sendable {
         /// Returns the next piece, which is not empty; nil at the end of the body.
         package mutating func next() async throws(Broken) -> [UInt8]? { try await piece() }
 
-        /// Returns the next piece, which is not empty; nil at the end of the body.
+        /// Returns the same as ``next()``, for a caller on an actor.
         package mutating func next(isolation actor: isolated (any Actor)?) async throws(Broken) -> [UInt8]? {
             try await piece()
         }
     }
-}
-
-/// The decision about a request, made from its head.
-package enum HTTP1Admission: Sendable {
-    /// Respond immediately without reading the body.
-    case answer(HTTPResponse)
-    /// Pass the request to a handler when its body is complete.
-    case whole(HTTP1Listener.Handler)
-    /// Pass the request to a handler immediately; the handler reads the body while it arrives.
-    case streamed(HTTP1Listener.Handler)
 }

@@ -48,18 +48,15 @@ extension HTTP1Connection {
     /// Passes the received part of a streamed body to its reader.
     func passBody() {
         guard let reader = bodyReader else { return }
+        if body.isEmpty, case .arriving = incoming { return }
+        bodyReader = nil
         let piece = body
-        switch incoming {
-        case _ where !piece.isEmpty:
-            dropBody()
-            bodyReader = nil
+        dropBody()
+        if !piece.isEmpty {
             reader(.success(piece))
-        case .arriving: break
-        case .broken:
-            bodyReader = nil
+        } else if case .broken = incoming {
             reader(.failure(HTTP1Body.Broken()))
-        case .none, .complete:
-            bodyReader = nil
+        } else {
             reader(.success(nil))
         }
     }

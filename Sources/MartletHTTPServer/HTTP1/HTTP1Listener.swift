@@ -11,7 +11,7 @@ package final class HTTP1Listener: Sendable {
         package var bodyBytes = 1 << 20
         /// The maximum size in bytes of the bodies of all current requests, by default 64 MiB; when it is exceeded, the
         /// longest body that is still arriving is answered 503.
-        package var bodyBytesTogether = 64 << 20
+        package var totalBodyBytes = 64 << 20
         /// The maximum number of connections, by default 1,024.
         ///
         /// For a further connection the server closes the one that has been without a complete request for longest.

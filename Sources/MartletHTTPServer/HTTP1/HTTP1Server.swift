@@ -145,14 +145,10 @@ actor HTTP1Server {
                     self?.assumeIsolated { $0.handle(request, handler, isStreamed: isStreamed, of: id) }
                 },
                 clientLeft: { [weak self] in self?.assumeIsolated { $0.clients[id]?.task?.cancel() } },
-                answered: { [weak self] in self?.assumeIsolated { $0.answered(id) } },
+                answered: { [weak self] in self?.assumeIsolated { $0.clients[id]?.task = nil } },
                 closed: { [weak self] in self?.assumeIsolated { $0.closed(id) } }
             )
         )
-    }
-
-    private func answered(_ id: Int) {
-        clients[id]?.task = nil
     }
 
     private func closed(_ id: Int) {
@@ -166,7 +162,7 @@ actor HTTP1Server {
     /// When the limit is reached, longer bodies that are still arriving are rejected to free memory.
     private func reserve(_ count: Int, for id: Int) -> Bool {
         guard let connection = clients[id]?.connection else { return false }
-        while bodyBytes + count > limits.bodyBytesTogether {
+        while bodyBytes + count > limits.totalBodyBytes {
             let longest = clients.values.map(\.connection).max { $0.arrivedByteCount < $1.arrivedByteCount }
             guard let longest, longest.arrivedByteCount > connection.body.count + count else { return false }
             longest.refuseForLackOfMemory()

@@ -38,15 +38,15 @@ final class HPACKEncoder {
                 guard let start = UnsafeMutableRawPointer(memory.baseAddress) else { return }
                 var writer = HPACKWriter(position: start)
                 fields.withFields { fields in
-                    for (place, field) in fields.enumerated() { encode(field, at: place, to: &writer) }
+                    for (index, field) in fields.enumerated() { encode(field, at: index, to: &writer) }
                 }
                 count = writer.position - start
             }
         }
     }
 
-    private func encode(_ field: HTTPFields.Field, at place: Int, to writer: inout HPACKWriter) {
-        let match = table.match(field, at: place)
+    private func encode(_ field: HTTPFields.Field, at index: Int, to writer: inout HPACKWriter) {
+        let match = table.match(field, at: index)
         guard !match.isWhole else { return writer.write(match.index, prefixBits: 7, pattern: 0x80) }
         // A name that is not in the table is added with its first value, so that only values are sent from then on
         // ("Sending notification requests to APNs"). A field that takes most of the table would evict more useful

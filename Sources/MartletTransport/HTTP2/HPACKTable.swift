@@ -57,11 +57,11 @@ struct HPACKTable {
     /// Searches for a field, the one at this position of its block.
     ///
     /// Only the name is compared for a field that is not to be indexed, because its value is new.
-    mutating func match(_ field: HTTPFields.Field, at place: Int) -> Match {
-        let place = place % lastPositions.count
-        if isMatch(field, at: lastPositions[place]) { return found(at: lastPositions[place], isWhole: field.isIndexed) }
+    mutating func match(_ field: HTTPFields.Field, at index: Int) -> Match {
+        let index = index % lastPositions.count
+        if isMatch(field, at: lastPositions[index]) { return found(at: lastPositions[index], isWhole: field.isIndexed) }
         if let position = entries.indices.first(where: { isMatch(field, at: $0) }) {
-            lastPositions[place] = position
+            lastPositions[index] = position
             return found(at: position, isWhole: field.isIndexed)
         }
         let namesake = entries.indices.first { hasName(of: field, at: $0) }

@@ -203,8 +203,8 @@ final class HTTP2Inbox {
                 return 0
             }
             stream.incomingFields.append(field)
-            let isTooMuch = stream.incomingFields.listSize > limits.fieldBytes
-            return isTooMuch ? CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) : 0
+            let isTooLong = stream.incomingFields.listSize > limits.fieldBytes
+            return isTooLong ? CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) : 0
         }
     }
 

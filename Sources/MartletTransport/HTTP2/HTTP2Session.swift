@@ -53,7 +53,7 @@ struct HTTP2Session: ~Copyable {
 
     private let raw: OpaquePointer
     /// Retained because it owns the memory blocks of nghttp2's session.
-    private let memory: HTTP2Memory
+    private let allocator: HTTP2Allocator
     let inbox: HTTP2Inbox
     private let fieldList = FieldList()
     /// The encoder of a client's requests; a server's responses are encoded by nghttp2.
@@ -78,8 +78,8 @@ struct HTTP2Session: ~Copyable {
 
         let inbox = HTTP2Inbox(role: role, limits: limits)
         let context = Unmanaged.passUnretained(inbox).toOpaque()
-        let memory = HTTP2Memory()
-        var functions = memory.functions
+        let allocator = HTTP2Allocator()
+        var functions = allocator.functions
         var session: OpaquePointer?
         let status =
             switch role {
@@ -90,7 +90,7 @@ struct HTTP2Session: ~Copyable {
             throw TransportError(.system, "cannot create an HTTP/2 session: \(nghttp2Message(status))")
         }
         raw = session
-        self.memory = memory
+        self.allocator = allocator
         self.inbox = inbox
         encoder = role == .client ? HPACKEncoder() : nil
         var settings = [HTTP2Session.entry(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(clamping: limits.fieldBytes))]

@@ -23,7 +23,7 @@ package struct ConnectionSlots<ID> {
 
     let limit: Int
     /// The connections to close, the next one last.
-    private var victims: [ID] = []
+    private var candidates: [ID] = []
     private var nextScan = MonotonicTime.zero
 
     init(limit: Int) {
@@ -32,17 +32,17 @@ package struct ConnectionSlots<ID> {
 
     /// Returns a connection that was idle in the last scan; nil when there is none, or it is too early for another
     /// scan.
-    mutating func victim(at now: MonotonicTime, among idle: () -> [Idle]) -> ID? {
+    mutating func nextCandidate(at now: MonotonicTime, among idle: () -> [Idle]) -> ID? {
         if now >= nextScan {
             nextScan = now.advanced(by: Self.scanInterval)
-            victims = Self.ordered(idle())
+            candidates = Self.ordered(idle())
         }
-        return victims.popLast()
+        return candidates.popLast()
     }
 
     /// Returns a connection that was not closed to the list.
     mutating func putBack(_ id: ID) {
-        victims.append(id)
+        candidates.append(id)
     }
 
     private static func ordered(_ idle: [Idle]) -> [ID] {

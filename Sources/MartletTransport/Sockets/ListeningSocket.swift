@@ -84,22 +84,22 @@ package final class ListeningSocket<ID> {
     package func acceptWaiting() {
         while let watcher, let connections {
             let isFull = connections.count() >= slots.limit
-            let victim = isFull ? takeVictim() : nil
-            if isFull, victim == nil { return pauseAccepting(watcher) }
+            let idle = isFull ? takeIdleConnection() : nil
+            if isFull, idle == nil { return pauseAccepting(watcher) }
             switch socket.accept() {
             case .accepted(let socket, let peer):
                 guard connections.admits() else {
-                    if let victim { slots.putBack(victim) }
+                    if let idle { slots.putBack(idle) }
                     continue
                 }
-                if let victim { connections.close(victim) }
+                if let idle { connections.close(idle) }
                 connections.serve(Reference(socket), peer)
             case .wouldBlock:
-                if let victim { slots.putBack(victim) }
+                if let idle { slots.putBack(idle) }
                 return
             case .exhausted:
-                guard let victim = victim ?? takeVictim() else { return pauseAccepting(watcher) }
-                connections.close(victim)
+                guard let idle = idle ?? takeIdleConnection() else { return pauseAccepting(watcher) }
+                connections.close(idle)
             }
         }
     }
@@ -124,13 +124,13 @@ package final class ListeningSocket<ID> {
     }
 
     /// Returns an idle connection to be closed for a new one; nil when there is none.
-    private func takeVictim() -> ID? {
+    private func takeIdleConnection() -> ID? {
         guard let connections else { return nil }
         if loop.now >= nextReport {
             nextReport = loop.now.advanced(by: Self.reportInterval)
             connections.onFull()
         }
-        while let id = slots.victim(at: loop.now, among: connections.idle) {
+        while let id = slots.nextCandidate(at: loop.now, among: connections.idle) {
             if connections.isIdle(id) { return id }
         }
         return nil

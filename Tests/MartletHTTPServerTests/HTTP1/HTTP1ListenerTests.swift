@@ -405,7 +405,7 @@ import Testing
         listener.stop()
         let answer = await client.read()
         #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 503"))
-        // The handler's own answer comes too late and is nobody's.
+        // The handler's own answer comes too late and is dropped.
         gate.open()
     }
 

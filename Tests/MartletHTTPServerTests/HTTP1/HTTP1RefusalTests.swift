@@ -31,7 +31,7 @@ import Testing
 
     @Test func `bodies have so much room together, and what finds none comes again`() async throws {
         var limits = HTTP1Listener.Limits()
-        limits.bodyBytesTogether = 1_000
+        limits.totalBodyBytes = 1_000
         let (began, gate) = (Gate(), Gate())
         let listener = try HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { request in
             began.open()
@@ -56,7 +56,7 @@ import Testing
 
     @Test func `a long body that still arrives gives way to a shorter one`() async throws {
         var limits = HTTP1Listener.Limits()
-        limits.bodyBytesTogether = 1_000
+        limits.totalBodyBytes = 1_000
         let listener = try HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { request in
             .whole(HTTPResponse(status: 200, fields: [:], body: request.body))
         }

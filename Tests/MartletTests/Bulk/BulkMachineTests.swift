@@ -20,7 +20,7 @@ import Testing
         #expect(BulkMachine(window: window, lanes: 1).batch == batch)
     }
 
-    @Test func `outcomes that nobody reads stop the reading of devices`() {
+    @Test func `unread outcomes stop the reading of devices`() {
         var machine = BulkMachine(window: 8, lanes: 1)
         #expect(machine.readerReady() == .read(Grant(lane: 0, first: 0, count: 8)))
         #expect(machine.readerReady() == nil)
@@ -45,11 +45,11 @@ import Testing
         var waiting = BulkMachine(window: 1, lanes: 1)
         #expect(waiting.readerReady() == .read(Grant(lane: 0, first: 0, count: 1)))
         #expect(waiting.readerReady() == nil)
-        #expect(waiting.stopped() == [.takeBack, .endReading])
+        #expect(waiting.stopped() == [.cancelUnsent, .endReading])
         #expect(waiting.stopped() == [])
         var reading = BulkMachine(window: 1, lanes: 1)
         #expect(reading.readerReady() == .read(Grant(lane: 0, first: 0, count: 1)))
-        #expect(reading.stopped() == [.takeBack])
+        #expect(reading.stopped() == [.cancelUnsent])
         #expect(reading.readerReady() == .endReading)
         reading.settled(.init(count: 1, isAnswered: true), on: 0)
         #expect(reading.isSettled)

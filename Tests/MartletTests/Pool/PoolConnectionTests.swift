@@ -61,7 +61,7 @@ import Testing
         story.open(2)
         story.open(3)
         #expect(story.actions() == ["connect 3"])
-        #expect(story.machine.isWarm)
+        #expect(story.machine.connections.isWarm)
         story.wait(PoolConnections.idleTimeout + .seconds(1))
         #expect(story.actions() == [])
     }
@@ -93,12 +93,12 @@ import Testing
         // What was to be kept comes back as far as the limit allows.
         story.machine.limitConnections(to: 2, at: story.now)
         #expect(story.actions() == ["connect 4"])
-        #expect(!story.machine.isWarm)
+        #expect(!story.machine.connections.isWarm)
         // One that is being opened when the limit falls is not kept.
         story.machine.limitConnections(to: 1, at: story.now)
         story.open(4)
         #expect(story.actions() == ["close 4"])
-        #expect(story.machine.isWarm)
+        #expect(story.machine.connections.isWarm)
     }
 
     // MARK: Connections that fail

@@ -4,7 +4,7 @@ import Testing
 @testable import Martlet
 @testable import MartletTransport
 
-/// What becomes of pushes that APNs refuses, and of those that nobody answers.
+/// The retries and results of pushes that APNs rejects or does not answer.
 @Suite struct PoolRetryTests {
     @Test func `a refusal that passes is tried again on the schedule of the policy`() throws {
         var story = PoolStory()
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `what nobody knows is sent again only when the policy asks for it`() throws {
+    @Test func `a push with an unknown outcome is sent again only when the policy asks for it`() throws {
         for policy in [RetryPolicy.UnknownOutcome.report, .resend] {
             var story = PoolStory()
             story.submit("a", retry: RetryPolicy(hasJitter: false, unknownOutcome: policy))
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `a push that has to wait is not sent before its time, and can be taken back`() throws {
+    @Test func `a push that has to wait is not sent before its time, and can be cancelled`() throws {
         var story = PoolStory()
         story.submit("now")
         story.open()
@@ -97,7 +97,7 @@ import Testing
         #expect(result.timing.backingOff == .milliseconds(700) && result.attempts == 1)
     }
 
-    @Test func `pushes that have to wait count towards the limit until they are sent or taken back`() throws {
+    @Test func `pushes that have to wait count towards the limit until they are sent or cancelled`() throws {
         var story = PoolStory(waitingLimit: 2)
         story.submit("now")
         story.open()

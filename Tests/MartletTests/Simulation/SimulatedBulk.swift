@@ -117,13 +117,13 @@ struct SimulatedBulk {
     private mutating func perform(_ action: BulkMachine.Action?) throws(Violation) {
         switch action {
         case .read(let next):
-            guard grant == nil, !isReadingOver else { throw Violation(description: "nobody waits for a grant") }
+            guard grant == nil, !isReadingOver else { throw Violation(description: "no reader waits for a grant") }
             guard next.first == read, next.count > 0 else { throw Violation(description: "a place is left out") }
             grant = next
         case .endReading:
-            guard grant == nil, !isReadingOver else { throw Violation(description: "nobody waits for the end") }
+            guard grant == nil, !isReadingOver else { throw Violation(description: "no reader waits for the end") }
             isReadingOver = true
-        case .takeBack, nil:
+        case .cancelUnsent, nil:
             break
         }
     }

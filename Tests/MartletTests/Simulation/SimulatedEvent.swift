@@ -14,7 +14,7 @@ enum SimulatedEvent {
     case cut(PoolMachine.ConnectionID)
     case die(PoolMachine.ConnectionID)
     case jump
-    case takeBack
+    case cancelUnsent
     case token
     case replaceKey
     case close

@@ -10,7 +10,7 @@ struct SimulatedPeer {
     /// Whether an answer has been given, which ends the rule of one stream.
     var hasAnswered = false
     var isConnected = false
-    /// Whether nothing passes any more, in either direction, though nobody was told.
+    /// Whether bytes are dropped in both directions without an error on either side.
     var isDead = false
     /// Whether its stream numbers are used up.
     var isExhausted = false

@@ -92,7 +92,7 @@ struct SimulatedWorld {
         }
         if weather.jump > .zero { schedule(.jump, after: .milliseconds(Int.random(in: 0...span, using: &random))) }
         if Int.random(in: 0..<8, using: &random) == 0 {
-            schedule(.takeBack, after: .milliseconds(Int.random(in: 0...span, using: &random)))
+            schedule(.cancelUnsent, after: .milliseconds(Int.random(in: 0...span, using: &random)))
         }
         let end = Duration.milliseconds(Int.random(in: 0...(4 * span), using: &random))
         if Int.random(in: 0..<4, using: &random) == 0 {
@@ -149,7 +149,7 @@ struct SimulatedWorld {
         case .stream(let index, let id, let attempt):
             endStream(index, on: id, attempt: attempt)
         case .taken(let index, let id, let attempt):
-            takeBack(index, on: id, attempt: attempt)
+            endTaken(index, on: id, attempt: attempt)
         case .pong(let id):
             if peers[id]?.isDead == false { machine.ponged(on: id, at: now) }
         case .goAway(let id):
@@ -161,9 +161,9 @@ struct SimulatedWorld {
         case .jump:
             now = now.advanced(by: weather.jump)
             jumped += weather.jump
-        case .takeBack:
+        case .cancelUnsent:
             let urgent = Set(truths.filter(\.limits.isUrgent).compactMap(\.key))
-            machine.takenBack(at: now) { urgent.contains($0) }
+            machine.cancelUnsent(at: now) { urgent.contains($0) }
         case .token:
             receiveToken()
         case .replaceKey:
@@ -255,7 +255,7 @@ struct SimulatedWorld {
     private mutating func open(_ push: PushKey, on id: ConnectionID) throws(Violation) {
         guard let index = indices[push] else { return }
         guard !machine.pushes.table.isSettled(push) else {
-            machine.notWanted(push, on: id, at: now)
+            machine.settledBeforeOpening(push, on: id, at: now)
             return
         }
         // Now and then a connection turns out to take no more, as when its stream numbers are used up.
@@ -340,7 +340,7 @@ struct SimulatedWorld {
     }
     private var acceptedBefore: [Int: Int] = [:]
 
-    private mutating func takeBack(_ index: Int, on id: ConnectionID, attempt: Int) {
+    private mutating func endTaken(_ index: Int, on id: ConnectionID, attempt: Int) {
         guard let push = truths[index].key, truths[index].opened == attempt,
             peers[id]?.streams.contains(push) == true
         else { return }

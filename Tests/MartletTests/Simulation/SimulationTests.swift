@@ -19,7 +19,7 @@ import Testing
         #expect(violations == [])
     }
 
-    @Test func `sending to many keeps its bounds and loses nobody`() async {
+    @Test func `a bulk send keeps its bounds and loses no device`() async {
         let violations = await SeededWorlds("worlds of bulk sends", count: 3_000).violations { seed, _ in
             var bulk = SimulatedBulk(seed: seed)
             try bulk.run()

@@ -111,7 +111,7 @@ import Testing
         #expect(!publicKey.isValid(signature: [UInt8](repeating: 0, count: count), for: [1]))
     }
 
-    @Test func `a key of Apple's form is read, whoever made it`() async throws {
+    @Test func `a key in Apple's format is read, from any tool`() async throws {
         let made = try await pem("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
         let key = try ES256PrivateKey(pem: made)
         #expect(try key.pem() == made)

@@ -286,7 +286,7 @@ import Testing
         await bench.close()
     }
 
-    @Test func `nobody leaves who waits for an answer: then the next waits`() async throws {
+    @Test func `no connection with a request in progress is closed for a new client, which then waits`() async throws {
         let bench = try await Bench { $0.connections = 1 }
         await bench.server.holdAnswers()
         let first = try await bench.client(RawHTTP2.greeting + RawHTTP2.headers(RawHTTP2.request))

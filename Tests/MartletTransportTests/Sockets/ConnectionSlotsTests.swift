@@ -13,18 +13,18 @@ import Testing
             idle(1, "a", since: 1), idle(2, "b", since: 2), idle(3, "b", since: 3), idle(4, "b", since: 4),
             idle(5, "c", since: 5),
         ]
-        var victims: [Int?] = []
-        for _ in 0..<6 { victims.append(slots.victim(at: .zero, among: { all })) }
-        #expect(victims == [2, 3, 1, 4, 5, nil])
+        var candidates: [Int?] = []
+        for _ in 0..<6 { candidates.append(slots.nextCandidate(at: .zero, among: { all })) }
+        #expect(candidates == [2, 3, 1, 4, 5, nil])
     }
 
     @Test func `an order that is old is made anew`() {
         var slots = ConnectionSlots<Int>(limit: 2)
-        let first = slots.victim(at: .zero, among: { [idle(1, "a", since: 1), idle(2, "a", since: 2)] })
+        let first = slots.nextCandidate(at: .zero, among: { [idle(1, "a", since: 1), idle(2, "a", since: 2)] })
         #expect(first == 1)
         slots.putBack(1)
         let later = MonotonicTime(nanoseconds: 20_000_000)
-        #expect(slots.victim(at: later, among: { [idle(1, "a", since: 3), idle(2, "a", since: 2)] }) == 2)
+        #expect(slots.nextCandidate(at: later, among: { [idle(1, "a", since: 3), idle(2, "a", since: 2)] }) == 2)
     }
 
     @Test func `all connections are looked at no more often than a hundred times a second`() {
@@ -32,11 +32,11 @@ import Testing
         var scans = 0
         for millisecond in 0..<1_000 {
             let now = MonotonicTime(nanoseconds: Int64(millisecond) * 1_000_000)
-            let victim = slots.victim(at: now) {
+            let candidate = slots.nextCandidate(at: now) {
                 scans += 1
                 return []
             }
-            #expect(victim == nil)
+            #expect(candidate == nil)
         }
         #expect(scans == 100)
     }

@@ -12,7 +12,7 @@ internal import CMartletNghttp2
 /// the C library caches, and the requests that follow allocate as many again.
 ///
 /// No block may be used after this value is destroyed.
-struct HTTP2Memory: ~Copyable {
+struct HTTP2Allocator: ~Copyable {
     let freeLists = HTTP2FreeLists()
 
     deinit {
@@ -26,8 +26,8 @@ struct HTTP2Memory: ~Copyable {
             malloc: { size, context in HTTP2FreeLists(context)?.block(of: size) },
             free: { block, context in HTTP2FreeLists(context)?.release(block) },
             calloc: { count, size, context in
-                let (total, isTooMuch) = count.multipliedReportingOverflow(by: size)
-                guard !isTooMuch, let block = HTTP2FreeLists(context)?.block(of: total) else { return nil }
+                let (total, overflows) = count.multipliedReportingOverflow(by: size)
+                guard !overflows, let block = HTTP2FreeLists(context)?.block(of: total) else { return nil }
                 return memset(block, 0, total)
             },
             realloc: { block, size, context in HTTP2FreeLists(context)?.resize(block, to: size) }
@@ -35,7 +35,7 @@ struct HTTP2Memory: ~Copyable {
     }
 }
 
-/// The free lists of an ``HTTP2Memory``, by block size; the ``HTTP2Memory`` owns the storage.
+/// The free lists of an ``HTTP2Allocator``, by block size; the ``HTTP2Allocator`` owns the storage.
 struct HTTP2FreeLists {
     /// A free list of blocks of one size; each block begins with the address of the next.
     private struct FreeList {

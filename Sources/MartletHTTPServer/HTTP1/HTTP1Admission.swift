@@ -1,0 +1,11 @@
+package import MartletTransport
+
+/// The decision about a request, made from its head.
+package enum HTTP1Admission: Sendable {
+    /// Respond immediately without reading the body.
+    case answer(HTTPResponse)
+    /// Pass the request to a handler when its body is complete.
+    case whole(HTTP1Listener.Handler)
+    /// Pass the request to a handler immediately; the handler reads the body while it arrives.
+    case streamed(HTTP1Listener.Handler)
+}
