@@ -9,7 +9,7 @@ import Testing
         let lane = #"{"app":"a","environment":"production","retrying":1,\#(times)}"#
         let status = #"{"now":\#(Int64.max),"lanes":[\#(lane)]}"#
         let server = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
-            HTTPResponse(status: 200, fields: ["content-type": "application/json"], body: Array(status.utf8))
+            .text(status, type: "application/json")
         }
         defer { server.stop() }
         let scratch = try ScratchDirectory()

@@ -79,7 +79,10 @@ import Testing
         let store = try await open()
         _ = try await store.accept([try .numbered(1), try .numbered(2)], at: 1_000)
         let lost = try await store.claim(.orders, .immediate, limit: 1, at: 1_000).pushes
-        try await server.ask("UPDATE martlet.node SET lease_until = '-infinity'; SELECT martlet.delete_expired_nodes()", of: database)
+        try await server.ask(
+            "UPDATE martlet.node SET lease_until = '-infinity'; SELECT martlet.delete_expired_nodes()",
+            of: database
+        )
         var claimed: [ClaimedPush] = []
         while claimed.isEmpty { claimed = try await store.claimAll(at: 1_000) }
         #expect(claimed.map(\.number).first == lost.first?.number && claimed.map(\.unknownTries) == [1, 0])

@@ -197,8 +197,11 @@ private struct DERReader {
         guard let first = rest.popFirst() else { return nil }
         var count = Int(first)
         if first & 0x80 != 0 {
+            let lengthCount = first & 0x7F
+            // DER has no indefinite lengths (X.690 §10.1), and no element here is longer than four bytes can count.
+            guard (1...4).contains(lengthCount) else { return nil }
             count = 0
-            for _ in 0..<min(4, first & 0x7F) {
+            for _ in 0..<lengthCount {
                 guard let byte = rest.popFirst() else { return nil }
                 count = count << 8 | Int(byte)
             }
