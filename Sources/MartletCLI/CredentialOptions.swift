@@ -55,7 +55,7 @@ struct KeyOptions: Sendable {
     /// - Throws: ``CredentialError`` if `--key` is missing or the file cannot be used.
     func verificationKey(for claims: ProviderToken) throws(CredentialError) -> SigningKey? {
         guard !isEmpty else { return nil }
-        guard let file else { throw .missing("--key is missing: verifying the signature needs the key") }
+        guard let file else { throw .missing("--key is missing: verifying the signature requires the key") }
         let keyID = keyID ?? KeyOptions.keyID(inNameOf: file.path)
         return try SigningKey(
             pem: KeyOptions.text(of: file),
@@ -139,7 +139,7 @@ struct CertificateOptions: Sendable {
     private func readCertificate() throws(UsageError) -> ProviderCertificate? {
         guard let file else {
             guard password == nil, passwordFile == nil else {
-                throw UsageError("--certificate-password needs --certificate")
+                throw UsageError("--certificate-password requires --certificate")
             }
             return nil
         }

@@ -145,7 +145,7 @@ struct NotificationOptions: Sendable {
                 collapseID: headers.collapseID
             )
         }
-        guard headers.pushType == nil else { throw UsageError("--push-type needs --payload") }
+        guard headers.pushType == nil else { throw UsageError("--push-type requires --payload") }
         let custom = content.custom
         if content.isBackground {
             guard !content.isAlert else {

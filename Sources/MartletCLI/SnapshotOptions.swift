@@ -52,7 +52,7 @@ struct SnapshotOptions: Sendable {
             }
             return nil
         }
-        guard attributesType == nil || role == .start else { throw UsageError("--attributes-type needs --as start") }
+        guard attributesType == nil || role == .start else { throw UsageError("--attributes-type requires --as start") }
         let role = role ?? .device
         let registry = try NotificationCategories(file: categories)
         return Snapshot(

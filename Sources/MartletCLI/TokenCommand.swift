@@ -81,7 +81,7 @@ struct TokenReport {
     }
 
     private var signatureState: String {
-        guard isVerified else { return "; verifying it needs --key" }
+        guard isVerified else { return "; verifying it requires --key" }
         return mismatch == nil ? ", verified with the key" : ""
     }
 

@@ -36,7 +36,7 @@ package struct ArgumentReader {
                     // `--title=--body`.
                     guard let value = parts.count > 1 ? parts[1] : words.next(),
                         parts.count > 1 || !ArgumentReader.isOption(value, among: parameters)
-                    else { throw UsageError("\(parameter.label) needs a value") }
+                    else { throw UsageError("\(parameter.label) requires a value") }
                     options.append((spelling, value))
                 }
             } else {

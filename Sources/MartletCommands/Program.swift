@@ -59,7 +59,7 @@ package struct Program: Sendable {
         case .unknown(let message, let place): return refusal(message, see: place)
         case .group(let name, let rest):
             guard !rest.contains(where: Program.helpOptions.contains) else { return .print(help.text(forGroup: name)) }
-            return .refuse(text: help.text(forGroup: name), message: "\(name) needs a command")
+            return .refuse(text: help.text(forGroup: name), message: "\(name) requires a command")
         case .command(let command, let rest):
             if rest.prefix(while: { $0 != "--" }).contains(where: Program.helpOptions.contains) {
                 return .print(help.text(for: command))

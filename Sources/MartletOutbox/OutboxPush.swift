@@ -16,7 +16,7 @@ package struct OutboxPush: Sendable, Hashable {
     ///
     /// A push built from a request contains the time, so the same request sent again gives other bytes. Two pushes with
     /// one identifier are therefore compared by their requests. It is not stored.
-    package var orderContent: [UInt8]?
+    package var sourceRequest: [UInt8]?
     /// The earliest time to send the push, in milliseconds since 1970; nil for immediately.
     package var notBefore: Int64?
     /// The time when the push expires, in milliseconds since 1970; nil for never.
@@ -34,7 +34,7 @@ package struct OutboxPush: Sendable, Hashable {
         destination: PushDestination,
         headers: PushHeaders,
         payload: [UInt8],
-        orderContent: [UInt8]? = nil,
+        sourceRequest: [UInt8]? = nil,
         notBefore: Int64? = nil,
         expiresAt: Int64? = nil,
         orderKey: String? = nil,
@@ -46,7 +46,7 @@ package struct OutboxPush: Sendable, Hashable {
         self.destination = destination
         self.headers = headers
         self.payload = payload
-        self.orderContent = orderContent
+        self.sourceRequest = sourceRequest
         self.notBefore = notBefore
         self.expiresAt = expiresAt
         self.orderKey = orderKey

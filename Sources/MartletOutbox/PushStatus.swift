@@ -2,8 +2,8 @@ package import MartletCore
 
 /// The status of a push.
 package struct PushStatus: Sendable, Hashable {
-    /// The stages of a push.
-    package enum Place: Sendable, Hashable {
+    /// The states of a push.
+    package enum State: Sendable, Hashable {
         /// The push waits to become due, to be claimed, or for earlier pushes with its order key.
         case accepted
         /// The push has been claimed to be sent.
@@ -15,12 +15,12 @@ package struct PushStatus: Sendable, Hashable {
     package var id: APNsID
     package var lane: Lane
     package var acceptedAt: Int64
-    package var place: Place
+    package var state: State
 
-    package init(id: APNsID, lane: Lane, acceptedAt: Int64, place: Place) {
+    package init(id: APNsID, lane: Lane, acceptedAt: Int64, state: State) {
         self.id = id
         self.lane = lane
         self.acceptedAt = acceptedAt
-        self.place = place
+        self.state = state
     }
 }

@@ -94,8 +94,8 @@ extension CommandTable {
                 status: 2,
                 errors: ["--priority <10|5|1>: must be one of 10, 5, 1 (found \"7\")\n"]
             ),
-            Invocation("send --topic --to 5d3a6a1c --title Hi", status: 2, errors: ["--topic <text> needs a value"]),
-            Invocation("send $server $device --title --json", status: 2, errors: ["--title <text> needs a value"]),
+            Invocation("send --topic --to 5d3a6a1c --title Hi", status: 2, errors: ["--topic <text> requires a value"]),
+            Invocation("send $server $device --title --json", status: 2, errors: ["--title <text> requires a value"]),
             Invocation(
                 "send $server $device --payload - < /dev/null",
                 status: 2,

@@ -90,10 +90,10 @@ private actor Received {
         (["--dryrun"], "unknown option --dryrun; did you mean --dry-run?"),
         (["-x"], "unknown option -x"),
         (["--dry-run=yes"], "--dry-run takes no value"),
-        (["--coats"], "--coats <number> needs a value"),
-        (["--note", "--coats", "1"], "--note <text> needs a value"),
-        (["--note", "--coats=1"], "--note <text> needs a value"),
-        (["--note", "--dry-run"], "--note <text> needs a value"),
+        (["--coats"], "--coats <number> requires a value"),
+        (["--note", "--coats", "1"], "--note <text> requires a value"),
+        (["--note", "--coats=1"], "--note <text> requires a value"),
+        (["--note", "--dry-run"], "--note <text> requires a value"),
         (["--coats", "1", "door", "1", "more"], "unexpected argument \"more\""),
     ])
     func `invalid words are reported`(words: [String], message: String) {

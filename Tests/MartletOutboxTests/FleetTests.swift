@@ -27,12 +27,12 @@ import Testing
         let first = try await one.claim(.orders, .immediate, limit: 4, at: 1_000).pushes
         let rest = try await other.claimAll(at: 1_000)
         #expect((first + rest).map(\.push.id) == pushes.map(\.id))
-        #expect(try await other.status(of: pushes[0].id, of: "orders")?.place == .inFlight)
+        #expect(try await other.status(of: pushes[0].id, of: "orders")?.state == .inFlight)
         try await one.end(first[0], at: 1_100)
         #expect(try await other.outcome(of: pushes[0])?.state == .delivered)
         // What is not one's own is not one's to settle.
         try await other.end(first[1], .refused, at: 1_100)
-        #expect(try await other.status(of: pushes[1].id, of: "orders")?.place == .inFlight)
+        #expect(try await other.status(of: pushes[1].id, of: "orders")?.state == .inFlight)
     }
 
     @Test func `what a node had whose lease has ended is taken over, and says that it may have been sent`()
@@ -53,7 +53,7 @@ import Testing
         #expect(claimed.map(\.push.id) == [push.id] && claimed.map(\.unknownTries) == [1])
         // The one that was thought dead comes too late with what it knows.
         try await dead.end(lost[0], .refused, at: 2_000)
-        #expect(try await heir.status(of: push.id, of: "orders")?.place == .inFlight)
+        #expect(try await heir.status(of: push.id, of: "orders")?.state == .inFlight)
         let outcome = Outcome(.delivered, status: 200, attempts: 1, unknownTries: 1)
         try await heir.settle([Settlement(number: claimed[0].number, .ended(outcome))], at: 3_000)
         #expect(try await dead.outcome(of: push) == outcome)

@@ -62,11 +62,11 @@ import Testing
             let status = try await store.status(of: pushes[index].id, of: "orders")
             let tries = index == 1 ? (attempts: 2, unknown: 1) : (attempts: 0, unknown: 0)
             let outcome = Outcome(.cancelled, attempts: tries.attempts, unknownTries: tries.unknown)
-            #expect(status?.place == .ended(outcome, at: 2_000), "\(index)")
+            #expect(status?.state == .ended(outcome, at: 2_000), "\(index)")
             #expect(ended.contains { $0 == status }, "\(index)")
         }
         for index in [0, 2] {
-            #expect(try await store.status(of: pushes[index].id, of: "orders")?.place == .inFlight)
+            #expect(try await store.status(of: pushes[index].id, of: "orders")?.state == .inFlight)
         }
         let backlog = Dictionary(uniqueKeysWithValues: try await store.backlog().map { ($0.lane, $0.count) })
         #expect(backlog == [.orders: 3, .orderTests: 1, .rides: 1])
@@ -97,12 +97,12 @@ import Testing
         let found = try await store.records.pushes(to: token, of: "orders", after: 0, limit: 10)
         #expect(found.map(\.status.id) == [1, 2, 4].map { pushes[$0].id })
         #expect(found.map(\.status.lane) == [.orders, .orders, .orderTests])
-        guard case .ended(let outcome, at: 2_000)? = found.first?.status.place else {
+        guard case .ended(let outcome, at: 2_000)? = found.first?.status.state else {
             Issue.record("\(found)")
             return
         }
         #expect(outcome.state == .dead)
-        #expect(found[1].status.place == .inFlight && found[2].status.place == .accepted)
+        #expect(found[1].status.state == .inFlight && found[2].status.state == .accepted)
         let first = try await store.records.pushes(to: token, of: "orders", after: 0, limit: 2)
         #expect(first == Array(found[..<2]))
         #expect(try await store.records.pushes(to: token, of: "orders", after: first[1].number, limit: 2) == [found[2]])

@@ -25,13 +25,13 @@ import Testing
             payload: []
         )
         #expect(try await store.accept([push, broadcast], at: 1_000) == [.accepted, .accepted])
-        #expect(try await store.status(of: push.id, of: "orders")?.place == .accepted)
+        #expect(try await store.status(of: push.id, of: "orders")?.state == .accepted)
         #expect(try await store.claimAll(.orders, .immediate, at: 1_000).isEmpty)
         let claimed = try await store.claimAll(.orders, .powerAware, at: 1_000)
         #expect(claimed.map(\.push) == [push, broadcast])
         #expect(claimed.map(\.acceptedAt) == [1_000, 1_000])
         #expect(try await store.claimAll(.orders, .powerAware, at: 2_000).isEmpty)
-        #expect(try await store.status(of: push.id, of: "orders")?.place == .inFlight)
+        #expect(try await store.status(of: push.id, of: "orders")?.state == .inFlight)
         let outcome = Outcome(
             .refused,
             status: 410,
@@ -42,7 +42,7 @@ import Testing
             unknownTries: 1
         )
         try await store.settle([Settlement(number: claimed[0].number, .ended(outcome))], at: 3_000)
-        #expect(try await store.status(of: push.id, of: "orders")?.place == .ended(outcome, at: 3_000))
+        #expect(try await store.status(of: push.id, of: "orders")?.state == .ended(outcome, at: 3_000))
         #expect(try await store.status(of: push.id, of: "rides") == nil)
     }
 
@@ -133,7 +133,7 @@ import Testing
         let push = try OutboxPush.numbered(1, hasCallersID: true)
         let other = try OutboxPush.numbered(1, payload: #"{"aps":{}}"#, hasCallersID: true)
         let ofOtherApp = try OutboxPush.numbered(1, .rides, hasCallersID: true)
-        let status = PushStatus(id: push.id, lane: .orders, acceptedAt: 1, place: .accepted)
+        let status = PushStatus(id: push.id, lane: .orders, acceptedAt: 1, state: .accepted)
         #expect(
             try await store.accept([push, push, other, ofOtherApp], at: 1)
                 == [.accepted, .duplicate(status), .conflict, .accepted]
@@ -142,7 +142,7 @@ import Testing
         try await store.end(claimed[0], at: 3)
         let answers = try await store.accept([push, other], at: 4)
         #expect(answers[1] == .conflict)
-        guard case .duplicate(let known) = answers[0], case .ended(let outcome, at: 3) = known.place else {
+        guard case .duplicate(let known) = answers[0], case .ended(let outcome, at: 3) = known.state else {
             Issue.record("\(answers[0])")
             return
         }
@@ -157,10 +157,10 @@ import Testing
         let pushes = try ["A", "A", "B"].enumerated().map { number, order in
             var push = try OutboxPush.numbered(1, payload: #"{"time":\#(number)}"#, hasCallersID: true)
             push.headers.expiration = "\(1_800_000_000 + number)"
-            push.orderContent = Array(order.utf8)
+            push.sourceRequest = Array(order.utf8)
             return push
         }
-        let status = PushStatus(id: pushes[0].id, lane: .orders, acceptedAt: 1, place: .accepted)
+        let status = PushStatus(id: pushes[0].id, lane: .orders, acceptedAt: 1, state: .accepted)
         #expect(try await store.accept(pushes, at: 1) == [.accepted, .duplicate(status), .conflict])
         #expect(try await store.claimAll(at: 2).map(\.push.payload) == [pushes[0].payload])
     }
@@ -223,13 +223,13 @@ import Testing
         let claimed = try OutboxPush.numbered(3, expiresAt: 40)
         _ = try await store.accept([cancelled, expired, claimed], at: 10)
         #expect(try await store.claimAll(at: 10).count == 1)
-        #expect(try await store.cancel(claimed.id, of: "orders", at: 11)?.place == .inFlight)
+        #expect(try await store.cancel(claimed.id, of: "orders", at: 11)?.state == .inFlight)
         #expect(try await store.cancel(cancelled.id, of: "rides", at: 11) == nil)
         let status = try await store.cancel(cancelled.id, of: "orders", at: 12)
-        #expect(status?.place == .ended(Outcome(.cancelled), at: 12))
+        #expect(status?.state == .ended(Outcome(.cancelled), at: 12))
         #expect(try await store.expire(at: 39, limit: 10).isEmpty)
-        let ended = PushStatus.Place.ended(Outcome(.expired), at: 41)
-        let status41 = PushStatus(id: expired.id, lane: .orders, acceptedAt: 10, place: ended)
+        let ended = PushStatus.State.ended(Outcome(.expired), at: 41)
+        let status41 = PushStatus(id: expired.id, lane: .orders, acceptedAt: 10, state: ended)
         #expect(try await store.expire(at: 41, limit: 10) == [status41])
         #expect(try await store.claimAll(at: 60).isEmpty)
         #expect(try await store.outcome(of: expired)?.state == .expired)
@@ -246,7 +246,7 @@ import Testing
         }
         #expect(try await store.cancel(pushes[0].id, of: "orders", at: 30) != nil)
         let expired = try await store.expire(at: 70, limit: 10)
-        #expect(expired.map(\.place) == [.ended(Outcome(.expired, attempts: 2, unknownTries: 1), at: 70)])
+        #expect(expired.map(\.state) == [.ended(Outcome(.expired, attempts: 2, unknownTries: 1), at: 70)])
         #expect(try await store.outcome(of: pushes[0]) == Outcome(.cancelled, attempts: 2, unknownTries: 1))
         #expect(try await store.outcome(of: pushes[1]) == Outcome(.expired, attempts: 2, unknownTries: 1))
     }

@@ -48,7 +48,7 @@ extension OutboxStore {
 
     /// How a push has ended, if it has.
     func outcome(of push: OutboxPush) async throws -> Outcome? {
-        guard case .ended(let outcome, _)? = try await status(of: push.id, of: push.lane.app)?.place else { return nil }
+        guard case .ended(let outcome, _)? = try await status(of: push.id, of: push.lane.app)?.state else { return nil }
         return outcome
     }
 }

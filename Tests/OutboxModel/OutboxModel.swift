@@ -177,7 +177,7 @@ package struct OutboxModel: Sendable {
 
     package mutating func cancel(_ id: APNsID, of app: String, at now: Int64) -> PushStatus? {
         let status = status(of: id, of: app)
-        guard status?.place == .accepted, let number = numbers[Name(app: app, id: id)] else { return status }
+        guard status?.state == .accepted, let number = numbers[Name(app: app, id: id)] else { return status }
         end(number, Outcome(.cancelled), at: now)
         return self.status(of: id, of: app)
     }
@@ -185,12 +185,12 @@ package struct OutboxModel: Sendable {
     package func status(of id: APNsID, of app: String) -> PushStatus? {
         let name = Name(app: app, id: id)
         if let end = ends[name] {
-            let place = PushStatus.Place.ended(end.outcome, at: end.at)
-            return PushStatus(id: id, lane: end.push.lane, acceptedAt: end.acceptedAt, place: place)
+            let state = PushStatus.State.ended(end.outcome, at: end.at)
+            return PushStatus(id: id, lane: end.push.lane, acceptedAt: end.acceptedAt, state: state)
         }
         guard let number = numbers[name], let row = rows[number] else { return nil }
-        let place: PushStatus.Place = claimed.contains(number) ? .inFlight : .accepted
-        return PushStatus(id: id, lane: row.push.lane, acceptedAt: row.acceptedAt, place: place)
+        let state: PushStatus.State = claimed.contains(number) ? .inFlight : .accepted
+        return PushStatus(id: id, lane: row.push.lane, acceptedAt: row.acceptedAt, state: state)
     }
 
     package mutating func expire(at now: Int64, limit: Int) -> [PushStatus] {
@@ -295,7 +295,7 @@ package struct OutboxModel: Sendable {
 extension OutboxPush {
     /// Whether a push with the same identifier is this one, sent again.
     fileprivate func isSame(as other: OutboxPush) -> Bool {
-        guard let orderContent else { return self == other }
-        return lane == other.lane && destination == other.destination && orderContent == other.orderContent
+        guard let sourceRequest else { return self == other }
+        return lane == other.lane && destination == other.destination && sourceRequest == other.sourceRequest
     }
 }

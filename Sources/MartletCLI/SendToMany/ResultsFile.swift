@@ -27,7 +27,7 @@ struct ResultsFile: Sendable {
     ///   - answered: Receives the lines that the earlier run has answered.
     /// - Throws: ``UsageError`` if a file cannot be used; then no file is changed or created.
     init(_ options: SendManyOptions, answered: inout AnsweredLines) throws {
-        guard !options.isResumed || options.results != nil else { throw UsageError("--resume needs --results") }
+        guard !options.isResumed || options.results != nil else { throw UsageError("--resume requires --results") }
         try ResultsFile.checkDifferent(options)
         if options.isResumed, let path = options.results { try ResultsFile.checkExists(path) }
         results = try options.results.map { path throws(UsageError) in
@@ -76,7 +76,7 @@ struct ResultsFile: Sendable {
             )
         }
         guard file.isRegular else {
-            throw UsageError("--resume needs the file of an earlier run; --results \(path) is not a regular file")
+            throw UsageError("--resume requires the file of an earlier run; --results \(path) is not a regular file")
         }
     }
 

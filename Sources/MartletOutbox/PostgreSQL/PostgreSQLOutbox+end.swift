@@ -36,8 +36,8 @@ extension PostgreSQLOutbox {
                 )
                 return APNsID(bytes: row.bytes(at: 0)).map { id in
                     let lane = Lane(app: "", environment: PushEnvironment(isProduction: row.flag(at: 2)))
-                    let place = PushStatus.Place.ended(outcome, at: now)
-                    let status = PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 3), place: place)
+                    let state = PushStatus.State.ended(outcome, at: now)
+                    let status = PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 3), state: state)
                     return (status: status, app: row.integer(at: 1))
                 }
             }
@@ -140,7 +140,7 @@ extension PostgreSQLOutbox {
                     unknownTries: Int(row.integer(at: 3))
                 )
                 return APNsID(bytes: row.bytes(at: 0)).map { id in
-                    PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 1), place: .ended(outcome, at: now))
+                    PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 1), state: .ended(outcome, at: now))
                 }
             }
         }

@@ -20,14 +20,14 @@ extension PushStatus {
     /// Reads the columns of `martlet.known`; nil when the row has no identifier.
     init?(_ row: Row, from column: Int, app: String) {
         guard let id = row.optionalBytes(at: column).flatMap({ APNsID(bytes: $0) }) else { return nil }
-        let place: Place =
+        let state: PushStatus.State =
             if let endedAt = row.optionalInteger(at: column + 4) {
                 .ended(Outcome(row, from: column + 5), at: endedAt)
             } else {
                 row.flag(at: column + 3) ? .inFlight : .accepted
             }
         let lane = Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: column + 1)))
-        self.init(id: id, lane: lane, acceptedAt: row.integer(at: column + 2), place: place)
+        self.init(id: id, lane: lane, acceptedAt: row.integer(at: column + 2), state: state)
     }
 }
 

@@ -222,8 +222,8 @@ final class ClaimTable {
                 unknownTries: Int(rows.integer(at: 7))
             )
             let lane = database.lane(of: UrgencyQueue(rows, from: 1))
-            let place = PushStatus.Place.ended(outcome, at: now)
-            found.append((number, PushStatus(id: id, lane: lane, acceptedAt: rows.integer(at: 5), place: place)))
+            let state = PushStatus.State.ended(outcome, at: now)
+            found.append((number, PushStatus(id: id, lane: lane, acceptedAt: rows.integer(at: 5), state: state)))
         }
     }
 

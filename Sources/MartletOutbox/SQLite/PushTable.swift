@@ -162,9 +162,9 @@ final class PushTable {
         defer { findPush.reset() }
         guard try findPush.step() else { return nil }
         let number = findPush.integer(at: 2)
-        let place: PushStatus.Place = database.state.claimed.contains(number) ? .inFlight : .accepted
+        let state: PushStatus.State = database.state.claimed.contains(number) ? .inFlight : .accepted
         return KnownPush(
-            status: status(id, app, findPush, place),
+            status: status(id, app, findPush, state),
             fingerprint: findPush.optionalBlob(at: 3),
             number: number
         )
@@ -174,18 +174,18 @@ final class PushTable {
         try findOutcome.bind(id.bytes, app)
         defer { findOutcome.reset() }
         guard try findOutcome.step() else { return nil }
-        let place = PushStatus.Place.ended(Outcome(findOutcome), at: findOutcome.integer(at: 2))
-        return KnownPush(status: status(id, app, findOutcome, place), fingerprint: findOutcome.optionalBlob(at: 10))
+        let state = PushStatus.State.ended(Outcome(findOutcome), at: findOutcome.integer(at: 2))
+        return KnownPush(status: status(id, app, findOutcome, state), fingerprint: findOutcome.optionalBlob(at: 10))
     }
 
     private func status(
         _ id: APNsID,
         _ app: Int64,
         _ row: borrowing Statement,
-        _ place: PushStatus.Place
+        _ state: PushStatus.State
     ) -> PushStatus {
         let lane = Lane(app: database.name(of: app), environment: PushEnvironment(row, at: 0))
-        return PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 1), place: place)
+        return PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 1), state: state)
     }
 
     // MARK: Settling

@@ -20,7 +20,7 @@ extension SQLiteOutbox {
         try change { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app), let known = try tables.pushes.known(id, app)
             else { return nil }
-            guard known.status.place == .accepted, let number = known.number else { return known.status }
+            guard known.status.state == .accepted, let number = known.number else { return known.status }
             try tables.pushes.end(number, Outcome(.cancelled), at: now)
             return try tables.pushes.known(id, app)?.status
         }

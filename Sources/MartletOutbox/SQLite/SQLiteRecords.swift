@@ -136,7 +136,7 @@ struct SQLiteRecords: OutboxRecords {
                 let claimed = DuePush(rows, lane: lane).claimed
                 guard
                     case .ended(let outcome, let endedAt)? = try tables.pushes.known(claimed.push.id, number)?
-                        .status.place
+                        .status.state
                 else { continue }
                 letters.append(
                     DeadLetter(push: claimed.push, acceptedAt: claimed.acceptedAt, outcome: outcome, endedAt: endedAt)

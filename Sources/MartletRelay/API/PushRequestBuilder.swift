@@ -52,7 +52,7 @@ struct PushRequestBuilder {
         let bundle = request.bundleID ?? app.bundleIDs[0]
         var pushes: [OutboxPush] = []
         pushes.reserveCapacity(request.destinations.count)
-        let timelessContent = request.timelessContent
+        let sourceRequest = request.sourceRequest
         for (index, destination) in request.destinations.enumerated() {
             let chosen = request.id ?? key.flatMap { APNsID(app: app.name, idempotencyKey: $0, index) }
             let id = chosen ?? APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
@@ -69,7 +69,7 @@ struct PushRequestBuilder {
                     destination: stored,
                     headers: headers,
                     payload: payload,
-                    orderContent: timelessContent,
+                    sourceRequest: sourceRequest,
                     notBefore: notBefore,
                     expiresAt: headers.expiry(at: max(now, notBefore ?? now)),
                     orderKey: headers.orderKey(for: stored),
@@ -223,7 +223,7 @@ extension PushRequest.Destination {
 extension PushRequest {
     /// The members from which the relay builds the payload together with the time; nil when the client sent the
     /// payload.
-    fileprivate var timelessContent: [UInt8]? {
+    fileprivate var sourceRequest: [UInt8]? {
         guard case .snapshot(let snapshot, let event) = content else { return nil }
         return JSONValue.members([
             "snapshot": snapshot.json, "event": .string(event), "bundle-id": bundleID.map { .string($0) },

@@ -77,7 +77,7 @@ extension RelayAPI {
 extension DeadLetter {
     /// The push without its content.
     fileprivate var members: [JSONValue.Member] {
-        PushStatus(id: push.id, lane: push.lane, acceptedAt: acceptedAt, place: .ended(outcome, at: endedAt)).json
+        PushStatus(id: push.id, lane: push.lane, acceptedAt: acceptedAt, state: .ended(outcome, at: endedAt)).json
             .members ?? []
     }
 }

@@ -159,7 +159,7 @@ extension RelayAPI {
             let known = try await find(call)
             let status = try await outboxCall(await call.parts.dispatcher.cancel(known.id, of: known.lane.app))
             guard let status else { throw APIProblem(404, "the outcome of the push has been deleted") }
-            guard case .ended(let outcome, _) = status.place, outcome.state == .cancelled else {
+            guard case .ended(let outcome, _) = status.state, outcome.state == .cancelled else {
                 return .json(status.json, status: 409)
             }
             return .json(status.json)
@@ -221,7 +221,7 @@ enum PushAnswer {
     init(_ result: Result<Acceptance, OutboxError>, _ push: OutboxPush, at now: Int64) {
         switch result {
         case .success(.accepted):
-            self = .status(PushStatus(id: push.id, lane: push.lane, acceptedAt: now, place: .accepted))
+            self = .status(PushStatus(id: push.id, lane: push.lane, acceptedAt: now, state: .accepted))
         case .success(.duplicate(let status)): self = .status(status)
         case .success(.conflict):
             self = .problem(APIProblem(422, "another push has the identifier \(push.id): choose a new one", at: "/id"))

@@ -206,7 +206,7 @@ extension PushStatus {
             .init("environment", .string(lane.environment.rawValue)),
             .init("accepted-at", .number(JSONNumber(acceptedAt))),
         ]
-        switch place {
+        switch state {
         case .accepted: members.append(.init("state", "accepted"))
         case .inFlight: members.append(.init("state", "in-flight"))
         case .ended(let outcome, let time):
@@ -218,7 +218,7 @@ extension PushStatus {
     }
 
     var hasEnded: Bool {
-        if case .ended = place { true } else { false }
+        if case .ended = state { true } else { false }
     }
 }
 

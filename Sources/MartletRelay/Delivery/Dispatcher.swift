@@ -226,7 +226,7 @@ actor Dispatcher {
 
     /// Counts and reports a push that has ended.
     func noteEnd(of push: PushStatus) {
-        guard case .ended(let outcome, _) = push.place else { return }
+        guard case .ended(let outcome, _) = push.state else { return }
         counts.ended(outcome, push.lane)
         reportEnd(push)
     }
@@ -244,7 +244,7 @@ actor Dispatcher {
         let now = context.now
         let status = try await context.outbox.cancel(id, of: app, at: now)
         // A push that had ended before was reported then.
-        if let status, case .ended(_, at: now) = status.place { noteRemoval(of: [status]) }
+        if let status, case .ended(_, at: now) = status.state { noteRemoval(of: [status]) }
         return status
     }
 
@@ -293,6 +293,6 @@ actor Dispatcher {
 extension PushStatus {
     /// Creates the status of a push that has ended.
     fileprivate init(_ push: ClaimedPush, ended outcome: Outcome, at now: Int64) {
-        self.init(id: push.push.id, lane: push.push.lane, acceptedAt: push.acceptedAt, place: .ended(outcome, at: now))
+        self.init(id: push.push.id, lane: push.push.lane, acceptedAt: push.acceptedAt, state: .ended(outcome, at: now))
     }
 }

@@ -25,7 +25,7 @@ extension Intake {
             let end = await end(of: status.id, of: status.lane.app, for: caller, within: time)
         else { return first }
         var ended = status
-        ended.place = .ended(end.outcome, at: end.time)
+        ended.state = .ended(end.outcome, at: end.time)
         return [.status(ended)]
     }
 

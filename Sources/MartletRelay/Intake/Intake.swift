@@ -265,7 +265,7 @@ actor Intake {
 
     /// Reports the outcome of a push to the callers that wait for it.
     func reportToWaiters(_ push: PushStatus) {
-        guard case .ended(let outcome, let time) = push.place else { return }
+        guard case .ended(let outcome, let time) = push.state else { return }
         waiters.ended(push.id, of: push.lane.app, outcome, at: time)
     }
 }

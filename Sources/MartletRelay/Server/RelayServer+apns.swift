@@ -133,7 +133,7 @@ extension APNsResponse {
         switch result {
         case .success(.accepted), .success(nil): return nil
         case .success(.duplicate(let status)):
-            guard case .ended(let outcome, _) = status.place else { return nil }
+            guard case .ended(let outcome, _) = status.state else { return nil }
             self = .ended(outcome)
         case .success(.conflict): self = .rejected(.badMessageID)
         case .success(.suppressed(let token)): self = .suppressed(token)

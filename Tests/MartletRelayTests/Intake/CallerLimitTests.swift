@@ -21,7 +21,7 @@ import Testing
             id: APNsID(milliseconds: 0, randomBits: (0, UInt64(number))),
             lane: Lane(app: app, environment: .production),
             acceptedAt: 0,
-            place: .ended(Outcome(.delivered, attempts: 1), at: 0)
+            state: .ended(Outcome(.delivered, attempts: 1), at: 0)
         )
     }
 

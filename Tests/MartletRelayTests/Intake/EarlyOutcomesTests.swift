@@ -18,7 +18,7 @@ import Testing
             id: APNsID(randomBits: (number, 0)),
             lane: Lane(app: "orders", environment: .production),
             acceptedAt: 0,
-            place: .ended(Outcome(.delivered), at: 0)
+            state: .ended(Outcome(.delivered), at: 0)
         )
     }
 

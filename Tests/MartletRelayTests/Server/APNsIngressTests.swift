@@ -24,7 +24,7 @@ import Testing
         let push = try #require(await bench.apple.pushes.first)
         #expect(push.payload == payload && push.id == id.description && push.status == 200)
         #expect(push.headers.topic == "com.example.orders" && push.deviceToken == RelayBench.token.hex)
-        #expect(try await bench.parts.outbox.status(of: id, of: "orders")?.place != nil)
+        #expect(try await bench.parts.outbox.status(of: id, of: "orders")?.state != nil)
         await bench.stop()
     }
 
@@ -107,7 +107,7 @@ import Testing
         let client = try await bench.client()
         let receipt = try await client.send(opaque(), to: RelayBench.token, topic: "com.example.orders")
         let status = try await bench.parts.outbox.status(of: receipt.id, of: "orders")
-        if case .ended = status?.place { Issue.record("it has ended already") }
+        if case .ended = status?.state { Issue.record("it has ended already") }
         await bench.stop()
     }
 

@@ -200,8 +200,14 @@ import Testing
     }
 
     /// The answer to curl with a certificate of the user ID `com.example.app` whose list of topics is not DER.
-    @Test func `a certificate whose list of topics is not DER is refused`() async throws {
-        let files = try await ProviderCertificateFiles(userID: "com.example.app", extensions: listThatIsNotDER)
+    ///
+    /// The lists are cut off, of indefinite length, and of a length that nine bytes count.
+    @Test(arguments: [
+        "30:20:0C:0F:63:6F:6D", "30:80:0C:03:63:6F:6D:00:00", "30:89:00:00:00:00:00:00:00:00:05:0C:03:63:6F:6D",
+    ])
+    func `a certificate whose list of topics is not DER is refused`(list: String) async throws {
+        let extensions = "1.2.840.113635.100.6.3.6 = DER:\(list)"
+        let files = try await ProviderCertificateFiles(userID: "com.example.app", extensions: extensions)
         let apns = try await SimulatedAPNs.start()
         let run = try await curl(files, to: apns)
         #expect(run == #"{"reason":"BadCertificate"}403"#)
@@ -223,9 +229,6 @@ import Testing
         #expect(try await curl(files, to: apns) == "200")
         await apns.stop()
     }
-
-    /// A list of topics that is cut off.
-    private let listThatIsNotDER = "1.2.840.113635.100.6.3.6 = DER:30:20:0C:0F:63:6F:6D"
 
     private func curl(_ files: ProviderCertificateFiles, to apns: SimulatedAPNs) async throws -> String {
         let authority = try files.scratch.write(apns.authorityPEM, to: "ca.pem")

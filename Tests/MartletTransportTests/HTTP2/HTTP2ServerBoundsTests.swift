@@ -31,8 +31,8 @@ import Testing
 
     @Test mutating func `a block of more than twice the limit is not admitted, and the next counts anew`() {
         let admitted = [bounds.admitsField(octets: 68, limit: 100), bounds.admitsField(octets: 68, limit: 100)]
-        let isTooMuch = !bounds.admitsField(octets: 0, limit: 100)
-        #expect(admitted == [true, true] && isTooMuch)
+        let isRejected = !bounds.admitsField(octets: 0, limit: 100)
+        #expect(admitted == [true, true] && isRejected)
         bounds.beganBlock()
         let isAdmitted = bounds.admitsField(octets: 168, limit: 100)
         #expect(isAdmitted)
