@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The development tasks of this project. `make help` lists them.
 
 SWIFT ?= swift

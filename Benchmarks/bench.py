@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Measures the cost of a push with Martlet relative to other programs, in one run.
 
 All programs send the same pushes. Clients send them over TLS to Debian's nginx, which returns 200 immediately. The

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The cost of sending to many devices with one call.
 
 The program also measures its work without its startup, so that runs with few and many devices can be compared.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Compares the ratios of a run with a baseline, and prints whether each is better, the same or worse.
 
 A ratio has changed if the medians differ by more than 2 % and each lies outside the range of the other's rounds.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The performance of relays that share a database.
 
 PostgreSQL runs with full durability. Storing pushes is compared with pgbench, which inserts the same rows into the

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Measurements and their evaluation.
 
 A run is a function that performs a task once and returns a `Sample`. A `Figure` names two runs and the value to

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The report: ratios as text and as a plot."""
 
 import math

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The cost of the relay: storing pushes, delivering a push, and the latency until Apple's response.
 
 Relay, simulator and callers share both cores. Storing pushes, without a simulator, is compared with SQLite alone,

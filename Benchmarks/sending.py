@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The cost of sending pushes one by one, with 900 in flight on one connection."""
 
 from measuring import Figure, of_client

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The servers that receive pushes, each started on first use."""
 
 import functools

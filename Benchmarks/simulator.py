@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The cost of receiving a push in the simulator, which checks, answers and stores it, compared with nginx."""
 
 from measuring import Figure, of_server

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The cost of parsing a Live Activity snapshot and encoding its content state, without a push."""
 
 from measuring import Figure, of_client

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Reports the acquire and release operations of Swift's Mutex to the thread sanitizer. The slow paths of the lock are in
 // the toolchain's library, which is not instrumented, so that the sanitizer would report false races. Scripts/sanitize
 // builds this library and loads it before the toolchain's.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Tests in Python with its standard library only: test_push.py INBOX_URL, as `martlet simulate` prints it."""
 
 import json

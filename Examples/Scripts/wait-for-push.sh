@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A test in the shell: wait-for-push.sh APNS_URL INBOX_URL, as `martlet simulate` prints them.
 set -eu
 apns=${1%/} inbox=${2%/}

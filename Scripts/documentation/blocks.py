@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Reads the fenced code blocks of articles and doc comments, with the hidden comments that control their checks.
 
 A hidden comment is an HTML comment that starts with "check:". DocC and GitHub do not render it.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Runs the shell blocks of documents in a scratch directory, against servers on free ports."""
 
 import os

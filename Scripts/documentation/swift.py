@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Compiles the Swift blocks of documents against the built modules of the package."""
 
 import json

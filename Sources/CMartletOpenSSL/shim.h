@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // OpenSSL 3: TLS, ES256 and X.509. Each function below stands for a macro, which Swift cannot call.
 #ifndef MARTLET_COPENSSL_H
 #define MARTLET_COPENSSL_H

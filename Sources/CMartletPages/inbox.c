@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "CMartletPages.h"
 
 // #embed (C23, 6.10.4) includes a file unchanged. A Swift literal of the same size would take minutes to compile.

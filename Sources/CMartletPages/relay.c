@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "CMartletPages.h"
 
 // The relay's page shares the styles and the DOM functions of the inbox.

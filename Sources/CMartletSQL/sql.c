@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "CMartletSQL.h"
 
 // A C compiler embeds a file as it is (C23, 6.10.4); the zero ends the text. A macro cannot embed a file.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // SQLite 3: rows in a file. The functions below stand for a macro that makes a function pointer of a number, which Swift
 // cannot import, and for a variadic function, which it cannot call.
 #ifndef MARTLET_CSQLITE_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import MartletCore
 
 /// The notification categories of an app, with the actions of each.

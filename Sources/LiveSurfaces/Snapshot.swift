@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import MartletCore
 
 /// A snapshot of a surface whose kind is known at compile time; each projection is defined only for the kinds that have

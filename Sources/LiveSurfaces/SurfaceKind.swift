@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The six kinds of surfaces; the raw values are those in JSON.
 public enum SurfaceKind: String, Sendable, Hashable, CaseIterable, Codable {
     /// A Live Activity on the Lock Screen and in the Dynamic Island.

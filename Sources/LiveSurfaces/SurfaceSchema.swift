@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import MartletCore
 
 /// The contract as a JSON Schema (draft 2020-12), for tools in other languages.

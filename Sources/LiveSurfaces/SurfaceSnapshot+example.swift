@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SurfaceSnapshot {
     /// Returns an example of a kind, about the delivery of an order: for previews, tests and experiments.
     ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import MartletCore
 
 /// The content of a surface of an app at one time: a snapshot of one of the six kinds.

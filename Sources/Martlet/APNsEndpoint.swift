@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The server to which a client sends: APNs, a relay or a simulator.
 public struct APNsEndpoint: Sendable, Hashable {
     /// A host name or an address literal.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Int {
     /// The number with a space between each group of three digits.
     var grouped: String {

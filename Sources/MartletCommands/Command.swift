@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A named command of a program with typed parameters: the closure receives exactly the declared values.
 ///
 /// The module `MartletCommands` parses command lines, generates help, completion scripts and manual pages, and prints

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Commands that share the first words of their names, as `live start` and `live end` do.
 package struct CommandGroup: Sendable {
     /// The shared words.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The exit statuses of the program, with the same meaning for every command.
 package enum ExitStatus: Int32, Sendable, CaseIterable, Comparable {
     /// The command succeeded.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The version of Martlet.
 package enum MartletVersion {
     /// The current version (Semantic Versioning).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Finds the valid name that a misspelled name was probably meant to be.
 package enum NearestName {
     /// The length in bytes above which names are not compared.

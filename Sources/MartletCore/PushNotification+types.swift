@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension PushNotification {
     /// Creates an incoming call for a PushKit token; the app must report it to CallKit immediately.
     ///

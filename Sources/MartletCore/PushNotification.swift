@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A notification, ready to be sent to any number of devices.
 ///
 /// The types rule out notifications that APNs would refuse: for example, a background push has no parameters for an

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A pseudorandom generator whose sequence is determined by its seed, for reproducible decisions.
 package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64

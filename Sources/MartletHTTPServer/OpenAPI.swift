@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The OpenAPI 3.1 description of an interface, generated from its routes.

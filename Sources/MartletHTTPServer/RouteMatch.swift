@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The route of a request in a ``RouteTable``.
 package struct RouteMatch<Service: Sendable>: Sendable {
     /// The route that answers the request; nil when no route has its path and method.

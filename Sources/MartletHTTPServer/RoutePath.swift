@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The path of a route, split once: requests are compared with it byte by byte.
 struct RoutePath: Sendable {
     /// A part between slashes.

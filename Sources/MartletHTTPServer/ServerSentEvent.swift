@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import MartletCore
 
 /// The encoding of server-sent events (WHATWG HTML, section 9.2).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The answer of the outbox to a submitted push.
 package enum Acceptance: Sendable, Hashable {
     /// The push is stored.

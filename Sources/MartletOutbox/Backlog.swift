@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The waiting pushes of a lane.
 package struct Backlog: Sendable, Hashable {
     package var lane: Lane

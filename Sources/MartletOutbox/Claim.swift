@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The result of a claim.
 package struct Claim: Sendable, Hashable {
     /// The pushes, longest waiting first.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A push that is to be sent now, with the counts of earlier attempts.
 package struct ClaimedPush: Sendable, Hashable {
     package var number: Int64

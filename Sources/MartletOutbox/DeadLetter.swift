@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A push that was abandoned.
 package struct DeadLetter: Sendable, Hashable {
     package var push: OutboxPush

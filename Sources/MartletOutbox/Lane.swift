@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The connection that a push is sent over: one app in one of Apple's environments.
 package struct Lane: Sendable, Hashable {
     /// The app's name in the relay.

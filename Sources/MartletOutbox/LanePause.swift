@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A pause of a lane by an operator: its pushes are stored and not sent until the lane is resumed.
 package struct LanePause: Sendable, Hashable {
     package var lane: Lane

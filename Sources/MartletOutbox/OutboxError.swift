@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A failure of an outbox: a kind that code can switch on and a message for people.
 package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure.

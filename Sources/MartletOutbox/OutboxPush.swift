@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import MartletCore
 
 /// A push as it is stored: the caller's headers, and the bytes of the payload unchanged.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import MartletCore
 
 /// The records of an outbox beside the queue: paused lanes, unregistered tokens, dead letters and positions of readers.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import MartletCore
 
 /// A store for accepted pushes until each of them has ended, and for their outcomes until these are deleted.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The outcome of a push.
 package struct Outcome: Sendable, Hashable {
     /// The kinds of outcome.

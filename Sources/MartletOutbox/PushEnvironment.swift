@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One of Apple's two environments.
 package enum PushEnvironment: String, Sendable, Hashable, CaseIterable {
     case production

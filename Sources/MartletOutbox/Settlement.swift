@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The result for a claimed push: its outcome, or its return to the queue.
 package struct Settlement: Sendable, Hashable {
     /// The kinds of result.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import MartletCore
 
 /// A token that Apple has reported as unregistered in one environment and for one topic.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The precedence of a push among the waiting pushes of its lane: `apns-priority` in three classes.
 package enum Urgency: Int, Sendable, Hashable, CaseIterable, Comparable {
     /// Priority 10, also for a push without a priority, which APNs treats the same.

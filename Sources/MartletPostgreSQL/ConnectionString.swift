@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletPostgreSQL
 
 /// A connection string of libpq that can be used, `postgresql://…` or `host=… dbname=…`

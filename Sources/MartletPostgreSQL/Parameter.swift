@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletPostgreSQL
 
 /// A parameter of a statement: a value or an array of values, sent in PostgreSQL's binary format.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A failure of PostgreSQL: a kind that code can switch on and a message for people.
 ///
 /// The message names hosts, tables and columns, never a value that was sent: PostgreSQL's error details, which may

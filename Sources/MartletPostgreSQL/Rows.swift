@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletPostgreSQL
 
 /// The rows that a statement returned, freed together when the object is destroyed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A failure of a relay, with a message that names the setting, the file or the address.
 package struct RelayError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The message, without a final period.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletSQLite
 
 /// A copy of a database that is made in steps while its connection continues to read and write

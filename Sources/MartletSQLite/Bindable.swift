@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A value that can be bound to a parameter of a statement.
 package protocol Bindable {
     /// Binds the value, or NULL.

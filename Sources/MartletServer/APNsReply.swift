@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import MartletTransport
 
 /// The reply to one request, sent once; used only on the listener's loop.

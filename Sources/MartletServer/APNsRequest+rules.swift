@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import MartletCore
 
 /// The rules about paths, methods, repeated fields and credentials that the simulator and the relay share.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import MartletTransport
 
 /// The server's side of a client's connection; used only on the listener's loop.

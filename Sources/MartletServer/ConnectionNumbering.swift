@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The source of connection numbers; used only on the loop of the listeners that share it.
 package final class ConnectionNumbering {
     private var last = 0

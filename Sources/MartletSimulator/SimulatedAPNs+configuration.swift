@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SimulatedAPNs {
     /// The environments of APNs; a device token belongs to one.
     public enum Environment: String, Sendable, Hashable, CaseIterable {

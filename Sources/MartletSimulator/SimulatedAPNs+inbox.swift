@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The received pushes, and waiting for pushes.
 extension SimulatedAPNs {
     /// The received pushes that are still stored, oldest first.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An error that prevents a simulator from starting, or from doing what was requested.
 public struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The error, in a sentence without the final stop.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletLibuv
 
 /// The memory of the process that it has freed, and that the C library keeps for later.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An error below the HTTP layer, with a kind for code and a message for people.
 package struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure.

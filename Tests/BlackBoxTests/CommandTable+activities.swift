@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension CommandTable {
     /// Live Activities.
     static let live = CommandTable(

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension CommandTable {
     private static let commands = [
         "send", "live start", "live update", "live end", "broadcast", "channels create", "channels read",

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension CommandTable {
     /// Commands of a relay's operator that need no running relay.
     static let relay = CommandTable(

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension CommandTable {
     private static let kinds = ["liveActivity", "widget", "control", "notification", "lockAccessory", "standby"]
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension CommandTable {
     /// Commands that check the setup.
     static let checks = CommandTable(

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 import Martlet
 import MartletSimulator
@@ -46,7 +48,7 @@ import Testing
         (["--push-type", "alrt"], "did you mean alert?"),
         (["--interruption-level", "loud"], "must be one of passive, active, time-sensitive, critical"),
         (["--custom", "[]"], "--custom <json>"), (["--rate", "5"], "need --tokens"),
-        (["--certificate-password", "x"], "needs --certificate"), (["--attributes-type", "X"], "need --snapshot"),
+        (["--certificate-password", "x"], "requires --certificate"), (["--attributes-type", "X"], "need --snapshot"),
     ])
     func `a value that breaks a rule is reported with the rule`(words: [String], message: String) async throws {
         let run = try await martlet(["send", "--topic", "a", "--to", "5d3a", "--describe", "--body", "x"] + words)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import MartletTransport
 
 /// Sends requests over one connection of HTTP/2 in the clear.

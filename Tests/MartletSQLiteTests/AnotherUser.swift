@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// Runs code as a user who has no rights to other people's files, which the superuser's tests lack.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import MartletTransport
 
 /// Lets a test run code on an event loop and read what came of it.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Sends pushes through aapns, a Python client with a certificate, and prints the number of pushes with each result.
 
 Usage: aapns_peer.py PORT CA-FILE CERTIFICATE-FILE COUNT [DEVICE-TOKEN…]

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Sends pushes through aioapns, a Python client, and prints the number of pushes with each status, then the
 result of one push to each given device.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Sends pushes through apns2, a Python client, and prints the number of pushes with each result.
 
 Usage: apns2_peer.py PORT CA-FILE KEY-FILE COUNT [DEVICE-TOKEN…]

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Checks an HTTP interface against its description: check_interface.py URL [KEY]
 
 Validates URL/openapi.json as OpenAPI. With a key, sends a limited number of requests that schemathesis generates for

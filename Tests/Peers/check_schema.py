@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Validates documents with a JSON Schema: check_schema.py SCHEMA DOCUMENT… prints `valid` or `invalid` for each."""
 
 import json

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Validates documents with JSON Schemas: check_schema_pairs.py FILE, where FILE is a list of [SCHEMA, [DOCUMENT…]].
 
 Prints `valid` or `invalid` for each document, in order.

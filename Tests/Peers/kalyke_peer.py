@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Sends pushes through kalyke-apns, a Python client, and prints the result of each.
 
 Usage: kalyke_peer.py PORT KEY-FILE DEVICE-TOKEN…

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Runs a program and prints its peak memory in bytes as the last line of standard error.
 
 Measurements during the run would miss the end of a short run.

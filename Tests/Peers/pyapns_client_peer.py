@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Sends pushes through pyapns_client, a Python client based on httpx, and prints the number of pushes with each result.
 
 Usage: pyapns_client_peer.py PORT CA-FILE KEY-FILE COUNT [DEVICE-TOKEN…]

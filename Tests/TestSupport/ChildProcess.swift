@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// A child process, started with `posix_spawn` and awaited with `waitpid`.

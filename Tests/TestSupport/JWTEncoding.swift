@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The encodings of a provider token, independent of the code under test.
 package enum JWTEncoding {
     /// A signature in DER: two integers in a sequence (ITU-T X.690 §8.3).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Requests that violate HTTP/1.1.
 package enum MalformedHTTP1 {
     /// Requests that a proxy could parse differently, or that violate the grammar, with the expected status.

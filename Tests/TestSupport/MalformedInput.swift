@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Client input that violates HTTP/2.
 package struct MalformedInput: Sendable {
     package let name: String

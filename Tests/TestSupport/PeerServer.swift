@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A third-party server on a free local port, which `deinit` stops.
 package final class PeerServer: Sendable {
     private let process: ChildProcess

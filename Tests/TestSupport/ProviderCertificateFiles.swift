@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// The files of a provider certificate with the extensions of Apple's certificates: topics and environments.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// A pseudoterminal: a program that writes to it behaves as in an interactive session.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// The Python environments that `make test` creates from Tests/Peers/requirements*.txt.

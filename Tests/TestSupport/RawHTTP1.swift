@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Hand-written HTTP/1.1: pipelined requests over one connection, and the complete or partial responses.
 package enum RawHTTP1 {
     /// A request.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Hand-written HTTP/2 frames (RFC 9113 §4.1 and §6).
 package enum RawHTTP2 {
     /// The types of frames.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// Simulations, each with its own seed: `make simulate SEEDS=n` runs more of them, `SEED=n` repeats one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A `martlet simulate` process, whose memory and descriptors can be measured separately.
 package final class SimulatorProcess: Sendable {
     package let port: UInt16

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The phone's whole side of LiveSurfaces: one module for the app, its widgets and the server.
 #if os(iOS) && canImport(ActivityKit)
     import ActivityKit

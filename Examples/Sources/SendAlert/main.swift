@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Martlet
 
 let key = try SigningKey(file: "AuthKey_ABC123DEFG.p8", keyID: "ABC123DEFG", teamID: "DEF123GHIJ")

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 // How a test of your own server looks: Apple's part is played within the process, on any free port.
 import Martlet

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Live Activities: the list, and the timeline of one activity.
 
 import { request } from "./api.js"

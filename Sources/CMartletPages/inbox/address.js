@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The fragment of the URL: `#/push/42?query=is:refused` has the parts `push` and `42`, and a search query.
 
 export class Address {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Requests to the simulator, and the events that it sends.
 
 /** Sends a request and returns the JSON of the response; throws an error with the simulator's `detail`. */

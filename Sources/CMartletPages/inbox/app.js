@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Shows the page of the current address, and the header that all pages share.
 
 import { request, simulatorEvents } from "./api.js"

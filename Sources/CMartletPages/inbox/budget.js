@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A chart of the pushes to a Live Activity per hour: those that count toward Apple's budget, and the others.
 
 import { element, svgElement } from "./dom.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The broadcast channels of all apps, with their subscribers and latest broadcasts.
 
 import { request, pushes as fetchPushes } from "./api.js"

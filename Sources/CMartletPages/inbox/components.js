@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Elements that the inbox and the other pages share.
 
 import { element } from "./dom.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The dialog that composes a push: its destination, headers and payload, with findings as it is edited.
 
 import { request } from "./api.js"

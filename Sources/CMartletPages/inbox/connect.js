@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The simulator's addresses, and the configuration of common clients, which its terminal output shows, too.
 
 import { request, info } from "./api.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Open and closed connections, with their protocol, provider token and responses.
 
 import { request } from "./api.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The selected push: its preview, payload, headers, findings and timeline.
 
 import { info, payload, removePush, simulatorEvents } from "./api.js"

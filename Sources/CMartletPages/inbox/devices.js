@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The devices, with their state, the pushes stored for them and the pushes they show.
 
 import { request } from "./api.js"

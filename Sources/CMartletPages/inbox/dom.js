@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Creates elements. Content becomes text nodes or attributes and is never parsed as markup.
 
 /** Creates an element with attributes, event handlers (`onclick`) and children; a string becomes a text node. */

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Example pushes for the composer.
 
 import { broadcastByteLimit, payloadByteLimit, pushTypes } from "./push-types.js"

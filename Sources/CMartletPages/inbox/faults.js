@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Fault injection: presets, single rules, and the seed that reproduces their random choices.
 
 import { request } from "./api.js"

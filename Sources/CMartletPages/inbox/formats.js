@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A push in the formats of other tools, with its payload unchanged.
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The inbox: search, filters, list and selected push, synchronized with the URL.
 
 import { request, removePushes } from "./api.js"

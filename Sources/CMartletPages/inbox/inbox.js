@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The received pushes, synchronized with the simulator, and their selection.
 
 import { follow, numbers, pushes as fetchPushes } from "./api.js"

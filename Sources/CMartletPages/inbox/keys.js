@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The dialog that lists the keyboard shortcuts.
 
 import { element } from "./dom.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The lines of the list: pushes, or groups followed by their pushes.
 
 import { app, kind } from "./push.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The list of pushes. Only the visible rows are in the document, so that scrolling is as fast with thousands.
 
 import { element } from "./dom.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Lists of numbers as ranges, in the syntax of queries: 3,7-9.
 
 /** The maximum length of a query, because the length of URLs is limited. */

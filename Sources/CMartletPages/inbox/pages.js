@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Functions that the pages other than the inbox share.
 
 import { element } from "./dom.js"

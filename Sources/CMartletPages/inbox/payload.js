@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The payload as a tree, with findings beside the values they refer to.
 
 import { element } from "./dom.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Previews of Live Activities on the Lock Screen and in StandBy, and of the other surfaces of a template.
 
 import { element } from "./dom.js"

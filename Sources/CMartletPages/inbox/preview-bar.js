@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The settings of previews: device, appearance, text size and language, stored by the browser.
 
 import { element } from "./dom.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Previews of notifications: on the Lock Screen, as a banner, expanded, and in Notification Center.
 
 import { element } from "./dom.js"

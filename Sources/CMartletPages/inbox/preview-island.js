@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Previews of the Dynamic Island: compact, minimal (beside another activity) and expanded.
 
 import { element } from "./dom.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Elements that several previews share.
 
 import { element, svgElement } from "./dom.js"

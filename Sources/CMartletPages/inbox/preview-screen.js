@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The devices of previews, and their screens: sandboxed frames that run no scripts and load only a style sheet.
 
 import { element } from "./dom.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The layout of a Live Activity's values: by the user's template, by LiveSurfaces, or guessed from their names.
 
 /** The values of each slot, and the source of the layout. */

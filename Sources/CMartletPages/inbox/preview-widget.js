@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Previews of widgets, controls, Lock Screen accessories and StandBy views, from the entries stored for the app.
 
 import { element } from "./dom.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Approximate previews of a push, in sandboxed frames that run no scripts.
 
 import { context } from "./api.js"

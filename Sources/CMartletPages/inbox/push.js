@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Names for a push: its kind, its headline and its app.
 
 import { pushTypes } from "./push-types.js"

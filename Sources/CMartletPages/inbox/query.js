@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The terms of a search query, separated as the simulator separates them.
 
 /** The terms of a query, unchanged. */

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Sends a push to a real device, after a confirmation.
 
 import { request, info } from "./api.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The rows of the list, as elements.
 
 import { element, time } from "./dom.js"

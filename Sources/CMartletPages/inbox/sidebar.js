@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The filters beside the list. Each adds terms to the query, or removes them.
 
 import { element } from "./dom.js"

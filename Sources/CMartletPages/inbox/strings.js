@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The localized strings of apps: resolves the localization keys of pushes in the selected language.
 
 import { simulatorEvents, strings, stringTable } from "./api.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The toolbar above the list: the number of pushes, the grouping, and actions on the marked pushes.
 
 import { exported, removePushes } from "./api.js"

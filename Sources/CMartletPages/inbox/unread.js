@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The unread pushes, stored by the browser between visits.
 
 import { numbersIn, ranges } from "./numbers.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The files of the web pages, embedded in the program.
 #ifndef MARTLET_CPAGES_H
 #define MARTLET_CPAGES_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A plot of one figure over time, with a line for each lane.
 
 import { element, svgElement } from "./dom.js"

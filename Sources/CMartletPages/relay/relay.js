@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Requests to the relay, with the API key of this tab.
 
 const storageKey = "martlet relay key"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The relay's status: waiting pushes, rates, lanes, relays, dead letters, and plots of the last hour.
 
 import { element } from "./dom.js"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // SQL scripts, which are embedded in the program.
 #ifndef MARTLET_CSQL_H
 #define MARTLET_CSQL_H

@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 -- The function that stores pushes and returns a row for each push that was not stored.
 --
 -- Concurrent transactions conflict only on the identifier, through its unique index. The later one reads the

@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 -- The functions that import rows of another outbox; rows that exist already are left unchanged.
 
 -- Imports no push that has ended in this database: a migration that was interrupted imports its last batch again, and

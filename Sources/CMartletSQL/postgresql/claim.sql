@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 -- The functions that assign due pushes to nodes, and that find due pushes.
 
 -- Claims due pushes of a lane for a node, the earliest first, and returns them.

@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 -- The functions for back ends in any language, which enqueue a push in a transaction of their own.
 
 CREATE FUNCTION martlet.milliseconds(p_time timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$

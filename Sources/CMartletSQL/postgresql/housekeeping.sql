@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 -- The functions that create partitions in advance and delete old outcomes.
 
 -- Creates the partition of outcomes for the day of a time, unless it exists.

@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 -- The functions that identify apps and pushes.
 
 -- Returns the number of an app; adds the app if it is not registered.

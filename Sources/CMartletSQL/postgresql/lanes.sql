@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 -- The table of paused lanes, the function that purges a lane, and the index for searches by device token.
 
 CREATE TABLE martlet.lane_pause (

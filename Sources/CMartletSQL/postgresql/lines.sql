@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 -- The functions that line up due pushes with an order key, each behind the others of its key.
 --
 -- The order is that of their numbers and not of their times, because relays' clocks differ and a push may be

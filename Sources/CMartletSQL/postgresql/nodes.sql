@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 -- The functions that register nodes, renew their leases and delete expired nodes.
 
 -- Releases the claims of a node except for some pushes, and returns their number.

@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 -- The functions that store the outcomes of pushes.
 --
 -- A transaction must lock the rows of pushes in `queue` before it ends them.

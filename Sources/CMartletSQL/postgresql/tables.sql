@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 -- The tables: `push` with what never changes, `queue` with what changes until a push ends, and `outcome` afterwards.
 
 CREATE SCHEMA martlet;

@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 -- Apple's 410 concerns a token in one environment and for one topic. Older rows have neither and are deleted: the next
 -- 410 adds the token again. Cursors continue after the existing ones.
 ALTER TABLE dead_token RENAME TO earlier_dead_token;

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Snapshot<WidgetSurface> {
     /// The entry for the widget, stored in the app group.
     public var entry: WidgetEntry {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// A reader for the fields of a JSON object that collects all errors; without an object, it records the rules instead.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The rule for the value of a field: the function that reads it, and its JSON Schema.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An error in a snapshot.
 public struct SurfaceIssue: Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error; the raw values are part of the contract.

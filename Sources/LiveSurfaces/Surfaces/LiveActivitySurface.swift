@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import MartletCore
 
 /// A Live Activity on the Lock Screen and in the Dynamic Island.

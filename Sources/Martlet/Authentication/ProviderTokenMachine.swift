@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The decisions about the provider tokens of one key, a struct without a clock, a key or I/O: events in, actions out.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The flow control of a bulk send, a struct without I/O: events in, actions out.
 ///
 /// Each device takes one of a fixed number of slots when it is read, and frees it when its outcome has been read. This

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The reader of a transfer's outcomes, which takes all outcomes that were delivered together, so that a loop over them
 /// needs no lock and no suspension for each.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The outcomes of a bulk send as they arrive, returned by ``PushClient`` for a sequence of tokens.
 ///
 /// Nothing is sent before the first outcome is requested. Each device that was read from its source has exactly one

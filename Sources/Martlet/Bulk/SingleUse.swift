@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Synchronization
 
 /// A value that is moved to another isolation domain once, although its type need not be `Sendable`.

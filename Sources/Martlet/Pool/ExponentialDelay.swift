@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Duration {
     /// The number of doublings after which a delay grows no further, so that its computation cannot overflow.
     private static let doublingLimit = 20

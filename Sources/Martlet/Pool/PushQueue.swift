@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletTransport
 
 /// The pushes that wait: for a stream, in the order in which they are sent, or for a time.

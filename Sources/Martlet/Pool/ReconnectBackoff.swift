@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletTransport
 
 /// The delay before the next connection attempt: none after a successful connection, increasing after failures.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A queue of requests, first in, first out, with constant amortized cost at both ends.
 struct RequestQueue<Request> {
     private var slots: [Request?] = []

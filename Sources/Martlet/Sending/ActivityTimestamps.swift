@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The timestamps of pushes to Live Activities and the delays before these pushes are sent, without a clock.

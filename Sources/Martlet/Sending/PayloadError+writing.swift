@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// Returns the result of `body`, and converts its error to an ``APNsError``.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import MartletCore
 
 /// The conditions and delays for retrying failed pushes; a value that decides without a clock or a network.

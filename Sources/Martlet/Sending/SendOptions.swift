@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The differences from a client's configuration for one push.
 public struct SendOptions: Sendable, Hashable {
     /// The retry policy; nil for that of the client's configuration.

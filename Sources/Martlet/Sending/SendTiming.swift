@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The time spent in each phase of a send.
 public struct SendTiming: Sendable, Hashable {
     /// Times in nanoseconds, because a `Duration` takes twice the memory.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import LiveSurfaces
 package import MartletCore
 internal import MartletTransport

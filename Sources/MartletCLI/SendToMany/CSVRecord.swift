@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import MartletCommands
 
 /// A byte-by-byte scanner for CSV (RFC 4180), which determines the end of a record and the meaning of each byte.

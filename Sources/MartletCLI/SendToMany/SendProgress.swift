@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import MartletCommands
 
 /// The progress of a bulk send, shown as a line of text.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A generator of completion scripts for bash 3.2 and later.
 struct BashCompletion {
     let words: CompletionWords

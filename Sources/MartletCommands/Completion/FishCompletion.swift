@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A generator of completion scripts for fish 3 and later.
 struct FishCompletion {
     let words: CompletionWords

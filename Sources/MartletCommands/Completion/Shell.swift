@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The shells that completion scripts are generated for.
 package enum Shell: String, CaseIterable, ArgumentValue {
     case bash

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A generator of completion scripts for zsh 5 and later.
 struct ZshCompletion {
     let words: CompletionWords

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A generator of the help for a program, its groups and its commands.
 struct Help {
     private let program: Program

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A generator of the manual page of a program for `man`, in roff.
 struct Manual {
     let program: Program

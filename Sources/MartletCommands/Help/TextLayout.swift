@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A formatter that wraps text to a width.
 struct TextLayout {
     /// The maximum width of a label whose explanation starts on the same line.

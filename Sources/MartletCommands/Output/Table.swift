@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A table of rows under headings.
 package struct Table: Sendable {
     /// A cell of a table.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A parameter that is identified by its position, as in `token JWT`.
 package struct Argument<Value: Sendable>: Parameter {
     private let description: ParameterDescription

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A parameter that is present or absent, as in `--json`.
 package struct Flag: Parameter {
     private let description: ParameterDescription

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Several parameters that are combined to one value, declared once and used by several commands.
 ///
 /// ```swift

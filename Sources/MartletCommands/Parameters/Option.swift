@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A named parameter with a value, as in `--port 2197` or `--port=2197`.
 ///
 /// The type determines the declaration: `Option<Int>` is required unless it has a default, `Option<Int?>` is optional,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// A declared parameter: its spelling, its help, and the function that takes its value from the words of a command

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Reason {
     /// The client certificate is invalid (status 403).
     public static let badCertificate = Reason(rawValue: "BadCertificate")

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The reason for which APNs refused a request: the text of `reason` in its response.
 ///
 /// Unknown reasons are preserved, because Apple adds reasons without notice. ``Reason/all`` lists the known ones.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A day in the proleptic Gregorian calendar (ISO 8601).
 package struct CalendarDay: Sendable {
     package let year: Int64

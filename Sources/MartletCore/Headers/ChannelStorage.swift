@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The pushes of a channel that APNs stores for offline devices; fixed when the channel is created.
 ///
 /// Source: "Sending channel management requests to APNs".

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension String {
     /// Whether HTTP/2 can carry the text as a header value: it has no control characters except tab, and no space or
     /// tab at

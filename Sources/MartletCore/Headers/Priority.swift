@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The urgency of a push, `apns-priority`.
 ///
 /// Source: "Sending notification requests to APNs".

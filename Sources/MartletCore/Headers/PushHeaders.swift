@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The headers that describe a push, as they are sent: the common input of all lint rules.
 ///
 /// Source: "Sending notification requests to APNs".

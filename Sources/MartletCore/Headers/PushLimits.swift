@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The sizes that APNs allows; every rule takes its limit from here.
 public enum PushLimits {
     /// The maximum number of bytes in the payload of a push to a device, unless its type's descriptor has another.

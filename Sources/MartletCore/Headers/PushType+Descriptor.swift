@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension PushType {
     /// The facts that Apple documents about a push type.
     public struct Descriptor: Sendable, Hashable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The push types that Apple documents: the only place that lists them and their properties.
 ///
 /// The client, the rules, the simulator with its pages, the relay and the command read this table.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The type of a push, `apns-push-type`, which determines how the device handles it.
 ///
 /// Unknown types are preserved, because Apple adds types over time. Source: "Sending notification requests to APNs".

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The identifier of one push, `apns-id`: a UUID in lower-case canonical form.
 ///
 /// The identifier names a push in logs and responses; APNs does not use it to remove duplicates.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The identifier of a broadcast channel: text that APNs generates, to be stored and sent unchanged.
 ///
 /// Source: "Sending channel management requests to APNs".

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The identifier of pushes that replace each other on the device, `apns-collapse-id`: the device shows only the latest
 /// of them.
 ///

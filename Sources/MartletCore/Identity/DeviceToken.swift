@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The address of an app on a device, issued by APNs to the app.
 ///
 /// The module `MartletCore` contains the value types of Apple's push service: tokens, topics, payloads, headers,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension UInt8 {
     /// Whether the byte is one of `0`–`9`, `a`–`f`, `A`–`F` in ASCII.
     package var isHexadecimalDigit: Bool {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The topic of a push, `apns-topic`: an app's bundle identifier, with a suffix for most push types.
 ///
 /// Source: "Sending notification requests to APNs".

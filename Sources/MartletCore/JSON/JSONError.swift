@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A syntax error in JSON text, with its position.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of errors in JSON text.

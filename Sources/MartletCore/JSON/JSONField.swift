@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An error of a ``JSONField``.
 package protocol JSONFieldError: Error {
     /// Creates the error.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A parser for the grammar of RFC 8259, with one byte of look-ahead and recursion bounded by
 /// ``JSONReader/maximumDepth``.
 struct JSONParser {

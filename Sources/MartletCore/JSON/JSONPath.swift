@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The path of a value in a JSON document, for error messages.
 package struct JSONPath: Sendable, Hashable, CustomStringConvertible {
     private enum Step: Sendable, Hashable {

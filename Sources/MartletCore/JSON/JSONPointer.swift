@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Pointers to values in a JSON document (RFC 6901).
 package enum JSONPointer {
     package static func path(_ names: [String]) -> String {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A reader for untrusted JSON: strict by RFC 8259, bounded in depth and size, safe with any bytes.
 ///
 /// The project uses this reader everywhere. The JSON parsers of system libraries cannot be part of an iOS app, which

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Values made of Swift's values.
 extension JSONValue {
     /// Returns an object of the members whose values are not nil, in this order.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A JSON value that preserves the order of members and the text of numbers.
 public enum JSONValue: Sendable, Hashable {
     /// `null`.

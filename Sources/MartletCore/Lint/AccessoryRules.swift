@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let accessoryKeyMissing = Lint.Rule("accessory-key-missing", .error, .accessory)
         .when("the aps of a push of type accessory lacks one of its four keys")

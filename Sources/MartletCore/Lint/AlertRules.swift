@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let badgeNegative = Lint.Rule("badge-negative", .error, .payload).when("badge is below 0")
     static let alertEmpty = Lint.Rule("alert-empty", .warning, .payload)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let broadcastAppMalformed = Lint.Rule("broadcast-app-malformed", .error, .broadcast)
         .when("the app of a broadcast does not have the form of a bundle identifier")

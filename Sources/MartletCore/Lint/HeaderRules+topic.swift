@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let topicMissing = Lint.Rule("topic-missing", .error, .sending).when("apns-topic is missing")
     static let topicMalformed = Lint.Rule("topic-malformed", .error, .sending)

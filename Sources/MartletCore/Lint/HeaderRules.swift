@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let pushTypeMissing = Lint.Rule("push-type-missing", .warning, .sending).when("apns-push-type is missing")
     static let pushTypeUnknown = Lint.Rule("push-type-unknown", .error, .sending)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let apsKeyUnknown = Lint.Rule("aps-key-unknown", .warning, .payload)
         .when("a key in aps is not one of Apple's, possibly misspelled")

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint {
     /// A rule: its name, its severity, and the page of Apple's documentation that it comes from.
     public struct Rule: Sendable, Hashable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let activityAttributesEqualState = Lint.Rule("activity-attributes-equal-state", .warning, .liveActivity)
         .when("attributes and content-state are the same")

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let activityTimestampMissing = Lint.Rule("activity-timestamp-missing", .error, .liveActivity)
         .when("a push about a Live Activity has no timestamp")

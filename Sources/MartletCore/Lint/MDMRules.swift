@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let mdmPayloadWrong = Lint.Rule("mdm-payload-wrong", .error, .mdm)
         .when("the payload of a push of type mdm is not an object with a string at mdm and nothing else")

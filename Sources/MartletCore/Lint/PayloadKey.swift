@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A key of Apple's tables: the required kind of its value, and the consequence of any other.
 struct PayloadKey {
     /// The required kind of a value.

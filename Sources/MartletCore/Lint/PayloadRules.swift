@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let payloadEmpty = Lint.Rule("payload-empty", .error, .sending).when("there is no payload")
     static let payloadTooLarge = Lint.Rule("payload-too-large", .error, .payload)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let pushTypeMismatch = Lint.Rule("push-type-mismatch", .error, .sending)
         .when("the payload has keys of another push type, or the topic is one for MDM")

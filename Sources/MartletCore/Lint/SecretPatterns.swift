@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Patterns that recognize secrets in text.
 ///
 /// Each pattern is narrow, so that ordinary pushes have no findings.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let secretPrivateKey = Lint.Rule("secret-private-key", .warning, .payload)
         .when("a string contains a private key")

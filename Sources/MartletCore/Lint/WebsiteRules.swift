@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let urlArgumentsMissing = Lint.Rule("url-args-missing", .error, .websites)
         .when("a notification of a website lacks url-args")

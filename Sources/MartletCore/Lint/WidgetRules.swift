@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Lint.Rule {
     static let reloadWithoutContentChanged = Lint.Rule("reload-without-content-changed", .error, .widgets)
         .when("a push to widgets or controls lacks content-changed")

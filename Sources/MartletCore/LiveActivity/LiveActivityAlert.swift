@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The alert shown when a Live Activity starts, changes or ends.
 ///
 /// Source: "Starting and updating Live Activities with ActivityKit push notifications".

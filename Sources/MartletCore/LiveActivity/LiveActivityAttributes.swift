@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The static and dynamic data of a Live Activity, as one Swift type.
 ///
 /// Give the type the same name and properties as the app's `ActivityAttributes`:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A distribution of values: a count for each bound, as in a Prometheus histogram.
 package struct Histogram: Sendable, Hashable {
     /// The upper bounds in ascending order; a value is counted under the first bound that it does not exceed.

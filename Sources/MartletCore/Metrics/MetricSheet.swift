@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Metrics in the text format 0.0.4 of Prometheus.
 package struct MetricSheet: Sendable {
     /// The labels of a data point with their values, in order.

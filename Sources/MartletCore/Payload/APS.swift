@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The part of a payload that Apple defines, the dictionary `aps`.
 ///
 /// Source: "Generating a remote notification", keys of `aps`.

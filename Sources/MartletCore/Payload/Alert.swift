@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The text of a notification: title, subtitle and body, each as text or as the key of a string in the app.
 ///
 /// A key replaces its text; the arguments fill the `%@` of the localized string in order.

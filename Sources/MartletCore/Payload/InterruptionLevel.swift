@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The importance and delivery timing of a notification.
 ///
 /// Source: "Generating a remote notification" and `UNNotificationInterruptionLevel`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The content of a push: the `aps` dictionary with the app's own data, or bytes that are sent unchanged.
 public struct Payload: Sendable, Hashable {
     private enum Content: Sendable, Hashable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The sound of a notification.
 ///
 /// Source: "Generating a remote notification", keys of `sound`.

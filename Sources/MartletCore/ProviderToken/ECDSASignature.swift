@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The two forms of an ECDSA signature on the curve P-256.
 enum ECDSASignature {
     /// The number of bytes of a signature in the form of a JWT, r and s (RFC 7518 §3.4).

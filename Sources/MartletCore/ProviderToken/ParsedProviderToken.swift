@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The parts of a provider token; verifying its signature needs the signing key.
 ///
 /// It accepts what APNs accepts: besides the form in Apple's documentation the ``ProviderTokenDeviation``s that widely

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import MartletTransport
 
 /// The decision about a request, made from its head.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A request body that is read while it arrives.
 ///
 /// TCP flow control stops the client from sending bytes that are not read, so a long body does not fill memory.

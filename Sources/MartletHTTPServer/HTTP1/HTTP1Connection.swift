@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletTransport
 
 /// A client's connection to an HTTP/1.1 server, used only on its loop.

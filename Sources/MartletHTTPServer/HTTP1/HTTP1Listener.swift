@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import MartletTransport
 
 /// A server for HTTP/1.1 in cleartext, for browsers, curl, Prometheus and services, on its own event loop.

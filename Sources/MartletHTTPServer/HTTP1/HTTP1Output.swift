@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletTransport
 
 /// The output of a connection: encodes one response at a time and holds the bytes that the socket has not taken yet.

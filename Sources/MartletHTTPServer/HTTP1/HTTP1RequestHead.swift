@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletTransport
 
 /// A violation of HTTP/1.1, with the status code that reports it.

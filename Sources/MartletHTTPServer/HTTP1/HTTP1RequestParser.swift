@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletTransport
 
 /// A parser for the HTTP/1.1 requests of a connection (RFC 9112), a value without I/O.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The number of waiting pushes in all nodes together, which is counted at intervals.
 struct BacklogCount {
     /// The number of pushes that have not ended: the last count, adjusted by this node's changes since.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The progress of this node's claims: the pushes that it has claimed, and the start of the next search in each queue.
 struct ClaimProgress {
     /// One urgency of a lane that this node delivers.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletTransport
 
 /// The open connections of an outbox and the event loops that serve them, both closed by its `deinit`.

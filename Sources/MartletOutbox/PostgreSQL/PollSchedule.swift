@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The schedule of polls for due pushes: the interval, and whether a poll searches all times or only new ones.
 struct PollSchedule {
     /// The time for which this node polls often after it had work.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A batcher that collects work while a batch is being processed, so that many statements share one commit.
 struct StatementBatcher<Element> {
     private var elements: [Element] = []

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The start of the search for due pushes of one urgency of a lane.
 ///
 /// Claimed pushes leave dead rows in the database, which a claim should not read each time.

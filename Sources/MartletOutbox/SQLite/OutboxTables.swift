@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletSQLite
 
 /// The tables of an outbox, which share one connection and its state in memory.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletOutbox

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import MartletTransport
 
 /// A rule for the client certificates that identify a caller.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The reloads of the configuration since the relay started.
 struct ConfigurationReloads {
     private(set) var succeeded = 0

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Martlet
 
 /// The access that callers lose when one configuration replaces another.

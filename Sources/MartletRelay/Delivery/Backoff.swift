@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Waits that double with each failure, up to a limit, in milliseconds.
 struct Backoff: Sendable {
     /// The wait after the first failure.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Decides whether a lane or one of its pushes is at fault when Apple refuses credentials: a value without I/O.
 ///
 /// Every push of a lane is sent with the same key, so a bad key fails all of them. If Apple refuses the credentials of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletOutbox
 
 /// The decision which outages of lanes and refused pushes are logged.

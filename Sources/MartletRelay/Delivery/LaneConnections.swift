@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Martlet
 
 /// The connections of a lane to Apple, for metrics: a value without I/O.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Martlet
 
 /// An outage of a lane, during which it sends only single pushes as a test.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The decision which changes of a lane's state are logged: a value without I/O.
 struct OutageLog {
     enum Change: Equatable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The number of relays that share the outbox, and the role of this one.
 struct FleetMembership: Sendable, Hashable {
     /// The number of relays, this one included.

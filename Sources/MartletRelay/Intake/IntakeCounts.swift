@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletOutbox
 
 /// The numbers of pushes that were submitted since the start, by app, and of those that were not stored, by caller.

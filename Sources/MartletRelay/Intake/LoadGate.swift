@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The decision which pushes are accepted when more come in than can be stored: a value without I/O.
 ///
 /// Each push is decided about once: over the APNs protocol before it is checked, so that a refusal is cheap; over JSON

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The number of open batches of each caller: a value without I/O.
 struct OpenBatches {
     /// The maximum number of open batches of one caller.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The server-sent events of one listener: first the stored events that it missed, then further events as they occur.
 ///
 /// The stored events are read and encoded in pieces, each when the listener's connection can accept more output. A

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A limit of the log lines about a problem that lasts, a value without a clock.
 ///
 /// The first line is logged at once, further ones at growing intervals, with the number of omitted lines.

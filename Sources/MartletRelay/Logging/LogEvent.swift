@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An event that the relay logs; the raw value is the message of the line, and the facts are in its fields.
 ///
 /// The article <doc:OperateTheRelay> has the meaning of each event.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A limit of one log line per interval that counts the omitted lines: a value without a clock.
 struct LogThrottle {
     /// The interval, in milliseconds.

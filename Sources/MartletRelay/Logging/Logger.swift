@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import MartletCore
 
 /// A logger for people and programs, which writes one line for each event; a line below its level costs nothing.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The format of times: RFC 3339 in UTC with milliseconds, such as `2026-11-21T17:40:15.250Z`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A counter with a value for each caller.
 ///
 /// Only names from the configuration are used, so a metric with the name as a label has a bounded size.

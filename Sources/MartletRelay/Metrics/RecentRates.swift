@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletOutbox
 
 /// The number of pushes that were sent per second in the last ten seconds, by lane: a value without a clock.

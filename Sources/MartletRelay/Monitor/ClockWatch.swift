@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The decision whether the wall clock is trusted for the deletion of outcomes: a value without a clock.
 ///
 /// The wall clock is compared with a clock that is never adjusted. After a jump, and after the start of the relay, the

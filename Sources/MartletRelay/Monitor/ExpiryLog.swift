@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The decision which expiry warnings are logged: a value without a clock.
 ///
 /// All warnings are logged once a day, and a key or certificate when it has just expired.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Synchronization
 
 /// The relay's health, readable from any thread, so that health checks do not wait for the relay's event loop.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The decision when freed memory is returned to the system: a value without I/O.
 ///
 /// The C library keeps what thousands of connections have used. Returning it takes milliseconds, so it is done once the

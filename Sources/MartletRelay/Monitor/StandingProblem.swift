@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A problem that lasts until an operator fixes its cause.
 struct StandingProblem: Sendable, Hashable {
     /// The time of the first error, in milliseconds since 1970.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletOutbox
 
 /// The health of the outbox, as the results of its use show it: a value without a clock.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The limits for log lines about refused callers, one for each cause: a value without a clock.
 struct RefusalLog {
     private var throttles: [CallerRefusal.Cause: LogThrottle] = [:]

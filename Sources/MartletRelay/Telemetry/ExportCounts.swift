@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The numbers of exports of spans since the start.
 struct ExportCounts: Sendable {
     /// Exports of spans, by their result.

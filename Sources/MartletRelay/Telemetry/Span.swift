@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A span of OpenTelemetry: a timed step in the processing of a push.
 struct Span: Sendable, Hashable {
     /// The kind of a span, by OpenTelemetry's `SpanKind`.

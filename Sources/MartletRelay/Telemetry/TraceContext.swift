@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The trace that a push belongs to, as in the W3C header `traceparent` (https://www.w3.org/TR/trace-context).

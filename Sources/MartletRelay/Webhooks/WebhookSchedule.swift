@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The schedule of a webhook's calls: a value without a clock.
 struct WebhookSchedule {
     private static let backoff = Backoff(first: 5_000, longest: 3_600_000)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The contracts of a simulator, and the choice of the contract that a push is checked against, without I/O.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The change that a push makes to a Live Activity ("Starting and updating Live Activities with ActivityKit push

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The subscribers of each channel, and the broadcast that is stored for later subscribers.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The devices of a simulator by token, and the delivery of pushes and broadcasts to them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The reason an answer was not written to the connection.
 enum AnswerLoss {
     /// The client reset the stream, or closed the connection.

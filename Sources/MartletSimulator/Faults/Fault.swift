@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import MartletCore
 
 /// A failure that the simulator injects: the requests it affects, its frequency, and its action.

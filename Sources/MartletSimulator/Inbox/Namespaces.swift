@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The parts of the inbox that belong to one test each, so that many tests can share a simulator, without I/O or a
 /// clock.
 ///

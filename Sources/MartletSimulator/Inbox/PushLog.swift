@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The most recent pushes, limited by number and age, without I/O or a clock.
 struct PushLog {
     /// The maximum number of delivery events stored for one push.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A tokenizer for queries, which reads Unicode scalars because a space and a combining accent are one character.
 struct PushQueryTokenizer {
     /// A term of a query: a name, if any, and a value.

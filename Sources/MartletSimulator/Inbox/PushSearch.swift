@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A search for pushes, with the pushes that match so far.
 struct PushSearch {
     /// The maximum number of near misses in a result.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The callers that wait for pushes, without I/O or a clock.
 struct PushWaiters {
     private struct Waiter {

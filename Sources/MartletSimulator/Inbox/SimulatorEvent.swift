@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An event in a simulator, reported to the readers of events.
 enum SimulatorEvent: Sendable {
     /// A push was received and answered.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The result of waiting for pushes.
 public enum WaitResult: Sendable, Hashable {
     /// The pushes, oldest first.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletTransport
 
 /// The data that previews need besides pushes; every change is reported to the readers of events.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// A user-defined layout of a Live Activity's values: strings that contain paths, without code.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The rules about provider tokens that depend on the earlier requests of a connection: one team, one family of keys,

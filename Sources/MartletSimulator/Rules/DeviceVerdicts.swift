@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The answers of APNs to pushes that depend on the device.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import MartletCore
 
 /// The topics and environments that a signing key is valid for ("Establishing a token-based connection to APNs").

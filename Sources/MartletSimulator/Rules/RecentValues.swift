@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A dictionary with a limited number of values, which removes the value that was set least recently to make room.
 struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The refusal of a request: the reason in the answer, and a finding that explains it in the inbox.

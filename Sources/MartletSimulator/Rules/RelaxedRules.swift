@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Rules of APNs that a simulator can relax; by default it enforces all of them.
 public struct RelaxedRules: OptionSet, Sendable, Hashable {
     /// The options as bits.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// A decoder that supplies placeholder values to a type and records what the type decodes.

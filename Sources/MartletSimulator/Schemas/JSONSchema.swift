@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import MartletCore
 
 /// A schema that JSON is checked against: the part of JSON Schema 2020-12 that describes types of data.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// A compiler of a JSON Schema into lists of checks, which reports every error in the schema before it is used.

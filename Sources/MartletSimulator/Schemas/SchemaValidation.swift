@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// The validation of a value by a schema, with limits on its depth and its number of checks.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The state of a client that the decisions about its requests depend on.
 struct ClientState {
     /// The state of the connection that the judge uses.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The last 100 connections that were closed.
 struct ClosedConnections {
     private static let limit = 100

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletOpenSSL
 
 /// A local certificate authority for servers that stand in for Apple's.

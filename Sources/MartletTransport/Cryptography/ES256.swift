@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletOpenSSL
 
 /// A private key that signs with ES256 (ECDSA with P-256 and SHA-256, RFC 7518 §3.4), the only algorithm that APNs

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletOpenSSL
 
 /// The hash function SHA-256 (FIPS 180-4).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A name in a certificate: a host name or an address.
 package struct SubjectName: Sendable, Hashable {
     package let text: String

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Synchronization
 
 /// A distribution of events to listeners, each of which reads them as an asynchronous sequence.

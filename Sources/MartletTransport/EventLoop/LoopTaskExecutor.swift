@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An executor that runs tasks on an event loop, outside of every actor.
 ///
 /// It is separate from the loop because, on a serial executor, each call of a nonisolated function would switch

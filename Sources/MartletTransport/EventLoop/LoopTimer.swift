@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An action that an event loop runs once at a deadline; use it only on that loop.
 package final class LoopTimer {
     let deadline: MonotonicTime

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Synchronization
 
 /// A clock that stands still until a test advances it, shared by every loop that was created with it.

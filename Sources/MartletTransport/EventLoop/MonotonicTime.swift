@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A point in time of a clock that never goes back, in nanoseconds since an arbitrary start.
 package struct MonotonicTime: Sendable, Hashable, Comparable {
     /// The nanoseconds since the clock's start.

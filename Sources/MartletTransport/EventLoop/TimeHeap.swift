@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A binary heap of elements ordered by due time, the earliest first.
 package struct TimeHeap<Element> {
     private var entries: [(due: MonotonicTime, element: Element)] = []

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Header fields, including pseudo-header fields, in the order of transmission and in one memory block.
 ///
 /// A push has nine fields and its response two or more. One allocation for all of them, instead of two strings for

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A complete HTTP request for HTTP/2 and HTTP/1.1: fields, including `:method`, `:scheme`, `:authority` and `:path`
 /// (RFC 9113 §8.3.1), and a body.
 package struct HTTPRequest: Sendable, Hashable {

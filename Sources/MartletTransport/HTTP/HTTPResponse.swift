@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A complete HTTP response for HTTP/2 and HTTP/1.1: fields, including `:status`, and a body.
 package struct HTTPResponse: Sendable, Hashable {
     /// All fields, `:status` first.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A client for HTTP/1.1 requests, each over its own connection.
 package struct HTTP1Call: Sendable {
     /// The maximum size of a response body in bytes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reads a response in HTTP/1.1 (RFC 9112) while it arrives: a value without I/O.
 ///
 /// Its work grows with the bytes, not with the number of pieces in which they arrive.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A connector to the server of a client's connection, directly or through a proxy; used only on its loop.
 final class EndpointDialer {
     let endpoint: HTTP2Connection.Endpoint

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletNghttp2
 
 /// Converts the fields of a server's responses to nghttp2's representation.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Encodes the request headers of a connection with HPACK, the header compression of HTTP/2 (RFC 7541).
 ///
 /// Fields that requests have in common are added to the peer's table with the first request and take one octet in later

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The operations and statistics of a connection; output is written at the end of the turn.
 extension HTTP2Connection {
     /// Whether requests may be sent.

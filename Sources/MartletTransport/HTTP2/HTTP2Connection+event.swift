@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension HTTP2Connection {
     /// An event that a connection reports to its owner.
     package enum Event {

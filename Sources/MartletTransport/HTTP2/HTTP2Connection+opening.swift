@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The steps from a connected socket to an open connection.
 extension HTTP2Connection {
     func dialed(_ result: Result<Reference<Socket>, TransportError>) {

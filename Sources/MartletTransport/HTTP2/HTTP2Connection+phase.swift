@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension HTTP2Connection {
     enum Phase {
         /// The connection has not been started. Can become `dialing` (clients), `handshaking` (servers) or `closed`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An HTTP/2 connection of a client or a server.
 ///
 /// It moves bytes between its transport and its session, batches the frames of one turn of the loop into few writes,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A limit on a client's frames that cost the server time without any effect, a value without a clock.
 ///
 /// Neither flow control nor a limit on output restricts empty DATA, WINDOW_UPDATE, PRIORITY and similar frames (RFC

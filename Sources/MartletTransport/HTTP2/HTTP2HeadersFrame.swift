@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletNghttp2
 
 /// A HEADERS frame at the end of an output buffer, whose header block is appended to it (RFC 9113 §6.2).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The timeout state of a server's client, updated by events and without I/O.
 struct HTTP2IdleMonitor {
     /// The timeout that a client has exceeded.

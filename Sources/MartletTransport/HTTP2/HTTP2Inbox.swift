@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletNghttp2
 
 /// The state that nghttp2's callbacks update: the open streams and their events.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The limits of a session for its peer.
 package struct HTTP2Limits: Sendable {
     /// The maximum number of streams that the peer may have open at once.

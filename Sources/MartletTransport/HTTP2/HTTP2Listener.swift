@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A server socket that accepts HTTP/2 connections on one address, with TLS or in cleartext; used only on its loop.
 package final class HTTP2Listener {
     /// The interval between checks for timed-out clients; one timer serves all connections.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Encoded frames between a session and its transport, collected so that they fill TLS records.
 struct HTTP2Output {
     /// The size of a TLS record in bytes (RFC 8446 §5.1).

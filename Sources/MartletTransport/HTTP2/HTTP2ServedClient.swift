@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A server's state of one client beside the protocol: its timeouts, its part of the server's load, and the progress of
 /// a graceful shutdown.
 struct HTTP2ServedClient {

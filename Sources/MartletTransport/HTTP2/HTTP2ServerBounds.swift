@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The bounds that keep a client from occupying the memory and time of a server, without I/O; a client's session does
 /// not use them.
 struct HTTP2ServerBounds {

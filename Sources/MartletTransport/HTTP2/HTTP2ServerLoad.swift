@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The load of all clients of a server, shared by its connections; used only on the server's loop.
 ///
 /// Without it, clients with many requests in flight would delay all others: each connection would process its input

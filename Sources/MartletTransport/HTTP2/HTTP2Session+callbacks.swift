@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletNghttp2
 
 /// The callbacks of nghttp2, which it calls while it reads or writes frames. Each records an event and returns.

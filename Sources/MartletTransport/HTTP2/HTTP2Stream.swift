@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A request and its response on an HTTP/2 connection; used only on the connection's loop.
 ///
 /// A client's stream sends the request and collects the response, a server's the reverse.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletNghttp2
 
 /// The limit on the number of streams that a server's client may have open, hidden from nghttp2.

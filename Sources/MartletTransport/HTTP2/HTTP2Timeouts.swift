@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The timeouts of a server's clients, which keep unresponsive clients from occupying memory and connections.
 package struct HTTP2Timeouts: Sendable, Hashable {
     /// The timeout of the TLS handshake and the client's first SETTINGS together, from the connection's start.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The number of bytes that have to arrive before a busy client reads its socket again.
 ///
 /// A client with hundreds of requests in flight that woke for each response would spend most of its time on system

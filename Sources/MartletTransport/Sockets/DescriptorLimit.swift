@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The order and timing of connection attempts to the addresses of a host: "Happy Eyeballs" (RFC 8305) without sorting,
 /// which the system's resolver does.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A TCP connector: it resolves a host name, tries the addresses in the order of ``DialPlan``, and returns the first
 /// socket that connects; used only on its loop.
 final class Dialer {

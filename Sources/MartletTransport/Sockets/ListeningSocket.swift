@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A server socket that accepts connections up to a limit; used only on its loop.
 ///
 /// At the limit, or without file descriptors, it closes an idle connection for each new one, see ``ConnectionSlots``.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletLibuv
 
 /// A watcher that reports when a socket is readable or writable, with libuv's `uv_poll`; used only on its loop.

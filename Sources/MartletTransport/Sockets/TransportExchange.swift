@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A request and the collection of its response over a transport; used only on its loop.
 final class TransportExchange {
     private let transport: Reference<Transport>

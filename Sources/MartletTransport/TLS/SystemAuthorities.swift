@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletOpenSSL
 
 /// The certificates that the system trusts, as a lookup method of OpenSSL's store (X509_LOOKUP_meth_new(3)).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CMartletOpenSSL
 
 /// The TLS settings of one side, shared by its connections: OpenSSL's `SSL_CTX`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension RuleCase {
     private static let aps = "payload/aps"
     private static let type = "apns-push-type"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension RuleCase {
     /// Cases of the rule about pushes to managed devices.
     static let managed: [RuleCase] = [

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension RuleCase {
     /// Cases of rules about notifications of websites.
     static let websites: [RuleCase] = [

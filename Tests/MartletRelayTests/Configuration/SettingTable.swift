@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 @testable import MartletRelay
 
 /// The table of all settings in the article <doc:RelaySettings>.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import MartletCore
 
 /// Breaks JSON here and there, the same way for the same seed.

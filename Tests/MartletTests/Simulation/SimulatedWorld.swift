@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 import MartletCore
 
@@ -410,16 +412,15 @@ struct SimulatedWorld {
             return
         }
         switch failure.outcome {
-        case .neverSent:
-            if truth.opened > 0 { throw Violation(description: "push \(index) was sent: \(failure)") }
-        case .unprocessed:
-            if truth.processed > 0 { throw Violation(description: "push \(index) was acted on: \(failure)") }
-        case .answered:
-            if truth.processed > 0, failure.unknownTries == 0 {
-                throw Violation(description: "push \(index) was acted on and then refused: \(failure)")
-            }
-        case .unknown:
-            if truth.opened == 0 { throw Violation(description: "push \(index) was never sent: \(failure)") }
+        case .neverSent where truth.opened > 0:
+            throw Violation(description: "push \(index) was sent: \(failure)")
+        case .unprocessed where truth.processed > 0:
+            throw Violation(description: "push \(index) was acted on: \(failure)")
+        case .answered where truth.processed > 0 && failure.unknownTries == 0:
+            throw Violation(description: "push \(index) was acted on and then refused: \(failure)")
+        case .unknown where truth.opened == 0:
+            throw Violation(description: "push \(index) was never sent: \(failure)")
+        case .neverSent, .unprocessed, .answered, .unknown: break
         }
     }
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The base class of the inbox tests: starts a simulator and a page in Chromium for each test.
 
 The environment variable MARTLET_PROGRAM is the path of the program. Each `walk_*.py` is a separate unittest program.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The base class of the preview tests, with Apple's sizes, pushes of every type and stored surfaces."""
 
 import json

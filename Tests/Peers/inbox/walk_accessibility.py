@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The accessibility of every page: contrast, names of controls, and the layout on a narrow screen."""
 
 import unittest

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The list of pushes and the details of one push."""
 
 import json

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Filters, groups, multiple selection, the composer and releases."""
 
 import json

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The pages other than the inbox: their content, their actions and the navigation."""
 
 import subprocess

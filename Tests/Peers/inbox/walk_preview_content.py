@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The content of previews: threads, localized strings, Live Activity layouts, stored surfaces and hostile payloads."""
 
 import unittest

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The layout of previews: sizes on every device and at every text size, truncation, and appearance."""
 
 import unittest

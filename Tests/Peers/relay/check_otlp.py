@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Parses exports of traces with OpenTelemetry's Protobuf definitions.
 
 Usage: check_otlp.py TRACES...

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Prints the lanes that the relay's status page shows, as JSON.
 
 Usage: read_lanes.py URL KEY

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The relay's status page: sign-in, figures, lanes, plots and dead letters."""
 
 import hashlib

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import MartletCore
 
 /// A setting of the configuration file with its type: declared once, in the file of the type that it configures.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import MartletCore
 
 /// A value of a configuration, with its path for error messages.
