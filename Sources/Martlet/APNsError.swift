@@ -76,11 +76,11 @@ public struct APNsError: DescribedError, Hashable {
         var outcome: Outcome
         var id: APNsID?
         var status: Int?
-        var reason: Reason?
+        var reason: APNsReason?
         var unregisteredAt: Date?
         var lastFailure: APNsError?
         var retryAfter: Duration?
-        var finding: Lint.Finding?
+        var finding: PushLint.Finding?
         var attempts: Int = 0
         var unknownTries: Int = 0
         var timing: SendTiming = SendTiming()
@@ -107,7 +107,7 @@ public struct APNsError: DescribedError, Hashable {
     /// The HTTP status of the response; nil without a response.
     public var status: Int? { properties.status }
     /// The reason in the response, known or not; nil without a response.
-    public var reason: Reason? { properties.reason }
+    public var reason: APNsReason? { properties.reason }
     /// The time at which APNs last confirmed that the token is not valid for the topic; nil unless the status is 410.
     ///
     /// Delete the token unless the app has registered it again since; see
@@ -117,7 +117,7 @@ public struct APNsError: DescribedError, Hashable {
     /// The delay that the server requested before another attempt, at most 30 days; nil when it requested none.
     public var retryAfter: Duration? { properties.retryAfter }
     /// The rule that the push violates and the location, for the code `invalid`; nil for other codes.
-    public var finding: Lint.Finding? { properties.finding }
+    public var finding: PushLint.Finding? { properties.finding }
     /// The number of times the push was sent.
     public var attempts: Int { properties.attempts }
     /// The number of earlier attempts that were sent and not answered; each of them may have been delivered, too.
@@ -144,7 +144,7 @@ public struct APNsError: DescribedError, Hashable {
         self.init(Properties(code: code, description: description, outcome: outcome, id: id))
     }
 
-    init(_ finding: Lint.Finding, id: APNsID?) {
+    init(_ finding: PushLint.Finding, id: APNsID?) {
         self.init(.invalid, id: id, description: "not sent: \(finding.message)")
         properties.finding = finding
         properties.reason = finding.reason

@@ -2,7 +2,7 @@
 
 public import MartletCore
 
-extension Channels {
+extension PushClient.Channels {
     /// A channel management request ("Sending channel management requests to APNs").
     public enum Request: Sendable, Hashable {
         /// Creates a channel.
@@ -16,7 +16,7 @@ extension Channels {
     }
 }
 
-extension Channels.Request {
+extension PushClient.Channels.Request {
     func target(of app: Topic) -> RequestTarget {
         switch self {
         case .create: .channels(method: "POST", bundle: app.rawValue, nil, isList: false)

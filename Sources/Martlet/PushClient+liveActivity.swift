@@ -29,7 +29,7 @@ extension PushClient {
         topic: Topic,
         timestamp: Date? = nil,
         priority: LiveActivityPriority = .immediate,
-        expiration: Expiration? = nil,
+        expiration: PushNotification.Expiration? = nil,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
         let timeout = options.timeout ?? configuration.sendTimeout
@@ -73,7 +73,7 @@ extension PushClient {
         topic: Topic,
         timestamp: Date? = nil,
         priority: LiveActivityPriority = .powerAware,
-        expiration: Expiration? = nil,
+        expiration: PushNotification.Expiration? = nil,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
         let event = ActivityTimestamps.Event(update)

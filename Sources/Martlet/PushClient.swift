@@ -12,7 +12,7 @@ internal import Synchronization
 /// ```swift
 /// let key = try SigningKey(file: "AuthKey_ABC123DEFG.p8", keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
 /// let client = try PushClient(.production, authentication: .token(key))
-/// let alert = Alert(title: "Order ready", body: "Tap to open the order.")
+/// let alert = PushNotification.Alert(title: "Order ready", body: "Tap to open the order.")
 /// let receipt = try await client.send(.alert(alert, sound: .default, badge: 3), to: token, topic: "com.example.app")
 /// ```
 ///
@@ -260,7 +260,7 @@ public final class PushClient: Sendable {
     func encode(_ notification: PushNotification, topic: Topic, id: APNsID?) throws(APNsError) -> [UInt8] {
         let body = try writing(for: id, notification.payload.encoded)
         if configuration.checksBeforeSending,
-            let finding = Lint.firstError(in: notification, topic: topic, payloadByteCount: body.count)
+            let finding = PushLint.firstError(in: notification, topic: topic, payloadByteCount: body.count)
         {
             throw APNsError(finding, id: id)
         }
@@ -293,12 +293,12 @@ public final class PushClient: Sendable {
 
     /// Sends a broadcast, but not before `delay` has passed.
     func send(
-        _ broadcast: Broadcast,
+        _ broadcast: LiveActivityBroadcast,
         id: APNsID,
         options: SendOptions,
         after delay: Duration
     ) async throws(APNsError) -> AcceptedResponse {
-        if configuration.checksBeforeSending, let finding = Lint.firstError(in: broadcast) {
+        if configuration.checksBeforeSending, let finding = PushLint.firstError(in: broadcast) {
             throw APNsError(finding, id: id)
         }
         let fields = requests.broadcast(broadcast, id: id)

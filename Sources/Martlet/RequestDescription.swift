@@ -28,7 +28,7 @@ public struct RequestDescription: Sendable {
     /// The maximum size of the body in bytes; nil for requests without a limit.
     public let bodyLimit: Int?
     /// The findings of the lint rules, errors and likely surprises, in the order of the rules, headers first.
-    public let findings: [Lint.Finding]
+    public let findings: [PushLint.Finding]
 
     /// The path.
     public var path: String { fields.first { $0.name == ":path" }?.value ?? "" }
@@ -46,7 +46,7 @@ public struct RequestDescription: Sendable {
         }
     }
 
-    init(_ fields: HTTPFields, body: [UInt8], bodyLimit: Int?, findings: [Lint.Finding]) {
+    init(_ fields: HTTPFields, body: [UInt8], bodyLimit: Int?, findings: [PushLint.Finding]) {
         self.fields = fields.map { Field(name: $0.name, value: $0.value) }
         self.body = body
         self.bodyLimit = bodyLimit
@@ -83,7 +83,7 @@ extension PushClient {
             fields,
             body: body,
             bodyLimit: notification.pushType?.payloadByteLimit ?? PushLimits.payloadByteCount,
-            findings: Lint.check(headers: headers, payload: body)
+            findings: PushLint.check(headers: headers, payload: body)
         )
     }
 
@@ -92,12 +92,12 @@ extension PushClient {
     ///
     /// - Parameter broadcast: The broadcast.
     /// - Returns: The request, with the first error that the lint rules find.
-    public func describe(_ broadcast: Broadcast) -> RequestDescription {
+    public func describe(_ broadcast: LiveActivityBroadcast) -> RequestDescription {
         RequestDescription(
             requests.broadcast(broadcast, id: identifiers.next()),
             body: broadcast.payload,
             bodyLimit: PushLimits.broadcastPayloadByteCount,
-            findings: Lint.firstError(in: broadcast).map { [$0] } ?? []
+            findings: PushLint.firstError(in: broadcast).map { [$0] } ?? []
         )
     }
 

@@ -47,12 +47,12 @@ struct MartletBench {
             configuration: .init(additionalAuthorities: String(contentsOfFile: authority, encoding: .utf8))
         )
         let tokens = try someTokens()
-        let custom = try CustomData(Order())
+        let custom = try PushNotification.CustomData(Order())
         try await withThrowingTaskGroup { group in
             for first in 0..<streams {
                 group.addTask(executorPreference: way == .onLoop ? client.executor : nil) {
                     for number in stride(from: first, to: pushes, by: streams) {
-                        let alert = Alert(
+                        let alert = PushNotification.Alert(
                             title: "Order ready",
                             subtitle: "Pickup window closes at 6 PM",
                             body: "Tap to open the order and see where to collect it from the counter."
@@ -139,12 +139,18 @@ struct MartletBench {
     }
 
     private static func alert() throws -> PushNotification {
-        let alert = Alert(
+        let alert = PushNotification.Alert(
             title: "Order ready",
             subtitle: "Pickup window closes at 6 PM",
             body: "Tap to open the order and see where to collect it from the counter."
         )
-        return .alert(alert, sound: .default, badge: 3, threadID: "orders-42", custom: try CustomData(Order()))
+        return .alert(
+            alert,
+            sound: .default,
+            badge: 3,
+            threadID: "orders-42",
+            custom: try PushNotification.CustomData(Order())
+        )
     }
 
     /// Returns the CPU time of the process in seconds.

@@ -44,11 +44,13 @@ extension CollapseID: ArgumentValue {
     package static var valueName: String { "text" }
 }
 
-extension InterruptionLevel: ArgumentValue {
+extension PushNotification.InterruptionLevel: ArgumentValue {
     /// Parses one of the known levels.
     package init(argument: String) throws(UsageError) {
         self.init(rawValue: argument)
-        guard InterruptionLevel.all.contains(self) else { throw InterruptionLevel.invalidChoice(argument) }
+        guard PushNotification.InterruptionLevel.all.contains(self) else {
+            throw PushNotification.InterruptionLevel.invalidChoice(argument)
+        }
     }
 
     package static var valueName: String { "level" }
@@ -66,11 +68,11 @@ extension PushType: ArgumentValue {
     package static var choices: [String] { all.map(\.rawValue) }
 }
 
-extension Priority: ArgumentValue {
+extension PushNotification.Priority: ArgumentValue {
     /// Parses 10, 5 or 1.
     package init(argument: String) throws(UsageError) {
-        guard let priority = Priority.all.first(where: { String($0.rawValue) == argument }) else {
-            throw Priority.invalidChoice(argument)
+        guard let priority = PushNotification.Priority.all.first(where: { String($0.rawValue) == argument }) else {
+            throw PushNotification.Priority.invalidChoice(argument)
         }
         self = priority
     }
@@ -91,7 +93,7 @@ extension LiveActivityPriority: ArgumentValue {
     package static var choices: [String] { ["10", "5"] }
 }
 
-extension CustomData: ArgumentValue {
+extension PushNotification.CustomData: ArgumentValue {
     /// Parses a JSON object without a key `aps`.
     package init(argument: String) throws(UsageError) {
         do throws(PayloadError) {

@@ -136,7 +136,7 @@ private struct Demo {
         private let late: PushClient
 
         init(for apns: SimulatedAPNs, at endpoint: APNsEndpoint) throws {
-            let authentication = Authentication.token(try .ephemeral())
+            let authentication = PushClient.Authentication.token(try .ephemeral())
             var configuration = apns.clientConfiguration
             // Without retries, the table shows the answer to each push.
             configuration.retry = RetryPolicy.none

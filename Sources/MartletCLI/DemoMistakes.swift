@@ -61,7 +61,7 @@ enum DemoMistakes {
     /// Returns pushes that are refused, each with the expected answer.
     static func refused() -> [DemoPush] {
         let hello = PushNotification.alert("Hello")
-        let large = PushNotification.alert(Alert(body: String(repeating: "long ", count: 900)))
+        let large = PushNotification.alert(PushNotification.Alert(body: String(repeating: "long ", count: 900)))
         let urgent = PushNotification.opaque(
             Array(#"{"aps":{"content-available":1}}"#.utf8),
             pushType: .background,

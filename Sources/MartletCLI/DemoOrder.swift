@@ -9,13 +9,13 @@ enum DemoOrder {
 
     /// Returns the pushes, in the order in which they are sent.
     static func pushes(on channel: ChannelID) throws -> [DemoPush] {
-        let order = try CustomData(json: Array(#"{"deepLink":"trattoria://orders/42"}"#.utf8))
+        let order = try PushNotification.CustomData(json: Array(#"{"deepLink":"trattoria://orders/42"}"#.utf8))
         return [
             DemoPush(
                 "the order is placed, in the language of the device",
                 .push(
                     .alert(
-                        Alert(
+                        PushNotification.Alert(
                             titleLocalizationKey: "ORDER_PLACED",
                             titleLocalizationArguments: ["Ada"],
                             localizationKey: "ORDER_PLACED_BODY",
@@ -56,7 +56,7 @@ enum DemoOrder {
                 "the courier is at the door",
                 .push(
                     .alert(
-                        Alert(title: "Your courier is here", body: "Bruno is at the door."),
+                        PushNotification.Alert(title: "Your courier is here", body: "Bruno is at the door."),
                         sound: .default,
                         threadID: "order-42",
                         category: "DELIVERY",

@@ -29,7 +29,7 @@ struct DemoPush: Sendable {
     /// The answer to a push.
     enum Answer: Equatable, CustomStringConvertible {
         case accepted
-        case refused(Int, Reason)
+        case refused(Int, APNsReason)
         case notSent
 
         var description: String {
@@ -128,7 +128,7 @@ struct DemoOutcome {
     }
 
     /// Records the findings of the rules; without the expected rule, the result is a failure.
-    mutating func note(_ findings: [Lint.Finding], _ rule: String?) {
+    mutating func note(_ findings: [PushLint.Finding], _ rule: String?) {
         guard let finding = findings.first(where: { $0.rule == rule }) else {
             answer = nil
             explanation = "found: " + findings.map(\.rule).joined(separator: ", ")

@@ -27,8 +27,8 @@ struct NotificationOptions: Sendable {
         var sound: String?
         var threadID: String?
         var category: String?
-        var interruptionLevel: InterruptionLevel?
-        var custom: CustomData?
+        var interruptionLevel: PushNotification.InterruptionLevel?
+        var custom: PushNotification.CustomData?
         var isBackground: Bool
 
         static let declared = Group(
@@ -39,8 +39,8 @@ struct NotificationOptions: Sendable {
             Option<String?>("--sound", "Name of a sound file; default for the system sound"),
             Option<String?>("--thread-id", "Identifier that groups notifications"),
             Option<String?>("--category", "Notification category, which selects the actions"),
-            Option<InterruptionLevel?>("--interruption-level", "Importance of the alert"),
-            Option<CustomData?>("--custom", "Custom keys of the payload outside aps, a JSON object"),
+            Option<PushNotification.InterruptionLevel?>("--interruption-level", "Importance of the alert"),
+            Option<PushNotification.CustomData?>("--custom", "Custom keys of the payload outside aps, a JSON object"),
             Flag("--background", "Wake the app silently instead of showing an alert")
         ) {
             Content(
@@ -67,13 +67,16 @@ struct NotificationOptions: Sendable {
     /// The options for the request headers.
     struct Headers: Sendable {
         var pushType: PushType?
-        var priority: Priority?
+        var priority: PushNotification.Priority?
         var expiration: TimeArgument?
         var collapseID: CollapseID?
 
         static let declared = Group(
             Option<PushType?>("--push-type", "Push type of --payload; alert by default"),
-            Option<Priority?>("--priority", "10 immediately, 5 considering power, 1 without waking the device"),
+            Option<PushNotification.Priority?>(
+                "--priority",
+                "10 immediately, 5 considering power, 1 without waking the device"
+            ),
             Option<TimeArgument?>("--expiration", TimeArgument.expirationHelp),
             Option<CollapseID?>(
                 "--collapse-id",
@@ -123,9 +126,9 @@ struct NotificationOptions: Sendable {
         case "sound": content.sound = value
         case "thread-id": content.threadID = value
         case "category": content.category = value
-        case "interruption-level": content.interruptionLevel = try InterruptionLevel(argument: value)
-        case "custom": content.custom = try CustomData(argument: value)
-        case "priority": headers.priority = try Priority(argument: value)
+        case "interruption-level": content.interruptionLevel = try PushNotification.InterruptionLevel(argument: value)
+        case "custom": content.custom = try PushNotification.CustomData(argument: value)
+        case "priority": headers.priority = try PushNotification.Priority(argument: value)
         case "expiration": headers.expiration = try TimeArgument(argument: value)
         case "collapse-id": headers.collapseID = try CollapseID(argument: value)
         default: throw UsageError("is not an option that can differ between devices")
@@ -162,10 +165,13 @@ struct NotificationOptions: Sendable {
         return alert(custom, expiration)
     }
 
-    private func alert(_ custom: CustomData?, _ expiration: Expiration?) -> PushNotification {
+    private func alert(_ custom: PushNotification.CustomData?, _ expiration: PushNotification.Expiration?)
+        -> PushNotification
+    {
         let hasText = content.title != nil || content.subtitle != nil || content.body != nil
         return .alert(
-            hasText ? Alert(title: content.title, subtitle: content.subtitle, body: content.body) : nil,
+            hasText
+                ? PushNotification.Alert(title: content.title, subtitle: content.subtitle, body: content.body) : nil,
             sound: content.sound.map { $0 == "default" ? .default : .named($0) },
             badge: content.badge?.value,
             threadID: content.threadID,

@@ -71,7 +71,7 @@ struct ServerOptions: Sendable {
     /// - Parameter isSending: Whether pushes will be sent; describing pushes needs no key.
     /// - Returns: The credentials.
     /// - Throws: ``CredentialError`` if the credentials are missing or cannot be used.
-    func authentication(isSending: Bool = true) throws(CredentialError) -> Authentication {
+    func authentication(isSending: Bool = true) throws(CredentialError) -> PushClient.Authentication {
         if let certificate = try certificate.certificate() {
             guard key.isEmpty else {
                 throw CredentialError(

@@ -34,7 +34,7 @@ extension Command {
         ),
         InboxOptions.declared,
         Option<[RelaxedRules]>("--lenient", "Apple's rule to relax"),
-        Option<[Fault.Preset]>("--fault", "Fault to inject"),
+        Option<[SimulatedAPNs.Fault.Preset]>("--fault", "Fault to inject"),
         Option<Int64?>("--seed", "Seed of the faults; the same seed reproduces the same faults"),
         Flag("--h2c", "Use HTTP/2 without TLS"),
         Flag("--quiet", "Do not print pushes"),
@@ -186,17 +186,17 @@ extension RelaxedRules: ArgumentValue {
     static var choices: [String] { names.map(\.name) }
 }
 
-extension Fault.Preset: ArgumentValue {
+extension SimulatedAPNs.Fault.Preset: ArgumentValue {
     /// Parses one of the presets.
     init(argument: String) throws(UsageError) {
-        guard let preset = Fault.presets.first(where: { $0.name == argument }) else {
-            let known = Fault.presets.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n")
+        guard let preset = SimulatedAPNs.Fault.presets.first(where: { $0.name == argument }) else {
+            let known = SimulatedAPNs.Fault.presets.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n")
             throw UsageError("must be one of the following (found \"\(argument)\"):\n\(known)")
         }
         self = preset
     }
 
     static var valueName: String { "fault" }
-    static var choices: [String] { Fault.presets.map(\.name) }
-    static var choiceSummaries: [String] { Fault.presets.map(\.summary) }
+    static var choices: [String] { SimulatedAPNs.Fault.presets.map(\.name) }
+    static var choiceSummaries: [String] { SimulatedAPNs.Fault.presets.map(\.summary) }
 }

@@ -56,7 +56,7 @@ struct TimeArgument: ArgumentValue, Equatable {
     }
 
     /// The time until which APNs stores a push; 0 for a single attempt.
-    var expiration: Expiration { .at(date()) }
+    var expiration: PushNotification.Expiration { .at(date()) }
 
     /// Returns the sum of numbers with units, as in `1h30m`; nil for other text.
     private static func seconds(of text: Substring) -> Int64? {

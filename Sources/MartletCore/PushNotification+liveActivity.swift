@@ -77,7 +77,7 @@ public enum LiveActivityPriority: Sendable, Hashable {
     case powerAware
 
     /// The priority as it is sent.
-    public var priority: Priority {
+    public var priority: PushNotification.Priority {
         switch self {
         case .immediate: .immediate
         case .powerAware: .powerAware

@@ -7,7 +7,7 @@
 public struct PushNotification: Sendable, Hashable {
     /// The push type; nil only for opaque notifications without one.
     public let pushType: PushType?
-    /// The priority of the delivery; nil for the default of APNs, ``Priority/immediate``.
+    /// The priority of the delivery; nil for the default of APNs, ``PushNotification/Priority/immediate``.
     public let priority: Priority?
     /// The time until which APNs tries to deliver the push; nil for the default of APNs.
     public var expiration: Expiration?

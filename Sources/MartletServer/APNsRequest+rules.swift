@@ -16,7 +16,7 @@ extension APNsRequest.Target {
     /// Returns the reason for a method that the path does not accept; nil for one that it does.
     ///
     /// Of broadcasts and requests about channels Apple says that the path or the method is bad.
-    package func reason(forMethod method: String) -> Reason? {
+    package func reason(forMethod method: String) -> APNsReason? {
         guard !allowedMethods.contains(method) else { return nil }
         return if case .device = self { .methodNotAllowed } else { .badPath }
     }
@@ -24,7 +24,7 @@ extension APNsRequest.Target {
     /// Returns the reason for a field that was sent twice; nil when APNs does not read the field of such a request.
     ///
     /// `DuplicateHeaders` is not among the answers to broadcasts and requests about channels.
-    package func reason(forRepeated field: String) -> Reason? {
+    package func reason(forRepeated field: String) -> APNsReason? {
         switch (self, field) {
         case (.device, _): .duplicateHeaders
         case (_, "authorization"): .invalidProviderToken

@@ -8,7 +8,7 @@ package struct APNsResponse: Sendable {
     /// The HTTP status.
     package var status: Int
     /// The reason why the request was rejected; nil when it was accepted.
-    package var reason: Reason?
+    package var reason: APNsReason?
     /// The time at which the token was last confirmed as unregistered, in milliseconds since 1970, for status 410.
     package var timestamp: Int64?
     /// The identifiers and further fields.
@@ -19,7 +19,7 @@ package struct APNsResponse: Sendable {
     /// Creates a response from its parts.
     package init(
         status: Int,
-        reason: Reason? = nil,
+        reason: APNsReason? = nil,
         timestamp: Int64? = nil,
         fields: [(name: String, value: String)],
         body: JSONValue? = nil

@@ -7,19 +7,22 @@ import Testing
 
 /// What comes of snapshots is what the rules want.
 @Suite struct LintTests {
-    private static func findings(_ type: PushType, _ payload: [UInt8], priority: String = "10") -> [Lint.Finding] {
+    private static func findings(_ type: PushType, _ payload: [UInt8], priority: String = "10") -> [PushLint.Finding] {
         let headers = PushHeaders(
             pushType: type.rawValue,
             priority: priority,
             topic: Topic("com.example.app").qualified(for: type).rawValue
         )
-        return Lint.check(headers: headers, payload: payload, at: Date(timeIntervalSince1970: 1_790_000_000))
+        return PushLint.check(headers: headers, payload: payload, at: Date(timeIntervalSince1970: 1_790_000_000))
     }
 
     @Test(arguments: Fixtures.examples) func `an example has no findings wherever it goes`(_ snapshot: SurfaceSnapshot)
         throws
     {
-        let silent = Payload(APS(isContentAvailable: true), custom: try CustomData(["surfaceSnapshot": snapshot.json]))
+        let silent = PushNotification.Payload(
+            APS(isContentAvailable: true),
+            custom: try PushNotification.CustomData(["surfaceSnapshot": snapshot.json])
+        )
         #expect(try Self.findings(.background, silent.encoded(), priority: "5").isEmpty)
         switch snapshot {
         case .notification(let snapshot):

@@ -214,7 +214,7 @@ import Testing
 
     @Test(arguments: [-7_200, 7_200]) func `doctor compares the clocks`(seconds: Int) async throws {
         let bench = try await Bench()
-        await bench.apns.setFaults([Fault(.skewClock(.seconds(seconds)))], seed: 1)
+        await bench.apns.setFaults([SimulatedAPNs.Fault(.skewClock(.seconds(seconds)))], seed: 1)
         let words = ["doctor", "--topic", "com.example.app", "--host", bench.host, "--ca", bench.authority]
         let run = try await ProgramRun(Self.martlet, words)
         #expect(

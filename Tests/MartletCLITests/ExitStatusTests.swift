@@ -108,7 +108,7 @@ import Testing
     @Test func `the highest status applies to several devices`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         await apns.unregister(try DeviceToken(hex: "dead"), since: Date(timeIntervalSince1970: 1_790_000_000))
-        let fault = Fault(.resetStream(code: 2), with: Fault.Match(devicePrefix: "aaaa"))
+        let fault = SimulatedAPNs.Fault(.resetStream(code: 2), with: SimulatedAPNs.Fault.Match(devicePrefix: "aaaa"))
         await apns.setFaults([fault], seed: 1)
         let scratch = try ScratchDirectory()
         let list = try scratch.write("5d3a\ndead\naaaa\n", to: "list")

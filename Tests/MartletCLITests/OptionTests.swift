@@ -150,7 +150,7 @@ import Testing
     @Test(arguments: [(["--no-retry"], 1), ([], 2)])
     func `retries can be turned off`(words: [String], count: Int) async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
-        await apns.setFaults([Fault(.respond(.serviceUnavailable, retryAfter: 0), count: 1)], seed: 1)
+        await apns.setFaults([SimulatedAPNs.Fault(.respond(.serviceUnavailable, retryAfter: 0), count: 1)], seed: 1)
         let port = await apns.port
         let server = ["--host", "http://localhost:\(port)", "--topic", "com.example.app", "--to", "5d3a"]
         let run = try await martlet(["send", "--body", "x"] + server + words)

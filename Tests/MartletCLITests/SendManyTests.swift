@@ -187,9 +187,9 @@ import Testing
         }
         await bench.apns.setFaults(
             [
-                Fault(.resetStream(code: 2), probability: 0.01),
-                Fault(.goAway(debugData: #"{"reason":"Shutdown"}"#), after: 999, every: 1_000),
-                Fault(.respond(.tooManyRequests, retryAfter: 0), count: 100, after: 1_500),
+                SimulatedAPNs.Fault(.resetStream(code: 2), probability: 0.01),
+                SimulatedAPNs.Fault(.goAway(debugData: #"{"reason":"Shutdown"}"#), after: 999, every: 1_000),
+                SimulatedAPNs.Fault(.respond(.tooManyRequests, retryAfter: 0), count: 100, after: 1_500),
             ],
             seed: 7
         )

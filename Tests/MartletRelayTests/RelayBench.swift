@@ -22,7 +22,7 @@ struct RelayBench {
     let directory: ScratchDirectory
 
     init(
-        faults: [Fault] = [],
+        faults: [SimulatedAPNs.Fault] = [],
         directory: ScratchDirectory? = nil,
         data: OutboxLocation? = nil,
         clock: WallClock = .system,

@@ -11,7 +11,7 @@ import Testing
 /// How a relay ends.
 @Suite(.timeLimit(.minutes(1))) struct RelayStopTests {
     @Test func `what was sent and not answered says so when it is sent again`() async throws {
-        let bench = try await RelayBench(faults: [Fault(.hang)]) { $0.answerTime = .zero }
+        let bench = try await RelayBench(faults: [SimulatedAPNs.Fault(.hang)]) { $0.answerTime = .zero }
         let client = try await bench.client()
         let receipt = try await client.send(.alert("Hi"), to: RelayBench.token, topic: "com.example.orders")
         let query = try PushQuery("topic:com.example.orders")

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func `a bulk send through the preset flaky delivers nearly all pushes`() async throws {
-        let preset = try #require(Fault.presets.first { $0.name == "flaky" })
+        let preset = try #require(SimulatedAPNs.Fault.presets.first { $0.name == "flaky" })
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(storedPushes: 10_000, faults: preset.faults, seed: 7)
         )
@@ -115,7 +115,7 @@ import Testing
     @Test func `a push that cannot be sent is an outcome of each device`() async throws {
         let apns = try await SimulatedAPNs.start()
         let client = try await client(of: apns)
-        let large = PushNotification.alert(Alert(body: String(repeating: "x", count: 5_000)))
+        let large = PushNotification.alert(PushNotification.Alert(body: String(repeating: "x", count: 5_000)))
         let recipients = [Recipient(try token(1)), Recipient(try token(2), notification: .alert("Hello"))]
         let report = await client.send(large, to: recipients, topic: topic).report()
         #expect(report.acceptedCount == 1)
@@ -240,10 +240,10 @@ import Testing
         for number in dead { await apns.unregister(tokens[number], since: Date(timeIntervalSince1970: 1_790_000_000)) }
         await apns.setFaults(
             [
-                Fault(.resetStream(code: 7), probability: 0.01),
-                Fault(.resetConnection, count: 3, after: 1_500, every: 2_000),
-                Fault(.goAway(debugData: #"{"reason":"Shutdown"}"#), after: 999, every: 1_000),
-                Fault(.respond(.tooManyRequests, retryAfter: 0), count: 200, after: 3_000),
+                SimulatedAPNs.Fault(.resetStream(code: 7), probability: 0.01),
+                SimulatedAPNs.Fault(.resetConnection, count: 3, after: 1_500, every: 2_000),
+                SimulatedAPNs.Fault(.goAway(debugData: #"{"reason":"Shutdown"}"#), after: 999, every: 1_000),
+                SimulatedAPNs.Fault(.respond(.tooManyRequests, retryAfter: 0), count: 200, after: 3_000),
             ],
             seed: 7
         )

@@ -15,7 +15,7 @@ extension ConformanceTests {
 
     private static func refused(
         _ name: String,
-        _ reason: Reason,
+        _ reason: APNsReason,
         path: String = "/3/device/5d3a6a1c8f9a42d6",
         method: String = "POST",
         fields: [String: String?] = [:],

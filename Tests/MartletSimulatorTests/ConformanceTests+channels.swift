@@ -10,7 +10,7 @@ extension ConformanceTests {
 
     private static func broadcast(
         _ name: String,
-        _ reason: Reason?,
+        _ reason: APNsReason?,
         path: String = broadcastPath,
         _ changes: [String: String?] = [:],
         moreFields: [(String, String)] = [],
@@ -34,7 +34,7 @@ extension ConformanceTests {
             ("authorization", "bearer a.b.c", .invalidProviderToken), ("apns-channel-id", "YQ==", .badChannelID),
             ("apns-push-type", "liveactivity", .invalidPushType), ("apns-expiration", "0", .badExpirationDate),
             ("apns-priority", "5", .badPriority),
-        ].map { (name: String, value: String, reason: Reason) in
+        ].map { (name: String, value: String, reason: APNsReason) in
             broadcast("\(name) twice", reason, [name: value], moreFields: [(name, value)])
         } + [
             broadcast(
@@ -79,7 +79,7 @@ extension ConformanceTests {
     private static func channel(
         _ name: String,
         _ answer: Int,
-        _ reason: Reason? = nil,
+        _ reason: APNsReason? = nil,
         method: String = "POST",
         path: String = channelsPath,
         fields: [String: String?] = [:],

@@ -21,7 +21,7 @@ import Testing
         var moreFields: [(String, String)] = []
         var payload = #"{"aps":{"alert":"Hello"}}"#
         var status = 200
-        var reason: Reason?
+        var reason: APNsReason?
     }
 
     /// When all this happens.

@@ -34,7 +34,7 @@ struct InboxBench {
         for number in 0..<count {
             let id = APNsID(randomBits: (1, UInt64(number)))
             try await client.send(
-                .alert(Alert(body: "push \(number)"), id: id),
+                .alert(PushNotification.Alert(body: "push \(number)"), id: id),
                 to: DeviceToken(hex: token),
                 topic: "com.example.app"
             )

@@ -15,7 +15,7 @@ struct RawBench {
     let greeting: [RawHTTP2.Frame]
     private let authorization: String
 
-    init(_ faults: [Fault] = [], streams: UInt32 = 100) async throws {
+    init(_ faults: [SimulatedAPNs.Fault] = [], streams: UInt32 = 100) async throws {
         apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(
                 inboxPort: 0,

@@ -37,7 +37,7 @@ import Testing
         let bench = try await Bench()
         let id = APNsID(randomBits: (1, 2))
         let receipt = try await bench.client.send(
-            .alert(Alert(title: "Order ready", body: "Tap."), sound: .default, badge: 3, id: id),
+            .alert(PushNotification.Alert(title: "Order ready", body: "Tap."), sound: .default, badge: 3, id: id),
             to: token,
             topic: topic
         )
@@ -64,7 +64,7 @@ import Testing
                 group.addTask { [token, topic] in
                     let id = APNsID(randomBits: (number, number))
                     return try await bench.client.send(
-                        .alert(Alert(body: "\(number)"), id: id),
+                        .alert(PushNotification.Alert(body: "\(number)"), id: id),
                         to: token,
                         topic: topic
                     ).id != id

@@ -44,7 +44,7 @@ import Testing
     @Test func `a payload over the limit is refused before sending, and the next goes out`() async throws {
         let server = try await ScriptedServer.start()
         let client = try await client(of: server)
-        let large = PushNotification.alert(Alert(body: String(repeating: "x", count: 4_100)))
+        let large = PushNotification.alert(PushNotification.Alert(body: String(repeating: "x", count: 4_100)))
         let error = try #require(await failure(of: client, large))
         #expect(error.code == .invalid)
         #expect(error.localizedDescription == error.description)

@@ -54,7 +54,7 @@ import Testing
             #expect(error?.reason?.status == row.status, "the reason is known")
             #expect(error?.code == .refused && error?.outcome == .answered)
             #expect(error?.unregisteredAt == (row.status == 410 ? Date(millisecondsSince1970: timestamp) : nil))
-            let advice: [String: Reason.Advice] = [
+            let advice: [String: APNsReason.Advice] = [
                 "no": .fixFirst, "backoff": .backOff, "refresh-token": .renewToken, "reconnect": .reconnect,
             ]
             #expect(error?.reason?.advice == advice[row.retry])

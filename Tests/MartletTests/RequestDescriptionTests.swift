@@ -14,7 +14,13 @@ import Testing
     @Test func `a push is described as it would be sent, without a connection`() throws {
         let id = try APNsID("123e4567-e89b-12d3-a456-4266554400a0")
         let description = try client.describe(
-            .alert("Hi", custom: CustomData(["n": 1]), expiration: .attemptOnce, collapseID: CollapseID("c"), id: id),
+            .alert(
+                "Hi",
+                custom: PushNotification.CustomData(["n": 1]),
+                expiration: .attemptOnce,
+                collapseID: CollapseID("c"),
+                id: id
+            ),
             to: DeviceToken(hex: "5D3A"),
             topic: "com.example.app"
         )
@@ -55,7 +61,7 @@ import Testing
     }
 
     @Test func `a broadcast is described, too`() throws {
-        let broadcast = try Broadcast(
+        let broadcast = try LiveActivityBroadcast(
             .update(["a": 1]),
             on: "YQ==",
             of: "com.example.app",
@@ -72,13 +78,13 @@ import Testing
     }
 
     @Test(arguments: [
-        (Channels.Request.create(storing: .mostRecent), "POST", "/1/apps/com.example.app/channels", nil),
+        (PushClient.Channels.Request.create(storing: .mostRecent), "POST", "/1/apps/com.example.app/channels", nil),
         (.read("YQ=="), "GET", "/1/apps/com.example.app/channels", "YQ=="),
         (.delete("YQ=="), "DELETE", "/1/apps/com.example.app/channels", "YQ=="),
         (.list, "GET", "/1/apps/com.example.app/all-channels", nil),
     ])
     func `a request about channels is described for the host where they are managed`(
-        request: Channels.Request,
+        request: PushClient.Channels.Request,
         method: String,
         path: String,
         channel: String?

@@ -11,7 +11,7 @@ import Testing
         before retry: Int,
         isUrgent: Bool = false,
         status: Int = 503,
-        reason: Reason? = .serviceUnavailable,
+        reason: APNsReason? = .serviceUnavailable,
         outcome: APNsError.Outcome = .answered
     ) -> Duration? {
         var error = APNsError(.refused, description: "refused", outcome: outcome)
@@ -31,8 +31,8 @@ import Testing
         #expect(delay(.none, before: 0) == nil)
     }
 
-    @Test(arguments: [500, 501, 502, 503, 504, 599], [nil, .internalServerError, Reason(rawValue: "BrandNew")])
-    func `every status of 500 or more is retried`(status: Int, reason: Reason?) {
+    @Test(arguments: [500, 501, 502, 503, 504, 599], [nil, .internalServerError, APNsReason(rawValue: "BrandNew")])
+    func `every status of 500 or more is retried`(status: Int, reason: APNsReason?) {
         for outcome in [APNsError.Outcome.answered, .unknown] {
             #expect(delay(.standard, before: 0, status: status, reason: reason, outcome: outcome) != nil)
         }

@@ -75,17 +75,25 @@ struct CrashWorld: Sendable {
         }
     }
 
-    private static func faults(_ number: Int) -> [Fault] {
-        let slow = Fault(.delay(.milliseconds(5), jitter: .milliseconds(100)))
-        let faults: [Fault] =
+    private static func faults(_ number: Int) -> [SimulatedAPNs.Fault] {
+        let slow = SimulatedAPNs.Fault(.delay(.milliseconds(5), jitter: .milliseconds(100)))
+        let faults: [SimulatedAPNs.Fault] =
             switch number {
             case 0: []
-            case 1: [Fault(.resetConnection, probability: 0.5)]
-            case 2: [Fault(.goAway(includesRequest: false), every: 20), Fault(.close, probability: 0.01)]
-            case 3: [Fault(.hang, probability: 0.02)]
-            case 4: [Fault(.limitStreams(3), count: 1), Fault(.goAway(), every: 50)]
-            case 5: [Fault(.respond(.tooManyRequests, retryAfter: 1), probability: 0.1)]
-            default: [Fault(.resetStream(code: 7), probability: 0.05), Fault(.resetConnection, probability: 0.01)]
+            case 1: [SimulatedAPNs.Fault(.resetConnection, probability: 0.5)]
+            case 2:
+                [
+                    SimulatedAPNs.Fault(.goAway(includesRequest: false), every: 20),
+                    SimulatedAPNs.Fault(.close, probability: 0.01),
+                ]
+            case 3: [SimulatedAPNs.Fault(.hang, probability: 0.02)]
+            case 4: [SimulatedAPNs.Fault(.limitStreams(3), count: 1), SimulatedAPNs.Fault(.goAway(), every: 50)]
+            case 5: [SimulatedAPNs.Fault(.respond(.tooManyRequests, retryAfter: 1), probability: 0.1)]
+            default:
+                [
+                    SimulatedAPNs.Fault(.resetStream(code: 7), probability: 0.05),
+                    SimulatedAPNs.Fault(.resetConnection, probability: 0.01),
+                ]
             }
         return faults + [slow]
     }

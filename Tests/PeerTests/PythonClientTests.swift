@@ -33,7 +33,7 @@ import Testing
         let certificate: ProviderCertificateFiles
         let authority: String
 
-        init(_ faults: [Fault] = []) async throws {
+        init(_ faults: [SimulatedAPNs.Fault] = []) async throws {
             var configuration = SimulatedAPNs.Configuration(environment: .production)
             configuration.storedPushes = 5_000
             configuration.faults = faults
@@ -150,7 +150,7 @@ import Testing
     @Test(arguments: clients, ["unavailable", "token-expired"])
     func `a relay hides faults from a client`(client: Client, preset: String) async throws {
         let count = 200
-        let faults = try #require(Fault.presets.first { $0.name == preset }).faults
+        let faults = try #require(SimulatedAPNs.Fault.presets.first { $0.name == preset }).faults
         let alone = try await Apple(faults)
         let port = await alone.simulator.port
         let key = try await alone.makeKey()

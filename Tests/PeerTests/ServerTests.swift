@@ -279,7 +279,7 @@ import Testing
             }
             """
         )
-        let shown = Authentication.certificate(
+        let shown = PushClient.Authentication.certificate(
             try ProviderCertificate(
                 pem: provider.read("certificate.pem"),
                 privateKeyPEM: provider.read("key.pem")
@@ -297,7 +297,7 @@ import Testing
             return ["s_server", "-accept", "\(port)", "-cert", identity.certificate, "-key", identity.key] + options
         }
         let stranger = try CertificateAuthority().issueServerCertificate(dnsNames: ["stranger"], ipAddresses: [])
-        let shown = Authentication.certificate(
+        let shown = PushClient.Authentication.certificate(
             try ProviderCertificate(pem: stranger.certificatePEM, privateKeyPEM: stranger.keyPEM)
         )
         let error = await failure(at: server, shown, trusting: identity.authority)
@@ -307,7 +307,7 @@ import Testing
     /// Sends one push and returns its error, if any.
     private func failure(
         at server: PeerServer,
-        _ authentication: Authentication,
+        _ authentication: PushClient.Authentication,
         trusting authority: String?
     ) async -> APNsError? {
         do throws(APNsError) {

@@ -126,7 +126,7 @@ import Testing
         let client = try client(of: relay)
         let error = await #expect(throws: APNsError.self) {
             try await client.send(
-                .alert(Alert(title: "Hi", body: filling)),
+                .alert(PushNotification.Alert(title: "Hi", body: filling)),
                 to: DeviceToken(hex: "5d3a6a1c"),
                 topic: "com.example.app"
             )

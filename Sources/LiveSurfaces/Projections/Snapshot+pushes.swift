@@ -42,7 +42,7 @@ extension Snapshot<NotificationSurface> {
 
 extension SurfaceInterruptionLevel {
     /// Apple's name of the level, which differs for `timeSensitive`.
-    public var apple: InterruptionLevel {
+    public var apple: PushNotification.InterruptionLevel {
         switch self {
         case .passive: .passive
         case .active: .active

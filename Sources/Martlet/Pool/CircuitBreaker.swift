@@ -78,7 +78,7 @@ struct CircuitBreaker {
         return error
     }
 
-    private static func error(_ reason: Reason, count: Int) -> APNsError {
+    private static func error(_ reason: APNsReason, count: Int) -> APNsError {
         let cause =
             reason == .badDeviceToken
             ? "perhaps the tokens belong to the other environment" : "correct the credentials"

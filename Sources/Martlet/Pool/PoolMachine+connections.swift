@@ -28,7 +28,7 @@ extension PoolMachine {
     mutating func wentAway(_ goAway: HTTP2GoAway, on id: ConnectionID, at now: MonotonicTime) {
         guard connections.contains(id) else { return }
         let answer = try? JSONReader.read(goAway.debugData)
-        let reason = answer?["reason"]?.stringValue.map(Reason.init(rawValue:))
+        let reason = answer?["reason"]?.stringValue.map(APNsReason.init(rawValue:))
         actions.append(.report(.goAway(connection: id, reason)))
         connections.drain(id, at: now, &actions)
         // Pushes that wait for a token on it were not opened, and are sent on another connection.

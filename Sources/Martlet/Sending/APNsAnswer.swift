@@ -43,7 +43,7 @@ struct APNsAnswer {
             return APNsError(error)
         }
         // One of Apple's tables has "Service Unavailable" with a space.
-        error.reason = Reason(rawValue: reason.filter { $0 != " " })
+        error.reason = APNsReason(rawValue: reason.filter { $0 != " " })
         error.unregisteredAt = answer["timestamp"]?.integerValue.map(Date.init(millisecondsSince1970:))
         error.description = "APNs answered \(status) \(reason)"
         if let explanation = error.reason?.explanation { error.description += ": \(explanation)" }

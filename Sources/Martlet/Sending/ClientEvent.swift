@@ -9,7 +9,7 @@ public enum ClientEvent: Sendable, Hashable {
     /// A connection could not be opened.
     case connectionFailed(APNsError)
     /// The server accepts no more pushes on a connection, and may have sent a reason.
-    case goAway(connection: Int, Reason?)
+    case goAway(connection: Int, APNsReason?)
     /// A connection has ended.
     case disconnected(connection: Int, APNsError)
     /// A push will be sent again after a delay.

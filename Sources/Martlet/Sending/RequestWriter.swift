@@ -74,7 +74,7 @@ struct RequestWriter: Sendable {
         return fields
     }
 
-    func broadcast(_ broadcast: Broadcast, id: APNsID) -> HTTPFields {
+    func broadcast(_ broadcast: LiveActivityBroadcast, id: APNsID) -> HTTPFields {
         let target = RequestTarget.broadcast(broadcast.channel, bundle: broadcast.app.rawValue)
         return request(to: target, id: id, headers: PushHeaders(broadcast), hasBody: true)
     }
@@ -117,7 +117,7 @@ extension PushHeaders {
     }
 
     /// Creates the headers of a broadcast, except for the identifier.
-    init(_ broadcast: Broadcast) {
+    init(_ broadcast: LiveActivityBroadcast) {
         self.init(
             pushType: PushType.liveActivity.rawValue,
             expiration: String(broadcast.expiration.secondsSince1970),

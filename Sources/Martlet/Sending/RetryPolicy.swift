@@ -45,7 +45,7 @@ public struct RetryPolicy: Sendable, Hashable {
     public var unknownOutcome: UnknownOutcome
     /// The reasons that are retried, besides status 429 and statuses of 500 or more; ``standardRetryableReasons`` by
     /// default.
-    public var retryableReasons: Set<Reason>
+    public var retryableReasons: Set<APNsReason>
 
     /// Creates a policy with the default values, except for the given ones.
     public init(
@@ -56,7 +56,7 @@ public struct RetryPolicy: Sendable, Hashable {
         hasJitter: Bool = true,
         serverErrorDelay: Duration? = nil,
         unknownOutcome: UnknownOutcome = .report,
-        retryableReasons: Set<Reason> = standardRetryableReasons
+        retryableReasons: Set<APNsReason> = standardRetryableReasons
     ) {
         self.retries = retries
         self.urgentRetries = urgentRetries
@@ -70,11 +70,11 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// The reasons that a later attempt, a new connection or a new provider token may resolve: those whose
     /// `Reason.advice` is not `fixFirst`.
-    public static let standardRetryableReasons = Set(Reason.all.filter { $0.advice != .fixFirst })
+    public static let standardRetryableReasons = Set(APNsReason.all.filter { $0.advice != .fixFirst })
     /// The reasons that are never retried, because the same push cannot be accepted later.
     ///
     /// Source: "Handling notification responses from APNs".
-    public static let neverRetriedReasons: Set<Reason> = [
+    public static let neverRetriedReasons: Set<APNsReason> = [
         .badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .forbidden, .payloadTooLarge, .topicDisallowed,
         .unregistered,
     ]

@@ -103,11 +103,13 @@ package struct SnapshotRenderer: Sendable {
     /// A push to a Live Activity.
     enum ActivityRequest {
         case push(PushNotification, DeviceToken)
-        case broadcast(Broadcast)
+        case broadcast(LiveActivityBroadcast)
     }
 
     /// The expiration of pushes to surfaces, which are of no use after an hour.
-    private var inAnHour: Expiration { Expiration(secondsSince1970: clock.secondsSince1970() + 3_600) }
+    private var inAnHour: PushNotification.Expiration {
+        PushNotification.Expiration(secondsSince1970: clock.secondsSince1970() + 3_600)
+    }
 
     /// Checks a snapshot and selects the kind of push.
     func plan(
@@ -154,7 +156,7 @@ package struct SnapshotRenderer: Sendable {
                 .push(try change(of: activity, at: timestamp, destination, delivery, id), token)
             case .channel(let channel), .channelEnd(let channel, _):
                 .broadcast(
-                    try Broadcast(
+                    try LiveActivityBroadcast(
                         update(of: activity, destination, delivery),
                         on: channel,
                         of: topic,
@@ -179,7 +181,9 @@ package struct SnapshotRenderer: Sendable {
         default: break
         }
         return .background(
-            custom: try CustomData(json: JSONValue.object([.init("surfaceSnapshot", snapshot.json)]).encoded()),
+            custom: try PushNotification.CustomData(
+                json: JSONValue.object([.init("surfaceSnapshot", snapshot.json)]).encoded()
+            ),
             expiration: delivery.expiration ?? inAnHour,
             collapseID: delivery.collapseID,
             id: id

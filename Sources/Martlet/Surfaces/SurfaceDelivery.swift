@@ -15,7 +15,7 @@ public struct SurfaceDelivery: Sendable {
     /// The priority of the delivery; nil for 10 for alerts and starts, and 5 for other pushes.
     public var priority: LiveActivityPriority?
     /// The time until which APNs may deliver the push; nil for an hour, and for a single attempt for broadcasts.
-    public var expiration: Expiration?
+    public var expiration: PushNotification.Expiration?
     /// The identifier with which alerts replace each other on the device; nil for none.
     public var collapseID: CollapseID?
     /// The timestamp of a push to a Live Activity; nil to let the client choose, as
@@ -38,7 +38,7 @@ public struct SurfaceDelivery: Sendable {
     /// Creates options with the default values, except for the given ones.
     public init(
         priority: LiveActivityPriority? = nil,
-        expiration: Expiration? = nil,
+        expiration: PushNotification.Expiration? = nil,
         collapseID: CollapseID? = nil,
         timestamp: Date? = nil,
         staleDate: Date? = nil,

@@ -67,7 +67,7 @@ struct SendMany: Sendable {
             deviceCount += 1
             guard let notification = recipient.notification ?? common else { return }
             let byteCount = try notification.payload.encoded().count
-            let finding = Lint.firstError(in: notification, topic: topic, payloadByteCount: byteCount)
+            let finding = PushLint.firstError(in: notification, topic: topic, payloadByteCount: byteCount)
             if let finding { findings[finding.message, default: 0] += 1 }
         }
         warnIfEmpty(ledger)

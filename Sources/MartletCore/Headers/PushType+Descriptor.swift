@@ -22,9 +22,9 @@ extension PushType {
         /// The maximum number of bytes in the payload.
         public internal(set) var payloadByteLimit = PushLimits.payloadByteCount
         /// The priorities that a push of this type may have.
-        public internal(set) var allowedPriorities = Priority.all
+        public internal(set) var allowedPriorities = PushNotification.Priority.all
         /// The expiration that typed notifications have unless another is given; nil for the default of APNs.
-        public internal(set) var defaultExpiration: Expiration?
+        public internal(set) var defaultExpiration: PushNotification.Expiration?
         /// The keys of `aps` that only pushes of this type, or of types with the same keys, have.
         public internal(set) var identifyingKeys: [String] = []
         /// The part of the payload that carries the content.

@@ -7,7 +7,7 @@ public struct Topic: RawRepresentable, Sendable, Hashable, Codable {
     /// The text as it is sent.
     public let rawValue: String
 
-    /// Creates a topic from its text; ``Lint`` checks whether APNs accepts it.
+    /// Creates a topic from its text; ``PushLint`` checks whether APNs accepts it.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension Lint.Rule {
-    static let topicMissing = Lint.Rule("topic-missing", .error, .sending).when("apns-topic is missing")
-    static let topicMalformed = Lint.Rule("topic-malformed", .error, .sending)
+extension PushLint.Rule {
+    static let topicMissing = PushLint.Rule("topic-missing", .error, .sending).when("apns-topic is missing")
+    static let topicMalformed = PushLint.Rule("topic-malformed", .error, .sending)
         .when("apns-topic does not have the form of a bundle identifier")
-    static let topicSuffixMissing = Lint.Rule("topic-suffix-missing", .error, .sending)
+    static let topicSuffixMissing = PushLint.Rule("topic-suffix-missing", .error, .sending)
         .when("apns-topic lacks the suffix of the push type")
-    static let topicSuffixWrong = Lint.Rule("topic-suffix-wrong", .error, .sending)
+    static let topicSuffixWrong = PushLint.Rule("topic-suffix-wrong", .error, .sending)
         .when("apns-topic has the suffix of another push type")
-    static let topicSuffixDoubled = Lint.Rule("topic-suffix-doubled", .warning, .sending)
+    static let topicSuffixDoubled = PushLint.Rule("topic-suffix-doubled", .warning, .sending)
         .when("apns-topic has a suffix after a suffix, as if it had been added twice")
-    static let topicNotForMDM = Lint.Rule("topic-not-for-mdm", .error, .mdm)
+    static let topicNotForMDM = PushLint.Rule("topic-not-for-mdm", .error, .mdm)
         .when("the topic of a push of type mdm is not that of an MDM push certificate")
 }
 
@@ -21,23 +21,23 @@ extension HeaderRules {
     /// Suffixes that a bundle identifier does not end with by chance.
     static let distinctiveSuffixes = distinctive.map(\.topicSuffix)
 
-    static func topic(_ text: String?, of type: PushType?) -> Lint.Finding? {
-        let place = Lint.Place.header("apns-topic")
+    static func topic(_ text: String?, of type: PushType?) -> PushLint.Finding? {
+        let place = PushLint.Place.header("apns-topic")
         guard let text, !text.isEmpty else {
             let message = "the topic is missing: it is the app's bundle identifier"
-            return Lint.Finding(.topicMissing, place, message, reason: .missingTopic)
+            return PushLint.Finding(.topicMissing, place, message, reason: .missingTopic)
         }
         guard isWellFormed(topic: text) else {
             let message =
                 "a topic must be parts of letters, digits, hyphens and underscores, with one dot between two parts"
-            return Lint.Finding(.topicMalformed, place, message, reason: .badTopic)
+            return PushLint.Finding(.topicMalformed, place, message, reason: .badTopic)
         }
         guard let type, type.isKnown else { return nil }
         // The topic is the UID of the MDM push certificate's subject ("Sending MDM commands to a device").
         guard type != .mdm || text.hasPrefix(PushHeaders.mdmTopicPrefix) else {
             let message =
                 "pushes of type mdm need the topic of the MDM push certificate, which begins with com.apple.mgmt."
-            return Lint.Finding(.topicNotForMDM, place, message, reason: .topicDisallowed)
+            return PushLint.Finding(.topicNotForMDM, place, message, reason: .topicDisallowed)
         }
         let suffix = type.topicSuffix
         // Apple does not document the answer of APNs when suffix and push type disagree.
@@ -45,7 +45,7 @@ extension HeaderRules {
             let other = PushType.descriptors.first { !$0.topicSuffix.isEmpty && text.hasSuffix($0.topicSuffix) }
             let hint = other.map { "; \($0.topicSuffix) is for pushes of type \($0.type.rawValue)" } ?? ""
             let message = "pushes of type \(type.rawValue) need a topic that ends with \(suffix)\(hint)"
-            return Lint.Finding(.topicSuffixMissing, place, message, reason: .topicDisallowed)
+            return PushLint.Finding(.topicSuffixMissing, place, message, reason: .topicDisallowed)
         }
         guard suffix.isEmpty, let wrong = distinctive.first(where: { text.hasSuffix($0.topicSuffix) }) else {
             return nil
@@ -53,19 +53,19 @@ extension HeaderRules {
         let message =
             "a topic that ends with \(wrong.topicSuffix) is for pushes of type \(wrong.type.rawValue), not"
             + " \(type.rawValue)"
-        return Lint.Finding(.topicSuffixWrong, place, message, reason: .topicDisallowed)
+        return PushLint.Finding(.topicSuffixWrong, place, message, reason: .topicDisallowed)
     }
 
     /// Checks the topic of an alert or a background push for a suffix that a bundle identifier may also end with; Apple
     /// does not document the answer of APNs.
-    static func ambiguousSuffix(_ text: String?, of type: PushType?) -> Lint.Finding? {
+    static func ambiguousSuffix(_ text: String?, of type: PushType?) -> PushLint.Finding? {
         guard let type, type == .alert || type == .background, let text,
             let other = PushType.descriptors.first(where: { $0.isSuffixAmbiguous && text.hasSuffix($0.topicSuffix) })
         else { return nil }
         let message =
             "a topic that ends with \(other.topicSuffix) is for pushes of type \(other.type.rawValue), not"
             + " \(type.rawValue): unless the bundle identifier ends so, the app does not get the push"
-        return Lint.Finding(.topicSuffixWrong, .header("apns-topic"), message)
+        return PushLint.Finding(.topicSuffixWrong, .header("apns-topic"), message)
     }
 
     /// Whether a topic has the characters and the parts of a bundle identifier.
@@ -92,12 +92,12 @@ extension HeaderRules {
     }
 
     /// Checks for a second suffix before the suffix.
-    static func doubledSuffix(_ text: String?, of type: PushType?) -> Lint.Finding? {
+    static func doubledSuffix(_ text: String?, of type: PushType?) -> PushLint.Finding? {
         guard let suffix = type?.topicSuffix, !suffix.isEmpty, let text, text.hasSuffix(suffix) else { return nil }
         let app = text.dropLast(suffix.count)
         guard let other = ([suffix] + distinctiveSuffixes).first(where: app.hasSuffix) else { return nil }
         let message =
             "the topic has \(other) before \(suffix): unless the bundle identifier ends so, there is no such app"
-        return Lint.Finding(.topicSuffixDoubled, .header("apns-topic"), message)
+        return PushLint.Finding(.topicSuffixDoubled, .header("apns-topic"), message)
     }
 }

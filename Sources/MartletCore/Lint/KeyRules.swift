@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension Lint.Rule {
-    static let apsKeyUnknown = Lint.Rule("aps-key-unknown", .warning, .payload)
+extension PushLint.Rule {
+    static let apsKeyUnknown = PushLint.Rule("aps-key-unknown", .warning, .payload)
         .when("a key in aps is not one of Apple's, possibly misspelled")
-    static let alertKeyUnknown = Lint.Rule("alert-key-unknown", .warning, .payload)
+    static let alertKeyUnknown = PushLint.Rule("alert-key-unknown", .warning, .payload)
         .when("a key in alert is not one of Apple's, possibly misspelled")
-    static let soundKeyUnknown = Lint.Rule("sound-key-unknown", .warning, .payload)
+    static let soundKeyUnknown = PushLint.Rule("sound-key-unknown", .warning, .payload)
         .when("a key in sound is not one of Apple's, possibly misspelled")
-    static let apsKeyOutside = Lint.Rule("aps-key-outside", .warning, .payload)
+    static let apsKeyOutside = PushLint.Rule("aps-key-outside", .warning, .payload)
         .when("a key of Apple's is beside aps instead of in it")
-    static let valueWrongType = Lint.Rule("value-wrong-type", .error, .payload)
+    static let valueWrongType = PushLint.Rule("value-wrong-type", .error, .payload)
         .when("a value is of another JSON type than Apple's tables say")
-    static let alertWrongType = Lint.Rule("alert-wrong-type", .error, .payload)
+    static let alertWrongType = PushLint.Rule("alert-wrong-type", .error, .payload)
         .when("alert is neither an object nor a string")
-    static let badgeNotANumber = Lint.Rule("badge-not-a-number", .error, .payload).when("badge is not a whole number")
-    static let relevanceScoreNotANumber = Lint.Rule("relevance-score-not-a-number", .error, .payload)
+    static let badgeNotANumber = PushLint.Rule("badge-not-a-number", .error, .payload).when(
+        "badge is not a whole number"
+    )
+    static let relevanceScoreNotANumber = PushLint.Rule("relevance-score-not-a-number", .error, .payload)
         .when("relevance-score is not a number")
-    static let flagNotOne = Lint.Rule("flag-not-one", .error, .payload)
+    static let flagNotOne = PushLint.Rule("flag-not-one", .error, .payload)
         .when("content-available, mutable-content or input-push-token is not the number 1")
-    static let contentChangedNotTrue = Lint.Rule("content-changed-not-true", .error, .widgets)
+    static let contentChangedNotTrue = PushLint.Rule("content-changed-not-true", .error, .widgets)
         .when("content-changed is not true")
 }
 
 /// The rules about the keys in Apple's tables and the types of their values.
 enum KeyRules {
-    static let all: [Lint.Rule] = [
+    static let all: [PushLint.Rule] = [
         .apsKeyOutside, .apsKeyUnknown, .alertKeyUnknown, .soundKeyUnknown, .valueWrongType, .alertWrongType,
         .badgeNotANumber, .relevanceScoreNotANumber, .flagNotOne, .contentChangedNotTrue,
     ]
@@ -43,10 +45,10 @@ enum KeyRules {
         var keys: [PayloadKey]
         /// The object whose keys may have been put here by mistake.
         var neighbour: (name: String, keys: [PayloadKey])?
-        var unknown: Lint.Rule
+        var unknown: PushLint.Rule
     }
 
-    static func check(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
+    static func check(_ aps: JSONValue, of push: PushFacts) -> [PushLint.Finding] {
         let isActivity = push.type == .liveActivity
         let alertKeys = isActivity ? PayloadKey.activityAlert : PayloadKey.alert
         let own = Table(
@@ -63,19 +65,19 @@ enum KeyRules {
     }
 
     /// Returns findings about Apple's keys beside `aps`, where the phone does not look for them.
-    static func outside(_ payload: JSONValue, of push: PushFacts) -> [Lint.Finding] {
+    static func outside(_ payload: JSONValue, of push: PushFacts) -> [PushLint.Finding] {
         guard push.type?.carriesOwnContent != true else { return [] }
         let aps = payload["aps"]
         let names = push.type == .accessory ? Set(PayloadKey.accessory.map(\.name)) : tellingKeys
         return (payload.members ?? []).filter { names.contains($0.name) && aps?[$0.name] == nil }.map { member in
             let message = "\(member.name) is beside aps, where the phone treats it as custom data: move it into aps"
-            return Lint.Finding(.apsKeyOutside, .payload(JSONPointer.path([member.name])), message)
+            return PushLint.Finding(.apsKeyOutside, .payload(JSONPointer.path([member.name])), message)
         }
     }
 
     private static let soundTable = Table(name: "sound", keys: PayloadKey.sound, unknown: .soundKeyUnknown)
 
-    private static func localizedTexts(of alert: JSONValue?) -> [Lint.Finding] {
+    private static func localizedTexts(of alert: JSONValue?) -> [PushLint.Finding] {
         ["title", "body"].flatMap { name in
             let table = Table(name: name, keys: PayloadKey.localizedText, unknown: .alertKeyUnknown)
             // If a title must not be an object, another rule has reported it.
@@ -83,9 +85,9 @@ enum KeyRules {
         }
     }
 
-    private static func check(_ value: JSONValue?, _ table: Table, at path: [String]) -> [Lint.Finding] {
+    private static func check(_ value: JSONValue?, _ table: Table, at path: [String]) -> [PushLint.Finding] {
         guard let members = value?.members else { return [] }
-        var findings: [Lint.Finding] = []
+        var findings: [PushLint.Finding] = []
         var unknownCount = 0
         for member in members {
             if let key = table.keys.first(where: { $0.name == member.name }) {
@@ -98,12 +100,12 @@ enum KeyRules {
         return findings
     }
 
-    private static func unknown(_ name: String, in table: Table, at path: [String]) -> Lint.Finding {
+    private static func unknown(_ name: String, in table: Table, at path: [String]) -> PushLint.Finding {
         var hint = NearestName.hint(for: name, among: table.keys.map(\.name))
         if let neighbour = table.neighbour, neighbour.keys.contains(where: { $0.name == name }) {
             hint = ": it belongs in \(neighbour.name)"
         }
         let message = "the phone ignores the key \"\(name)\" in \(table.name)" + hint
-        return Lint.Finding(table.unknown, .payload(JSONPointer.path(path + [name])), message)
+        return PushLint.Finding(table.unknown, .payload(JSONPointer.path(path + [name])), message)
     }
 }

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension Lint.Rule {
-    static let activityAttributesEqualState = Lint.Rule("activity-attributes-equal-state", .warning, .liveActivity)
+extension PushLint.Rule {
+    static let activityAttributesEqualState = PushLint.Rule("activity-attributes-equal-state", .warning, .liveActivity)
         .when("attributes and content-state are the same")
-    static let activityAttributesKeyedAsState = Lint.Rule("activity-attributes-keyed-as-state", .warning, .liveActivity)
-        .when("attributes and content-state have the same keys")
-    static let activityNull = Lint.Rule("activity-null", .warning, .liveActivity)
+    static let activityAttributesKeyedAsState = PushLint.Rule(
+        "activity-attributes-keyed-as-state",
+        .warning,
+        .liveActivity
+    )
+    .when("attributes and content-state have the same keys")
+    static let activityNull = PushLint.Rule("activity-null", .warning, .liveActivity)
         .when("a value in attributes or content-state is null")
-    static let activityDateText = Lint.Rule("activity-date-text", .warning, .liveActivity)
+    static let activityDateText = PushLint.Rule("activity-date-text", .warning, .liveActivity)
         .when("a value in attributes or content-state is a date as text (ISO 8601)")
 }
 
 /// The rules about the content of a Live Activity: the phone decodes it with Swift's default `JSONDecoder`, and
 /// silently drops a push that does not decode.
 enum LiveActivityContentRules {
-    static let all: [Lint.Rule] = [
+    static let all: [PushLint.Rule] = [
         .activityAttributesEqualState, .activityAttributesKeyedAsState, .activityNull, .activityDateText,
     ]
 
     private static let findingLimit = 10
 
-    static func check(_ aps: JSONValue) -> [Lint.Finding] {
+    static func check(_ aps: JSONValue) -> [PushLint.Finding] {
         var findings = sameness(aps).map { [$0] } ?? []
         for key in ["content-state", "attributes"] {
             if let value = aps[key], value.members != nil { inspect(value, at: ["aps", key], &findings) }
@@ -28,21 +32,21 @@ enum LiveActivityContentRules {
         return findings
     }
 
-    private static func sameness(_ aps: JSONValue) -> Lint.Finding? {
+    private static func sameness(_ aps: JSONValue) -> PushLint.Finding? {
         guard let attributes = aps["attributes"]?.members, let state = aps["content-state"]?.members,
             !attributes.isEmpty, Set(attributes.map(\.name)) == Set(state.map(\.name))
         else { return nil }
         let consequence =
             ": attributes are the static data of the app's type, beside its ContentState; the phone starts no activity"
             + " when they do not decode"
-        let (rule, sameness): (Lint.Rule, String) =
+        let (rule, sameness): (PushLint.Rule, String) =
             Set(attributes) == Set(state)
             ? (.activityAttributesEqualState, "attributes are the same as content-state")
             : (.activityAttributesKeyedAsState, "attributes have the keys of content-state")
-        return Lint.Finding(rule, .payload("/aps/attributes"), sameness + consequence)
+        return PushLint.Finding(rule, .payload("/aps/attributes"), sameness + consequence)
     }
 
-    private static func inspect(_ value: JSONValue, at path: [String], _ findings: inout [Lint.Finding]) {
+    private static func inspect(_ value: JSONValue, at path: [String], _ findings: inout [PushLint.Finding]) {
         guard findings.count < findingLimit else { return }
         switch value {
         case .object(let members):
@@ -52,12 +56,12 @@ enum LiveActivityContentRules {
         case .null:
             let message =
                 "null decodes only as an optional, as does a missing key: with any other type the phone drops the push"
-            findings.append(Lint.Finding(.activityNull, .payload(JSONPointer.path(path)), message))
+            findings.append(PushLint.Finding(.activityNull, .payload(JSONPointer.path(path)), message))
         case .string(let text) where isDateAndTime(text):
             let message =
                 "a date as text decodes only as a String: where the app's type has a Date, which is a number of"
                 + " seconds since 2001, the phone drops the push"
-            findings.append(Lint.Finding(.activityDateText, .payload(JSONPointer.path(path)), message))
+            findings.append(PushLint.Finding(.activityDateText, .payload(JSONPointer.path(path)), message))
         case .bool, .number, .string: break
         }
     }

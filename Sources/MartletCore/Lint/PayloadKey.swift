@@ -34,9 +34,9 @@ struct PayloadKey {
     let kind: Kind
     /// The consequence of a value of another kind.
     let consequence: String
-    let rule: Lint.Rule
+    let rule: PushLint.Rule
 
-    init(_ name: String, _ kind: Kind, else consequence: String = "", rule: Lint.Rule = .valueWrongType) {
+    init(_ name: String, _ kind: Kind, else consequence: String = "", rule: PushLint.Rule = .valueWrongType) {
         self.name = name
         self.kind = kind
         self.consequence = consequence
@@ -44,11 +44,11 @@ struct PayloadKey {
     }
 
     /// Checks the kind of a value; returns nil if it is correct.
-    func finding(for value: JSONValue, in path: [String]) -> Lint.Finding? {
+    func finding(for value: JSONValue, in path: [String]) -> PushLint.Finding? {
         guard !kind.takes(value) else { return nil }
         let found = kind.isFormOfText && value.stringValue != nil ? "another string" : value.kindInWords
         let message = "\(name) must be \(kind.inWords) (found \(found)): \(consequence)"
-        return Lint.Finding(rule, .payload(JSONPointer.path(path + [name])), message)
+        return PushLint.Finding(rule, .payload(JSONPointer.path(path + [name])), message)
     }
 }
 

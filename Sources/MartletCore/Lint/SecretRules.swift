@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension Lint.Rule {
-    static let secretPrivateKey = Lint.Rule("secret-private-key", .warning, .payload)
+extension PushLint.Rule {
+    static let secretPrivateKey = PushLint.Rule("secret-private-key", .warning, .payload)
         .when("a string contains a private key")
-    static let secretWebToken = Lint.Rule("secret-web-token", .warning, .payload)
+    static let secretWebToken = PushLint.Rule("secret-web-token", .warning, .payload)
         .when("a string contains what looks like a JSON Web Token")
-    static let secretBearerToken = Lint.Rule("secret-bearer-token", .warning, .payload)
+    static let secretBearerToken = PushLint.Rule("secret-bearer-token", .warning, .payload)
         .when("a string contains what looks like the value of an authorization header")
-    static let secretAccessKey = Lint.Rule("secret-access-key", .warning, .payload)
+    static let secretAccessKey = PushLint.Rule("secret-access-key", .warning, .payload)
         .when("a string contains what looks like the access key of a well-known service")
-    static let secretCardNumber = Lint.Rule("secret-card-number", .warning, .payload)
+    static let secretCardNumber = PushLint.Rule("secret-card-number", .warning, .payload)
         .when("a string contains what looks like the number of a payment card")
-    static let secretEmailAddress = Lint.Rule("secret-email-address", .warning, .payload)
+    static let secretEmailAddress = PushLint.Rule("secret-email-address", .warning, .payload)
         .when("a value beside the alert is an e-mail address")
 }
 
@@ -20,18 +20,18 @@ extension Lint.Rule {
 /// Apple recommends encrypting sensitive data ("Generating a remote notification"). Each rule has at most one finding,
 /// and no finding contains the secret.
 enum SecretRules {
-    static let all: [Lint.Rule] = [
+    static let all: [PushLint.Rule] = [
         .secretPrivateKey, .secretWebToken, .secretBearerToken, .secretAccessKey, .secretCardNumber,
         .secretEmailAddress,
     ]
 
-    static func check(_ payload: JSONValue) -> [Lint.Finding] {
-        var findings: [Lint.Finding] = []
+    static func check(_ payload: JSONValue) -> [PushLint.Finding] {
+        var findings: [PushLint.Finding] = []
         inspect(payload, at: [], &findings)
         return findings
     }
 
-    private static func inspect(_ value: JSONValue, at path: [String], _ findings: inout [Lint.Finding]) {
+    private static func inspect(_ value: JSONValue, at path: [String], _ findings: inout [PushLint.Finding]) {
         switch value {
         case .object(let members):
             for member in members { inspect(member.value, at: path + [member.name], &findings) }
@@ -44,13 +44,13 @@ enum SecretRules {
             let message =
                 "this looks like \(what), and payloads are not encrypted end to end: send it another way, or"
                 + " encrypted for the service extension"
-            findings.append(Lint.Finding(rule, .payload(pointer), message))
+            findings.append(PushLint.Finding(rule, .payload(pointer), message))
         case .null, .bool, .number: break
         }
     }
 
     /// Returns the first secret in a text; e-mail addresses are not secrets in a text that is shown.
-    private static func secret(in text: String, isShown: Bool) -> (rule: Lint.Rule, what: String)? {
+    private static func secret(in text: String, isShown: Bool) -> (rule: PushLint.Rule, what: String)? {
         let bytes = Array(text.utf8)
         if SecretPatterns.hasPrivateKey(bytes, text) { return (.secretPrivateKey, "a private key") }
         if SecretPatterns.hasWebToken(bytes) { return (.secretWebToken, "a JSON Web Token") }

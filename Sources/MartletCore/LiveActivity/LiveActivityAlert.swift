@@ -22,7 +22,7 @@ public struct LiveActivityAlert: Sendable, Hashable {
     /// The text below the title.
     public var body: Text
     /// The sound; nil for none.
-    public var sound: Sound?
+    public var sound: PushNotification.Sound?
 
     /// Creates an alert.
     ///
@@ -30,7 +30,7 @@ public struct LiveActivityAlert: Sendable, Hashable {
     ///   - title: The first line.
     ///   - body: The text below the title.
     ///   - sound: The sound; the system's default sound by default.
-    public init(title: Text, body: Text, sound: Sound? = .default) {
+    public init(title: Text, body: Text, sound: PushNotification.Sound? = .default) {
         self.title = title
         self.body = body
         self.sound = sound

@@ -93,7 +93,7 @@ public struct LiveActivityStart: Sendable, Hashable {
     /// - Returns: The payload.
     /// - Throws: ``PayloadError`` for a relevance score that is not a finite number, and for a date before 1970 or
     ///   later than JSON integers can represent.
-    public func payload(timestamp: Date) throws(PayloadError) -> Payload {
+    public func payload(timestamp: Date) throws(PayloadError) -> PushNotification.Payload {
         var object = JSONObjectWriter(capacity: 512 + contentState.count + attributes.count)
         try object.write("aps") { (aps) throws(PayloadError) in
             try aps.write("timestamp", timestamp)
@@ -110,6 +110,6 @@ public struct LiveActivityStart: Sendable, Hashable {
             try aps.write("stale-date", staleDate)
             try aps.write("relevance-score", relevanceScore)
         }
-        return Payload(opaque: object.finish())
+        return PushNotification.Payload(opaque: object.finish())
     }
 }

@@ -97,7 +97,7 @@ public struct LiveActivityUpdate: Sendable, Hashable {
     /// - Returns: The payload.
     /// - Throws: ``PayloadError`` for a relevance score that is not a finite number, and for a date before 1970 or
     ///   later than JSON integers can represent.
-    public func payload(timestamp: Date) throws(PayloadError) -> Payload {
+    public func payload(timestamp: Date) throws(PayloadError) -> PushNotification.Payload {
         var object = JSONObjectWriter(capacity: 512 + (contentState?.count ?? 0))
         try object.write("aps") { (aps) throws(PayloadError) in
             try aps.write("timestamp", timestamp)
@@ -110,7 +110,7 @@ public struct LiveActivityUpdate: Sendable, Hashable {
             if case .end(let dismissal) = event { try aps.write("dismissal-date", dismissal.date(from: timestamp)) }
             try aps.write("relevance-score", relevanceScore)
         }
-        return Payload(opaque: object.finish())
+        return PushNotification.Payload(opaque: object.finish())
     }
 }
 

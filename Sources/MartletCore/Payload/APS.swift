@@ -5,11 +5,11 @@
 /// Source: "Generating a remote notification", keys of `aps`.
 public struct APS: Sendable, Hashable {
     /// The text that is shown.
-    public var alert: Alert?
+    public var alert: PushNotification.Alert?
     /// The number on the app's icon; 0 removes it, nil leaves it unchanged.
     public var badge: Int?
     /// The sound that is played.
-    public var sound: Sound?
+    public var sound: PushNotification.Sound?
     /// The identifier by which notifications are grouped (`thread-id`).
     public var threadID: String?
     /// The identifier of a registered category, which defines the actions.
@@ -21,7 +21,7 @@ public struct APS: Sendable, Hashable {
     /// The window to bring forward (`target-content-id`).
     public var targetContentID: String?
     /// The importance and delivery timing of the notification (`interruption-level`).
-    public var interruptionLevel: InterruptionLevel?
+    public var interruptionLevel: PushNotification.InterruptionLevel?
     /// The rank in a notification summary, from 0 to 1 (`relevance-score`).
     public var relevanceScore: Double?
     /// The criteria that the current Focus evaluates (`filter-criteria`).
@@ -29,15 +29,15 @@ public struct APS: Sendable, Hashable {
 
     /// Creates a dictionary from its entries, all of which are optional.
     public init(
-        alert: Alert? = nil,
+        alert: PushNotification.Alert? = nil,
         badge: Int? = nil,
-        sound: Sound? = nil,
+        sound: PushNotification.Sound? = nil,
         threadID: String? = nil,
         category: String? = nil,
         isContentAvailable: Bool = false,
         isMutable: Bool = false,
         targetContentID: String? = nil,
-        interruptionLevel: InterruptionLevel? = nil,
+        interruptionLevel: PushNotification.InterruptionLevel? = nil,
         relevanceScore: Double? = nil,
         filterCriteria: String? = nil
     ) {

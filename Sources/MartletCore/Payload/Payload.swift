@@ -1,43 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The content of a push: the `aps` dictionary with the app's own data, or bytes that are sent unchanged.
-public struct Payload: Sendable, Hashable {
-    private enum Content: Sendable, Hashable {
-        /// Indirect, so that copying a notification copies one reference.
-        indirect case typed(APS, CustomData?)
-        case opaque([UInt8])
-    }
+extension PushNotification {
+    /// The content of a push: the `aps` dictionary with the app's own data, or bytes that are sent unchanged.
+    public struct Payload: Sendable, Hashable {
+        private enum Content: Sendable, Hashable {
+            /// Indirect, so that copying a notification copies one reference.
+            indirect case typed(APS, CustomData?)
+            case opaque([UInt8])
+        }
 
-    private let content: Content
+        private let content: Content
 
-    /// Creates a payload from the `aps` dictionary and the app's own data.
-    public init(_ aps: APS, custom: CustomData? = nil) {
-        content = .typed(aps, custom)
-    }
+        /// Creates a payload from the `aps` dictionary and the app's own data.
+        public init(_ aps: APS, custom: CustomData? = nil) {
+            content = .typed(aps, custom)
+        }
 
-    /// Creates a payload from bytes that are sent unchanged.
-    public init(opaque bytes: [UInt8]) {
-        content = .opaque(bytes)
-    }
+        /// Creates a payload from bytes that are sent unchanged.
+        public init(opaque bytes: [UInt8]) {
+            content = .opaque(bytes)
+        }
 
-    /// The `aps` dictionary; nil if the payload is opaque.
-    public var aps: APS? {
-        if case .typed(let aps, _) = content { aps } else { nil }
-    }
+        /// The `aps` dictionary; nil if the payload is opaque.
+        public var aps: APS? {
+            if case .typed(let aps, _) = content { aps } else { nil }
+        }
 
-    /// Returns the payload as it is sent: compact JSON in UTF-8 with the keys in the order of Apple's tables.
-    ///
-    /// - Returns: The bytes.
-    /// - Throws: ``PayloadError/notFinite(key:)`` for a number that JSON cannot represent.
-    public func encoded() throws(PayloadError) -> [UInt8] {
-        switch content {
-        case .opaque(let bytes):
-            return bytes
-        case .typed(let aps, let custom):
-            var object = JSONObjectWriter(capacity: 512 + (custom?.members.count ?? 0))
-            try object.write("aps") { (object) throws(PayloadError) in try aps.write(into: &object) }
-            if let custom { object.splice(custom.members) }
-            return object.finish()
+        /// Returns the payload as it is sent: compact JSON in UTF-8 with the keys in the order of Apple's tables.
+        ///
+        /// - Returns: The bytes.
+        /// - Throws: ``PayloadError/notFinite(key:)`` for a number that JSON cannot represent.
+        public func encoded() throws(PayloadError) -> [UInt8] {
+            switch content {
+            case .opaque(let bytes):
+                return bytes
+            case .typed(let aps, let custom):
+                var object = JSONObjectWriter(capacity: 512 + (custom?.members.count ?? 0))
+                try object.write("aps") { (object) throws(PayloadError) in try aps.write(into: &object) }
+                if let custom { object.splice(custom.members) }
+                return object.finish()
+            }
         }
     }
 }

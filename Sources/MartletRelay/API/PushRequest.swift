@@ -65,7 +65,7 @@ struct PushRequest {
         bundleID = try request["bundle-id"].ifPresent?.nonemptyText()
         pushType = try request["push-type"].ifPresent?.nonemptyText()
         priority = try request["priority"].ifPresent?.integer(in: 0...10)
-        expiration = try request["expiration"].ifPresent?.integer(in: Expiration.accepted)
+        expiration = try request["expiration"].ifPresent?.integer(in: PushNotification.Expiration.accepted)
         collapseID = try request["collapse-id"].ifPresent?.parsed { (text) throws(CollapseIDError) in
             try CollapseID(text)
         }

@@ -137,7 +137,7 @@ struct PushRequestBuilder {
         case .snapshot(let snapshot, let event):
             var delivery = SurfaceDelivery(id: id)
             delivery.collapseID = request.collapseID
-            delivery.expiration = request.expiration.map(Expiration.init(secondsSince1970:))
+            delivery.expiration = request.expiration.map(PushNotification.Expiration.init(secondsSince1970:))
             // A snapshot to be sent later gets the earliest time at which it may be sent as its timestamp.
             delivery.timestamp = request.notBefore.flatMap { $0 > now ? Date(millisecondsSince1970: $0) : nil }
             do throws(APNsError) {
@@ -160,18 +160,18 @@ struct PushRequestBuilder {
         _ bundle: String,
         _ headers: PushHeaders,
         _ payload: [UInt8]
-    ) -> Reason? {
+    ) -> APNsReason? {
         switch destination {
-        case .device: return Lint.firstRefusal(headers: headers, payload: payload)
+        case .device: return PushLint.firstRefusal(headers: headers, payload: payload)
         case .channel(let channel):
-            return Lint.firstRefusal(broadcastTo: bundle, channel: channel.rawValue, headers: headers)
-                ?? Lint.firstRefusal(broadcastPayload: payload)
+            return PushLint.firstRefusal(broadcastTo: bundle, channel: channel.rawValue, headers: headers)
+                ?? PushLint.firstRefusal(broadcastPayload: payload)
         }
     }
 
     /// Returns the error for a push that APNs would refuse, with the rule and the member that breaks it.
     private func problem(
-        _ reason: Reason,
+        _ reason: APNsReason,
         _ destination: PushRequest.Destination,
         _ bundle: String,
         _ headers: PushHeaders,
@@ -179,9 +179,9 @@ struct PushRequestBuilder {
     ) -> APIProblem {
         let findings =
             switch destination {
-            case .device: Lint.check(headers: headers, payload: payload)
+            case .device: PushLint.check(headers: headers, payload: payload)
             case .channel(let channel):
-                Lint.check(broadcastTo: bundle, channel: channel.rawValue, headers: headers, payload: payload)
+                PushLint.check(broadcastTo: bundle, channel: channel.rawValue, headers: headers, payload: payload)
             }
         let finding = findings.first { $0.reason == reason }
         let rule = finding?.message ?? reason.explanation ?? "APNs refuses the push"
@@ -189,7 +189,7 @@ struct PushRequestBuilder {
     }
 }
 
-extension Lint.Place {
+extension PushLint.Place {
     /// The member of a request from which the relay made this part of the push, as a JSON pointer.
     fileprivate var requestPointer: String {
         switch self {

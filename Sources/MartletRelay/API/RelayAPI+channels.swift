@@ -78,7 +78,7 @@ extension RelayAPI {
         },
     ]
 
-    private static func channels(_ call: Call) async throws(APIProblem) -> Channels {
+    private static func channels(_ call: Call) async throws(APIProblem) -> PushClient.Channels {
         let name = try call.app()
         let environment = try call.text("environment").map { (text) throws(APIProblem) in
             guard let environment = PushEnvironment(rawValue: text) else {

@@ -153,7 +153,7 @@ struct DeliveryLane {
     /// device tokens of the lane.
     func staysDown(after result: SendResult) -> Bool {
         guard case .refused(_, .badDeviceToken?, _, _) = result, let outage else { return false }
-        return outage.reason == Reason.badDeviceToken.rawValue
+        return outage.reason == APNsReason.badDeviceToken.rawValue
     }
 
     /// Pauses the lane after an error, for the time in milliseconds that Apple or the client asked for, if any.

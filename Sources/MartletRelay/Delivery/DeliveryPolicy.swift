@@ -117,12 +117,12 @@ struct DeliveryPolicy: Sendable {
 
     /// Returns whether Apple refused the provider token for its age or for changing too often, which is not the push's
     /// fault.
-    private static func isOfToken(_ reason: Reason?) -> Bool {
+    private static func isOfToken(_ reason: APNsReason?) -> Bool {
         reason?.advice == .renewToken || reason == .tooManyProviderTokenUpdates
     }
 
     /// Returns whether a later attempt with the same push may succeed.
-    private static func isPassing(_ status: Int, _ reason: Reason?) -> Bool {
+    private static func isPassing(_ status: Int, _ reason: APNsReason?) -> Bool {
         status == 429 || status >= 500 || (reason?.advice ?? .fixFirst) != .fixFirst
     }
 }

@@ -76,7 +76,7 @@ struct DispatchCounts: Sendable {
         guard outcome.state == .dead else { return }
         let reason =
             outcome.reason == SendResult.noAnswer
-            ? SendResult.noAnswer : SendResult.listed(outcome.reason.map(Reason.init(rawValue:)))
+            ? SendResult.noAnswer : SendResult.listed(outcome.reason.map(APNsReason.init(rawValue:)))
         deadLetters[Cause(lane: lane, reason: reason), default: 0] += 1
     }
 

@@ -82,9 +82,9 @@ extension OutboxPush {
     /// The reason to reject a push whose headers HTTP/2 cannot carry; nil when it can carry them all.
     ///
     /// The relay accepts no such push; other programs may have written one into the outbox.
-    var unsendableHeader: Reason? {
+    var unsendableHeader: APNsReason? {
         let values = [
-            (headers.collapseID, Reason.badCollapseID), (headers.topic, .badTopic),
+            (headers.collapseID, APNsReason.badCollapseID), (headers.topic, .badTopic),
             (headers.pushType, .invalidPushType),
             (headers.priority, .badPriority), (headers.expiration, .badExpirationDate),
         ]

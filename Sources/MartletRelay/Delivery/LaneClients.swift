@@ -77,7 +77,7 @@ struct LaneClients: Sendable {
         _ environment: PushEnvironment?,
         bundleID: String?,
         in configuration: RelayConfiguration
-    ) throws(APIProblem) -> Channels {
+    ) throws(APIProblem) -> PushClient.Channels {
         guard let app = configuration.apps.first(where: { $0.name == name }),
             let client = clients[Lane(app: name, environment: environment ?? app.environments[0])]?.client
         else {

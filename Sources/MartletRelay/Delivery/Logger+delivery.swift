@@ -129,7 +129,7 @@ extension SendResult {
         switch self {
         case .accepted: "accepted"
         case .refused(let status, let reason, _, _): "\(status) \(reason?.rawValue ?? "")"
-        case .neverSent(let reason, _) where Reason.all.contains { $0.rawValue == reason }:
+        case .neverSent(let reason, _) where APNsReason.all.contains { $0.rawValue == reason }:
             "not sent, because Apple refused earlier pushes: \(reason)"
         case .neverSent(let reason, _): "not sent: \(reason)"
         case .unknown: "no answer"

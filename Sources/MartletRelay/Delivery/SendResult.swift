@@ -7,7 +7,7 @@ enum SendResult: Sendable, Hashable {
     /// Apple accepted the push.
     case accepted(uniqueID: String?)
     /// Apple answered with another status.
-    case refused(status: Int, reason: Reason?, timestamp: Int64?, retryAfter: Int64?)
+    case refused(status: Int, reason: APNsReason?, timestamp: Int64?, retryAfter: Int64?)
     /// The push was not sent, or Apple certainly did not process it: the connection is at fault, not the push.
     ///
     /// The reason is the code of the client's error, such as `ConnectionFailed`, or Apple's reason if the client
@@ -49,10 +49,10 @@ extension SendResult {
     static let noAnswer = "NoAnswer"
 
     /// Returns a reason of Apple; `other` for an unknown one, since the number of label values must be bounded.
-    static func listed(_ reason: Reason?) -> String {
+    static func listed(_ reason: APNsReason?) -> String {
         guard let reason else { return "" }
         return knownReasons.contains(reason) ? reason.rawValue : "other"
     }
 
-    private static let knownReasons = Set(Reason.all)
+    private static let knownReasons = Set(APNsReason.all)
 }

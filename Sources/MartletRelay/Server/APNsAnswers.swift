@@ -40,7 +40,7 @@ extension APNsResponse {
     private init(
         _ state: AnswerState,
         status: Int,
-        reason: Reason? = nil,
+        reason: APNsReason? = nil,
         timestamp: Int64? = nil,
         fields: [(name: String, value: String)] = [],
         body: JSONValue? = nil
@@ -55,7 +55,7 @@ extension APNsResponse {
     }
 
     /// Returns a rejection by the relay itself, with a reason of Apple's list.
-    static func rejected(_ reason: Reason, retryAfter: Int? = nil) -> APNsResponse {
+    static func rejected(_ reason: APNsReason, retryAfter: Int? = nil) -> APNsResponse {
         let fields = retryAfter.map { [(name: "retry-after", value: String($0))] } ?? []
         return APNsResponse(.rejected, status: reason.status ?? 400, reason: reason, fields: fields)
     }
@@ -85,7 +85,7 @@ extension APNsResponse {
         return APNsResponse(
             AnswerState(outcome.state),
             status: outcome.status ?? 503,
-            reason: outcome.status == nil ? .serviceUnavailable : outcome.reason.map(Reason.init(rawValue:)),
+            reason: outcome.status == nil ? .serviceUnavailable : outcome.reason.map(APNsReason.init(rawValue:)),
             timestamp: outcome.unregisteredAt,
             fields: fields
         )

@@ -9,9 +9,9 @@ struct APNsAuthorization {
     enum Verdict: Equatable {
         /// The request may be processed for the caller.
         case passed(Callers.Caller)
-        case rejected(Reason, retryAfter: Int? = nil)
+        case rejected(APNsReason, retryAfter: Int? = nil)
         /// The credentials of a known caller are not valid at this time, which is logged.
-        case refused(CallerRefusal, Reason)
+        case refused(CallerRefusal, APNsReason)
     }
 
     let isDraining: Bool
@@ -20,7 +20,7 @@ struct APNsAuthorization {
     func verdict(
         on request: APNsRequest,
         from caller: Callers.Caller?,
-        rejection: (_ authorization: String?) -> Reason,
+        rejection: (_ authorization: String?) -> APNsReason,
         at now: Int64
     ) -> Verdict {
         guard let target = request.target else { return .rejected(.badPath) }

@@ -12,9 +12,9 @@ struct APNsIngress {
     /// The decision about a request.
     enum Verdict: Equatable {
         /// The request is rejected, as by Apple.
-        case refused(Reason)
+        case refused(APNsReason)
         /// The request is for an app that the caller has no right to, or that the relay does not serve.
-        case notPermitted(Reason, bundle: String)
+        case notPermitted(APNsReason, bundle: String)
         /// The request is a push to be stored.
         case push(OutboxPush)
         /// The request is about channels and is forwarded to Apple.
@@ -40,7 +40,7 @@ struct APNsIngress {
         if request.hasMalformedRequestID { return .refused(.badMessageID) }
         switch target {
         case .device(let token):
-            if let reason = Lint.firstRefusal(headers: request.headers, payload: request.body) {
+            if let reason = PushLint.firstRefusal(headers: request.headers, payload: request.body) {
                 return .refused(reason)
             }
             guard let token = try? DeviceToken(hex: token) else {
@@ -63,7 +63,7 @@ struct APNsIngress {
             let isList = if case .allChannels = target { true } else { false }
             let bundle = String(app)
             let needsChannel = !isList && request.method != "POST"
-            if let reason = Lint.firstRefusal(app: bundle, channel: request.channelID, needsChannel: needsChannel) {
+            if let reason = PushLint.firstRefusal(app: bundle, channel: request.channelID, needsChannel: needsChannel) {
                 return .refused(reason)
             }
             guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else {
@@ -74,9 +74,9 @@ struct APNsIngress {
         }
     }
 
-    private func broadcastProblem(_ request: APNsRequest, _ bundle: String) -> Reason? {
-        Lint.firstRefusal(broadcastTo: bundle, channel: request.channelID, headers: request.headers)
-            ?? Lint.firstRefusal(broadcastPayload: request.body)
+    private func broadcastProblem(_ request: APNsRequest, _ bundle: String) -> APNsReason? {
+        PushLint.firstRefusal(broadcastTo: bundle, channel: request.channelID, headers: request.headers)
+            ?? PushLint.firstRefusal(broadcastPayload: request.body)
     }
 
     private func lane(

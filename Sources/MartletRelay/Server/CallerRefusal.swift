@@ -62,7 +62,7 @@ extension Callers {
 
 extension Callers.Caller {
     /// Returns the refusal of the caller for an invalid time of its credentials.
-    func refusal(for reason: Reason) -> CallerRefusal {
+    func refusal(for reason: APNsReason) -> CallerRefusal {
         CallerRefusal(
             cause: reason == .expiredProviderToken ? .expired : .tooFarAhead,
             caller: name,

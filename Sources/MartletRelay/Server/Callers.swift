@@ -31,7 +31,7 @@ struct Callers: Sendable {
         private static let longestLead: Int64 = 60 * 60
 
         /// Returns the reason to reject the credentials at a time in seconds since 1970; nil if they are valid.
-        func refusal(at now: Int64) -> Reason? {
+        func refusal(at now: Int64) -> APNsReason? {
             if let expiresAt, now >= expiresAt { return .expiredProviderToken }
             guard let tokenIssuedAt else { return nil }
             // The time of issue comes from outside and may be any number.

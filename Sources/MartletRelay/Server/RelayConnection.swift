@@ -38,7 +38,7 @@ final class RelayConnection {
     }
 
     /// Returns the reason to reject a request that identifies no caller.
-    func rejection(of authorization: String?) -> Reason {
+    func rejection(of authorization: String?) -> APNsReason {
         if let authorization, APNsRequest.hasCredential(authorization) { return .invalidProviderToken }
         return client.certificate == nil ? .missingProviderToken : .badCertificate
     }

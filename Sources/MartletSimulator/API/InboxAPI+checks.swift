@@ -52,8 +52,10 @@ extension InboxAPI {
             let channel = try body["channel"].ifPresent?.text()
             let app = try body["app"].ifPresent?.text()
             let findings =
-                app.map { Lint.check(broadcastTo: $0, channel: channel, headers: headers, payload: payload, at: now) }
-                ?? Lint.check(headers: headers, payload: payload, at: now)
+                app.map {
+                    PushLint.check(broadcastTo: $0, channel: channel, headers: headers, payload: payload, at: now)
+                }
+                ?? PushLint.check(headers: headers, payload: payload, at: now)
             return .json(["findings": .array(findings.map(\.json))])
         },
     ]

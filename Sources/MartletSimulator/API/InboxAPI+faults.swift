@@ -11,15 +11,15 @@ extension InboxAPI {
         Route("PUT", "/api/v1/chaos", "Set the faults: presets, rules and a seed; {} for none") {
             (call) throws(APIProblem) in
             let body = try call.object(of: ["seed", "presets", "rules"])
-            var faults: [Fault] = []
+            var faults: [SimulatedAPNs.Fault] = []
             for preset in try body["presets"].ifPresent?.elements() ?? [] {
                 let name = try preset.text()
-                guard let known = Fault.presets.first(where: { $0.name == name }) else {
-                    throw preset.mismatch("one of " + Fault.presets.map(\.name).joined(separator: ", "))
+                guard let known = SimulatedAPNs.Fault.presets.first(where: { $0.name == name }) else {
+                    throw preset.mismatch("one of " + SimulatedAPNs.Fault.presets.map(\.name).joined(separator: ", "))
                 }
                 faults += known.faults
             }
-            for rule in try body["rules"].ifPresent?.elements() ?? [] { faults.append(try Fault(rule)) }
+            for rule in try body["rules"].ifPresent?.elements() ?? [] { faults.append(try SimulatedAPNs.Fault(rule)) }
             let seed = try body["seed"].ifPresent?.integer(in: Int64.min...Int64.max)
             let bits = seed.map { UInt64(bitPattern: $0) } ?? .random(in: .min ... .max)
             await call.simulator.setFaults(faults, seed: bits)
@@ -27,7 +27,7 @@ extension InboxAPI {
         },
         Route("GET", "/api/v1/chaos", "List the faults and the presets") { call in await chaos(call.simulator) },
         Route("POST", "/api/v1/chaos/rules", "Add a fault") { (call) throws(APIProblem) in
-            let rule = try Fault(APIField(try call.json(), named: "the rule"))
+            let rule = try SimulatedAPNs.Fault(APIField(try call.json(), named: "the rule"))
             do throws(SimulatorError) {
                 try await call.simulator.addFault(rule)
             } catch {
@@ -47,7 +47,7 @@ extension InboxAPI {
     /// Returns the answer with the presets and with the seed and the rules that `PUT /api/v1/chaos` takes.
     private static func chaos(_ simulator: SimulatedAPNs) async -> HTTP1Answer {
         let plan = await simulator.service.plan
-        let presets = Fault.presets.map { preset -> JSONValue in
+        let presets = SimulatedAPNs.Fault.presets.map { preset -> JSONValue in
             [
                 "name": .string(preset.name), "summary": .string(preset.summary),
                 "rules": .array(preset.faults.map(\.json)),

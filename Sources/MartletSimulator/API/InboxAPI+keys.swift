@@ -29,7 +29,9 @@ extension InboxAPI {
         let topics = try body["topics"].ifPresent?.texts().map(Topic.init(rawValue:))
         let related = try body["related"].ifPresent?.texts() ?? []
         let scope =
-            topics.map { KeyScope.topics(Set($0), environment ?? .development, relatedKeyIDs: Set(related)) }
+            topics.map {
+                SimulatedAPNs.KeyScope.topics(Set($0), environment ?? .development, relatedKeyIDs: Set(related))
+            }
             ?? .team(environment)
         do throws(SimulatorError) {
             try await call.simulator.register(key, keyID: call.argument("id"), teamID: teamID, scope: scope)

@@ -65,7 +65,7 @@ extension InboxAPI {
                 after: try call.number("since", 0 ... .max, default: 0),
                 timeout: try call.seconds("timeout", 0...waitLimit, default: 10)
             )
-            let (pushes, nearMisses, cursor): ([ReceivedPush], [WaitResult.NearMiss]?, Int) =
+            let (pushes, nearMisses, cursor): ([ReceivedPush], [SimulatedAPNs.WaitResult.NearMiss]?, Int) =
                 switch result {
                 case .found(let pushes): (pushes, nil, pushes.last?.number ?? 0)
                 case .timedOut(let shortfall): (shortfall.found, shortfall.nearMisses, shortfall.lastNumber)

@@ -101,7 +101,7 @@ private struct Assertion {
     struct Verdict {
         let assertion: Assertion
         let count: Int
-        let nearMisses: [WaitResult.NearMiss]
+        let nearMisses: [SimulatedAPNs.WaitResult.NearMiss]
 
         var hasPassed: Bool { assertion.bounds.contains(count) }
     }
@@ -147,7 +147,7 @@ extension Assertion.Verdict {
     }
 }
 
-extension WaitResult.NearMiss {
+extension SimulatedAPNs.WaitResult.NearMiss {
     /// The push, and the terms of the query that it does not match.
     var json: JSONValue {
         ["push": push.json, "misses": .strings(misses)]

@@ -25,7 +25,7 @@ public struct ActivityContract: Sendable {
     /// The maximum number of findings about one part of a push.
     private static let findingLimit = 20
 
-    static let rules: [Lint.Rule] = [.contractContentState, .contractAttributes, .contractAttributesTypeUnknown]
+    static let rules: [PushLint.Rule] = [.contractContentState, .contractAttributes, .contractAttributesTypeUnknown]
 
     /// The app's bundle identifier, without the suffix of Live Activities.
     public let topic: Topic
@@ -92,11 +92,11 @@ public struct ActivityContract: Sendable {
     ///
     /// - Parameter push: The push.
     /// - Returns: The findings, attributes first; none when the phone can use the push.
-    public func findings(for push: ActivityPush) -> [Lint.Finding] {
+    public func findings(for push: ActivityPush) -> [PushLint.Finding] {
         (push.event == .start ? attributeFindings(push) : []) + contentStateFindings(push)
     }
 
-    func contentStateFindings(_ push: ActivityPush) -> [Lint.Finding] {
+    func contentStateFindings(_ push: ActivityPush) -> [PushLint.Finding] {
         guard let state = push.contentState else {
             // A push that ends an activity may omit `content-state`.
             return push.event == .end ? [] : [ActivityContract.missing(.contentState)]
@@ -104,7 +104,7 @@ public struct ActivityContract: Sendable {
         return ActivityContract.findings(.contentState, contentState.violations(of: state))
     }
 
-    private func attributeFindings(_ push: ActivityPush) -> [Lint.Finding] {
+    private func attributeFindings(_ push: ActivityPush) -> [PushLint.Finding] {
         guard let given = push.attributes else { return [ActivityContract.missing(.attributes)] }
         guard let attributes else { return [] }
         let violations = attributes.violations(of: given)
@@ -121,16 +121,16 @@ public struct ActivityContract: Sendable {
         _ part: Part,
         _ violations: [JSONSchema.Violation],
         hint: String = ""
-    ) -> [Lint.Finding] {
+    ) -> [PushLint.Finding] {
         violations.prefix(findingLimit).map { violation in
             let message = "the phone cannot decode \(part.rawValue): \(violation)\(hint)"
-            return Lint.Finding(part.rule, .payload("/aps/\(part.rawValue)\(violation.pointer)"), message)
+            return PushLint.Finding(part.rule, .payload("/aps/\(part.rawValue)\(violation.pointer)"), message)
         }
     }
 
-    private static func missing(_ part: Part) -> Lint.Finding {
+    private static func missing(_ part: Part) -> PushLint.Finding {
         let message = "\(part.rawValue) is missing, and the phone cannot use the push without it"
-        return Lint.Finding(part.rule, .payload("/aps/\(part.rawValue)"), message)
+        return PushLint.Finding(part.rule, .payload("/aps/\(part.rawValue)"), message)
     }
 
     /// A part of a push that a contract describes.
@@ -138,7 +138,7 @@ public struct ActivityContract: Sendable {
         case contentState = "content-state"
         case attributes
 
-        var rule: Lint.Rule {
+        var rule: PushLint.Rule {
             switch self {
             case .contentState: .contractContentState
             case .attributes: .contractAttributes
@@ -147,13 +147,17 @@ public struct ActivityContract: Sendable {
     }
 }
 
-extension Lint.Rule {
-    static let contractContentState = Lint.Rule("contract-content-state", .error, .liveActivity)
+extension PushLint.Rule {
+    static let contractContentState = PushLint.Rule("contract-content-state", .error, .liveActivity)
         .when("content-state is not what the app's type decodes")
-    static let contractAttributes = Lint.Rule("contract-attributes", .error, .liveActivity)
+    static let contractAttributes = PushLint.Rule("contract-attributes", .error, .liveActivity)
         .when("attributes is not what the app's type decodes")
-    static let contractAttributesTypeUnknown = Lint.Rule("contract-attributes-type-unknown", .warning, .liveActivity)
-        .when("contracts are known for the app, but none for this type of attributes")
+    static let contractAttributesTypeUnknown = PushLint.Rule(
+        "contract-attributes-type-unknown",
+        .warning,
+        .liveActivity
+    )
+    .when("contracts are known for the app, but none for this type of attributes")
 }
 
 extension Topic {

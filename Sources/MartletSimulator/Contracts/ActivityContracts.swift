@@ -58,7 +58,7 @@ struct ActivityContracts: Sendable {
     }
 
     /// Returns the reasons for which the phone cannot use a push, according to the contracts.
-    func findings(for push: ActivityPush) -> [Lint.Finding] {
+    func findings(for push: ActivityPush) -> [PushLint.Finding] {
         let known = all.filter { $0.topic == push.topic }
         guard !known.isEmpty else { return [] }
         let type = push.attributesType ?? (push.event == .start ? nil : types[push.deviceToken])
@@ -68,22 +68,22 @@ struct ActivityContracts: Sendable {
     }
 
     /// Returns the findings of the closest contract: the one with the fewest errors, and of those the deepest.
-    private func closest(_ candidates: [[Lint.Finding]]) -> [Lint.Finding] {
-        func distance(_ findings: [Lint.Finding]) -> (Int, Int) {
+    private func closest(_ candidates: [[PushLint.Finding]]) -> [PushLint.Finding] {
+        func distance(_ findings: [PushLint.Finding]) -> (Int, Int) {
             (findings.count, -(findings.map(\.place.depth).max() ?? 0))
         }
         return candidates.min { distance($0) < distance($1) } ?? []
     }
 
-    private func unknownType(_ type: String, _ known: [ActivityContract]) -> Lint.Finding {
+    private func unknownType(_ type: String, _ known: [ActivityContract]) -> PushLint.Finding {
         let names = known.map(\.attributesType).joined(separator: ", ")
         let message =
             "no contract is known for \"\(type)\", only for \(names): the phone ignores types that the app lacks"
-        return Lint.Finding(.contractAttributesTypeUnknown, .payload("/aps/attributes-type"), message)
+        return PushLint.Finding(.contractAttributesTypeUnknown, .payload("/aps/attributes-type"), message)
     }
 }
 
-extension Lint.Place {
+extension PushLint.Place {
     /// The number of names in the pointer.
     fileprivate var depth: Int {
         switch self {

@@ -41,7 +41,7 @@ struct ActivityChange {
             throw ActivityPushError(cause: "its timestamp \(excerpt(value)) is not a whole number of seconds")
         }
         guard timestamp > 0 else { throw ActivityPushError(cause: "its timestamp \(timestamp) is not after 1970") }
-        guard timestamp <= Lint.latestPlausibleTime else {
+        guard timestamp <= PushLint.latestPlausibleTime else {
             throw ActivityPushError(cause: "its timestamp \(timestamp) is in milliseconds, not in seconds")
         }
         return timestamp

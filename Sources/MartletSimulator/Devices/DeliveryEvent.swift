@@ -40,7 +40,7 @@ public struct DeliveryEvent: Sendable, Hashable {
     /// The reason or the details; nil when the kind says everything.
     public private(set) var note: String?
     /// The rule that an ignored push breaks; nil when the push breaks a rule about single pushes, or none.
-    private let brokenRule: Lint.Rule?
+    private let brokenRule: PushLint.Rule?
 
     init(_ kind: Kind, at time: Int64, _ note: String? = nil) {
         self.time = time
@@ -50,7 +50,7 @@ public struct DeliveryEvent: Sendable, Hashable {
     }
 
     /// Creates the event of a push that a Live Activity on the device ignores.
-    init(ignoredAt time: Int64, _ rule: Lint.Rule, _ note: String) {
+    init(ignoredAt time: Int64, _ rule: PushLint.Rule, _ note: String) {
         self.time = time
         kind = .ignored
         self.note = note
@@ -65,7 +65,7 @@ public struct DeliveryEvent: Sendable, Hashable {
     }
 
     /// The finding that the event adds to its push; nil for none.
-    var finding: Lint.Finding? {
-        brokenRule.map { Lint.Finding($0, ActivityRules.place(of: $0), "ignored: \(note ?? $0.summary)") }
+    var finding: PushLint.Finding? {
+        brokenRule.map { PushLint.Finding($0, ActivityRules.place(of: $0), "ignored: \(note ?? $0.summary)") }
     }
 }

@@ -3,7 +3,7 @@
 internal import MartletCore
 internal import MartletHTTPServer
 
-extension Fault {
+extension SimulatedAPNs.Fault {
     private static let names = [
         "do", "match", "probability", "count", "after", "every", "reason", "status", "retry-after", "seconds", "jitter",
         "code", "debug-data", "includes-request", "limit",
@@ -12,7 +12,7 @@ extension Fault {
     /// Creates a fault from JSON of the HTTP interface: `do` names the action, and the other members are its parameters
     /// and the conditions, as in `{"do": "respond", "reason": "ServiceUnavailable", "every": 5}`.
     init(_ json: APIField) throws(APIProblem) {
-        try json.checkMembers(Fault.names)
+        try json.checkMembers(SimulatedAPNs.Fault.names)
         self.init(
             try Action(json),
             with: try json["match"].ifPresent.map { (match) throws(APIProblem) in try Match(match) } ?? Match(),
@@ -35,8 +35,8 @@ extension Fault {
     }
 }
 
-extension Fault.Match {
-    private static var fields: [(name: String, path: WritableKeyPath<Fault.Match, String?>)] {
+extension SimulatedAPNs.Fault.Match {
+    private static var fields: [(name: String, path: WritableKeyPath<SimulatedAPNs.Fault.Match, String?>)] {
         [
             ("topic", \.topic), ("push-type", \.pushType), ("priority", \.priority), ("device-prefix", \.devicePrefix),
             ("device-suffix", \.deviceSuffix),
@@ -44,21 +44,21 @@ extension Fault.Match {
     }
 
     fileprivate init(_ json: APIField) throws(APIProblem) {
-        try json.checkMembers(Fault.Match.fields.map(\.name))
+        try json.checkMembers(SimulatedAPNs.Fault.Match.fields.map(\.name))
         self.init()
-        for (name, path) in Fault.Match.fields { self[keyPath: path] = try json[name].ifPresent?.text() }
+        for (name, path) in SimulatedAPNs.Fault.Match.fields { self[keyPath: path] = try json[name].ifPresent?.text() }
     }
 
     fileprivate var json: JSONValue {
         .object(
-            Fault.Match.fields.compactMap { name, path in
+            SimulatedAPNs.Fault.Match.fields.compactMap { name, path in
                 self[keyPath: path].map { JSONValue.Member(name, .string($0)) }
             }
         )
     }
 }
 
-extension Fault.Action {
+extension SimulatedAPNs.Fault.Action {
     /// The names of the actions in JSON.
     private enum Name: String, CaseIterable {
         case respond, delay, hang
@@ -83,10 +83,10 @@ extension Fault.Action {
             .milliseconds(Int64(try field.number(in: range) * 1_000))
         }
         let debugData = try json["debug-data"].ifPresent?.text() ?? ""
-        let delays = 0...Double(Fault.longestDelay.components.seconds)
+        let delays = 0...Double(SimulatedAPNs.Fault.longestDelay.components.seconds)
         switch try json["do"].choice(of: Name.self) {
         case .respond:
-            let reason = Reason(rawValue: try json["reason"].text())
+            let reason = APNsReason(rawValue: try json["reason"].text())
             let status = try json["status"].ifPresent?.integer(in: 200...599)
             guard status != nil || reason.status != nil else {
                 let name = reason.rawValue.prefix(60)

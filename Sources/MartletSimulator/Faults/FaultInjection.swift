@@ -8,7 +8,7 @@ struct FaultInjection: Equatable, CustomStringConvertible {
     private static let suffixLength = 6
 
     /// The action to perform; for a fault such as `throttle` or `limitErrors`, the action that results from it.
-    let action: Fault.Action
+    let action: SimulatedAPNs.Fault.Action
     /// The name of the fault: that of its action in JSON, or the suffix of the device token.
     let name: String
     /// The description of the fault for findings.
@@ -19,11 +19,11 @@ struct FaultInjection: Equatable, CustomStringConvertible {
     /// The refusal of a provider token that an earlier fault has declared expired.
     static let expiredToken = FaultInjection(
         action: .respond(.expiredProviderToken),
-        of: Fault(.respond(.expiredProviderToken))
+        of: SimulatedAPNs.Fault(.respond(.expiredProviderToken))
     )
 
     /// Creates the injection of a configured fault.
-    init(action: Fault.Action, of fault: Fault) {
+    init(action: SimulatedAPNs.Fault.Action, of fault: SimulatedAPNs.Fault) {
         self.action = action
         name = fault.action.name
         description = "the simulator's fault \(name)"
@@ -31,7 +31,7 @@ struct FaultInjection: Equatable, CustomStringConvertible {
     }
 
     /// Creates the injection that the suffix of a device token selects.
-    init(action: Fault.Action, ofSuffixIn deviceToken: String) {
+    init(action: SimulatedAPNs.Fault.Action, ofSuffixIn deviceToken: String) {
         self.action = action
         name = deviceToken.suffix(FaultInjection.suffixLength).lowercased()
         description = "the device token suffix \(name)"
@@ -86,13 +86,13 @@ extension [FaultInjection] {
     }
 }
 
-extension Fault {
+extension SimulatedAPNs.Fault {
     /// The maximum delay of an answer, and the maximum jitter.
     static let longestDelay: Duration = .seconds(3_600)
 
     /// The number of streams that every connection may have open; nil for a fault with conditions or another action.
     var limitForAllConnections: UInt32? {
-        guard case .limitStreams(let limit) = action, self == Fault(action) else { return nil }
+        guard case .limitStreams(let limit) = action, self == SimulatedAPNs.Fault(action) else { return nil }
         return limit
     }
 }

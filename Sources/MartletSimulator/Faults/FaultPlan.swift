@@ -9,7 +9,7 @@ internal import MartletTransport
 struct FaultPlan {
     /// A fault with the state of its conditions.
     fileprivate struct Rule {
-        let fault: Fault
+        let fault: SimulatedAPNs.Fault
         /// The random numbers of this fault alone, so that another fault does not change the requests that this one
         /// affects.
         var random: SplitMix64
@@ -25,19 +25,19 @@ struct FaultPlan {
     let seed: UInt64
 
     /// The faults, in the order in which they were added.
-    var faults: [Fault] { rules.map(\.fault) }
+    var faults: [SimulatedAPNs.Fault] { rules.map(\.fault) }
 
     /// The number of faults that were added, including removed ones; it makes the random numbers of each fault differ.
     private var count = 0
 
-    init(_ faults: [Fault], seed: UInt64) {
+    init(_ faults: [SimulatedAPNs.Fault], seed: UInt64) {
         self.seed = seed
         rules = []
         for fault in faults { add(fault) }
     }
 
     /// Adds a fault; the state of the others is unchanged.
-    mutating func add(_ fault: Fault) {
+    mutating func add(_ fault: SimulatedAPNs.Fault) {
         let random = SplitMix64(state: seed &+ UInt64(count) &* 0x9E37_79B9_7F4A_7C15)
         rules.append(Rule(fault: fault, random: random))
         count += 1
@@ -75,7 +75,7 @@ struct FaultPlan {
         on device: String,
         _ headers: PushHeaders,
         afterErrors count: Int,
-        _ reason: Reason?
+        _ reason: APNsReason?
     ) -> [FaultInjection] {
         guard count > 0 else { return [] }
         return rules.indices.compactMap { index in
@@ -90,7 +90,7 @@ struct FaultPlan {
     ///
     /// `…00dead` is unregistered, and `…00deaf` never gets an answer; `…000429` and the like get that status; with
     /// `…00c105` the connection is closed, with `…00fa11` it is reset, and with `…00e5e7` the stream is reset.
-    static func suffixAction(_ device: String) -> Fault.Action? {
+    static func suffixAction(_ device: String) -> SimulatedAPNs.Fault.Action? {
         let end = device.utf8.suffix(6)
         guard end.count == 6, end.starts(with: "00".utf8) else { return nil }
         return switch String(decoding: end.dropFirst(2), as: UTF8.self).lowercased() {
@@ -115,8 +115,8 @@ extension FaultPlan.Rule {
         on device: String,
         _ headers: PushHeaders,
         afterErrors count: Int,
-        _ reason: Reason?
-    ) -> Fault.Action? {
+        _ reason: APNsReason?
+    ) -> SimulatedAPNs.Fault.Action? {
         guard case .limitErrors(let limit) = fault.action, count >= limit, isDue(on: device, headers) else {
             return nil
         }
@@ -136,7 +136,9 @@ extension FaultPlan.Rule {
         return Double.random(in: 0..<1, using: &random) < fault.probability
     }
 
-    fileprivate mutating func action(on device: String, _ headers: PushHeaders, at now: Int64) -> Fault.Action? {
+    fileprivate mutating func action(on device: String, _ headers: PushHeaders, at now: Int64) -> SimulatedAPNs.Fault
+        .Action?
+    {
         if case .limitErrors = fault.action { return nil }
         if fault.limitForAllConnections != nil { return nil }
         guard isDue(on: device, headers) else { return nil }
@@ -161,7 +163,7 @@ extension FaultPlan.Rule {
     }
 }
 
-extension Fault.Match {
+extension SimulatedAPNs.Fault.Match {
     fileprivate func matches(_ device: String, _ headers: PushHeaders) -> Bool {
         (topic == nil || topic == headers.topic) && (pushType == nil || pushType == headers.pushType)
             && (priority == nil || priority == headers.priority)
@@ -172,7 +174,7 @@ extension Fault.Match {
 
 extension Duration {
     /// The duration limited to those of delays.
-    fileprivate var asDelay: Duration { min(max(self, .zero), Fault.longestDelay) }
+    fileprivate var asDelay: Duration { min(max(self, .zero), SimulatedAPNs.Fault.longestDelay) }
 
     fileprivate var seconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18

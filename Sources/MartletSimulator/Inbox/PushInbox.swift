@@ -174,7 +174,8 @@ actor PushInbox {
     ///
     /// - Returns: The matching pushes, oldest first. After the timeout, or when the simulator stops, those found so far
     ///   and the pushes that almost match.
-    func wait(for query: PushQuery, count: Int, after number: Int, timeout: Duration) async -> WaitResult {
+    func wait(for query: PushQuery, count: Int, after number: Int, timeout: Duration) async -> SimulatedAPNs.WaitResult
+    {
         removeExpired()
         let search = PushSearch(query, after: number, count: max(1, count), among: log.pushes)
         if let result = search.result { return result }

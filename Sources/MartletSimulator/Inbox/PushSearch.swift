@@ -26,21 +26,25 @@ struct PushSearch {
     }
 
     /// The result, once enough pushes match; nil before.
-    var result: WaitResult? {
+    var result: SimulatedAPNs.WaitResult? {
         found.count >= count ? .found(Array(found.prefix(count))) : nil
     }
 
     /// Returns the result of a wait that ends before enough pushes match.
-    func shortfall(in log: PushLog) -> WaitResult {
+    func shortfall(in log: PushLog) -> SimulatedAPNs.WaitResult {
         .timedOut(
-            WaitResult.Shortfall(found: found, nearMisses: nearMisses(among: log.pushes), lastNumber: log.lastNumber)
+            SimulatedAPNs.WaitResult.Shortfall(
+                found: found,
+                nearMisses: nearMisses(among: log.pushes),
+                lastNumber: log.lastNumber
+            )
         )
     }
 
     /// Returns the pushes that almost match, closest first.
-    func nearMisses(among pushes: [ReceivedPush]) -> [WaitResult.NearMiss] {
+    func nearMisses(among pushes: [ReceivedPush]) -> [SimulatedAPNs.WaitResult.NearMiss] {
         let close = pushes.filter { $0.number > start }
-            .map { WaitResult.NearMiss(push: $0, misses: query.misses($0)) }
+            .map { SimulatedAPNs.WaitResult.NearMiss(push: $0, misses: query.misses($0)) }
             .filter { !$0.misses.isEmpty }
             .sorted { ($0.misses.count, -$0.push.number) < ($1.misses.count, -$1.push.number) }
         return Array(close.prefix(PushSearch.nearMissLimit))

@@ -5,7 +5,7 @@ struct PushWaiters {
     private struct Waiter {
         let id: Int
         var search: PushSearch
-        let finish: (WaitResult) -> Void
+        let finish: (SimulatedAPNs.WaitResult) -> Void
     }
 
     private var waiters: [Waiter] = []
@@ -15,7 +15,7 @@ struct PushWaiters {
     var count: Int { waiters.count }
 
     /// Adds a waiter, whose `finish` is called once; returns the identifier for ``end(_:with:)``.
-    mutating func add(_ search: PushSearch, finish: @escaping (WaitResult) -> Void) -> Int {
+    mutating func add(_ search: PushSearch, finish: @escaping (SimulatedAPNs.WaitResult) -> Void) -> Int {
         lastID += 1
         waiters.append(Waiter(id: lastID, search: search, finish: finish))
         return lastID

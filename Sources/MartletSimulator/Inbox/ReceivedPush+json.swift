@@ -83,12 +83,12 @@ extension ReceivedPush {
         truncatedPayloadSize =
             size.map { .exactly(Int(clamping: $0)) } ?? minimum.map { .atLeast(Int(clamping: $0)) }
         status = try record["status"].integer(in: 0...Int.max)
-        reason = json["reason"]?.stringValue.map(Reason.init(rawValue:))
+        reason = json["reason"]?.stringValue.map(APNsReason.init(rawValue:))
         // Exports of earlier versions name the identifier of a broadcast apns-id.
         let requestID = record[ReceivedPush.requestIDName].ifPresent
         id = try (requestID ?? record[ReceivedPush.pushIDName]).text()
         fault = json["fault"]?.stringValue
-        observations = (json["observations"]?.elements ?? []).compactMap(Lint.Finding.init(record:))
+        observations = (json["observations"]?.elements ?? []).compactMap(PushLint.Finding.init(record:))
         for event in try record["deliveries"].ifPresent?.elements() ?? [] {
             deliveries.append(try DeliveryEvent(event))
         }
@@ -128,7 +128,7 @@ extension PushHeaders {
     }
 }
 
-extension Lint.Finding {
+extension PushLint.Finding {
     /// The finding as the HTTP interface returns it.
     var json: JSONValue {
         [
@@ -151,21 +151,21 @@ extension Lint.Finding {
     /// Creates a finding from the archive; nil when its rule no longer exists.
     fileprivate init?(record: JSONValue) {
         guard
-            let rule = Lint.Finding.observedRules.first(where: { $0.id == record["rule"]?.stringValue }),
+            let rule = PushLint.Finding.observedRules.first(where: { $0.id == record["rule"]?.stringValue }),
             let place = record["place"]?.stringValue, let message = record["message"]?.stringValue
         else { return nil }
-        self.init(rule, Lint.Place(description: place), message)
+        self.init(rule, PushLint.Place(description: place), message)
     }
 }
 
-extension Lint.Place {
+extension PushLint.Place {
     /// Creates a place from its description.
     fileprivate init(description: String) {
         let payload = "payload"
         self =
             description.hasPrefix(payload)
             ? .payload(String(description.dropFirst(payload.count)))
-            : description == Lint.Place.connection.description ? .connection : .header(description)
+            : description == PushLint.Place.connection.description ? .connection : .header(description)
     }
 }
 

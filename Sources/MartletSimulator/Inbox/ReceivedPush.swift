@@ -38,20 +38,20 @@ public struct ReceivedPush: Sendable, Hashable {
     /// client did not wait for it.
     public internal(set) var status: Int
     /// The reason of a refusal; nil when the push was accepted, or not answered.
-    public internal(set) var reason: Reason?
+    public internal(set) var reason: APNsReason?
     /// The identifier in the answer: the `apns-id` of a push to a device, or the `apns-request-id` of a broadcast.
     public let id: String
     /// The fault that affected the answer: the name of its action in JSON, such as `hang`, or the suffix of the device
     /// token, such as `00deaf`; nil when no fault did.
     public internal(set) var fault: String?
-    /// Whether a ``Fault``, or the suffix of the device token, affected the answer.
+    /// Whether a ``SimulatedAPNs/Fault``, or the suffix of the device token, affected the answer.
     public var wasFaulted: Bool { fault != nil }
     /// The size of a truncated payload; nil when ``payload`` is complete.
     var truncatedPayloadSize: PayloadSize?
     /// The delivery events after it was accepted, oldest first; empty for a refused push.
     public internal(set) var deliveries: [DeliveryEvent] = []
     /// The stored findings, which depend on earlier pushes, on the contracts at its arrival, or on its delivery.
-    var observations: [Lint.Finding] = []
+    var observations: [PushLint.Finding] = []
 
     /// Adds a delivery event and its finding; a broadcast that many devices ignore gets the finding once.
     mutating func record(_ event: DeliveryEvent) {
@@ -64,7 +64,7 @@ public struct ReceivedPush: Sendable, Hashable {
     /// push.
     mutating func loseAnswer(to loss: AnswerLoss) {
         guard status != 0 else { return }
-        observations.removeAll { $0.rule == Lint.Rule.answeredByFault.id }
+        observations.removeAll { $0.rule == PushLint.Rule.answeredByFault.id }
         // A client can reset thousands of streams, so reserve no more memory than needed.
         observations.reserveCapacity(observations.count + 1)
         observations.append(RefusalRules.answerLost(status: status, to: loss))
@@ -83,19 +83,19 @@ public struct ReceivedPush: Sendable, Hashable {
     static let noConnection = 0
 
     /// The errors in the push, and behavior on the device that may be unexpected, in the order of the rules.
-    public var findings: [Lint.Finding] {
+    public var findings: [PushLint.Finding] {
         // A request with another path or method is not a push, so the rules about pushes do not apply.
-        let pathRules = [Lint.Rule.requestPathUnknown, .requestMethodWrong].map(\.id)
+        let pathRules = [PushLint.Rule.requestPathUnknown, .requestMethodWrong].map(\.id)
         if observations.contains(where: { pathRules.contains($0.rule) }) { return observations }
         let channel = channel?.rawValue
         let pushFindings =
             switch (app, truncatedPayloadSize) {
-            case (nil, nil): Lint.check(headers: headers, payload: payload, at: date)
-            case (nil, let size?): Lint.check(headers: headers, payloadSize: size, at: date)
+            case (nil, nil): PushLint.check(headers: headers, payload: payload, at: date)
+            case (nil, let size?): PushLint.check(headers: headers, payloadSize: size, at: date)
             case (let app?, nil):
-                Lint.check(broadcastTo: app, channel: channel, headers: headers, payload: payload, at: date)
+                PushLint.check(broadcastTo: app, channel: channel, headers: headers, payload: payload, at: date)
             case (let app?, let size?):
-                Lint.check(broadcastTo: app, channel: channel, headers: headers, payloadSize: size, at: date)
+                PushLint.check(broadcastTo: app, channel: channel, headers: headers, payloadSize: size, at: date)
             }
         return pushFindings + observations
     }

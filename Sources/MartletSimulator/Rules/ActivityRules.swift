@@ -2,14 +2,14 @@
 
 internal import MartletCore
 
-extension Lint.Rule {
-    static let activityTimestampOlder = Lint.Rule("activity-timestamp-older", .error, .liveActivity)
+extension PushLint.Rule {
+    static let activityTimestampOlder = PushLint.Rule("activity-timestamp-older", .error, .liveActivity)
         .when("the timestamp of a Live Activity push is before that of the content on screen")
-    static let activityTimestampRepeated = Lint.Rule("activity-timestamp-repeated", .error, .liveActivity)
+    static let activityTimestampRepeated = PushLint.Rule("activity-timestamp-repeated", .error, .liveActivity)
         .when("the timestamp of a Live Activity push is that of the content on screen")
-    static let activityAfterEnd = Lint.Rule("activity-after-end", .error, .liveActivity)
+    static let activityAfterEnd = PushLint.Rule("activity-after-end", .error, .liveActivity)
         .when("a push about a Live Activity comes after its end")
-    static let activityTokenWrong = Lint.Rule("activity-token-wrong", .error, .liveActivity)
+    static let activityTokenWrong = PushLint.Rule("activity-token-wrong", .error, .liveActivity)
         .when(
             "a start goes to the token of a Live Activity, an update or end to a push-to-start token, or a push to a"
                 + " Live Activity that only broadcasts update"
@@ -18,12 +18,12 @@ extension Lint.Rule {
 
 /// The rules whose violation makes a Live Activity ignore a push; ``SimulatedDevice`` applies them.
 enum ActivityRules {
-    static let all: [Lint.Rule] = [
+    static let all: [PushLint.Rule] = [
         .activityTimestampOlder, .activityTimestampRepeated, .activityAfterEnd, .activityTokenWrong,
     ]
 
     /// Returns the place of a violation.
-    static func place(of rule: Lint.Rule) -> Lint.Place {
+    static func place(of rule: PushLint.Rule) -> PushLint.Place {
         switch rule {
         case .activityAfterEnd: .payload("/aps/event")
         case .activityTokenWrong: .header(":path")

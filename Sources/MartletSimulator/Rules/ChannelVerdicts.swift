@@ -8,7 +8,7 @@ extension ChannelRegistry {
     /// Returns the answer to a broadcast whose sender is authorized.
     func verdict(onBroadcast request: APNsRequest, to app: String) -> Judge.Verdict {
         let headers = request.headers
-        if let reason = Lint.firstRefusal(broadcastTo: app, channel: request.channelID, headers: headers) {
+        if let reason = PushLint.firstRefusal(broadcastTo: app, channel: request.channelID, headers: headers) {
             return .refused(reason)
         }
         guard let channel = request.channelID, let storage = storage(of: channel, in: app) else {
@@ -17,10 +17,10 @@ extension ChannelRegistry {
         // Without storage, a broadcast cannot be delivered later, so only 0 is allowed.
         if storage == .nothing, let expiration = headers.expiration, Int64(expiration) != 0 {
             let text = "apns-expiration must be 0 for a channel that stores nothing (found \(expiration))"
-            let place = Lint.Place.header("apns-expiration")
+            let place = PushLint.Place.header("apns-expiration")
             return .refused(Refusal(.badExpirationDate, .broadcastExpirationNotStored, place, text))
         }
-        return Lint.firstRefusal(broadcastPayload: request.body).map { .refused($0) } ?? .accepted
+        return PushLint.firstRefusal(broadcastPayload: request.body).map { .refused($0) } ?? .accepted
     }
 
     /// Returns the answer to a request about channels whose sender is authorized to manage them.
@@ -31,7 +31,7 @@ extension ChannelRegistry {
     ) -> Judge.Verdict {
         let isList = if case .allChannels? = request.target { true } else { false }
         let needsChannel = !isList && request.method != "POST"
-        if let reason = Lint.firstRefusal(app: app, channel: request.channelID, needsChannel: needsChannel) {
+        if let reason = PushLint.firstRefusal(app: app, channel: request.channelID, needsChannel: needsChannel) {
             return .refused(reason)
         }
         if isList {
@@ -60,7 +60,7 @@ extension ChannelRegistry {
         guard members.allSatisfy({ known.contains($0.name) }) else { return .refused(.badRequestParams) }
         let value = JSONValue.object(members)
         let type = value["push-type"].map { $0.stringValue ?? "" }
-        if let reason = Lint.broadcastTypeRefusal(type) { return .refused(reason) }
+        if let reason = PushLint.broadcastTypeRefusal(type) { return .refused(reason) }
         guard let policy = value["message-storage-policy"]?.integerValue,
             let storage = ChannelStorage(rawValue: Int(clamping: policy))
         else { return .refused(.badRequestParams) }

@@ -11,7 +11,7 @@ struct ConnectionRules {
     /// The sender that a valid token names.
     struct Sender {
         var claims: ProviderToken
-        var scope: KeyScope
+        var scope: SimulatedAPNs.KeyScope
         var deviations: [ProviderTokenDeviation] = []
     }
 

@@ -17,7 +17,7 @@ extension DeviceRegistry {
         } catch {
             // Apple documents no maximum length.
             let refuser = if case .tooLong = error { "the simulator" } else { "APNs" }
-            let place = Lint.Place.header(":path")
+            let place = PushLint.Place.header(":path")
             return .refused(Refusal(.badDeviceToken, .deviceTokenMalformed, place, "\(error)", refuser: refuser))
         }
         // An unregistered token counts as valid, so that a first push needs no preparation.

@@ -25,7 +25,7 @@ extension Judge {
 
     /// Returns the reason for refused credentials: two are answers to pushes to devices only ("Handling error responses
     /// from APNs").
-    static func reason(_ reason: Reason, _ target: APNsRequest.Target) -> Reason {
+    static func reason(_ reason: APNsReason, _ target: APNsRequest.Target) -> APNsReason {
         if case .device = target { return reason }
         return [.unrelatedKeyIDInToken, .badEnvironmentKeyIDInToken].contains(reason) ? .invalidProviderToken : reason
     }

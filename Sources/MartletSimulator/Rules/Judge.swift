@@ -48,7 +48,7 @@ struct Judge {
     /// The answer to one request.
     struct Verdict {
         var status: Int
-        var reason: Reason?
+        var reason: APNsReason?
         var timestamp: Int64?
         /// The channel that was created.
         var channel: ChannelID?
@@ -56,11 +56,11 @@ struct Judge {
         /// The value of `retry-after`, in seconds.
         var retryAfter: Int?
         /// The finding about a refusal that the rules about a single push do not explain.
-        var finding: Lint.Finding?
+        var finding: PushLint.Finding?
 
         static let accepted = Verdict(status: 200)
 
-        static func refused(_ reason: Reason) -> Verdict {
+        static func refused(_ reason: APNsReason) -> Verdict {
             Verdict(status: reason.status ?? 400, reason: reason)
         }
 
@@ -157,7 +157,7 @@ struct Judge {
         if case .device = target, request.headers.resolvedPushType == .location {
             // Apple does not document the answer.
             let text = "pushes of type location need a provider token; APNs does not accept a certificate for them"
-            let place = Lint.Place.header("apns-push-type")
+            let place = PushLint.Place.header("apns-push-type")
             return .refused(Refusal(.topicDisallowed, .locationWithCertificate, place, text))
         }
         return verdict(on: request, to: target, using: &generator) { certificate.topics.contains($0) }
@@ -172,13 +172,13 @@ struct Judge {
     ) -> Verdict {
         if request.hasMalformedRequestID {
             let text = "apns-request-id must be a UUID such as 123e4567-e89b-12d3-a456-4266554400a0"
-            let place = Lint.Place.header("apns-request-id")
+            let place = PushLint.Place.header("apns-request-id")
             return .refused(Refusal(.badMessageID, .requestIDNotCanonical, place, text))
         }
         switch target {
         case .device(let token):
             let headers = relaxedRules.isEmpty ? request.headers : relaxed(request.headers)
-            if let reason = Lint.firstRefusal(headers: headers, payload: request.body) { return .refused(reason) }
+            if let reason = PushLint.firstRefusal(headers: headers, payload: request.body) { return .refused(reason) }
             let topic = headers.topic ?? ""
             guard covers(topic) else {
                 let text = "the signing key or the certificate of this connection is not for the topic \(topic)"

@@ -2,48 +2,56 @@
 
 internal import MartletCore
 
-extension Lint.Rule {
-    static let providerTokenMissing = Lint.Rule("provider-token-missing", .error, .providerToken)
+extension PushLint.Rule {
+    static let providerTokenMissing = PushLint.Rule("provider-token-missing", .error, .providerToken)
         .when("a request has neither a provider token nor a certificate")
-    static let providerTokenMalformed = Lint.Rule("provider-token-malformed", .error, .providerToken)
+    static let providerTokenMalformed = PushLint.Rule("provider-token-malformed", .error, .providerToken)
         .when("the provider token cannot be read")
-    static let providerTokenIdentifierMalformed = Lint.Rule(
+    static let providerTokenIdentifierMalformed = PushLint.Rule(
         "provider-token-identifier-malformed",
         .error,
         .providerToken
     )
     .when("kid or iss of a provider token is not ten characters of A-Z and 0-9")
-    static let providerTokenKeyUnknown = Lint.Rule("provider-token-key-unknown", .error, .providerToken)
+    static let providerTokenKeyUnknown = PushLint.Rule("provider-token-key-unknown", .error, .providerToken)
         .when("the provider token is signed with a key that is not registered")
-    static let providerTokenTeamWrong = Lint.Rule("provider-token-team-wrong", .error, .providerToken)
+    static let providerTokenTeamWrong = PushLint.Rule("provider-token-team-wrong", .error, .providerToken)
         .when("the provider token names another team than that of its key, or of the connection")
-    static let providerTokenSignatureWrong = Lint.Rule("provider-token-signature-wrong", .error, .providerToken)
+    static let providerTokenSignatureWrong = PushLint.Rule("provider-token-signature-wrong", .error, .providerToken)
         .when("the signature of the provider token does not verify")
-    static let providerTokenEnvironmentWrong = Lint.Rule("provider-token-environment-wrong", .error, .providerToken)
+    static let providerTokenEnvironmentWrong = PushLint.Rule("provider-token-environment-wrong", .error, .providerToken)
         .when("the signing key is for the other environment")
-    static let providerTokenKeyUnrelated = Lint.Rule("provider-token-key-unrelated", .error, .providerToken)
+    static let providerTokenKeyUnrelated = PushLint.Rule("provider-token-key-unrelated", .error, .providerToken)
         .when("the signing key is not related to the first key of the connection")
-    static let providerTokenFromFuture = Lint.Rule("provider-token-from-future", .error, .providerToken)
+    static let providerTokenFromFuture = PushLint.Rule("provider-token-from-future", .error, .providerToken)
         .when("a provider token was issued more than an hour in the future")
-    static let providerTokenRefreshedEarly = Lint.Rule("provider-token-refreshed-early", .error, .providerToken)
+    static let providerTokenRefreshedEarly = PushLint.Rule("provider-token-refreshed-early", .error, .providerToken)
         .when("a connection gets a new provider token less than 20 minutes after the last, by its first use and by iat")
-    static let providerTokenTooOld = Lint.Rule("provider-token-too-old", .error, .providerToken)
+    static let providerTokenTooOld = PushLint.Rule("provider-token-too-old", .error, .providerToken)
         .when("a provider token was issued more than an hour ago")
-    static let providerTokenAhead = Lint.Rule("provider-token-ahead", .warning, .providerToken)
+    static let providerTokenAhead = PushLint.Rule("provider-token-ahead", .warning, .providerToken)
         .when("a provider token was issued in the future")
-    static let providerTokenIssuedAtText = Lint.Rule("provider-token-issued-at-text", .warning, .providerToken)
+    static let providerTokenIssuedAtText = PushLint.Rule("provider-token-issued-at-text", .warning, .providerToken)
         .when("the iat of a provider token is a string")
-    static let providerTokenIssuedAtNotation = Lint.Rule("provider-token-issued-at-notation", .warning, .providerToken)
-        .when("the iat of a provider token is written with a decimal point or an exponent")
-    static let providerTokenIssuedAtFraction = Lint.Rule("provider-token-issued-at-fraction", .warning, .providerToken)
-        .when("the iat of a provider token is not a whole number")
-    static let providerTokenDERSignature = Lint.Rule("provider-token-der-signature", .warning, .providerToken)
+    static let providerTokenIssuedAtNotation = PushLint.Rule(
+        "provider-token-issued-at-notation",
+        .warning,
+        .providerToken
+    )
+    .when("the iat of a provider token is written with a decimal point or an exponent")
+    static let providerTokenIssuedAtFraction = PushLint.Rule(
+        "provider-token-issued-at-fraction",
+        .warning,
+        .providerToken
+    )
+    .when("the iat of a provider token is not a whole number")
+    static let providerTokenDERSignature = PushLint.Rule("provider-token-der-signature", .warning, .providerToken)
         .when("the signature of a provider token is DER")
 }
 
 /// The rules about provider tokens ("Establishing a token-based connection to APNs").
 enum ProviderTokenRules {
-    static let all: [Lint.Rule] = [
+    static let all: [PushLint.Rule] = [
         .providerTokenMissing, .providerTokenMalformed, .providerTokenIdentifierMalformed, .providerTokenKeyUnknown,
         .providerTokenTeamWrong, .providerTokenSignatureWrong, .providerTokenEnvironmentWrong,
         .providerTokenKeyUnrelated, .providerTokenFromFuture, .providerTokenRefreshedEarly, .providerTokenTooOld,
@@ -84,14 +92,14 @@ enum ProviderTokenRules {
     }
 
     /// Returns the finding about a form of token that APNs accepts and its documentation does not describe.
-    static func finding(_ deviation: ProviderTokenDeviation) -> Lint.Finding {
-        let rule: Lint.Rule =
+    static func finding(_ deviation: ProviderTokenDeviation) -> PushLint.Finding {
+        let rule: PushLint.Rule =
             switch deviation {
             case .textIssuedAt: .providerTokenIssuedAtText
             case .fractionalIssuedAt: .providerTokenIssuedAtFraction
             case .issuedAtNotation: .providerTokenIssuedAtNotation
             case .derSignature: .providerTokenDERSignature
             }
-        return Lint.Finding(rule, .header("authorization"), "\(deviation); APNs accepts it")
+        return PushLint.Finding(rule, .header("authorization"), "\(deviation); APNs accepts it")
     }
 }

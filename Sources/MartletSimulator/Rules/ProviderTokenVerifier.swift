@@ -13,7 +13,7 @@ struct ProviderTokenVerifier {
     struct Key {
         fileprivate var publicKey: ES256PublicKey
         var teamID: String
-        var scope: KeyScope
+        var scope: SimulatedAPNs.KeyScope
     }
 
     /// The maximum number of seconds that `iat` may be ahead of the clock ("Establishing a token-based connection to
@@ -25,7 +25,7 @@ struct ProviderTokenVerifier {
     /// The number of changes of the keys; after a change, earlier results of checks are no longer valid.
     private(set) var generation = 0
 
-    mutating func register(publicKeyPEM: String, keyID: String, teamID: String, scope: KeyScope) throws {
+    mutating func register(publicKeyPEM: String, keyID: String, teamID: String, scope: SimulatedAPNs.KeyScope) throws {
         keys[keyID] = Key(publicKey: try ES256PublicKey(pem: publicKeyPEM), teamID: teamID, scope: scope)
         generation += 1
     }
@@ -83,7 +83,7 @@ struct ProviderTokenVerifier {
         }
     }
 
-    private func invalid(_ rule: Lint.Rule, _ text: String) -> Result<ConnectionRules.Sender, Refusal> {
+    private func invalid(_ rule: PushLint.Rule, _ text: String) -> Result<ConnectionRules.Sender, Refusal> {
         .failure(.credentials(.invalidProviderToken, rule, text))
     }
 

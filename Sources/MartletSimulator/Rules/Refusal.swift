@@ -4,19 +4,19 @@ internal import MartletCore
 
 /// The refusal of a request: the reason in the answer, and a finding that explains it in the inbox.
 struct Refusal: Error {
-    var reason: Reason
-    private let rule: Lint.Rule
-    private let place: Lint.Place
+    var reason: APNsReason
+    private let rule: PushLint.Rule
+    private let place: PushLint.Place
     private let text: String
     /// The server that refuses the push: APNs, unless the limit is the simulator's own.
     private let refuser: String
 
-    var finding: Lint.Finding { Lint.Finding(rule, place, text, reason: reason, refuser: refuser) }
+    var finding: PushLint.Finding { PushLint.Finding(rule, place, text, reason: reason, refuser: refuser) }
 
     init(
-        _ reason: Reason,
-        _ rule: Lint.Rule,
-        _ place: Lint.Place,
+        _ reason: APNsReason,
+        _ rule: PushLint.Rule,
+        _ place: PushLint.Place,
         _ text: String,
         refuser: String = "APNs"
     ) {
@@ -28,12 +28,12 @@ struct Refusal: Error {
     }
 
     /// Returns a refusal for the provider token or the certificate of a request.
-    static func credentials(_ reason: Reason, _ rule: Lint.Rule, _ text: String) -> Refusal {
+    static func credentials(_ reason: APNsReason, _ rule: PushLint.Rule, _ text: String) -> Refusal {
         Refusal(reason, rule, .header("authorization"), text)
     }
 
     /// Returns a refusal for the device token in the path.
-    static func deviceToken(_ reason: Reason, _ rule: Lint.Rule, _ text: String) -> Refusal {
+    static func deviceToken(_ reason: APNsReason, _ rule: PushLint.Rule, _ text: String) -> Refusal {
         Refusal(reason, rule, .header(":path"), text)
     }
 }

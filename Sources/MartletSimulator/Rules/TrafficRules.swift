@@ -2,10 +2,10 @@
 
 internal import MartletCore
 
-extension Lint.Rule {
-    static let deviceTokenRepeated = Lint.Rule("device-token-repeated", .warning, .sending)
+extension PushLint.Rule {
+    static let deviceTokenRepeated = PushLint.Rule("device-token-repeated", .warning, .sending)
         .when("a device gets the same push twice in a moment")
-    static let connectionPerPush = Lint.Rule("connection-per-push", .warning, .connection)
+    static let connectionPerPush = PushLint.Rule("connection-per-push", .warning, .connection)
         .when("each push comes over a connection of its own")
 }
 
@@ -50,7 +50,7 @@ struct TrafficRules {
         var deviations: [ProviderTokenDeviation] = []
     }
 
-    static let all: [Lint.Rule] = [.deviceTokenRepeated, .connectionPerPush]
+    static let all: [PushLint.Rule] = [.deviceTokenRepeated, .connectionPerPush]
 
     /// The duration of a burst of pushes in seconds: long enough to send to a list of thousands twice.
     private static let burst: Int64 = 10
@@ -99,10 +99,10 @@ struct TrafficRules {
     }
 
     /// Returns the findings about a push in the light of those before it, and remembers the push.
-    mutating func findings(for push: Push) -> [Lint.Finding] {
+    mutating func findings(for push: Push) -> [PushLint.Finding] {
         var connection = connections[push.connection] ?? Connection(openedAt: push.time)
         let token = connection.token
-        var findings: [Lint.Finding] = []
+        var findings: [PushLint.Finding] = []
         if let finding = repetition(push) { findings.append(finding) }
         if let token = push.providerToken {
             findings += TrafficRules.findings(about: token, at: push.time, skew: push.skew)
@@ -119,7 +119,7 @@ struct TrafficRules {
 
     // MARK: Devices
 
-    private mutating func repetition(_ push: Push) -> Lint.Finding? {
+    private mutating func repetition(_ push: Push) -> PushLint.Finding? {
         // The user sees only alerts twice.
         guard push.pushType == nil || push.pushType == .alert else { return nil }
         let target = Target(deviceToken: push.deviceToken, topic: push.topic)
@@ -141,17 +141,17 @@ struct TrafficRules {
         let message =
             "this device received the same push less than \(TrafficRules.burst) seconds ago, and the user sees it"
             + " twice: check whether the list contains its token twice"
-        return Lint.Finding(.deviceTokenRepeated, .header(":path"), message)
+        return PushLint.Finding(.deviceTokenRepeated, .header(":path"), message)
     }
 
     // MARK: Provider tokens
 
     /// Returns the findings about the form and the age of a provider token.
-    static func findings(about token: SentToken, at time: Int64, skew: Int64) -> [Lint.Finding] {
+    static func findings(about token: SentToken, at time: Int64, skew: Int64) -> [PushLint.Finding] {
         token.deviations.map(ProviderTokenRules.finding) + [age(of: token, at: time, skew: skew)].compactMap(\.self)
     }
 
-    private static func age(of token: SentToken, at time: Int64, skew: Int64) -> Lint.Finding? {
+    private static func age(of token: SentToken, at time: Int64, skew: Int64) -> PushLint.Finding? {
         // APNs compares a token with its own clock. The skew is bounded, so its sum with a real time does not overflow.
         let now = time &+ skew
         let age = now.distance(since: token.issuedAt)
@@ -159,7 +159,12 @@ struct TrafficRules {
             let message =
                 "the provider token was issued \(age / 60) minutes ago, and is valid for 60"
                 + ProviderTokenRules.skewNote(skew)
-            return Lint.Finding(.providerTokenTooOld, .header("authorization"), message, reason: .expiredProviderToken)
+            return PushLint.Finding(
+                .providerTokenTooOld,
+                .header("authorization"),
+                message,
+                reason: .expiredProviderToken
+            )
         }
         guard age < -TrafficRules.clockTolerance else { return nil }
         let lead = token.issuedAt.distance(since: now)
@@ -169,14 +174,14 @@ struct TrafficRules {
         let message =
             "the provider token was issued \(lead) seconds in the future\(cause); APNs refuses tokens from more than an"
             + " hour ahead"
-        return Lint.Finding(.providerTokenAhead, .header("authorization"), message)
+        return PushLint.Finding(.providerTokenAhead, .header("authorization"), message)
     }
 
-    private func earlyRefresh(_ push: Push, on connection: inout Connection) -> Lint.Finding? {
+    private func earlyRefresh(_ push: Push, on connection: inout Connection) -> PushLint.Finding? {
         guard let token = push.providerToken, token.identity != connection.token else { return nil }
         connection.token = token.identity
         return token.earlyReplacement.map { text in
-            Lint.Finding(
+            PushLint.Finding(
                 .providerTokenRefreshedEarly,
                 .header("authorization"),
                 text,
@@ -187,7 +192,7 @@ struct TrafficRules {
 
     // MARK: Connections
 
-    private mutating func connectionPerPush(_ push: Push) -> Lint.Finding? {
+    private mutating func connectionPerPush(_ push: Push) -> PushLint.Finding? {
         guard push.earlierPushCount == 0 else { return nil }
         let before = lastOpened[push.sender] ?? []
         lastOpened.updateValue(
@@ -205,7 +210,7 @@ struct TrafficRules {
             "the last \(TrafficRules.shortConnectionLimit) connections of this sender carried one push each: keep a"
             + " connection open for hours, because APNs treats rapid opening and closing of connections as an"
             + " attack and may block the sender"
-        return Lint.Finding(.connectionPerPush, .connection, message)
+        return PushLint.Finding(.connectionPerPush, .connection, message)
     }
 }
 

@@ -141,7 +141,7 @@ struct ServiceMachine {
     }
 
     /// Applies a fault that changes the clock, the streams of the client, or later connections.
-    private mutating func apply(_ action: Fault.Action, to client: inout ClientState) {
+    private mutating func apply(_ action: SimulatedAPNs.Fault.Action, to client: inout ClientState) {
         switch action {
         case .skewClock(let duration):
             let seconds = duration.components.seconds
@@ -335,7 +335,7 @@ struct ServiceMachine {
     /// Adds a fault.
     ///
     /// - Throws: ``SimulatorError`` when there are too many.
-    mutating func addFault(_ fault: Fault) throws(SimulatorError) {
+    mutating func addFault(_ fault: SimulatedAPNs.Fault) throws(SimulatorError) {
         guard plan.faults.count < ServiceMachine.faultLimit else {
             throw SimulatorError("there are \(ServiceMachine.faultLimit) faults already: remove some first")
         }
@@ -348,7 +348,7 @@ struct ServiceMachine {
     }
 
     /// Replaces all faults, and ends the effects of the earlier ones.
-    mutating func setFaults(_ faults: [Fault], seed: UInt64) {
+    mutating func setFaults(_ faults: [SimulatedAPNs.Fault], seed: UInt64) {
         plan = FaultPlan(faults, seed: seed)
         connectionsToRefuse = 0
         judge.clockSkew = 0

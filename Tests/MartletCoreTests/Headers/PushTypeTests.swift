@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `typed notifications have the default expiration of their types`() throws {
-        let data = try CustomData(json: Array("{}".utf8))
+        let data = try PushNotification.CustomData(json: Array("{}".utf8))
         let notifications: [PushNotification] = [
             .alert("Hi"), .background(), .voip(data), .pushToTalk(data), .pushToTalkServiceUpdate(),
             .complication(data),

@@ -43,8 +43,8 @@ struct LintedPush: Sendable {
         return push
     }
 
-    var findings: [Lint.Finding] {
-        Lint.check(headers: headers, payload: Array(payload.utf8), at: time.map(Date.init(secondsSince1970:)))
+    var findings: [PushLint.Finding] {
+        PushLint.check(headers: headers, payload: Array(payload.utf8), at: time.map(Date.init(secondsSince1970:)))
     }
 
     /// A push whose `aps` has these members.

@@ -26,15 +26,17 @@ import Testing
     }
 
     @Test func `every rule is listed once, and tried`() throws {
-        let listed = Lint.rules.map(\.id)
+        let listed = PushLint.rules.map(\.id)
         #expect(Set(listed).count == listed.count)
         let broadcasts: [(ChannelID, Topic)] = [
             ("YQ==", "com example"), ("YQ==", "com.example.app.voip-ptt"), ("", "com.example.app"),
             ("?", "com.example.app"),
         ]
         let findings = try broadcasts.compactMap { channel, app in
-            Lint.firstError(in: try Broadcast(.end(), on: channel, of: app, timestamp: Date(timeIntervalSince1970: 1)))?
-                .rule
+            PushLint.firstError(
+                in: try LiveActivityBroadcast(.end(), on: channel, of: app, timestamp: Date(timeIntervalSince1970: 1))
+            )?
+            .rule
         }
         #expect(
             findings == [
@@ -46,13 +48,13 @@ import Testing
         #expect(Self.broadcastFindings(event: "update").map(\.rule) == [])
         let ofBroadcasts = findings + [startRule] + Self.broadcastHeaders.map(\.rule)
         #expect(Set(Self.cases.map(\.rule) + ofBroadcasts) == Set(listed))
-        for rule in Lint.rules {
+        for rule in PushLint.rules {
             #expect(!rule.summary.isEmpty && !rule.summary.hasSuffix(".") && rule.page.hasPrefix(Self.address))
         }
     }
 
     /// Headers of a broadcast, and the only finding about them with its place and reason.
-    static let broadcastHeaders: [(headers: PushHeaders, rule: String, place: String, reason: Reason)] = [
+    static let broadcastHeaders: [(headers: PushHeaders, rule: String, place: String, reason: APNsReason)] = [
         (
             PushHeaders(expiration: "0", priority: "5"), "broadcast-header-missing", "apns-push-type", .missingPushType
         ),
@@ -75,19 +77,24 @@ import Testing
         headers: PushHeaders,
         rule: String,
         place: String,
-        reason: Reason
+        reason: APNsReason
     ) {
         let findings = Self.broadcastFindings(event: "update", headers)
         #expect(findings.map(\.rule) == [rule] && findings.first?.reason == reason, "\(findings.map(\.message))")
         #expect(findings.first?.place.description == place)
-        let refusal = Lint.firstRefusal(broadcastTo: "com.example.app", channel: "YQ==", headers: headers)
+        let refusal = PushLint.firstRefusal(broadcastTo: "com.example.app", channel: "YQ==", headers: headers)
         #expect(refusal == reason)
     }
 
     @Test func `a broadcast without aps has the findings of a Live Activity`() {
         let headers = PushHeaders(pushType: "liveactivity", expiration: "0", priority: "5")
         let payload = Array(#"{"n":1}"#.utf8)
-        let findings = Lint.check(broadcastTo: "com.example.app", channel: "YQ==", headers: headers, payload: payload)
+        let findings = PushLint.check(
+            broadcastTo: "com.example.app",
+            channel: "YQ==",
+            headers: headers,
+            payload: payload
+        )
         #expect(findings.map(\.rule) == ["aps-missing", "activity-timestamp-missing", "activity-event-missing"])
     }
 
@@ -98,7 +105,7 @@ import Testing
             let filler = String(repeating: "x", count: byteCount - spaces - start.utf8.count - 4)
             let payload = Array((start + filler + #""}}}"# + String(repeating: " ", count: spaces)).utf8)
             #expect(payload.count == byteCount)
-            return Lint.check(
+            return PushLint.check(
                 broadcastTo: "com.example.app",
                 channel: "YQ==",
                 headers: headers,
@@ -122,7 +129,7 @@ import Testing
         let collapse = LintedPush(collapseID: String(repeating: "x", count: 65)).findings.first?.message ?? ""
         #expect(collapse.contains("at most 64 bytes (found 65)"), "\(collapse)")
         #expect(LintedPush(collapseID: "").findings.isEmpty)
-        let app = Lint.check(broadcastTo: "com example", channel: "YQ==", headers: PushHeaders(), payload: [])
+        let app = PushLint.check(broadcastTo: "com example", channel: "YQ==", headers: PushHeaders(), payload: [])
         #expect(app.first?.message.contains("letters, digits, hyphens and underscores") == true)
     }
 
@@ -153,7 +160,12 @@ import Testing
     @Test func `a broadcast that is no JSON is refused by APNs`() {
         let headers = PushHeaders(pushType: "liveactivity", expiration: "0", priority: "5")
         let channel = "YQ=="
-        let findings = Lint.check(broadcastTo: "com.example.app", channel: channel, headers: headers, payload: [0x7B])
+        let findings = PushLint.check(
+            broadcastTo: "com.example.app",
+            channel: channel,
+            headers: headers,
+            payload: [0x7B]
+        )
         #expect(findings.first?.message.hasSuffix("; APNs refuses the push") == true, "\(findings)")
     }
 
@@ -167,10 +179,10 @@ import Testing
     private static func broadcastFindings(
         event: String,
         _ headers: PushHeaders = PushHeaders(pushType: "liveactivity", expiration: "0", priority: "5")
-    ) -> [Lint.Finding] {
+    ) -> [PushLint.Finding] {
         let start = #","attributes-type":"A","attributes":{"id":1},"alert":{"title":"A","body":"B"}"#
         let more = event == "start" ? start : ""
-        return Lint.check(
+        return PushLint.check(
             broadcastTo: "com.example.app",
             channel: "YQ==",
             headers: headers,
@@ -184,13 +196,13 @@ import Testing
         let path = "Sources/MartletCore/Documentation.docc/PushRules.md"
         let article = try String(contentsOf: URL(filePath: path), encoding: .utf8)
         let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
-        #expect(rows == Lint.rules.map { "| `\($0.id)` | \($0.severity.rawValue) | \($0.summary) |" })
-        for rule in Lint.rules { #expect(article.contains("(\(rule.page))")) }
+        #expect(rows == PushLint.rules.map { "| `\($0.id)` | \($0.severity.rawValue) | \($0.summary) |" })
+        for rule in PushLint.rules { #expect(article.contains("(\(rule.page))")) }
     }
 
     @Test(arguments: cases) func `only what APNs refuses has a reason`(_ example: RuleCase) {
         let payload = Array(example.push.payload.utf8)
-        let refusal = Lint.firstRefusal(headers: example.push.headers, payload: payload)
+        let refusal = PushLint.firstRefusal(headers: example.push.headers, payload: payload)
         #expect(example.push.findings.compactMap(\.reason).first == refusal)
     }
 

@@ -23,7 +23,7 @@ import Testing
     private static let now = Date(timeIntervalSince1970: 1_790_000_000)
 
     private static func notifications() throws -> [PushNotification] {
-        let data = try CustomData(["n": 1])
+        let data = try PushNotification.CustomData(["n": 1])
         let state = RideAttributes.ContentState(minutesLeft: 5, arrival: Date(timeIntervalSince1970: 1_790_000_300))
         let alert = LiveActivityAlert(
             title: "Your ride",
@@ -35,9 +35,16 @@ import Testing
         let dismissals: [LiveActivityUpdate.Dismissal] = [.immediately, .after(.seconds(14_400)), .at(later)]
         return [
             .alert("Hi"), .alert(nil, badge: 0), .alert(nil, sound: .named("a.caf")),
-            .alert(Alert(titleLocalizationKey: "T", localizationKey: "B", localizationArguments: ["x"])),
             .alert(
-                Alert(title: "Order ready", subtitle: "Bakery", body: "Tap to open.", launchImage: "bread"),
+                PushNotification.Alert(titleLocalizationKey: "T", localizationKey: "B", localizationArguments: ["x"])
+            ),
+            .alert(
+                PushNotification.Alert(
+                    title: "Order ready",
+                    subtitle: "Bakery",
+                    body: "Tap to open.",
+                    launchImage: "bread"
+                ),
                 sound: .critical(),
                 badge: 3,
                 threadID: "order-17",
@@ -95,7 +102,7 @@ import Testing
                 collapseID: notification.collapseID?.rawValue
             )
             let payload = try notification.payload.encoded()
-            let findings = Lint.check(headers: headers, payload: payload, at: Self.now)
+            let findings = PushLint.check(headers: headers, payload: payload, at: Self.now)
             #expect(findings.isEmpty, "\(String(decoding: payload, as: UTF8.self)): \(findings.map(\.message))")
         }
     }

@@ -18,7 +18,7 @@ import Testing
         photo: Data([1, 2, 3])
     )
 
-    private func text(_ payload: Payload) throws -> String {
+    private func text(_ payload: PushNotification.Payload) throws -> String {
         String(decoding: try payload.encoded(), as: UTF8.self)
     }
 
@@ -122,7 +122,7 @@ import Testing
                 staleDate: staleDate
             )
         }
-        let attempts: [(String, () throws -> Payload)] = [
+        let attempts: [(String, () throws -> PushNotification.Payload)] = [
             ("timestamp", { try start().payload(timestamp: date) }),
             ("timestamp", { try LiveActivityUpdate.end().payload(timestamp: date) }),
             ("stale-date", { try start(date).payload(timestamp: now) }),

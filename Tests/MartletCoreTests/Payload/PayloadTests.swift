@@ -5,17 +5,17 @@ import MartletCore
 import Testing
 
 @Suite struct PayloadTests {
-    private func text(_ payload: Payload) throws -> String {
+    private func text(_ payload: PushNotification.Payload) throws -> String {
         String(decoding: try payload.encoded(), as: UTF8.self)
     }
 
     @Test func `nothing set is an empty dictionary`() throws {
-        #expect(try text(Payload(APS())) == #"{"aps":{}}"#)
+        #expect(try text(PushNotification.Payload(APS())) == #"{"aps":{}}"#)
     }
 
     @Test func `every key of aps is written under Apple's name`() throws {
         let aps = APS(
-            alert: Alert(title: "T", subtitle: "S", body: "B", launchImage: "L"),
+            alert: PushNotification.Alert(title: "T", subtitle: "S", body: "B", launchImage: "L"),
             badge: 3,
             sound: .named("ping.caf"),
             threadID: "thread",
@@ -32,11 +32,11 @@ import Testing
             + #""sound":"ping.caf","thread-id":"thread","category":"CATEGORY","content-available":1,"#
             + #""mutable-content":1,"target-content-id":"window","interruption-level":"time-sensitive","#
             + #""relevance-score":0.5,"filter-criteria":"focus"}}"#
-        #expect(try text(Payload(aps)) == expected)
+        #expect(try text(PushNotification.Payload(aps)) == expected)
     }
 
     @Test func `every localisation key is written under Apple's name`() throws {
-        let alert = Alert(
+        let alert = PushNotification.Alert(
             titleLocalizationKey: "TK",
             titleLocalizationArguments: ["1", "2"],
             subtitleLocalizationKey: "SK",
@@ -47,16 +47,16 @@ import Testing
         let expected =
             #"{"aps":{"alert":{"title-loc-key":"TK","title-loc-args":["1","2"],"subtitle-loc-key":"SK","#
             + #""subtitle-loc-args":[],"loc-key":"K","loc-args":["\"x\""]}}}"#
-        #expect(try text(Payload(APS(alert: alert))) == expected)
+        #expect(try text(PushNotification.Payload(APS(alert: alert))) == expected)
     }
 
     @Test(arguments: [
-        (Sound.default, #""default""#), (.named("a.caf"), #""a.caf""#),
+        (PushNotification.Sound.default, #""default""#), (.named("a.caf"), #""a.caf""#),
         (.critical(name: "siren.caf", volume: 0.25), #"{"critical":1,"name":"siren.caf","volume":0.25}"#),
         (.critical(), #"{"critical":1,"name":"default","volume":1}"#),
     ])
-    func `a sound is a name or a dictionary`(sound: Sound, json: String) throws {
-        #expect(try text(Payload(APS(sound: sound))) == #"{"aps":{"sound":\#(json)}}"#)
+    func `a sound is a name or a dictionary`(sound: PushNotification.Sound, json: String) throws {
+        #expect(try text(PushNotification.Payload(APS(sound: sound))) == #"{"aps":{"sound":\#(json)}}"#)
     }
 
     @Test(arguments: [
@@ -64,7 +64,7 @@ import Testing
         ("/é🛎️", #""/é🛎️""#), ("", #""""#), (#"before "and" after"#, #""before \"and\" after""#),
     ])
     func `text is escaped where JSON demands it, and only there`(body: String, json: String) throws {
-        let encoded = try text(Payload(APS(alert: Alert(body: body))))
+        let encoded = try text(PushNotification.Payload(APS(alert: PushNotification.Alert(body: body))))
         #expect(encoded == #"{"aps":{"alert":{"body":\#(json)}}}"#)
         let parsed = try JSONSerialization.jsonObject(with: Data(encoded.utf8)) as? [String: [String: [String: String]]]
         #expect(parsed?["aps"]?["alert"]?["body"] == body)
@@ -72,17 +72,17 @@ import Testing
 
     @Test(arguments: [Double.nan, .infinity, -.infinity]) func `a number that JSON has not is an error`(score: Double) {
         #expect(throws: PayloadError.notFinite(key: "relevance-score")) {
-            try Payload(APS(relevanceScore: score)).encoded()
+            try PushNotification.Payload(APS(relevanceScore: score)).encoded()
         }
     }
 
     @Test func `a badge of 0 is written, for it removes the badge`() throws {
-        #expect(try text(Payload(APS(badge: 0))) == #"{"aps":{"badge":0}}"#)
+        #expect(try text(PushNotification.Payload(APS(badge: 0))) == #"{"aps":{"badge":0}}"#)
     }
 
     @Test func `opaque bytes are not touched`() throws {
         let bytes: [UInt8] = [0xFF, 0x00, 0x7B]
-        #expect(try Payload(opaque: bytes).encoded() == bytes)
+        #expect(try PushNotification.Payload(opaque: bytes).encoded() == bytes)
     }
 }
 
@@ -93,34 +93,40 @@ import Testing
         var seal = Data([1, 2, 3])
     }
 
-    private func text(_ custom: CustomData) throws -> String {
-        String(decoding: try Payload(APS(badge: 1), custom: custom).encoded(), as: UTF8.self)
+    private func text(_ custom: PushNotification.CustomData) throws -> String {
+        String(decoding: try PushNotification.Payload(APS(badge: 1), custom: custom).encoded(), as: UTF8.self)
     }
 
     @Test func `members of any encodable value stand beside aps`() throws {
-        #expect(try text(CustomData(["b": 2, "a": 1])) == #"{"aps":{"badge":1},"a":1,"b":2}"#)
+        #expect(try text(PushNotification.CustomData(["b": 2, "a": 1])) == #"{"aps":{"badge":1},"a":1,"b":2}"#)
     }
 
     @Test(arguments: [
-        (CustomData.DateFormat.iso8601, #""2001-01-01T00:01:40Z""#), (.secondsSince1970, "978307300"),
+        (PushNotification.CustomData.DateFormat.iso8601, #""2001-01-01T00:01:40Z""#), (.secondsSince1970, "978307300"),
         (.secondsSince2001, "100"),
     ])
-    func `dates have the form that is asked for`(format: CustomData.DateFormat, date: String) throws {
+    func `dates have the form that is asked for`(format: PushNotification.CustomData.DateFormat, date: String) throws {
         let expected = #"{"aps":{"badge":1},"id":42,"placed":\#(date),"seal":"AQID"}"#
-        #expect(try text(CustomData(Order(), dates: format)) == expected)
+        #expect(try text(PushNotification.CustomData(Order(), dates: format)) == expected)
     }
 
     @Test func `dates are ISO 8601 by default`() throws {
-        #expect(try text(CustomData(Order())) == text(CustomData(Order(), dates: .iso8601)))
+        #expect(
+            try text(PushNotification.CustomData(Order()))
+                == text(PushNotification.CustomData(Order(), dates: .iso8601))
+        )
     }
 
     @Test func `JSON keeps its bytes, white space and all`() throws {
         let json = #" { "n" : 1.50 , "t":"é" } "#
-        #expect(try text(CustomData(json: Array(json.utf8))) == #"{"aps":{"badge":1}, "n" : 1.50 , "t":"é" }"#)
+        #expect(
+            try text(PushNotification.CustomData(json: Array(json.utf8)))
+                == #"{"aps":{"badge":1}, "n" : 1.50 , "t":"é" }"#
+        )
     }
 
     @Test(arguments: ["{}", " { } "]) func `no members add nothing`(json: String) throws {
-        #expect(try text(CustomData(json: Array(json.utf8))) == #"{"aps":{"badge":1}}"#)
+        #expect(try text(PushNotification.CustomData(json: Array(json.utf8))) == #"{"aps":{"badge":1}}"#)
     }
 
     @Test(arguments: [
@@ -128,30 +134,34 @@ import Testing
         (#"{"a":1,"\u0061ps":{}}"#, .reservedKey),
     ])
     func `what cannot stand beside aps is refused`(json: String, error: PayloadError) {
-        #expect(throws: error) { try CustomData(json: Array(json.utf8)) }
+        #expect(throws: error) { try PushNotification.CustomData(json: Array(json.utf8)) }
     }
 
     @Test func `what is no object is refused`() {
-        #expect(throws: PayloadError.notAnObject) { try CustomData([1, 2]) }
-        #expect(throws: PayloadError.reservedKey) { try CustomData(["aps": 1]) }
+        #expect(throws: PayloadError.notAnObject) { try PushNotification.CustomData([1, 2]) }
+        #expect(throws: PayloadError.reservedKey) { try PushNotification.CustomData(["aps": 1]) }
     }
 
     @Test func `a broken JSON says where it breaks`() throws {
-        let error = #expect(throws: PayloadError.self) { try CustomData(json: Array("{\"a\":1,\n x}".utf8)) }
+        let error = #expect(throws: PayloadError.self) {
+            try PushNotification.CustomData(json: Array("{\"a\":1,\n x}".utf8))
+        }
         #expect(error?.description.contains("line 2, column 2") == true)
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, -62_167_219_201, 253_402_300_800, 1e300])
     func `a date that ISO 8601 cannot write is an error that names it`(seconds: Double) {
         let date = Date(timeIntervalSince1970: seconds)
-        let error = #expect(throws: PayloadError.self) { try CustomData(["orders": ["readyAt": date]]) }
+        let error = #expect(throws: PayloadError.self) {
+            try PushNotification.CustomData(["orders": ["readyAt": date]])
+        }
         #expect(error?.description.contains("must be in the years 0 to 9999") == true)
         #expect(error?.description.contains("\(seconds)") == true)
         #expect(error?.description.contains("orders.readyAt") == true)
     }
 
     @Test func `the last date of ISO 8601 is written`() throws {
-        let custom = try CustomData(["at": Date(timeIntervalSince1970: 253_402_300_799)])
+        let custom = try PushNotification.CustomData(["at": Date(timeIntervalSince1970: 253_402_300_799)])
         #expect(try text(custom).contains(#""at":"9999-12-31T23:59:59Z""#))
     }
 }

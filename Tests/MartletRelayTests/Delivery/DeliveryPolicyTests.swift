@@ -40,8 +40,8 @@ import Testing
     }
 
     /// Reasons, and what each means for a push that has not been tried before.
-    @Test(arguments: Reason.all)
-    func `each reason ends a push, sends it again or stops its lane`(reason: Reason) throws {
+    @Test(arguments: APNsReason.all)
+    func `each reason ends a push, sends it again or stops its lane`(reason: APNsReason) throws {
         let status = try #require(reason.status)
         let verdict = verdict(on: .refused(status: status, reason: reason, timestamp: nil, retryAfter: nil))
         if case .settle(let settlement) = verdict, case .postponed(let time, 1, 0) = settlement.change {

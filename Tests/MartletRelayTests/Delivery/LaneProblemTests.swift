@@ -27,7 +27,9 @@ import Testing
         let bench = try await RelayBench(clock: clock.wall, log: lines.logger(.info))
         // Apple allows more than one stream from the first answer on.
         #expect(await bench.push().json["state"] == "delivered")
-        await bench.apple.setFaults([Fault(.hang, with: Fault.Match(devicePrefix: "5d3a6a1c"))])
+        await bench.apple.setFaults([
+            SimulatedAPNs.Fault(.hang, with: SimulatedAPNs.Fault.Match(devicePrefix: "5d3a6a1c"))
+        ])
         let start = clock.now
         _ = await bench.ask("POST", "/v1/pushes", Self.order)
         await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.inFlight == 1 }
@@ -61,7 +63,7 @@ import Testing
     {
         let bench = try await RelayBench(clock: clock.wall, log: lines.logger(.info))
         #expect(await bench.push().json["state"] == "delivered")
-        await bench.apple.setFaults([Fault(.resetConnection)])
+        await bench.apple.setFaults([SimulatedAPNs.Fault(.resetConnection)])
         for number in 0..<60 {
             let order = #"{"to":"5d3a6a\#(number + 100)0","payload":{"aps":{"alert":"Hi"}}}"#
             #expect(await bench.ask("POST", "/v1/pushes", order).status == 202)
@@ -103,7 +105,7 @@ import Testing
     }
 
     @Test func `a lane whose tokens Apple refuses is logged as down once, and not as unable to send`() async throws {
-        let faults = [Fault(.respond(.badDeviceToken))]
+        let faults = [SimulatedAPNs.Fault(.respond(.badDeviceToken))]
         let bench = try await RelayBench(faults: faults, clock: clock.wall, log: lines.logger(.info))
         for number in 0..<120 {
             let order = #"{"to":"5d3a6a\#(number + 100)0","payload":{"aps":{"alert":"Hi"}}}"#

@@ -31,7 +31,9 @@ import Testing
     @Test func `status, metrics, command and page report what happened`() async throws {
         let bench = try await RelayBench(clock: clock.wall) { $0.http = RelayConfiguration.Address(port: 0) }
         for token in ["dead00f1", "dead00f2"] { await bench.apple.unregister(try DeviceToken(hex: token)) }
-        await bench.apple.setFaults([Fault(.resetConnection, with: Fault.Match(devicePrefix: "0bad"), count: 1)])
+        await bench.apple.setFaults([
+            SimulatedAPNs.Fault(.resetConnection, with: SimulatedAPNs.Fault.Match(devicePrefix: "0bad"), count: 1)
+        ])
         let start = clock.now
 
         // 20 pushes are delivered, two are refused, and one is sent twice because Apple did not answer the first time.
@@ -78,7 +80,7 @@ import Testing
         await check(bench, Expected(sent: 27, rate: "0.3", delivered: 24))
 
         // Apple refuses the credentials from second 40 on: what it answered was sent.
-        await apple.setFaults([Fault(.respond(.invalidProviderToken))])
+        await apple.setFaults([SimulatedAPNs.Fault(.respond(.invalidProviderToken))])
         let refused = clock.now
         _ = await bench.push(waiting: false)
         await until(bench.parts.dispatcher) { $0.snapshot.counts.sent[Self.lane] == 28 }

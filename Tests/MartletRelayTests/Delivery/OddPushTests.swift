@@ -37,7 +37,7 @@ import Testing
 
     @Test func `a lane that rests says for how long, and its pushes can be cancelled`() async throws {
         let lines = LogLines()
-        let fault = Fault(.respond(.invalidProviderToken))
+        let fault = SimulatedAPNs.Fault(.respond(.invalidProviderToken))
         let bench = try await RelayBench(faults: [fault], log: lines.logger())
         var ids: [String] = []
         for number in 0..<3 {

@@ -238,7 +238,7 @@ import Testing
     }
 
     @Test func `relays divide the connections to Apple that an app may have`() async throws {
-        let faults = [Fault(.limitStreams(1)), Fault(.delay(.milliseconds(20)))]
+        let faults = [SimulatedAPNs.Fault(.limitStreams(1)), SimulatedAPNs.Fault(.delay(.milliseconds(20)))]
         let place = try await place()
         let first = try await RelayBench(faults: faults, data: place) { $0.apps[0].connections = 2 }
         let second = try await first.another()

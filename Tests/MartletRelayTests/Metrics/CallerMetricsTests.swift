@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `pushes without room and requests that wait are counted for their caller`() async throws {
-        let bench = try await RelayBench(faults: [Fault(.hang)]) { $0.outbox.limit = 1 }
+        let bench = try await RelayBench(faults: [SimulatedAPNs.Fault(.hang)]) { $0.outbox.limit = 1 }
         async let waiting = bench.push()
         await until(bench.parts.intake) { $0.waiters.count == 1 }
         let waits = await lines(bench, "caller_waiting")

@@ -135,7 +135,7 @@ import Testing
             )
             let refused = SendResult.refused(
                 status: 400,
-                reason: Reason(rawValue: "Odd\(index)"),
+                reason: APNsReason(rawValue: "Odd\(index)"),
                 timestamp: nil,
                 retryAfter: nil
             )

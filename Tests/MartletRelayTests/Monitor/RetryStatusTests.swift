@@ -16,11 +16,16 @@ import Testing
     private let clock = TestClock()
     private let lines = LogLines()
 
-    @Test(arguments: [(Reason.tooManyRequests, "429 TooManyRequests"), (.serviceUnavailable, "503 ServiceUnavailable")])
-    func `pushes that wait for another attempt are in status, metrics, log and command`(reason: Reason, text: String)
+    @Test(arguments: [
+        (APNsReason.tooManyRequests, "429 TooManyRequests"), (.serviceUnavailable, "503 ServiceUnavailable"),
+    ])
+    func `pushes that wait for another attempt are in status, metrics, log and command`(
+        reason: APNsReason,
+        text: String
+    )
         async throws
     {
-        let refusal = Fault(.respond(reason), with: Fault.Match(devicePrefix: "0429"))
+        let refusal = SimulatedAPNs.Fault(.respond(reason), with: SimulatedAPNs.Fault.Match(devicePrefix: "0429"))
         let bench = try await RelayBench(faults: [refusal], clock: clock.wall, log: lines.logger(.warning)) {
             $0.http = RelayConfiguration.Address(port: 0)
         }

@@ -77,10 +77,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("com.example.rides", Reason.topicDisallowed), ("com.example.unknown", .topicDisallowed),
+        ("com.example.rides", APNsReason.topicDisallowed), ("com.example.unknown", .topicDisallowed),
         ("", .missingTopic),
     ])
-    func `a caller reaches its own apps`(topic: String, reason: Reason) async throws {
+    func `a caller reaches its own apps`(topic: String, reason: APNsReason) async throws {
         let bench = try await RelayBench()
         var configuration = PushClient.Configuration()
         configuration.checksBeforeSending = false
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func `what Apple does not answer in time is kept, and delivered later`() async throws {
-        let unavailable = Fault(.respond(.serviceUnavailable, retryAfter: 1))
+        let unavailable = SimulatedAPNs.Fault(.respond(.serviceUnavailable, retryAfter: 1))
         let bench = try await RelayBench(faults: [unavailable]) { $0.answerTime = .milliseconds(50) }
         let client = try await bench.client()
         let receipt = try await client.send(opaque(), to: RelayBench.token, topic: "com.example.orders")

@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `an answer says that the push is stored when Apple is slow`() async throws {
-        let bench = try await RelayBench(faults: [Fault(.hang)]) { $0.answerTime = .milliseconds(20) }
+        let bench = try await RelayBench(faults: [SimulatedAPNs.Fault(.hang)]) { $0.answerTime = .milliseconds(20) }
         let client = try await Client(bench)
         for more in [["apns-id": Self.id], ["apns-id": Self.id], ["prefer": "respond-async"]] {
             let answer = try await client.push(Self.device, more)
@@ -71,12 +71,12 @@ import Testing
         await bench.apple.stop()
     }
 
-    @Test(arguments: [(Reason.internalServerError, 500), (.serviceUnavailable, 503), (.tooManyRequests, 429)])
+    @Test(arguments: [(APNsReason.internalServerError, 500), (.serviceUnavailable, 503), (.tooManyRequests, 429)])
     func `a push that expires after an error of Apple's is answered with the error`(
-        reason: Reason,
+        reason: APNsReason,
         status: Int
     ) async throws {
-        let bench = try await RelayBench(faults: [Fault(.respond(reason, retryAfter: 120))])
+        let bench = try await RelayBench(faults: [SimulatedAPNs.Fault(.respond(reason, retryAfter: 120))])
         let client = try await Client(bench)
         for _ in 0..<2 {
             let answer = try await client.push(Self.device, ["apns-expiration": "0", "apns-id": Self.id])

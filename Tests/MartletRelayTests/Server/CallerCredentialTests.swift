@@ -13,10 +13,10 @@ import Testing
 /// Provider tokens and keys as credentials of callers.
 @Suite(.timeLimit(.minutes(1))) struct CallerCredentialTests {
     @Test(arguments: [
-        (Int64.min, Reason.expiredProviderToken), (.max, .invalidProviderToken), (-3_600, nil),
+        (Int64.min, APNsReason.expiredProviderToken), (.max, .invalidProviderToken), (-3_600, nil),
         (-3_601, .expiredProviderToken), (3_600, nil), (3_601, .invalidProviderToken),
     ])
-    func `a provider token of any time is judged by its age`(issuedAt: Int64, reason: Reason?) {
+    func `a provider token of any time is judged by its age`(issuedAt: Int64, reason: APNsReason?) {
         let caller = Callers.Caller(name: "key", apps: [], scopes: [.send], tokenIssuedAt: issuedAt)
         #expect(caller.refusal(at: 0) == reason)
     }

@@ -54,7 +54,7 @@ import Testing
         let body = errors.contains(.payload) ? [] : Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
         let request = APNsRequest(fields, body: body)
         let id = APNsID(randomBits: (1, 2))
-        let reason: Reason? =
+        let reason: APNsReason? =
             switch ingress.verdict(on: request, from: caller, id: id, at: 1_790_000_000_000, hasLane: { _ in true }) {
             case .refused(let reason), .notPermitted(let reason, _): reason
             case .push, .channels: nil

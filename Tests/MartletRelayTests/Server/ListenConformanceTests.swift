@@ -50,7 +50,7 @@ import Testing
         for (method, path, more, status, text) in cases {
             let answer = try await asker.answer(method, path, fields(more), body: Self.payload)
             let found = reason(answer)
-            let expected = Reason(rawValue: text).status ?? status
+            let expected = APNsReason(rawValue: text).status ?? status
             #expect(answer.status == expected && found == text, "\(method) \(path): \(more): \(answer)")
         }
         #expect(await bench.apple.pushCount == 0)

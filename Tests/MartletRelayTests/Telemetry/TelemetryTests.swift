@@ -22,7 +22,7 @@ import Testing
     private func bench(
         _ port: UInt16,
         _ variables: [String: String] = [:],
-        faults: [Fault] = [],
+        faults: [SimulatedAPNs.Fault] = [],
         directory: ScratchDirectory? = nil
     ) async throws -> RelayBench {
         var all = ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:\(port)"]
@@ -90,7 +90,7 @@ import Testing
         let directory = try ScratchDirectory()
         let collector = Collector()
         let listener = try collector.listen()
-        let unavailable = Fault(.respond(.serviceUnavailable, retryAfter: 1))
+        let unavailable = SimulatedAPNs.Fault(.respond(.serviceUnavailable, retryAfter: 1))
         let first = try await bench(listener.port, faults: [unavailable], directory: directory)
         #expect(await first.push(to: "5d3a6a1c", waiting: 0, fields: Self.sampled).status == 202)
         await first.stop()

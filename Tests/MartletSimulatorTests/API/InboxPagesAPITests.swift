@@ -66,7 +66,7 @@ import Testing
 
     @Test func `a GOAWAY is reported with its code and debug data`() async throws {
         let bench = try await InboxBench()
-        await bench.apns.setFaults([Fault(.goAway(code: 2, debugData: "tired"), count: 1)])
+        await bench.apns.setFaults([SimulatedAPNs.Fault(.goAway(code: 2, debugData: "tired"), count: 1)])
         try await bench.push(1)
         let left = try await closed(1, of: bench)
         #expect(left["goaway-sent"] == ["code": "INTERNAL_ERROR", "last-stream": 1, "debug-data": "tired"])
@@ -82,7 +82,7 @@ import Testing
                 inboxPort: 0,
                 isEncrypted: false,
                 streamsBeforeToken: 10,
-                faults: [Fault(.goAway(includesRequest: includesRequest), count: 1)]
+                faults: [SimulatedAPNs.Fault(.goAway(includesRequest: includesRequest), count: 1)]
             )
         )
         let raw = try RawClient(port: await apns.port)

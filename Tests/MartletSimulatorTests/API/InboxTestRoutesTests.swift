@@ -105,7 +105,7 @@ import Testing
             configuration: .init(additionalAuthorities: bench.apns.authorityPEM, retry: .none)
         )
         let token = try DeviceToken(hex: "5d3a")
-        func reason() async -> Reason? {
+        func reason() async -> APNsReason? {
             do throws(APNsError) {
                 try await client.send(.alert("Hi"), to: token, topic: "com.example.app")
                 return nil

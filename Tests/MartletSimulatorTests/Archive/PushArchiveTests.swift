@@ -95,7 +95,7 @@ import Testing
         let scratch = try ScratchDirectory()
         let file = scratch.path + "/pushes.sqlite"
         let (apns, client) = try await start(file)
-        await apns.setFaults([Fault(.respond(.badRequestParams), count: 1)])
+        await apns.setFaults([SimulatedAPNs.Fault(.respond(.badRequestParams), count: 1)])
         _ = try? await client.channels(of: "com.example.app").create(storing: .nothing)
         #expect(try await client.channels(of: "com.example.app").list().count == 1)
         await client.close()

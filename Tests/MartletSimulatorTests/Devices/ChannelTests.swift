@@ -82,7 +82,7 @@ import Testing
                 on: channel,
                 of: app,
                 priority: .immediate,
-                expiration: Expiration(secondsSince1970: 1_900_000_000)
+                expiration: PushNotification.Expiration(secondsSince1970: 1_900_000_000)
             )
         }
         try await bench.client.broadcast(.end(dismissal: .immediately), on: channel, of: app)
@@ -119,8 +119,13 @@ import Testing
         for checks in [true, false] {
             let bench = try await Bench(checksBeforeSending: checks)
             let channel = try await bench.client.channels(of: app).create()
-            func reason(channel: ChannelID, app: Topic, payload: Int = 1, expiration: Expiration = .attemptOnce) async
-                -> Reason?
+            func reason(
+                channel: ChannelID,
+                app: Topic,
+                payload: Int = 1,
+                expiration: PushNotification.Expiration = .attemptOnce
+            ) async
+                -> APNsReason?
             {
                 do {
                     let text = String(repeating: "x", count: payload)
@@ -138,7 +143,7 @@ import Testing
             #expect(await reason(channel: channel, app: app, payload: 4_900) == nil)
             #expect(await reason(channel: "bm9uZQ==", app: app) == .channelNotRegistered)
             // Only APNs knows what the channel stores.
-            let later = Expiration(secondsSince1970: 1_900_000_000)
+            let later = PushNotification.Expiration(secondsSince1970: 1_900_000_000)
             #expect(await reason(channel: channel, app: app, expiration: later) == .badExpirationDate)
             await bench.stop()
         }

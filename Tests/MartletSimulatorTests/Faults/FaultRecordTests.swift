@@ -11,19 +11,31 @@ import Testing
     // MARK: Records
 
     @Test(arguments: [
-        ([Fault(.hang)], "5d3a6a1c", "fault hang withheld the answer, 200", "cannot know"),
-        ([Fault(.close)], "5d3a6a1c", "fault close ended the connection", "cannot know"),
-        ([Fault(.resetConnection)], "5d3a6a1c", "fault reset-connection ended the connection", "cannot know"),
-        ([Fault(.resetStream(code: 2))], "5d3a6a1c", "fault reset-stream reset the stream (INTERNAL_ERROR)", "cannot"),
-        ([Fault(.resetStream(code: 7))], "5d3a6a1c", "fault reset-stream reset the stream (REFUSED", "can send it"),
-        ([Fault(.goAway(includesRequest: false))], "5d3a6a1c", "fault goaway left the stream", "can send it again"),
+        ([SimulatedAPNs.Fault(.hang)], "5d3a6a1c", "fault hang withheld the answer, 200", "cannot know"),
+        ([SimulatedAPNs.Fault(.close)], "5d3a6a1c", "fault close ended the connection", "cannot know"),
+        (
+            [SimulatedAPNs.Fault(.resetConnection)], "5d3a6a1c", "fault reset-connection ended the connection",
+            "cannot know"
+        ),
+        (
+            [SimulatedAPNs.Fault(.resetStream(code: 2))], "5d3a6a1c",
+            "fault reset-stream reset the stream (INTERNAL_ERROR)", "cannot"
+        ),
+        (
+            [SimulatedAPNs.Fault(.resetStream(code: 7))], "5d3a6a1c", "fault reset-stream reset the stream (REFUSED",
+            "can send it"
+        ),
+        (
+            [SimulatedAPNs.Fault(.goAway(includesRequest: false))], "5d3a6a1c", "fault goaway left the stream",
+            "can send it again"
+        ),
         ([], "5d3a00deaf", "suffix 00deaf withheld", "cannot know"),
         ([], "5d3a00E5E7", "suffix 00e5e7 reset the stream", "cannot know"),
         ([], "5d3a00c105", "suffix 00c105 ended the connection", "cannot know"),
         ([], "5d3a00fa11", "suffix 00fa11 ended the connection", "cannot know"),
     ])
     func `a push that loses its answer to a fault has a finding that names the fault`(
-        faults: [Fault],
+        faults: [SimulatedAPNs.Fault],
         device: String,
         cause: String,
         consequence: String
@@ -42,8 +54,8 @@ import Testing
 
     @Test func `a push without an answer has no reason of a fault`() async throws {
         let bench = try await RawBench([
-            Fault(.respond(.tooManyRequests)), Fault(.delay(.seconds(60)), count: 1),
-            Fault(.resetConnection, count: 1, after: 1),
+            SimulatedAPNs.Fault(.respond(.tooManyRequests)), SimulatedAPNs.Fault(.delay(.seconds(60)), count: 1),
+            SimulatedAPNs.Fault(.resetConnection, count: 1, after: 1),
         ])
         bench.raw.send(bench.push(1) + bench.push(3))
         _ = await bench.raw.bytes()
@@ -56,12 +68,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ([Fault(.respond(.tooManyRequests))], "5d3a6a1c", "respond", "the simulator's fault respond"),
-        ([Fault(.throttle(perDevice: 0))], "5d3a6a1c", "throttle", "the simulator's fault throttle"),
+        ([SimulatedAPNs.Fault(.respond(.tooManyRequests))], "5d3a6a1c", "respond", "the simulator's fault respond"),
+        ([SimulatedAPNs.Fault(.throttle(perDevice: 0))], "5d3a6a1c", "throttle", "the simulator's fault throttle"),
         ([], "5d3a00dead", "00dead", "the device token suffix 00dead"),
     ])
     func `an answer of a fault names the fault`(
-        faults: [Fault],
+        faults: [SimulatedAPNs.Fault],
         device: String,
         name: String,
         description: String
@@ -79,8 +91,9 @@ import Testing
 
     @Test func `only pushes that a fault affects name it`() async throws {
         let bench = try await RawBench([
-            Fault(.limitStreams(5), after: 1), Fault(.limitWindow(1_000)), Fault(.refuseConnections(1)),
-            Fault(.delay(.milliseconds(1)), count: 1),
+            SimulatedAPNs.Fault(.limitStreams(5), after: 1), SimulatedAPNs.Fault(.limitWindow(1_000)),
+            SimulatedAPNs.Fault(.refuseConnections(1)),
+            SimulatedAPNs.Fault(.delay(.milliseconds(1)), count: 1),
         ])
         bench.raw.send(bench.push(1) + bench.push(3))
         await bench.wait { $0.answers[200] == 2 }
@@ -117,7 +130,7 @@ import Testing
     }
 
     @Test func `with one-stream a connection has one stream from its first SETTINGS frame on`() async throws {
-        let preset = try #require(Fault.presets.first { $0.name == "one-stream" })
+        let preset = try #require(SimulatedAPNs.Fault.presets.first { $0.name == "one-stream" })
         let bench = try await RawBench(preset.faults)
         let frames = await Self.frames(of: bench, devices: ["5d3a6a1c", "5d3a000400", "5d3a6a1c"])
         #expect(Self.streamLimits(in: frames) == [1])
@@ -127,10 +140,10 @@ import Testing
     }
 
     @Test func `a limit of streams with conditions holds from its request on, until the faults change`() async throws {
-        let bench = try await RawBench([Fault(.limitStreams(3), count: 1)])
+        let bench = try await RawBench([SimulatedAPNs.Fault(.limitStreams(3), count: 1)])
         let frames = await Self.frames(of: bench, devices: ["5d3a6a1c", "5d3a000400", "5d3a6a1c"])
         #expect(Self.streamLimits(in: frames) == [100, 3])
-        await bench.apns.setFaults([Fault(.limitStreams(2))])
+        await bench.apns.setFaults([SimulatedAPNs.Fault(.limitStreams(2))])
         await bench.apns.setFaults([])
         bench.raw.send(RawHTTP2.frame(.ping, [1, 2, 3, 4, 5, 6, 7, 8]))
         #expect(Self.streamLimits(in: await bench.frames(until: .ping)) == [2, 1_000])
@@ -150,19 +163,22 @@ import Testing
     }
 
     @Test(arguments: [
-        [Fault(.respond(.topicDisallowed)), Fault(.goAway())],
-        [Fault(.respond(.topicDisallowed)), Fault(.drain())],
-        [Fault(.respond(.topicDisallowed)), Fault(.limitErrors(1))],
-        [Fault(.respond(.topicDisallowed)), Fault(.delay(.milliseconds(5))), Fault(.goAway())],
+        [SimulatedAPNs.Fault(.respond(.topicDisallowed)), SimulatedAPNs.Fault(.goAway())],
+        [SimulatedAPNs.Fault(.respond(.topicDisallowed)), SimulatedAPNs.Fault(.drain())],
+        [SimulatedAPNs.Fault(.respond(.topicDisallowed)), SimulatedAPNs.Fault(.limitErrors(1))],
+        [
+            SimulatedAPNs.Fault(.respond(.topicDisallowed)), SimulatedAPNs.Fault(.delay(.milliseconds(5))),
+            SimulatedAPNs.Fault(.goAway()),
+        ],
     ])
-    func `GOAWAY follows the answer to the request that caused it`(faults: [Fault]) async throws {
+    func `GOAWAY follows the answer to the request that caused it`(faults: [SimulatedAPNs.Fault]) async throws {
         let bench = try await RawBench(faults)
         bench.raw.send(bench.push(1))
         let frames = await bench.frames(until: .goAway)
         let goAway = try #require(frames.firstIndex { $0.kind == .goAway })
         let body = try #require(frames.firstIndex { $0.kind == .data })
         #expect(body < goAway && frames[body].flags & RawHTTP2.endsStream != 0)
-        let isCounted = faults.contains(Fault(.limitErrors(1)))
+        let isCounted = faults.contains(SimulatedAPNs.Fault(.limitErrors(1)))
         let debugData = String(decoding: frames[goAway].payload.dropFirst(8), as: UTF8.self)
         #expect(debugData == (isCounted ? #"{"reason":"TopicDisallowed"}"# : ""))
         #expect(await bench.apns.pushes.map(\.status) == [400])

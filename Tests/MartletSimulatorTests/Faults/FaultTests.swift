@@ -17,7 +17,7 @@ import Testing
 
     /// A simulator for which this goes wrong, and a client that has sent one push before.
     private func bench(
-        _ faults: [Fault],
+        _ faults: [SimulatedAPNs.Fault],
         isEncrypted: Bool = false,
         _ configuration: PushClient.Configuration = .init()
     ) async throws -> (SimulatedAPNs, PushClient) {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `an answer of any kind is given, and marked in the list`() async throws {
-        let (apns, client) = try await bench([Fault(.respond(.topicDisallowed), count: 1)])
+        let (apns, client) = try await bench([SimulatedAPNs.Fault(.respond(.topicDisallowed), count: 1)])
         #expect(await failure(client)?.reason == .topicDisallowed)
         #expect(await failure(client) == nil)
         #expect(await apns.pushes.map(\.wasFaulted) == [false, true, false])
@@ -56,7 +56,9 @@ import Testing
     }
 
     @Test func `temporary errors are retried after the requested time`() async throws {
-        let (apns, client) = try await bench([Fault(.respond(.serviceUnavailable, retryAfter: 0), count: 2)])
+        let (apns, client) = try await bench([
+            SimulatedAPNs.Fault(.respond(.serviceUnavailable, retryAfter: 0), count: 2)
+        ])
         let receipt = try await client.send(.alert("Hello"), to: token, topic: topic)
         #expect(receipt.attempts == 3)
         #expect(await apns.pushes.map(\.status) == [200, 503, 503, 200])
@@ -66,7 +68,8 @@ import Testing
 
     @Test func `a refused stream is sent again, and the outcome of a broken one is unknown`() async throws {
         let (apns, client) = try await bench([
-            Fault(.resetStream(code: 7), count: 1), Fault(.resetStream(code: 2), count: 1, after: 2),
+            SimulatedAPNs.Fault(.resetStream(code: 7), count: 1),
+            SimulatedAPNs.Fault(.resetStream(code: 2), count: 1, after: 2),
         ])
         #expect(try await client.send(.alert("Hello"), to: token, topic: topic).attempts == 2)
         let error = try #require(await failure(client))
@@ -76,11 +79,11 @@ import Testing
         await apns.stop()
     }
 
-    @Test(arguments: [Fault.Action.close, .resetConnection])
-    func `a push fails with its connection, and the next uses another one`(action: Fault.Action)
+    @Test(arguments: [SimulatedAPNs.Fault.Action.close, .resetConnection])
+    func `a push fails with its connection, and the next uses another one`(action: SimulatedAPNs.Fault.Action)
         async throws
     {
-        let (apns, client) = try await bench([Fault(action, count: 1)], isEncrypted: true)
+        let (apns, client) = try await bench([SimulatedAPNs.Fault(action, count: 1)], isEncrypted: true)
         let error = try #require(await failure(client))
         #expect(error.outcome == .unknown)
         #expect(await failure(client) == nil)
@@ -91,7 +94,7 @@ import Testing
 
     @Test(arguments: [("", 0), (#"{"reason":"Shutdown"}"#, 0), ("no JSON at all", 2)] as [(String, UInt32)])
     func `open requests are answered after a GOAWAY`(debugData: String, code: UInt32) async throws {
-        let (apns, client) = try await bench([Fault(.goAway(code: code, debugData: debugData), count: 1)])
+        let (apns, client) = try await bench([SimulatedAPNs.Fault(.goAway(code: code, debugData: debugData), count: 1)])
         #expect(await failure(client) == nil)
         #expect(await failure(client) == nil)
         #expect(await apns.pushes.map(\.connection) == [1, 1, 2])
@@ -100,7 +103,9 @@ import Testing
     }
 
     @Test func `open requests are answered during a graceful shutdown`() async throws {
-        let (apns, client) = try await bench([Fault(.drain(debugData: #"{"reason":"Shutdown"}"#), count: 1)])
+        let (apns, client) = try await bench([
+            SimulatedAPNs.Fault(.drain(debugData: #"{"reason":"Shutdown"}"#), count: 1)
+        ])
         for _ in 0..<3 { #expect(await failure(client) == nil) }
         // A push may go out before the client has read the first GOAWAY, which allows it.
         let connections = await apns.pushes.map(\.connection)
@@ -110,7 +115,7 @@ import Testing
     }
 
     @Test func `requests that a GOAWAY excludes are sent again`() async throws {
-        let (apns, client) = try await bench([Fault(.goAway(includesRequest: false), count: 1)])
+        let (apns, client) = try await bench([SimulatedAPNs.Fault(.goAway(includesRequest: false), count: 1)])
         let receipt = try await client.send(.alert("Hello"), to: token, topic: topic)
         #expect(receipt.attempts == 2)
         #expect(await apns.pushes.map(\.connection) == [1, 1, 2])
@@ -119,7 +124,7 @@ import Testing
     }
 
     @Test func `no answer is waited for until the deadline and no longer`() async throws {
-        let (apns, client) = try await bench([Fault(.hang, count: 1)])
+        let (apns, client) = try await bench([SimulatedAPNs.Fault(.hang, count: 1)])
         let error = try #require(await failure(client, SendOptions(timeout: .milliseconds(200))))
         #expect(error.code == .timedOut && error.outcome == .unknown)
         #expect(await failure(client) == nil)
@@ -128,7 +133,7 @@ import Testing
     }
 
     @Test func `a late answer is the push's own`() async throws {
-        let (apns, client) = try await bench([Fault(.delay(.milliseconds(50)), count: 1)])
+        let (apns, client) = try await bench([SimulatedAPNs.Fault(.delay(.milliseconds(50)), count: 1)])
         async let late = client.send(.alert("late"), to: token, topic: topic)
         async let quick = client.send(.alert("quick"), to: token, topic: topic)
         let first = try await late
@@ -142,7 +147,7 @@ import Testing
 
     @Test func `clients that are dropped before the handshake come back`() async throws {
         let (apns, client) = try await bench(
-            [Fault(.refuseConnections(2), count: 1), Fault(.goAway(), count: 1)],
+            [SimulatedAPNs.Fault(.refuseConnections(2), count: 1), SimulatedAPNs.Fault(.goAway(), count: 1)],
             isEncrypted: true
         )
         #expect(await failure(client) == nil)
@@ -153,7 +158,9 @@ import Testing
     }
 
     @Test func `a lower limit of the server is observed`() async throws {
-        let (apns, client) = try await bench([Fault(.limitStreams(1), count: 1), Fault(.limitWindow(16), count: 1)])
+        let (apns, client) = try await bench([
+            SimulatedAPNs.Fault(.limitStreams(1), count: 1), SimulatedAPNs.Fault(.limitWindow(16), count: 1),
+        ])
         try await withThrowingTaskGroup { group in
             for _ in 0..<50 { group.addTask { try await client.send(.alert("Hello"), to: token, topic: topic) } }
             try await group.waitForAll()
@@ -166,7 +173,7 @@ import Testing
 
     @Test func `too many for one device are tried again`() async throws {
         let (apns, client) = try await bench(
-            [Fault(.throttle(perDevice: 2))],
+            [SimulatedAPNs.Fault(.throttle(perDevice: 2))],
             PushClient.Configuration(retry: .none)
         )
         var refused = 0
@@ -177,7 +184,7 @@ import Testing
     }
 
     @Test func `a skewed clock and a bad key have different errors`() async throws {
-        let (apns, client) = try await bench([Fault(.skewClock(.seconds(7_200)), count: 1)])
+        let (apns, client) = try await bench([SimulatedAPNs.Fault(.skewClock(.seconds(7_200)), count: 1)])
         let error = try #require(await failure(client))
         #expect(error.reason == .expiredProviderToken)
         #expect(error.description.contains("clock"), "\(error)")
@@ -186,7 +193,7 @@ import Testing
     }
 
     @Test func `a client that renews an expired provider token goes on`() async throws {
-        let preset = try #require(Fault.presets.first { $0.name == "token-expired" })
+        let preset = try #require(SimulatedAPNs.Fault.presets.first { $0.name == "token-expired" })
         let (apns, client) = try await bench(preset.faults, isEncrypted: true)
         for _ in 0..<3 { #expect(await failure(client) == nil) }
         #expect(
@@ -210,7 +217,9 @@ import Testing
         await apns.stop()
     }
 
-    @Test(arguments: Fault.presets) func `every push settles on a bad day that has a name`(_ preset: Fault.Preset)
+    @Test(arguments: SimulatedAPNs.Fault.presets) func `every push settles on a bad day that has a name`(
+        _ preset: SimulatedAPNs.Fault.Preset
+    )
         async throws
     {
         let (apns, client) = try await bench(
@@ -226,7 +235,7 @@ import Testing
     }
 
     @Test func `requests that a GOAWAY excludes are not processed`() async throws {
-        let fault = Fault(.goAway(includesRequest: false), count: 1)
+        let fault = SimulatedAPNs.Fault(.goAway(includesRequest: false), count: 1)
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(isEncrypted: false, streamsBeforeToken: 10, faults: [fault])
         )

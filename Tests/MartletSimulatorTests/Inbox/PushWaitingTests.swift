@@ -19,7 +19,7 @@ import Testing
         let (apns, client, token) = try await bench()
         async let result = apns.wait(for: PushQuery("title:ready"), count: 2)
         for title in ["one", "ready 1", "ready 2"] {
-            try await client.send(.alert(Alert(title: title)), to: token, topic: topic)
+            try await client.send(.alert(PushNotification.Alert(title: title)), to: token, topic: topic)
         }
         guard case .found(let pushes) = try await result else {
             Issue.record("the wait ended without them")
@@ -35,7 +35,7 @@ import Testing
         try await client.send(.alert("Hi"), to: token, topic: topic)
         let cursor = await apns.pushCount
         let early = try await apns.wait(for: PushQuery("Hi"), after: cursor, timeout: .zero)
-        #expect(early == .timedOut(WaitResult.Shortfall(found: [], nearMisses: [], lastNumber: 1)))
+        #expect(early == .timedOut(SimulatedAPNs.WaitResult.Shortfall(found: [], nearMisses: [], lastNumber: 1)))
         try await client.send(.alert("Hi again"), to: token, topic: topic)
         guard case .found(let pushes) = try await apns.wait(for: PushQuery("Hi"), after: cursor) else {
             Issue.record("the wait ended without it")
@@ -48,8 +48,8 @@ import Testing
 
     @Test func `a wait that times out has the near misses, closest first`() async throws {
         let (apns, client, token) = try await bench()
-        try await client.send(.alert(Alert(title: "late")), to: token, topic: topic)
-        try await client.send(.alert(Alert(title: "ready")), to: token, topic: topic)
+        try await client.send(.alert(PushNotification.Alert(title: "late")), to: token, topic: topic)
+        try await client.send(.alert(PushNotification.Alert(title: "ready")), to: token, topic: topic)
         let result = try await apns.wait(for: PushQuery("title:ready priority:5 type:alert"), timeout: .milliseconds(1))
         guard case .timedOut(let shortfall) = result else {
             Issue.record("found what did not come")
@@ -89,7 +89,9 @@ import Testing
         async let result = apns.wait(for: PushQuery("never"), timeout: .seconds(50))
         await Task.yield()
         await apns.stop()
-        #expect(try await result == .timedOut(WaitResult.Shortfall(found: [], nearMisses: [], lastNumber: 0)))
+        #expect(
+            try await result == .timedOut(SimulatedAPNs.WaitResult.Shortfall(found: [], nearMisses: [], lastNumber: 0))
+        )
         await client.close()
     }
 

@@ -54,7 +54,7 @@ import Testing
     @Test func `a certificate sends to its topics in its environments`() async throws {
         #expect(try await failure(.development) == nil)
         #expect(try await failure(.production, environments: [2]) == nil)
-        #expect(try await failure(.development, .voip(CustomData(["call": 1]))) == nil)
+        #expect(try await failure(.development, .voip(PushNotification.CustomData(["call": 1]))) == nil)
     }
 
     @Test func `other topics and environments are refused`() async throws {
@@ -97,7 +97,7 @@ import Testing
         }
         try await client.send(.alert("Hi"), to: token, topic: "com.example.app")
         // One after the other they would take three seconds.
-        await apns.setFaults([Fault(.delay(.milliseconds(300)))])
+        await apns.setFaults([SimulatedAPNs.Fault(.delay(.milliseconds(300)))])
         try await withThrowingTaskGroup { group in
             for _ in 0..<10 {
                 group.addTask { try await client.send(.alert("Hi"), to: token, topic: "com.example.app") }
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func `with token-expired a client with a certificate is not refused`() async throws {
-        let preset = try #require(Fault.presets.first { $0.name == "token-expired" })
+        let preset = try #require(SimulatedAPNs.Fault.presets.first { $0.name == "token-expired" })
         let configuration = SimulatedAPNs.Configuration(faults: preset.faults)
         let (apns, client) = try await bench(with: ProviderCertificateFiles().pem, configuration)
         try await client.send(.alert("Hi"), to: token, topic: "com.example.app")
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test func `with one-stream a client with a certificate has one stream, too`() async throws {
-        let preset = try #require(Fault.presets.first { $0.name == "one-stream" })
+        let preset = try #require(SimulatedAPNs.Fault.presets.first { $0.name == "one-stream" })
         let configuration = SimulatedAPNs.Configuration(inboxPort: 0, faults: preset.faults)
         let (apns, client) = try await bench(with: ProviderCertificateFiles().pem, configuration)
         try await withThrowingTaskGroup { group in

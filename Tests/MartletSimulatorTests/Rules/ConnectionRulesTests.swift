@@ -22,7 +22,9 @@ import Testing
             bench.judge = Judge(environment: .development, relaxedRules: relaxedRules)
         }
 
-        mutating func register(_ name: String, team: String = "TEAM000001", _ scope: KeyScope = .team()) throws {
+        mutating func register(_ name: String, team: String = "TEAM000001", _ scope: SimulatedAPNs.KeyScope = .team())
+            throws
+        {
             let key = try SigningKey.ephemeral(keyID: name, teamID: team)
             keys[name] = key
             try bench.judge.tokens.register(
@@ -36,7 +38,8 @@ import Testing
         mutating func wait(_ seconds: Int64) { bench.now += seconds }
 
         /// Sends with a token that was issued this long after the beginning; nil when it was accepted.
-        mutating func send(_ name: String, issuedAfter seconds: Int64 = 0, topic: String = "com.example.app") -> Reason?
+        mutating func send(_ name: String, issuedAfter seconds: Int64 = 0, topic: String = "com.example.app")
+            -> APNsReason?
         {
             let authorization =
                 tokens["\(name) \(seconds)"] ?? ConformanceTests.Bench.authorization(age: -seconds, of: keys[name])
@@ -49,7 +52,7 @@ import Testing
 
     @Test(arguments: [(1_199, false), (1_200, true), (1_201, true)] as [(Int64, Bool)])
     func `a token is replaced after twenty minutes at the earliest`(seconds: Int64, isLate: Bool) throws {
-        let reason: Reason? = isLate ? nil : .tooManyProviderTokenUpdates
+        let reason: APNsReason? = isLate ? nil : .tooManyProviderTokenUpdates
         var bench = try Bench()
         try bench.register("A")
         #expect(bench.send("A") == nil)
@@ -128,7 +131,7 @@ import Testing
         let production = try SigningKey.ephemeral(keyID: "KEY0000004", teamID: "TEAM000001")
         let other = try SigningKey.ephemeral(keyID: "KEY0000005", teamID: "TEAM000001")
         for (key, scope) in [
-            (production, KeyScope.team(.production)), (other, .topics(["com.example.app"], .development)),
+            (production, SimulatedAPNs.KeyScope.team(.production)), (other, .topics(["com.example.app"], .development)),
         ] {
             let pem = try key.publicKeyPEM()
             try bench.judge.tokens.register(publicKeyPEM: pem, keyID: key.keyID, teamID: key.teamID, scope: scope)
@@ -151,10 +154,13 @@ import Testing
         #expect(bench.send("T", topic: "com.example.application") == .topicDisallowed)
         #expect(bench.send("T", topic: "com.example.app.extension") == .topicDisallowed)
         for type in PushType.all {
-            #expect(KeyScope.topics(["a"], .development).covers(topic: "a" + type.topicSuffix), "\(type.rawValue)")
+            #expect(
+                SimulatedAPNs.KeyScope.topics(["a"], .development).covers(topic: "a" + type.topicSuffix),
+                "\(type.rawValue)"
+            )
         }
-        #expect(KeyScope.topics(["a"], .development).covers(topic: "a.push-type.accessory"))
-        #expect(!KeyScope.topics(["a"], .development).covers(topic: "a.other"))
+        #expect(SimulatedAPNs.KeyScope.topics(["a"], .development).covers(topic: "a.push-type.accessory"))
+        #expect(!SimulatedAPNs.KeyScope.topics(["a"], .development).covers(topic: "a.other"))
     }
 
     @Test func `keys of a team and keys for topics do not mix on a connection, related ones do`() throws {
@@ -196,10 +202,10 @@ import Testing
         #expect(bench.send("T") == .tooManyProviderTokenUpdates, "the old one")
     }
 
-    @Test(arguments: [(1_199, .tooManyProviderTokenUpdates), (1_200, nil), (3_000, nil)] as [(Int64, Reason?)])
+    @Test(arguments: [(1_199, .tooManyProviderTokenUpdates), (1_200, nil), (3_000, nil)] as [(Int64, APNsReason?)])
     func `a token issued twenty minutes after the other may follow it on a young connection`(
         seconds: Int64,
-        reason: Reason?
+        reason: APNsReason?
     ) throws {
         var bench = try Bench()
         try bench.register("A")

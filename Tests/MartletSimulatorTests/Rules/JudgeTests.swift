@@ -183,7 +183,9 @@ import Testing
         let stranger = try SigningKey.ephemeral(keyID: "ZZZ999ZZZZ", teamID: "DEF123GHIJ")
         try await apns.register(key)
         let token = try DeviceToken(hex: "5d3a6a1c")
-        for (key, reason) in [(key, nil), (impostor, Reason.invalidProviderToken), (stranger, .invalidProviderToken)] {
+        for (key, reason) in [
+            (key, nil), (impostor, APNsReason.invalidProviderToken), (stranger, .invalidProviderToken),
+        ] {
             let client = try PushClient(
                 await apns.endpoint,
                 authentication: .token(key),

@@ -37,7 +37,7 @@ import Testing
 
     private static func expectations() throws -> [Expectation] {
         let app = "com.example.app"
-        let data = try CustomData(json: Array(#"{"n":1}"#.utf8))
+        let data = try PushNotification.CustomData(json: Array(#"{"n":1}"#.utf8))
         let state = ["minutesLeft": 5]
         return [
             Expectation(.alert("Hi"), "alert", app, priority: "10", #"{"aps":{"alert":{"body":"Hi"}}}"#),

@@ -191,7 +191,7 @@ import Testing
             teamID: key.teamID,
             scope: .topics(["com.example.other"], .development)
         )
-        func finding(_ authorization: String) -> Lint.Finding? {
+        func finding(_ authorization: String) -> PushLint.Finding? {
             bench.verdict(on: ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization]))
                 .finding
         }
@@ -229,6 +229,6 @@ import Testing
     @Test func `a refusal that no rule explains has the meaning of its reason`() {
         let finding = RefusalRules.other(.badExpirationDate)
         #expect(finding.rule == "push-refused" && finding.message.contains("expiration"))
-        #expect(RefusalRules.other(Reason(rawValue: "New")).message.hasPrefix("New"))
+        #expect(RefusalRules.other(APNsReason(rawValue: "New")).message.hasPrefix("New"))
     }
 }

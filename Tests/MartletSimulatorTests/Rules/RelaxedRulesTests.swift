@@ -9,7 +9,7 @@ import Testing
 
 /// Relaxed rules, which apply by default.
 @Suite struct RelaxedRulesTests {
-    private func reasons(_ fields: [String: String?], _ relaxedRules: RelaxedRules) throws -> [Reason?] {
+    private func reasons(_ fields: [String: String?], _ relaxedRules: RelaxedRules) throws -> [APNsReason?] {
         let test = ConformanceTests.Case(testDescription: "", fields: fields)
         return try [[], relaxedRules, .all].map { relaxedRules in
             var bench = try ConformanceTests.Bench(relaxedRules)

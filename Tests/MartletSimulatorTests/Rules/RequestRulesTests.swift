@@ -256,7 +256,10 @@ import Testing
 
     @Test func `a push over the wire is judged by the skewed clock`() async throws {
         let apns = try await SimulatedAPNs.start(
-            SimulatedAPNs.Configuration(isEncrypted: false, faults: [Fault(.skewClock(.seconds(7_200)), count: 1)])
+            SimulatedAPNs.Configuration(
+                isEncrypted: false,
+                faults: [SimulatedAPNs.Fault(.skewClock(.seconds(7_200)), count: 1)]
+            )
         )
         let client = try PushClient(
             await apns.endpoint,

@@ -166,6 +166,6 @@ import Testing
         let names = [TrafficRules.all, ProviderTokenRules.all, ActivityRules.all, RefusalRules.all]
             .joined().map(\.id)
         #expect(Set(names).count == names.count)
-        #expect(Set(names).isDisjoint(with: Lint.rules.map(\.id)))
+        #expect(Set(names).isDisjoint(with: PushLint.rules.map(\.id)))
     }
 }

@@ -10,7 +10,7 @@ import Testing
 /// Records of answers that clients received, or could not receive.
 @Suite(.timeLimit(.minutes(1))) struct AnswerRecordTests {
     @Test func `answers that a reset discards are not recorded as sent`() async throws {
-        let bench = try await RawBench([Fault(.resetConnection, count: 1, after: 2)])
+        let bench = try await RawBench([SimulatedAPNs.Fault(.resetConnection, count: 1, after: 2)])
         // In one piece, so that the third request is read before the first answers are written.
         bench.raw.send(bench.push(1) + bench.push(3) + bench.push(5))
         #expect(await !bench.frames(until: .goAway).contains { $0.kind == .headers })
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func `answers that are written before the connection closes are recorded as sent`() async throws {
-        let bench = try await RawBench([Fault(.close, count: 1, after: 2)])
+        let bench = try await RawBench([SimulatedAPNs.Fault(.close, count: 1, after: 2)])
         bench.raw.send(bench.push(1) + bench.push(3) + bench.push(5))
         #expect(RawHTTP2.frames(in: await bench.raw.bytes()).count { $0.kind == .headers } == 2)
         #expect(await bench.apns.pushes.map(\.status) == [200, 200, 0])
@@ -41,7 +41,8 @@ import Testing
 
     @Test func `a late answer that a reset discards is not recorded as sent`() async throws {
         let bench = try await RawBench([
-            Fault(.delay(.seconds(60)), count: 1), Fault(.resetConnection, count: 1, after: 1),
+            SimulatedAPNs.Fault(.delay(.seconds(60)), count: 1),
+            SimulatedAPNs.Fault(.resetConnection, count: 1, after: 1),
         ])
         bench.raw.send(bench.push(1) + bench.push(3))
         _ = await bench.raw.bytes()
@@ -50,7 +51,9 @@ import Testing
     }
 
     @Test func `a client that does not wait for its answer has none`() async throws {
-        let bench = try await RawBench([Fault(.delay(.seconds(60)), with: Fault.Match(devicePrefix: "aaaa"))])
+        let bench = try await RawBench([
+            SimulatedAPNs.Fault(.delay(.seconds(60)), with: SimulatedAPNs.Fault.Match(devicePrefix: "aaaa"))
+        ])
         bench.raw.send(bench.headers(1, device: "aaaa0001") + bench.body(1) + bench.push(3))
         await bench.wait { $0.answers[200] == 1 }
         #expect(await bench.apns.pushes.map(\.status) == [200, 200])

@@ -115,7 +115,7 @@ import Testing
             privateKeyPEM: files.scratch.read("key.pem")
         )
         let apns = try await SimulatedAPNs.start(
-            SimulatedAPNs.Configuration(relaxedRules: .fullSpeedAfterRefusals, faults: [Fault(.hang)])
+            SimulatedAPNs.Configuration(relaxedRules: .fullSpeedAfterRefusals, faults: [SimulatedAPNs.Fault(.hang)])
         )
         let client = try await PushClient(
             apns.endpoint,

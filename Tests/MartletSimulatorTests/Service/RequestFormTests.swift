@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `a graceful shutdown announces its GOAWAY and answers open requests`() async throws {
-        let bench = try await RawBench([Fault(.drain(debugData: "bye"), count: 1)])
+        let bench = try await RawBench([SimulatedAPNs.Fault(.drain(debugData: "bye"), count: 1)])
         bench.raw.send(bench.push(1))
         let announced = await bench.frames(until: .ping)
         #expect(announced.filter { $0.kind == .goAway }.map(\.lastStream) == [0x7FFF_FFFF])
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `too many errors end a connection, bad device tokens sooner`() async throws {
-        let preset = try #require(Fault.presets.first { $0.name == "too-many-errors" })
+        let preset = try #require(SimulatedAPNs.Fault.presets.first { $0.name == "too-many-errors" })
         for (device, count) in [("5d3a000400", 5), ("5d3a000413", 10), ("5d3a000410", nil)] as [(String, Int?)] {
             let bench = try await RawBench(preset.faults)
             for stream in stride(from: UInt32(1), to: 25, by: 2) {
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `one GOAWAY follows too many errors, and none an accepted push`() async throws {
-        let bench = try await RawBench([Fault(.limitErrors(2))])
+        let bench = try await RawBench([SimulatedAPNs.Fault(.limitErrors(2))])
         let devices = ["5d3a000413", "5d3a000403", "5d3a000410", "5d3a6a1c", "5d3a000413"]
         let pushes = devices.enumerated().map { index, device in
             bench.headers(UInt32(2 * index + 1), device: device) + bench.body(UInt32(2 * index + 1))
@@ -117,7 +117,7 @@ import Testing
         #expect(Judge.Verdict.refused(.badTopic).errorWeight == 1)
         #expect(Judge.Verdict.refused(.unregistered).errorWeight == 0)
         #expect(Judge.Verdict.accepted.errorWeight == 0)
-        var plan = FaultPlan([Fault(.limitErrors(3), count: 1)], seed: 1)
+        var plan = FaultPlan([SimulatedAPNs.Fault(.limitErrors(3), count: 1)], seed: 1)
         let headers = PushHeaders(pushType: "alert", topic: "com.example.app")
         #expect(plan.injections(on: "5d3a", headers, at: 0).isEmpty)
         #expect(plan.injections(on: "5d3a", headers, afterErrors: 2, .badTopic).isEmpty)

@@ -17,7 +17,7 @@ import Testing
         authorization = "bearer " + String(decoding: token, as: UTF8.self)
     }
 
-    private func machine(_ faults: [Fault] = [], streamsBeforeToken: UInt32 = 1) -> ServiceMachine {
+    private func machine(_ faults: [SimulatedAPNs.Fault] = [], streamsBeforeToken: UInt32 = 1) -> ServiceMachine {
         ServiceMachine(
             SimulatedAPNs.Configuration(streamsBeforeToken: streamsBeforeToken, faults: faults, seed: 1)
         )
@@ -45,17 +45,17 @@ import Testing
     }
 
     @Test func `a fault limits streams for all connections, or for those of affected requests`() {
-        var all = machine([Fault(.limitStreams(3))], streamsBeforeToken: 10)
+        var all = machine([SimulatedAPNs.Fault(.limitStreams(3))], streamsBeforeToken: 10)
         var client = ClientState()
         #expect(all.initialStreams == 3 && all.streamLimit(of: client) == 3)
-        all.setFaults([Fault(.limitStreams(2), count: 1)], seed: 1)
+        all.setFaults([SimulatedAPNs.Fault(.limitStreams(2), count: 1)], seed: 1)
         #expect(all.initialStreams == 10 && all.streamLimit(of: client) == 10)
         _ = all.decide(on: request(), from: &client, over: .pushes, at: now)
         #expect(all.streamLimit(of: client) == 2 && all.streamLimit(of: ClientState()) == 10)
     }
 
     @Test func `faults refuse as many connections as they say, until faults are replaced`() {
-        var machine = machine([Fault(.refuseConnections(2), count: 1)])
+        var machine = machine([SimulatedAPNs.Fault(.refuseConnections(2), count: 1)])
         var client = ClientState()
         var admissions = [machine.admitsConnection()]
         _ = machine.decide(on: request(), from: &client, over: .pushes, at: now)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `a skewed clock is bounded, and the response has its time`() {
-        var machine = machine([Fault(.skewClock(.seconds(Int64.max)))])
+        var machine = machine([SimulatedAPNs.Fault(.skewClock(.seconds(Int64.max)))])
         var client = ClientState()
         let decision = machine.decide(on: request(), from: &client, over: .pushes, at: now)
         #expect(machine.judge.clockSkew == 100_000_000)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `each refusal of a token that a fault declared expired names the fault`() {
-        var machine = machine([Fault(.respond(.expiredProviderToken), count: 1)])
+        var machine = machine([SimulatedAPNs.Fault(.respond(.expiredProviderToken), count: 1)])
         var client = ClientState()
         for _ in 0..<3 {
             let decision = machine.decide(on: request(), from: &client, over: .pushes, at: now)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `a fault changes the answer and not the effect of a request`() {
-        var machine = machine([Fault(.respond(.serviceUnavailable), count: 1)])
+        var machine = machine([SimulatedAPNs.Fault(.respond(.serviceUnavailable), count: 1)])
         var client = ClientState()
         let decision = machine.decide(on: request(), from: &client, over: .pushes, at: now)
         #expect(decision.judged.status == 200 && decision.verdict.status == 503)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func `a push from the page is subject to faults that answer, and to no others`() {
-        var machine = machine([Fault(.close), Fault(.respond(.tooManyRequests))])
+        var machine = machine([SimulatedAPNs.Fault(.close), SimulatedAPNs.Fault(.respond(.tooManyRequests))])
         let request = request(isSigned: false)
         let decision = machine.decide(onComposed: request, at: now)
         #expect(decision.verdict.reason == .tooManyRequests && decision.injections.map(\.name) == ["respond"])

@@ -59,9 +59,9 @@ import Testing
         let error = #expect(throws: APNsError.self) { try ProviderCertificate(pem: pem, privateKeyPEM: other) }
         #expect(error?.code == .badCredentials)
         let own = try ProviderCertificate(pem: pem, privateKeyPEM: files.scratch.read("key.pem"))
-        var dumped = "\(own) \(Authentication.certificate(own))"
+        var dumped = "\(own) \(PushClient.Authentication.certificate(own))"
         dump(own, to: &dumped)
-        dump(Authentication.certificate(own), to: &dumped)
+        dump(PushClient.Authentication.certificate(own), to: &dumped)
         #expect(!dumped.contains("PRIVATE"))
     }
 }

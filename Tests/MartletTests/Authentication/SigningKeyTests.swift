@@ -60,7 +60,7 @@ import Testing
         let key = try SigningKey.ephemeral(keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         #expect("\(key)" == "SigningKey(ABC123DEFG of team DEF123GHIJ)")
         var dumped = ""
-        dump(Authentication.token(key), to: &dumped)
+        dump(PushClient.Authentication.token(key), to: &dumped)
         #expect(!dumped.contains("PRIVATE"))
     }
 }

@@ -12,7 +12,7 @@ import Testing
 
     /// Records a response; returns the error for further pushes when it opens the circuit.
     @discardableResult
-    private mutating func answer(_ reason: Reason?) -> APNsError? {
+    private mutating func answer(_ reason: APNsReason?) -> APNsError? {
         guard let reason else { return circuit.answered(nil, at: now) }
         var error = APNsError(.refused, description: "refused", outcome: .answered)
         error.properties.reason = reason
@@ -46,8 +46,8 @@ import Testing
         #expect(opening?.reason == .invalidProviderToken)
     }
 
-    @Test(arguments: [nil, Reason.unregistered, .serviceUnavailable, .expiredProviderToken])
-    mutating func `any other response restarts the count`(reason: Reason?) {
+    @Test(arguments: [nil, APNsReason.unregistered, .serviceUnavailable, .expiredProviderToken])
+    mutating func `any other response restarts the count`(reason: APNsReason?) {
         for _ in 1..<CircuitBreaker.badDeviceTokenLimit { answer(.badDeviceToken) }
         answer(reason)
         answer(.badDeviceToken)

@@ -45,7 +45,7 @@ import Testing
         return push
     }
 
-    private func refusal(_ reason: Reason) -> APNsError {
+    private func refusal(_ reason: APNsReason) -> APNsError {
         var error = APNsError(.refused, description: "refused", outcome: .answered)
         error.properties.reason = reason
         error.properties.status = reason.status

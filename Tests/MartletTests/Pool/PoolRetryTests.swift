@@ -46,7 +46,9 @@ import Testing
         #expect(story.actions() == ["fail a: refused, answered"])
     }
 
-    @Test(arguments: Reason.all) func `every reason is tried again or not as its advice says`(reason: Reason) throws {
+    @Test(arguments: APNsReason.all) func `every reason is tried again or not as its advice says`(reason: APNsReason)
+        throws
+    {
         var story = PoolStory()
         story.submit("a", retry: RetryPolicy(hasJitter: false))
         story.open()

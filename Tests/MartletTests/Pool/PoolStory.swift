@@ -66,7 +66,7 @@ struct PoolStory {
         machine.answered(try key(name), on: id, refusal: nil, at: now)
     }
 
-    mutating func refuse(_ name: String, _ reason: Reason, on id: Int = 1, retryAfter: Duration? = nil) throws {
+    mutating func refuse(_ name: String, _ reason: APNsReason, on id: Int = 1, retryAfter: Duration? = nil) throws {
         var error = APNsError(.refused, description: "refused", outcome: .answered)
         error.properties.reason = reason
         error.properties.status = reason.status

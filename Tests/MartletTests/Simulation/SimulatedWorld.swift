@@ -33,7 +33,7 @@ struct SimulatedWorld {
         let description: String
     }
 
-    private static let reasons = Reason.all.map(\.self)
+    private static let reasons = APNsReason.all.map(\.self)
 
     private var random: SplitMix64
     private let weather: Weather

@@ -8,7 +8,7 @@
 
 /// The rules for pushes, shared by the client before it sends, by the simulator when it answers, and by the inbox when
 /// it explains a push.
-public enum Lint {
+public enum PushLint {
     /// A violation of a rule by a push.
     public struct Finding: Sendable, Hashable {
         private let broken: Rule
@@ -16,7 +16,7 @@ public enum Lint {
         /// The part of the push that breaks the rule.
         public let place: Place
         /// The reason with which APNs refuses the push; nil if APNs accepts it.
-        public let reason: Reason?
+        public let reason: APNsReason?
 
         /// Creates a finding.
         ///
@@ -30,7 +30,7 @@ public enum Lint {
             _ rule: Rule,
             _ place: Place,
             _ text: String,
-            reason: Reason? = nil,
+            reason: APNsReason? = nil,
             refuser: String = "APNs"
         ) {
             broken = rule
@@ -185,7 +185,7 @@ public enum Lint {
     ///   - headers: The headers, as they are sent.
     ///   - payload: The payload.
     /// - Returns: The reason of the first rule that is broken; nil if APNs would accept the push.
-    public static func firstRefusal(headers: PushHeaders, payload: [UInt8]) -> Reason? {
+    public static func firstRefusal(headers: PushHeaders, payload: [UInt8]) -> APNsReason? {
         let type = headers.resolvedPushType
         return HeaderRules.pushType(headers.pushType)?.reason
             ?? HeaderRules.id(headers.id)?.reason
@@ -229,7 +229,7 @@ public enum Lint {
     ///   - channel: `apns-channel-id`; ignored if the request needs none.
     ///   - needsChannel: Whether the request needs a channel.
     /// - Returns: The reason of the first rule that is broken; nil if there is none.
-    package static func firstRefusal(app: String, channel: String?, needsChannel: Bool) -> Reason? {
+    package static func firstRefusal(app: String, channel: String?, needsChannel: Bool) -> APNsReason? {
         HeaderRules.broadcastApp(app)?.reason ?? (needsChannel ? HeaderRules.channel(channel)?.reason : nil)
     }
 
@@ -240,7 +240,7 @@ public enum Lint {
     ///   - channel: `apns-channel-id`.
     ///   - headers: The other headers, all of which Apple requires for a broadcast.
     /// - Returns: The reason of the first rule that is broken; nil if there is none.
-    package static func firstRefusal(broadcastTo app: String, channel: String?, headers: PushHeaders) -> Reason? {
+    package static func firstRefusal(broadcastTo app: String, channel: String?, headers: PushHeaders) -> APNsReason? {
         firstRefusal(app: app, channel: channel, needsChannel: true)
             ?? HeaderRules.broadcastType(headers.pushType)?.reason
             ?? HeaderRules.broadcastExpiration(headers.expiration)?.reason
@@ -251,14 +251,14 @@ public enum Lint {
     ///
     /// - Parameter payload: The payload.
     /// - Returns: The reason of the first rule that is broken; nil if there is none.
-    package static func firstRefusal(broadcastPayload payload: [UInt8]) -> Reason? {
+    package static func firstRefusal(broadcastPayload payload: [UInt8]) -> APNsReason? {
         guard !payload.isEmpty else { return .payloadEmpty }
         guard payload.count <= PushLimits.broadcastPayloadByteCount else { return .payloadTooLarge }
         return JSONReader.isObject(payload) ? nil : .badRequestPayload
     }
 
     /// Returns the reason for which APNs would refuse a broadcast because of its push type.
-    package static func broadcastTypeRefusal(_ type: String?) -> Reason? {
+    package static func broadcastTypeRefusal(_ type: String?) -> APNsReason? {
         HeaderRules.broadcastType(type)?.reason
     }
 
@@ -266,7 +266,7 @@ public enum Lint {
     ///
     /// - Parameter broadcast: The broadcast.
     /// - Returns: The first error; nil if there is none.
-    public static func firstError(in broadcast: Broadcast) -> Finding? {
+    public static func firstError(in broadcast: LiveActivityBroadcast) -> Finding? {
         HeaderRules.broadcastApp(broadcast.app.rawValue)
             ?? HeaderRules.channel(broadcast.channel.rawValue)
             ?? HeaderRules.priority(broadcast.priority, of: .liveActivity)

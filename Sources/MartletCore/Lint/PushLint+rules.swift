@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension Lint {
+extension PushLint {
     /// A rule: its name, its severity, and the page of Apple's documentation that it comes from.
     public struct Rule: Sendable, Hashable {
         /// The parts of a rule, shared by reference: a simulator stores thousands of findings, each with its rule.

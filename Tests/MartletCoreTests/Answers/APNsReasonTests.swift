@@ -5,7 +5,7 @@ import MartletCore
 import Testing
 
 /// The reasons against the table gathered from Apple's pages, which lies outside the project.
-@Suite struct ReasonTests {
+@Suite struct APNsReasonTests {
     struct Row: Decodable, CustomTestStringConvertible {
         var status: Int
         var reason: String
@@ -25,16 +25,16 @@ import Testing
     }
 
     @Test(arguments: rows) func `each reason is known with its status, scope and advice`(row: Row) {
-        let reason = Reason(rawValue: row.reason)
-        #expect(Reason.all.contains { $0.rawValue == row.reason.filter { $0 != " " } })
+        let reason = APNsReason(rawValue: row.reason)
+        #expect(APNsReason.all.contains { $0.rawValue == row.reason.filter { $0 != " " } })
         #expect(reason.status == row.status)
         #expect(reason.endsDeviceToken == row.dropToken)
         #expect(reason.isTokenUnregistered == (row.status == 410))
-        let scopes: [String: Reason.Scope] = ["device": .device, "broadcast": .broadcast, "channel": .channel]
+        let scopes: [String: APNsReason.Scope] = ["device": .device, "broadcast": .broadcast, "channel": .channel]
         // Apple prints one reason in two spellings, each on its own pages.
-        let scope = Reason.Scope(row.scope.compactMap { scopes[$0] })
+        let scope = APNsReason.Scope(row.scope.compactMap { scopes[$0] })
         #expect(row.reason.contains(" ") ? reason.scope.isSuperset(of: scope) : reason.scope == scope)
-        let advice: [String: Reason.Advice] = [
+        let advice: [String: APNsReason.Advice] = [
             "no": .fixFirst, "backoff": .backOff, "refresh-token": .renewToken, "reconnect": .reconnect,
         ]
         #expect(reason.advice == advice[row.retry])
@@ -43,11 +43,11 @@ import Testing
 
     @Test func `no reason is known that the table has not`() {
         let known = Set(Self.rows.map { $0.reason.filter { $0 != " " } })
-        for reason in Reason.all where !Self.rows.isEmpty { #expect(known.contains(reason.rawValue)) }
+        for reason in APNsReason.all where !Self.rows.isEmpty { #expect(known.contains(reason.rawValue)) }
     }
 
     @Test func `an unknown reason survives and promises nothing`() {
-        let reason = Reason(rawValue: "MoonPhase")
+        let reason = APNsReason(rawValue: "MoonPhase")
         #expect(reason.description == "MoonPhase")
         #expect(reason.status == nil)
         #expect(reason.advice == .fixFirst)

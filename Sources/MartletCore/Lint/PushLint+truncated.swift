@@ -15,7 +15,7 @@ package enum PayloadSize: Sendable, Hashable {
 }
 
 /// The rules for a payload that was too long to be stored: its content is not known, so only its size is checked.
-extension Lint {
+extension PushLint {
     /// Checks a push whose payload was truncated, headers first.
     ///
     /// - Parameters:

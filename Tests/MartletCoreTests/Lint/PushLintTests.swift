@@ -3,7 +3,7 @@
 import MartletCore
 import Testing
 
-@Suite struct LintTests {
+@Suite struct PushLintTests {
     private static let good = PushHeaders(pushType: "alert", priority: "10", topic: "com.example.app")
     private static let alert = Array(#"{"aps":{"alert":"Hello"}}"#.utf8)
 
@@ -14,12 +14,12 @@ import Testing
     }
 
     @Test func `a good push has no findings`() {
-        #expect(Lint.check(headers: Self.good, payload: Self.alert).isEmpty)
-        #expect(Lint.firstRefusal(headers: Self.good, payload: Self.alert) == nil)
+        #expect(PushLint.check(headers: Self.good, payload: Self.alert).isEmpty)
+        #expect(PushLint.firstRefusal(headers: Self.good, payload: Self.alert) == nil)
     }
 
     @Test(arguments: [
-        (headers { $0.pushType = "alarm" }, Reason.invalidPushType),
+        (headers { $0.pushType = "alarm" }, APNsReason.invalidPushType),
         (headers { $0.pushType = "" }, .invalidPushType),
         (headers { $0.pushType = "Alert" }, .invalidPushType),
         (headers { $0.id = "EABEAE54-14A8-11E5-B60B-1697F925EC7" }, .badMessageID),
@@ -38,9 +38,9 @@ import Testing
         (headers { $0.topic = "com.example.app.push-type.widgets" }, .topicDisallowed),
         (headers { $0.collapseID = String(repeating: "x", count: 65) }, .badCollapseID),
     ])
-    func `headers that APNs refuses have its reason`(headers: PushHeaders, reason: Reason) {
-        #expect(Lint.firstRefusal(headers: headers, payload: Self.alert) == reason)
-        let findings = Lint.check(headers: headers, payload: Self.alert)
+    func `headers that APNs refuses have its reason`(headers: PushHeaders, reason: APNsReason) {
+        #expect(PushLint.firstRefusal(headers: headers, payload: Self.alert) == reason)
+        let findings = PushLint.check(headers: headers, payload: Self.alert)
         #expect(findings.contains { $0.reason == reason && $0.severity == .error })
     }
 
@@ -52,55 +52,55 @@ import Testing
         headers { ($0.pushType, $0.priority) = ("background", "5") },
     ])
     func `headers that APNs takes are not refused`(headers: PushHeaders) {
-        #expect(Lint.firstRefusal(headers: headers, payload: Self.alert) == nil)
+        #expect(PushLint.firstRefusal(headers: headers, payload: Self.alert) == nil)
     }
 
     @Test(arguments: [
-        (0, "alert", Reason.payloadEmpty), (4_096, "alert", nil), (4_097, "alert", .payloadTooLarge),
+        (0, "alert", APNsReason.payloadEmpty), (4_096, "alert", nil), (4_097, "alert", .payloadTooLarge),
         (5_120, "voip", nil), (5_121, "voip", .payloadTooLarge),
     ])
-    func `size is judged to the byte`(count: Int, type: String, reason: Reason?) {
+    func `size is judged to the byte`(count: Int, type: String, reason: APNsReason?) {
         let padding = String(repeating: "a", count: max(0, count - #"{"a":""}"#.utf8.count))
         let payload = count == 0 ? [] : Array(#"{"a":"\#(padding)"}"#.utf8)
         #expect(payload.count == count)
         let topic = Topic("com.example.app").qualified(for: PushType(rawValue: type)).rawValue
         let headers = PushHeaders(pushType: type, topic: topic)
-        #expect(Lint.firstRefusal(headers: headers, payload: payload) == reason)
+        #expect(PushLint.firstRefusal(headers: headers, payload: payload) == reason)
     }
 
     @Test(arguments: ["", "Hello", "[1]", #"{"aps":"#, "\u{FEFF}{}"]) func `a payload that is no object is refused`(
         text: String
     ) {
-        #expect(Lint.firstRefusal(headers: Self.good, payload: Array(text.utf8)) != nil)
+        #expect(PushLint.firstRefusal(headers: Self.good, payload: Array(text.utf8)) != nil)
     }
 
     @Test(arguments: [
         (PushNotification.alert("x", badge: -1), "badge-negative"),
         (.alert("x", relevanceScore: 2), "relevance-score-out-of-range"),
         (.alert("x", sound: .critical(volume: -1)), "volume-out-of-range"),
-        (.alert("x", expiration: Expiration(secondsSince1970: -5)), "expiration-negative"),
+        (.alert("x", expiration: PushNotification.Expiration(secondsSince1970: -5)), "expiration-negative"),
         (.opaque([1], pushType: .background, priority: .immediate), "background-priority-immediate"),
-        (.opaque([1], pushType: .alert, priority: Priority(rawValue: 3)), "priority-unknown"),
+        (.opaque([1], pushType: .alert, priority: PushNotification.Priority(rawValue: 3)), "priority-unknown"),
         (.opaque([], pushType: .alert), "payload-empty"),
     ])
     func `a typed notification is checked before it is sent`(notification: PushNotification, rule: String) throws {
         let size = try notification.payload.encoded().count
-        let finding = Lint.firstError(in: notification, topic: "com.example.app", payloadByteCount: size)
+        let finding = PushLint.firstError(in: notification, topic: "com.example.app", payloadByteCount: size)
         #expect(finding?.rule == rule)
     }
 
     @Test func `the topic of a notification without a push type decides on its size`() {
         let opaque = PushNotification.opaque([1], pushType: nil)
         for (topic, limit) in [("com.example.app.voip", 5_120), ("com.example.app", 4_096)] as [(Topic, Int)] {
-            #expect(Lint.firstError(in: opaque, topic: topic, payloadByteCount: limit) == nil)
-            let finding = Lint.firstError(in: opaque, topic: topic, payloadByteCount: limit + 1)
+            #expect(PushLint.firstError(in: opaque, topic: topic, payloadByteCount: limit) == nil)
+            let finding = PushLint.firstError(in: opaque, topic: topic, payloadByteCount: limit + 1)
             #expect(finding?.rule == "payload-too-large")
         }
     }
 
     @Test func `the suffix is the client's business`() {
         let voip = PushNotification.opaque([1], pushType: .voip)
-        #expect(Lint.firstError(in: voip, topic: "com.example.app", payloadByteCount: 1) == nil)
-        #expect(Lint.firstError(in: voip, topic: "", payloadByteCount: 1)?.rule == "topic-missing")
+        #expect(PushLint.firstError(in: voip, topic: "com.example.app", payloadByteCount: 1) == nil)
+        #expect(PushLint.firstError(in: voip, topic: "", payloadByteCount: 1)?.rule == "topic-missing")
     }
 }

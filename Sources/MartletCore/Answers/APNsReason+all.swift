@@ -1,101 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension Reason {
+extension APNsReason {
     /// The client certificate is invalid (status 403).
-    public static let badCertificate = Reason(rawValue: "BadCertificate")
+    public static let badCertificate = APNsReason(rawValue: "BadCertificate")
     /// The client certificate is for the other environment (status 403).
-    public static let badCertificateEnvironment = Reason(rawValue: "BadCertificateEnvironment")
+    public static let badCertificateEnvironment = APNsReason(rawValue: "BadCertificateEnvironment")
     /// The channel identifier is not properly encoded or is too long (status 400).
-    public static let badChannelID = Reason(rawValue: "BadChannelId")
+    public static let badChannelID = APNsReason(rawValue: "BadChannelId")
     /// The collapse identifier is longer than 64 bytes (status 400).
-    public static let badCollapseID = Reason(rawValue: "BadCollapseId")
+    public static let badCollapseID = APNsReason(rawValue: "BadCollapseId")
     /// The device token is malformed or belongs to the other environment (status 400): check which environment issued
     /// it.
-    public static let badDeviceToken = Reason(rawValue: "BadDeviceToken")
+    public static let badDeviceToken = APNsReason(rawValue: "BadDeviceToken")
     /// The signing key is for the other environment (status 403).
-    public static let badEnvironmentKeyIDInToken = Reason(rawValue: "BadEnvironmentKeyIdInToken")
+    public static let badEnvironmentKeyIDInToken = APNsReason(rawValue: "BadEnvironmentKeyIdInToken")
     /// The signing key is for the other environment (status 403).
-    public static let badEnvironmentKeyInToken = Reason(rawValue: "BadEnvironmentKeyInToken")
+    public static let badEnvironmentKeyInToken = APNsReason(rawValue: "BadEnvironmentKeyInToken")
     /// The expiration is not a valid time (status 400); a channel that stores nothing accepts only 0.
-    public static let badExpirationDate = Reason(rawValue: "BadExpirationDate")
+    public static let badExpirationDate = APNsReason(rawValue: "BadExpirationDate")
     /// The identifier is not a UUID in canonical form (status 400).
-    public static let badMessageID = Reason(rawValue: "BadMessageId")
+    public static let badMessageID = APNsReason(rawValue: "BadMessageId")
     /// APNs does not know the path (status 404).
-    public static let badPath = Reason(rawValue: "BadPath")
+    public static let badPath = APNsReason(rawValue: "BadPath")
     /// The priority is not allowed for this push (status 400).
-    public static let badPriority = Reason(rawValue: "BadPriority")
+    public static let badPriority = APNsReason(rawValue: "BadPriority")
     /// The request has an attribute that the service does not know (status 400).
-    public static let badRequestParams = Reason(rawValue: "BadRequestParams")
+    public static let badRequestParams = APNsReason(rawValue: "BadRequestParams")
     /// The body cannot be parsed as JSON (status 400).
-    public static let badRequestPayload = Reason(rawValue: "BadRequestPayload")
+    public static let badRequestPayload = APNsReason(rawValue: "BadRequestPayload")
     /// The topic is malformed (status 400).
-    public static let badTopic = Reason(rawValue: "BadTopic")
+    public static let badTopic = APNsReason(rawValue: "BadTopic")
     /// The app has the maximum number of channels (status 400): delete some first.
-    public static let cannotCreateChannelConfig = Reason(rawValue: "CannotCreateChannelConfig")
+    public static let cannotCreateChannelConfig = APNsReason(rawValue: "CannotCreateChannelConfig")
     /// The channel does not exist in this environment (status 400).
-    public static let channelNotRegistered = Reason(rawValue: "ChannelNotRegistered")
+    public static let channelNotRegistered = APNsReason(rawValue: "ChannelNotRegistered")
     /// The device token belongs to another topic (status 400): check the bundle identifier and its suffix.
-    public static let deviceTokenNotForTopic = Reason(rawValue: "DeviceTokenNotForTopic")
+    public static let deviceTokenNotForTopic = APNsReason(rawValue: "DeviceTokenNotForTopic")
     /// A header was sent more than once (status 400).
-    public static let duplicateHeaders = Reason(rawValue: "DuplicateHeaders")
+    public static let duplicateHeaders = APNsReason(rawValue: "DuplicateHeaders")
     /// The provider token is older than an hour (status 403): check the clock of the machine that created it.
-    public static let expiredProviderToken = Reason(rawValue: "ExpiredProviderToken")
+    public static let expiredProviderToken = APNsReason(rawValue: "ExpiredProviderToken")
     /// The device token has expired (status 410).
-    public static let expiredToken = Reason(rawValue: "ExpiredToken")
+    public static let expiredToken = APNsReason(rawValue: "ExpiredToken")
     /// Broadcasts are not enabled for the app (status 400): enable the capability in the developer portal.
-    public static let featureNotEnabled = Reason(rawValue: "FeatureNotEnabled")
+    public static let featureNotEnabled = APNsReason(rawValue: "FeatureNotEnabled")
     /// The action is not allowed (status 403).
-    public static let forbidden = Reason(rawValue: "Forbidden")
+    public static let forbidden = APNsReason(rawValue: "Forbidden")
     /// The connection was idle for too long (status 400).
-    public static let idleTimeout = Reason(rawValue: "IdleTimeout")
+    public static let idleTimeout = APNsReason(rawValue: "IdleTimeout")
     /// An internal error occurred in APNs (status 500).
-    public static let internalServerError = Reason(rawValue: "InternalServerError")
+    public static let internalServerError = APNsReason(rawValue: "InternalServerError")
     /// The provider token or its signature is invalid (status 403): check key, key ID and team ID.
-    public static let invalidProviderToken = Reason(rawValue: "InvalidProviderToken")
+    public static let invalidProviderToken = APNsReason(rawValue: "InvalidProviderToken")
     /// The push type is unknown or not allowed for this request (status 400).
-    public static let invalidPushType = Reason(rawValue: "InvalidPushType")
+    public static let invalidPushType = APNsReason(rawValue: "InvalidPushType")
     /// The method is not allowed for this path (status 405).
-    public static let methodNotAllowed = Reason(rawValue: "MethodNotAllowed")
+    public static let methodNotAllowed = APNsReason(rawValue: "MethodNotAllowed")
     /// The channel identifier is missing (status 400).
-    public static let missingChannelID = Reason(rawValue: "MissingChannelId")
+    public static let missingChannelID = APNsReason(rawValue: "MissingChannelId")
     /// The path has no device token (status 400).
-    public static let missingDeviceToken = Reason(rawValue: "MissingDeviceToken")
+    public static let missingDeviceToken = APNsReason(rawValue: "MissingDeviceToken")
     /// The request has neither a client certificate nor a provider token (status 403).
-    public static let missingProviderToken = Reason(rawValue: "MissingProviderToken")
+    public static let missingProviderToken = APNsReason(rawValue: "MissingProviderToken")
     /// The push type is missing (status 400).
-    public static let missingPushType = Reason(rawValue: "MissingPushType")
+    public static let missingPushType = APNsReason(rawValue: "MissingPushType")
     /// The topic is missing (status 400); a provider token covers several topics, so each push must name its own.
-    public static let missingTopic = Reason(rawValue: "MissingTopic")
+    public static let missingTopic = APNsReason(rawValue: "MissingTopic")
     /// The payload is empty (status 400).
-    public static let payloadEmpty = Reason(rawValue: "PayloadEmpty")
+    public static let payloadEmpty = APNsReason(rawValue: "PayloadEmpty")
     /// The payload is larger than allowed (status 413).
-    public static let payloadTooLarge = Reason(rawValue: "PayloadTooLarge")
+    public static let payloadTooLarge = APNsReason(rawValue: "PayloadTooLarge")
     /// APNs is unavailable (status 503).
-    public static let serviceUnavailable = Reason(rawValue: "ServiceUnavailable")
+    public static let serviceUnavailable = APNsReason(rawValue: "ServiceUnavailable")
     /// This APNs server is shutting down (status 503).
-    public static let shutdown = Reason(rawValue: "Shutdown")
+    public static let shutdown = APNsReason(rawValue: "Shutdown")
     /// The provider token changed more often than every 20 minutes (status 429): keep using the current token.
-    public static let tooManyProviderTokenUpdates = Reason(rawValue: "TooManyProviderTokenUpdates")
+    public static let tooManyProviderTokenUpdates = APNsReason(rawValue: "TooManyProviderTokenUpdates")
     /// Too many requests were sent for the same device or channel in a short time (status 429).
-    public static let tooManyRequests = Reason(rawValue: "TooManyRequests")
+    public static let tooManyRequests = APNsReason(rawValue: "TooManyRequests")
     /// Pushing to this topic is not allowed (status 400).
-    public static let topicDisallowed = Reason(rawValue: "TopicDisallowed")
+    public static let topicDisallowed = APNsReason(rawValue: "TopicDisallowed")
     /// The credentials do not cover the bundle identifier in the path (status 403).
-    public static let topicMismatch = Reason(rawValue: "TopicMismatch")
+    public static let topicMismatch = APNsReason(rawValue: "TopicMismatch")
     /// The device token is no longer active for the topic (status 410): the app may have been removed.
-    public static let unregistered = Reason(rawValue: "Unregistered")
+    public static let unregistered = APNsReason(rawValue: "Unregistered")
     /// The signing key is not related to the first key used on the connection (status 403).
-    public static let unrelatedKeyIDInToken = Reason(rawValue: "UnrelatedKeyIdInToken")
+    public static let unrelatedKeyIDInToken = APNsReason(rawValue: "UnrelatedKeyIdInToken")
 
     /// All known reasons, sorted by name.
-    public static let all: [Reason] = facts.keys.sorted { $0.rawValue < $1.rawValue }
+    public static let all: [APNsReason] = facts.keys.sorted { $0.rawValue < $1.rawValue }
 
     /// Returns the facts about a reason, ignoring spaces: Apple's documentation also spells one of them with a space.
     static func facts(of rawValue: String) -> Facts? {
-        facts[Reason(rawValue: rawValue.contains(" ") ? rawValue.filter { $0 != " " } : rawValue)]
+        facts[APNsReason(rawValue: rawValue.contains(" ") ? rawValue.filter { $0 != " " } : rawValue)]
     }
 
-    private static let facts: [Reason: Facts] = [
+    private static let facts: [APNsReason: Facts] = [
         .badCertificate: Facts(403, .everywhere).meaning("the client certificate is invalid"),
         .badCertificateEnvironment: Facts(403, .everywhere)
             .meaning("the client certificate is for the other environment"),
@@ -160,6 +160,6 @@ extension Reason {
     ]
 }
 
-extension Reason.Scope {
-    fileprivate static let everywhere: Reason.Scope = [.device, .broadcast, .channel]
+extension APNsReason.Scope {
+    fileprivate static let everywhere: APNsReason.Scope = [.device, .broadcast, .channel]
 }

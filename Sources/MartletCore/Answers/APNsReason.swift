@@ -2,9 +2,9 @@
 
 /// The reason for which APNs refused a request: the text of `reason` in its response.
 ///
-/// Unknown reasons are preserved, because Apple adds reasons without notice. ``Reason/all`` lists the known ones.
+/// Unknown reasons are preserved, because Apple adds reasons without notice. ``APNsReason/all`` lists the known ones.
 /// Source: "Handling notification responses from APNs" and "Handling error responses from APNs".
-public struct Reason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+public struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     /// The text as APNs sends it.
     public let rawValue: String
 
@@ -17,7 +17,7 @@ public struct Reason: RawRepresentable, Sendable, Hashable, CustomStringConverti
     public var description: String { rawValue }
 }
 
-extension Reason {
+extension APNsReason {
     /// The action a sender can take after a refusal.
     public enum Advice: String, Sendable, Hashable {
         /// Fix the cause first: the same request would be refused again.
@@ -71,7 +71,7 @@ extension Reason {
     /// The explanation in plain words; nil for unknown reasons.
     public var explanation: String? { facts?.explanation }
 
-    private var facts: Facts? { Reason.facts(of: rawValue) }
+    private var facts: Facts? { APNsReason.facts(of: rawValue) }
 
     /// The facts about a known reason.
     struct Facts {

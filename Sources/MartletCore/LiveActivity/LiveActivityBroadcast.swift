@@ -9,17 +9,16 @@
 /// A push to all devices that listen on a channel.
 ///
 /// Source: "Sending broadcast push notification requests to APNs".
-public struct Broadcast: Sendable, Hashable {
+public struct LiveActivityBroadcast: Sendable, Hashable {
     /// The app's bundle identifier, without any suffix.
     public let app: Topic
     /// The channel.
     public let channel: ChannelID
     /// The priority of the delivery.
-    public let priority: Priority
-    /// The time until which APNs stores the push for offline devices; ``Expiration/attemptOnce`` for channels that
-    /// store
-    /// nothing.
-    public let expiration: Expiration
+    public let priority: PushNotification.Priority
+    /// The time until which APNs stores the push for offline devices; ``PushNotification/Expiration/attemptOnce`` for
+    /// channels that store nothing.
+    public let expiration: PushNotification.Expiration
     /// The payload's bytes.
     public let payload: [UInt8]
 
@@ -40,8 +39,8 @@ public struct Broadcast: Sendable, Hashable {
         on channel: ChannelID,
         of app: Topic,
         timestamp: Date,
-        priority: Priority = .powerAware,
-        expiration: Expiration = .attemptOnce
+        priority: PushNotification.Priority = .powerAware,
+        expiration: PushNotification.Expiration = .attemptOnce
     ) throws(PayloadError) {
         self.app = app
         self.channel = channel
