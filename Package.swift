@@ -58,6 +58,14 @@ func fuzzer(_ name: String, of modules: [Target.Dependency]) -> Target {
     )
 }
 
+/// Returns a dependency of the targets that conform to its protocols, used only when the trait is enabled.
+func optional(_ product: String, _ package: String, _ trait: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: [trait]))
+}
+
+/// The optional dependencies of the client and of the programs' simulator.
+let serviceLifecycle = optional("ServiceLifecycle", "swift-service-lifecycle", "ServiceLifecycleSupport")
+
 let package = Package(
     name: "martlet",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -67,6 +75,27 @@ let package = Package(
         .library(name: "LiveSurfaces", targets: ["LiveSurfaces"]),
         .library(name: "MartletSimulator", targets: ["MartletSimulator"]),
         .executable(name: "martlet", targets: ["MartletCLI"]),
+    ],
+    // Off by default: SwiftPM does not fetch the packages below unless a trait uses them.
+    traits: [
+        .trait(
+            name: "ServiceLifecycleSupport",
+            description: "PushClient and SimulatedAPNs are services of swift-service-lifecycle"
+        ),
+        .trait(name: "LoggingSupport", description: "PushClient writes its events to a Logger of swift-log"),
+        .trait(name: "MetricsSupport", description: "PushClient records its figures with swift-metrics"),
+        .trait(name: "TracingSupport", description: "Each send is a span of swift-distributed-tracing"),
+        .trait(
+            name: "ConfigurationSupport",
+            description: "PushClient can be created from a ConfigReader of swift-configuration"
+        ),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.8.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.4"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.7.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.0.0"),
     ],
     targets: [
         // Layer 5: programs.
@@ -100,7 +129,7 @@ let package = Package(
             name: "MartletSimulator",
             dependencies: [
                 "MartletCore", "Martlet", "MartletServer", "LiveSurfaces", "MartletSQLite", "MartletHTTPServer",
-                "MartletTransport",
+                "MartletTransport", serviceLifecycle,
             ],
             swiftSettings: safe
         ),
@@ -108,7 +137,14 @@ let package = Package(
         // Layer 3: the client and the server side of APNs, and the storage of the relay.
         .target(
             name: "Martlet",
-            dependencies: ["MartletCore", "LiveSurfaces", "MartletTransport"],
+            dependencies: [
+                "MartletCore", "LiveSurfaces", "MartletTransport",
+                serviceLifecycle,
+                optional("Logging", "swift-log", "LoggingSupport"),
+                optional("Metrics", "swift-metrics", "MetricsSupport"),
+                optional("Tracing", "swift-distributed-tracing", "TracingSupport"),
+                optional("Configuration", "swift-configuration", "ConfigurationSupport"),
+            ],
             swiftSettings: safe
         ),
         .target(name: "MartletServer", dependencies: ["MartletCore", "MartletTransport"], swiftSettings: safe),

@@ -136,6 +136,83 @@ public struct APNsError: DescribedError, Hashable {
         code == .cancelled ? CancellationError() : lastFailure
     }
 
+    /// Creates an error, for a fake ``PushSending`` or a server that reports errors in this form.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of failure.
+    ///   - description: The error message.
+    ///   - outcome: The outcome of the push.
+    ///   - id: The push's identifier.
+    ///   - status: The HTTP status of the response.
+    ///   - reason: The reason in the response.
+    ///   - unregisteredAt: The time at which APNs last confirmed that the token is not valid for the topic.
+    ///   - retryAfter: The delay that the server requested before another attempt.
+    ///   - attempts: The number of times the push was sent.
+    ///   - unknownTries: The number of earlier attempts that were sent and not answered.
+    ///   - timing: The time spent in each phase of the send.
+    public init(
+        _ code: Code,
+        description: String,
+        outcome: Outcome,
+        id: APNsID? = nil,
+        status: Int? = nil,
+        reason: APNsReason? = nil,
+        unregisteredAt: Date? = nil,
+        retryAfter: Duration? = nil,
+        attempts: Int = 0,
+        unknownTries: Int = 0,
+        timing: SendTiming = SendTiming()
+    ) {
+        self.init(
+            Properties(
+                code: code,
+                description: description,
+                outcome: outcome,
+                id: id,
+                status: status,
+                reason: reason,
+                unregisteredAt: unregisteredAt,
+                retryAfter: retryAfter,
+                attempts: attempts,
+                unknownTries: unknownTries,
+                timing: timing
+            )
+        )
+    }
+
+    /// Creates the error for a response of APNs that refuses a push, for a fake ``PushSending``.
+    ///
+    /// - Parameters:
+    ///   - reason: The reason, which determines the status; 400 for a reason that Apple does not document.
+    ///   - id: The push's identifier.
+    ///   - unregisteredAt: The time at which APNs last confirmed that the token is not valid for the topic, for status
+    ///     410.
+    ///   - retryAfter: The delay that the server requested before another attempt.
+    /// - Returns: The error.
+    public static func refused(
+        _ reason: APNsReason,
+        id: APNsID? = nil,
+        unregisteredAt: Date? = nil,
+        retryAfter: Duration? = nil
+    ) -> APNsError {
+        let status = reason.status ?? 400
+        return APNsError(
+            .refused,
+            description: description(status: status, reason),
+            outcome: .answered,
+            id: id,
+            status: status,
+            reason: reason,
+            unregisteredAt: unregisteredAt,
+            retryAfter: retryAfter,
+            attempts: 1
+        )
+    }
+
+    static func description(status: Int, _ reason: APNsReason) -> String {
+        "APNs answered \(status) \(reason.rawValue)" + (reason.explanation.map { ": \($0)" } ?? "")
+    }
+
     init(_ properties: Properties) {
         storage = Storage(properties)
     }

@@ -115,7 +115,7 @@ extension PushClient {
     /// - Parameters:
     ///   - update: The update of the activities.
     ///   - channel: The channel.
-    ///   - app: The app's bundle identifier, without any suffix.
+    ///   - topic: The app's bundle identifier, without any suffix.
     ///   - timestamp: The time of the push, rounded down to a whole second and sent unchanged; nil, the default, for
     ///     the first second that the client has used for no other broadcast on the channel, which may take a second.
     ///   - priority: The priority of the delivery.
@@ -128,22 +128,22 @@ extension PushClient {
     @discardableResult
     public func broadcast(
         _ update: LiveActivityUpdate,
-        on channel: ChannelID,
-        of app: Topic,
+        to channel: ChannelID,
+        topic: Topic,
         timestamp: Date? = nil,
         priority: PushNotification.Priority = .powerAware,
         expiration: PushNotification.Expiration = .attemptOnce,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
         let id = identifiers.next()
-        let address = ActivityTimestamps.Address.channel(channel, app: app)
+        let address = ActivityTimestamps.Address.channel(channel, app: topic)
         let event = ActivityTimestamps.Event(update)
         return try await withSlot(event, for: address, chosen: timestamp, options) { slot throws(APNsError) in
             let broadcast = try writing(for: id) { () throws(PayloadError) in
                 try LiveActivityBroadcast(
                     update,
                     on: channel,
-                    of: app,
+                    of: topic,
                     timestamp: slot.date,
                     priority: priority,
                     expiration: expiration

@@ -23,7 +23,7 @@ extension PushClient {
     /// - Returns: The receipt of an accepted push.
     /// - Throws: ``APNsError``, for the same reasons as ``send(_:to:topic:options:)``.
     @discardableResult
-    public func start(
+    public func startLiveActivity(
         _ activity: LiveActivityStart,
         on token: DeviceToken,
         topic: Topic,

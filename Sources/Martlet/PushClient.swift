@@ -247,6 +247,8 @@ public final class PushClient: Sendable {
 
     /// Finishes the submitted pushes, closes the connections, and accepts no more pushes.
     ///
+    /// It does not end earlier when the task is cancelled.
+    ///
     /// - Parameter limit: The timeout; pushes that are unanswered by then fail with the code `closed`.
     public func close(within limit: Duration = .seconds(5)) async {
         isClosed.store(true, ordering: .releasing)

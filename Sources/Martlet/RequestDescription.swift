@@ -87,7 +87,7 @@ extension PushClient {
         )
     }
 
-    /// Returns the request that ``broadcast(_:on:of:timestamp:priority:expiration:options:)`` would send, without
+    /// Returns the request that ``broadcast(_:to:topic:timestamp:priority:expiration:options:)`` would send, without
     /// sending it.
     ///
     /// - Parameter broadcast: The broadcast.

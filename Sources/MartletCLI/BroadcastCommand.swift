@@ -33,8 +33,8 @@ extension Command {
             case .update(let update):
                 try await client.broadcast(
                     update,
-                    on: channel,
-                    of: Topic(topic),
+                    to: channel,
+                    topic: Topic(topic),
                     timestamp: delivery.timestamp?.date(),
                     priority: (delivery.priority ?? .powerAware).priority,
                     expiration: delivery.expiration?.expiration ?? .attemptOnce
@@ -42,7 +42,7 @@ extension Command {
             case .snapshot(let snapshot):
                 try await client.send(
                     snapshot,
-                    to: isEnd ? .channelEnd(channel, dismissal: .bySystem) : .channel(channel),
+                    to: isEnd ? .channelEnd(channel, dismissal: .default) : .channel(channel),
                     topic: Topic(topic),
                     delivery: SurfaceDelivery(
                         priority: delivery.priority,

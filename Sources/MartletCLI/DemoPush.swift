@@ -80,12 +80,12 @@ struct DemoPush: Sendable {
         switch content {
         case .push(let notification, let token): return try await client.send(notification, to: token, topic: app)
         case .start(let start, let token):
-            return try await client.start(start, on: token, topic: app)
+            return try await client.startLiveActivity(start, on: token, topic: app)
         case .update(let update):
             return try await client.send(update, toActivity: world.activity(), topic: app)
         case .activity(let notification):
             return try await client.send(notification, to: world.activity(), topic: app)
-        case .broadcast(let update): return try await client.broadcast(update, on: world.channel, of: app)
+        case .broadcast(let update): return try await client.broadcast(update, to: world.channel, topic: app)
         case .surface(let snapshot, let token):
             return try await client.send(snapshot, to: .device(token), topic: app)
         }

@@ -39,7 +39,7 @@ extension Command {
             relevanceScore: content.relevanceScore
         )
         try await server.sendOne(to: token, output) { client in
-            try await client.start(
+            try await client.startLiveActivity(
                 start,
                 on: token,
                 topic: Topic(topic),
@@ -138,7 +138,7 @@ extension ServerOptions {
 extension LiveActivityUpdate {
     /// Creates the end of an activity, with its final content if given.
     static func end(_ state: JSONObject?, _ time: DismissalTime) throws(PayloadError) -> LiveActivityUpdate {
-        let dismissal: Dismissal = time == .now ? .immediately : .bySystem
+        let dismissal: Dismissal = time == .now ? .immediate : .default
         guard let state else { return .end(dismissal: dismissal) }
         return try .end(state.value, dismissal: dismissal)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The version of Martlet.
-package enum MartletVersion {
+public enum MartletVersion {
     /// The current version (Semantic Versioning).
-    package static let current = "0.1.0"
+    public static let current = "0.1.0"
 }

@@ -4,7 +4,10 @@
 ///
 /// The types rule out notifications that APNs would refuse: for example, a background push has no parameters for an
 /// alert or a priority.
-public struct PushNotification: Sendable, Hashable {
+///
+/// A notification can be stored, for example in a table of jobs: decoding what was encoded gives an equal notification,
+/// which is sent with the same bytes.
+public struct PushNotification: Sendable, Hashable, Codable {
     /// The push type; nil only for opaque notifications without one.
     public let pushType: PushType?
     /// The priority of the delivery; nil for the default of APNs, ``PushNotification/Priority/immediate``.
@@ -30,7 +33,7 @@ public struct PushNotification: Sendable, Hashable {
     ///   - interruptionLevel: The importance and delivery timing.
     ///   - relevanceScore: The rank in a notification summary, from 0 to 1.
     ///   - filterCriteria: The criteria that the current Focus evaluates.
-    ///   - isMutable: Whether the app's service extension may change the notification before it is shown.
+    ///   - mutableContent: Whether the app's service extension may change the notification before it is shown.
     ///   - custom: The app's own keys.
     ///   - priority: The priority of the delivery.
     ///   - expiration: The time until which APNs tries to deliver the push.
@@ -47,7 +50,7 @@ public struct PushNotification: Sendable, Hashable {
         interruptionLevel: InterruptionLevel? = nil,
         relevanceScore: Double? = nil,
         filterCriteria: String? = nil,
-        isMutable: Bool = false,
+        mutableContent: Bool = false,
         custom: CustomData? = nil,
         priority: Priority = .immediate,
         expiration: Expiration? = nil,
@@ -60,7 +63,7 @@ public struct PushNotification: Sendable, Hashable {
             sound: sound,
             threadID: threadID,
             category: category,
-            isMutable: isMutable,
+            mutableContent: mutableContent,
             targetContentID: targetContentID,
             interruptionLevel: interruptionLevel,
             relevanceScore: relevanceScore,
@@ -99,7 +102,7 @@ public struct PushNotification: Sendable, Hashable {
             expiration: expiration,
             collapseID: collapseID,
             id: id,
-            payload: Payload(APS(isContentAvailable: true), custom: custom)
+            payload: Payload(APS(contentAvailable: true), custom: custom)
         )
     }
 
@@ -114,7 +117,7 @@ public struct PushNotification: Sendable, Hashable {
     ///   - id: The identifier.
     /// - Returns: The notification.
     public static func opaque(
-        _ payload: [UInt8],
+        _ payload: some Sequence<UInt8>,
         pushType: PushType?,
         priority: Priority? = nil,
         expiration: Expiration? = nil,

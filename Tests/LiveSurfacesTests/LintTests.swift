@@ -20,7 +20,7 @@ import Testing
         throws
     {
         let silent = PushNotification.Payload(
-            APS(isContentAvailable: true),
+            APS(contentAvailable: true),
             custom: try PushNotification.CustomData(["surfaceSnapshot": snapshot.json])
         )
         #expect(try Self.findings(.background, silent.encoded(), priority: "5").isEmpty)

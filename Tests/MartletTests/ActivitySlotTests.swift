@@ -78,7 +78,7 @@ import Testing
             try await client.send(.end(), toActivity: token, topic: topic, timestamp: date)
         } catch { errors.append(error) }
         do throws(APNsError) {
-            try await client.broadcast(.end(), on: "Y2hhbm5lbA==", of: topic, timestamp: date)
+            try await client.broadcast(.end(), to: "Y2hhbm5lbA==", topic: topic, timestamp: date)
         } catch { errors.append(error) }
         #expect(errors.count == 6)
         for error in errors {
@@ -148,7 +148,7 @@ import Testing
         let channel: ChannelID = "Y2hhbm5lbA=="
         await #expect(throws: APNsError.self) { try await client.send(snapshot, to: .activity(token), topic: topic) }
         await #expect(throws: APNsError.self) {
-            try await client.broadcast(.update(["a": 1]), on: channel, of: topic)
+            try await client.broadcast(.update(["a": 1]), to: channel, topic: topic)
         }
         for destination in [SurfaceDestination.activity(token), .channel(channel)] {
             let next = try client.renderer.render(snapshot, to: destination, topic: topic, delivery: SurfaceDelivery())

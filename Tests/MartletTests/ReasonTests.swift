@@ -44,7 +44,7 @@ import Testing
                 case "device":
                     try await client.send(.alert("Hello"), to: DeviceToken(hex: "5d3a"), topic: "com.example.app")
                 case "broadcast":
-                    try await client.broadcast(.end(), on: "YQ==", of: "com.example.app")
+                    try await client.broadcast(.end(), to: "YQ==", topic: "com.example.app")
                 default:
                     _ = try await client.channels(of: "com.example.app").list()
                 }

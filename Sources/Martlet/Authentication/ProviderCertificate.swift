@@ -47,9 +47,9 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
     ///   - passphrase: The passphrase of the file; empty for none.
     /// - Throws: ``APNsError`` with the code `badCredentials` when the passphrase is wrong, or the file has other
     ///   contents.
-    public init(pkcs12: [UInt8], passphrase: String) throws(APNsError) {
+    public init(pkcs12: some Sequence<UInt8>, passphrase: String) throws(APNsError) {
         do throws(TransportError) {
-            self.init(try ClientIdentity(pkcs12: pkcs12, passphrase: passphrase))
+            self.init(try ClientIdentity(pkcs12: Array(pkcs12), passphrase: passphrase))
         } catch {
             throw APNsError(error)
         }

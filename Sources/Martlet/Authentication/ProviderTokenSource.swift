@@ -42,8 +42,8 @@ public struct SignedProviderToken: Sendable, CustomStringConvertible, CustomRefl
     ///   - text: The token's text.
     ///   - issuedAt: The time of issue in the token, in whole seconds.
     ///   - validity: The time for which the client may use the token before it requests one again.
-    public init(text: [UInt8], issuedAt: Date, validity: Duration) {
-        self.text = text
+    public init(text: some Sequence<UInt8>, issuedAt: Date, validity: Duration) {
+        self.text = Array(text)
         self.issuedAt = issuedAt
         self.validity = validity
     }

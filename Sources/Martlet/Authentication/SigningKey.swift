@@ -37,6 +37,18 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
         try SigningKey.check(teamID, "teamID", of: "the team")
     }
 
+    /// Creates a key from the bytes of a `.p8` file, such as a value from a secret store.
+    ///
+    /// - Parameters:
+    ///   - pem: The text in UTF-8, including the line `-----BEGIN PRIVATE KEY-----`.
+    ///   - keyID: The key's identifier.
+    ///   - teamID: The team's identifier.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the text is not a P-256 private key, or an
+    ///   identifier is not ten characters of A–Z and 0–9.
+    public init(pem: some Sequence<UInt8>, keyID: String, teamID: String) throws(APNsError) {
+        try self.init(pem: String(decoding: Array(pem), as: UTF8.self), keyID: keyID, teamID: teamID)
+    }
+
     /// Returns whether a text can be the identifier of a key or a team: ten characters of A–Z and 0–9.
     package static func isIdentifier(_ text: String) -> Bool {
         text.utf8.count == 10

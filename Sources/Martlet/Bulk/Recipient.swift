@@ -3,7 +3,7 @@
 public import MartletCore
 
 /// A device of a bulk send, optionally with its own notification.
-public struct Recipient: Sendable, Hashable {
+public struct Recipient: Sendable, Hashable, Codable {
     /// The device.
     public var token: DeviceToken
     /// The notification that replaces the common one, such as one with its own badge, text or collapse identifier; nil
@@ -36,5 +36,25 @@ public struct Recipient: Sendable, Hashable {
     public init(_ token: DeviceToken, notification: PushNotification? = nil) {
         self.token = token
         own = notification.map(Own.init)
+    }
+
+    private enum CodingKeys: CodingKey {
+        case token, notification
+    }
+
+    /// Decodes `token` and `notification`.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            try values.decode(DeviceToken.self, forKey: .token),
+            notification: try values.decodeIfPresent(PushNotification.self, forKey: .notification)
+        )
+    }
+
+    /// Encodes `token` and `notification`.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(token, forKey: .token)
+        try values.encodeIfPresent(notification, forKey: .notification)
     }
 }

@@ -43,10 +43,10 @@ struct APNsAnswer {
             return APNsError(error)
         }
         // One of Apple's tables has "Service Unavailable" with a space.
-        error.reason = APNsReason(rawValue: reason.filter { $0 != " " })
+        let known = APNsReason(rawValue: reason.filter { $0 != " " })
+        error.reason = known
         error.unregisteredAt = answer["timestamp"]?.integerValue.map(Date.init(millisecondsSince1970:))
-        error.description = "APNs answered \(status) \(reason)"
-        if let explanation = error.reason?.explanation { error.description += ": \(explanation)" }
+        error.description = APNsError.description(status: status, known)
         if status == 403, let skew = clockSkew {
             let way = skew > .zero ? "ahead of" : "behind"
             error.description += "; this machine's clock is \(abs(skew.components.seconds)) s \(way) the server's"

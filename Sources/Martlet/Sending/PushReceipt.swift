@@ -4,7 +4,7 @@ public import MartletCore
 internal import MartletTransport
 
 /// The receipt of a push that APNs has accepted.
-public struct PushReceipt: Sendable, Hashable {
+public struct PushReceipt: Sendable, Hashable, Codable {
     /// The push's identifier in the response, or as sent when the response has none.
     public let id: APNsID
     /// The key of the push's delivery log in Apple's console; only the development environment provides it.
@@ -20,6 +20,21 @@ public struct PushReceipt: Sendable, Hashable {
     public let unknownTries: Int
     /// The time spent in each phase of the send.
     public let timing: SendTiming
+
+    /// Creates a receipt, for a fake ``PushSending``.
+    public init(
+        id: APNsID,
+        uniqueID: String? = nil,
+        attempts: Int = 1,
+        unknownTries: Int = 0,
+        timing: SendTiming = SendTiming()
+    ) {
+        self.id = id
+        self.uniqueID = uniqueID
+        self.attempts = attempts
+        self.unknownTries = unknownTries
+        self.timing = timing
+    }
 
     init(_ fields: HTTPFields, of id: APNsID, _ result: PushResult) {
         self.id = fields.answeredID ?? id

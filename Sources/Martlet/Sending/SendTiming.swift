@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletTransport
+
 /// The time spent in each phase of a send.
-public struct SendTiming: Sendable, Hashable {
+public struct SendTiming: Sendable, Hashable, Codable {
     /// Times in nanoseconds, because a `Duration` takes twice the memory.
     private var waitingTime: Int64 = 0
     private var wireTime: Int64 = 0
@@ -14,6 +16,13 @@ public struct SendTiming: Sendable, Hashable {
     /// The time between a failure and the next attempt, and the time that an update of a Live Activity waited for its
     /// timestamp.
     public var backingOff: Duration { .nanoseconds(backOffTime) }
+
+    /// Creates a timing from the times in each phase, which are zero by default and at most 292 years.
+    public init(waiting: Duration = .zero, onWire: Duration = .zero, backingOff: Duration = .zero) {
+        waitingTime = MonotonicTime.zero.advanced(by: waiting).nanoseconds
+        wireTime = MonotonicTime.zero.advanced(by: onWire).nanoseconds
+        backOffTime = MonotonicTime.zero.advanced(by: backingOff).nanoseconds
+    }
 
     mutating func add(_ nanoseconds: Int64, in phase: PushState.Phase) {
         switch phase {

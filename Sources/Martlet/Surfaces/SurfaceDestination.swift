@@ -12,11 +12,11 @@ public enum SurfaceDestination: Sendable, Hashable {
     /// A Live Activity's own token: updates the activity.
     case activity(DeviceToken)
     /// A Live Activity's own token: ends the activity with this snapshot as its last content.
-    case activityEnd(DeviceToken, dismissal: LiveActivityUpdate.Dismissal = .immediately)
+    case activityEnd(DeviceToken, dismissal: LiveActivityUpdate.Dismissal = .immediate)
     /// All devices that are subscribed to a channel: updates their Live Activities.
     case channel(ChannelID)
     /// All devices that are subscribed to a channel: ends their Live Activities with this snapshot as the last content.
-    case channelEnd(ChannelID, dismissal: LiveActivityUpdate.Dismissal = .immediately)
+    case channelEnd(ChannelID, dismissal: LiveActivityUpdate.Dismissal = .immediate)
 
     /// Returns the event of a push and the Live Activity that receives it; nil when a device receives it.
     ///

@@ -11,7 +11,7 @@ extension PushNotification {
     ///
     /// Without an expiration, APNs stores a push for up to 30 days.
     /// Source: "Sending notification requests to APNs".
-    public struct Expiration: Sendable, Hashable {
+    public struct Expiration: Sendable, Hashable, Codable {
         /// Seconds since 1970; 0 for a single attempt.
         package let secondsSince1970: Int64
 
@@ -34,7 +34,28 @@ extension PushNotification {
             Expiration(secondsSince1970: date.secondsSince1970)
         }
 
+        /// Creates an expiration this long after a date.
+        ///
+        /// - Parameters:
+        ///   - duration: The time until the expiration; fractions of a second are ignored.
+        ///   - start: The date from which it counts: now by default, not the time of sending.
+        /// - Returns: The expiration.
+        public static func after(_ duration: Duration, from start: Date = Date()) -> Expiration {
+            .at(start + Double(duration.components.seconds))
+        }
+
         /// The date; nil for ``attemptOnce``.
         public var date: Date? { secondsSince1970 == 0 ? nil : Date(secondsSince1970: secondsSince1970) }
+
+        /// Decodes the value of the header, a number of seconds since 1970.
+        public init(from decoder: any Decoder) throws {
+            secondsSince1970 = try decoder.singleValueContainer().decode(Int64.self)
+        }
+
+        /// Encodes the value of the header, a number of seconds since 1970; 0 for ``attemptOnce``.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(secondsSince1970)
+        }
     }
 }

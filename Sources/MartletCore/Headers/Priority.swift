@@ -4,7 +4,7 @@ extension PushNotification {
     /// The urgency of a push, `apns-priority`.
     ///
     /// Source: "Sending notification requests to APNs".
-    public struct Priority: RawRepresentable, Sendable, Hashable {
+    public struct Priority: RawRepresentable, Sendable, Hashable, Codable {
         /// The number as it is sent.
         public let rawValue: Int
 

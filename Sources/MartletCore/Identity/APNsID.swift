@@ -37,6 +37,14 @@ public struct APNsID: Sendable, Hashable {
         low = randomBits.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 
+    /// Returns a random identifier from the system's source of random numbers.
+    ///
+    /// - Returns: A version 4 UUID.
+    public static func random() -> APNsID {
+        var generator = SystemRandomNumberGenerator()
+        return random(using: &generator)
+    }
+
     /// Returns a random identifier.
     ///
     /// - Parameter generator: The source of random numbers.

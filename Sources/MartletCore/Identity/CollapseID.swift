@@ -4,7 +4,7 @@
 /// of them.
 ///
 /// Source: "Sending notification requests to APNs".
-public struct CollapseID: RawRepresentable, Sendable, Hashable {
+public struct CollapseID: RawRepresentable, Sendable, Hashable, Codable {
     /// The text as it is sent.
     public let rawValue: String
 
@@ -26,6 +26,14 @@ public struct CollapseID: RawRepresentable, Sendable, Hashable {
     public init(_ text: String) throws(CollapseIDError) {
         guard let identifier = CollapseID(rawValue: text) else { throw CollapseIDError(byteCount: text.utf8.count) }
         self = identifier
+    }
+}
+
+extension CollapseID: ExpressibleByStringLiteral {
+    /// Creates an identifier from a literal, which is checked when the push is sent: ``PushLint`` rejects a push with
+    /// an invalid one.
+    public init(stringLiteral value: String) {
+        rawValue = value
     }
 }
 

@@ -78,10 +78,11 @@ public struct DeviceToken: Sendable, Hashable {
     ///
     /// - Parameter bytes: At least one byte.
     /// - Throws: ``DeviceTokenError`` if there are no bytes or too many.
-    public init(bytes: some Collection<UInt8>) throws(DeviceTokenError) {
+    public init(bytes: some Sequence<UInt8>) throws(DeviceTokenError) {
+        let bytes = Array(bytes)
         guard !bytes.isEmpty else { throw .empty }
         guard bytes.count <= DeviceToken.maximumByteCount else { throw .tooLong(byteCount: bytes.count) }
-        content = Content(bytes: Array(bytes))
+        content = Content(bytes: bytes)
     }
 
     private static let usualDigitCount = 64

@@ -148,6 +148,11 @@ enum HeaderRules {
         return PushLint.Finding(.expirationPast, .header("apns-expiration"), message)
     }
 
+    /// Checks an identifier, which only a literal can have made invalid.
+    static func collapseID(_ identifier: CollapseID?) -> PushLint.Finding? {
+        identifier.flatMap { collapseID(of: PushHeaders(collapseID: $0.rawValue)) }
+    }
+
     static func collapseID(of headers: PushHeaders) -> PushLint.Finding? {
         guard let text = headers.collapseID else { return nil }
         let place = PushLint.Place.header("apns-collapse-id")

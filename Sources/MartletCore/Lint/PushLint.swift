@@ -214,6 +214,7 @@ public enum PushLint {
         return HeaderRules.topic(topic.rawValue.isEmpty ? nil : qualified.rawValue, of: type)
             ?? HeaderRules.priority(notification.priority, of: type)
             ?? HeaderRules.expiration(notification.expiration)
+            ?? HeaderRules.collapseID(notification.collapseID)
             ?? PayloadRules.size(
                 .exactly(payloadByteCount),
                 of: type ?? PushHeaders(topic: topic.rawValue).resolvedPushType

@@ -3,9 +3,9 @@
 /// The alert shown when a Live Activity starts, changes or ends.
 ///
 /// Source: "Starting and updating Live Activities with ActivityKit push notifications".
-public struct LiveActivityAlert: Sendable, Hashable {
+public struct LiveActivityAlert: Sendable, Hashable, Codable {
     /// A text, or the key of a string in the app.
-    public enum Text: Sendable, Hashable, ExpressibleByStringInterpolation {
+    public enum Text: Sendable, Hashable, Codable, ExpressibleByStringInterpolation {
         /// The text as it is shown.
         case plain(String)
         /// The key of a string in the app, with the arguments that replace each `%@` in it.
@@ -14,6 +14,35 @@ public struct LiveActivityAlert: Sendable, Hashable {
         /// Creates a text that is shown as it is.
         public init(stringLiteral value: String) {
             self = .plain(value)
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case key = "loc-key"
+            case arguments = "loc-args"
+        }
+
+        /// Decodes a text as it is in a payload: a string, or an object with `loc-key` and `loc-args`.
+        public init(from decoder: any Decoder) throws {
+            if let text = try? decoder.singleValueContainer().decode(String.self) {
+                self = .plain(text)
+                return
+            }
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            let arguments = try values.decodeIfPresent([String].self, forKey: .arguments)
+            self = .localized(key: try values.decode(String.self, forKey: .key), arguments: arguments ?? [])
+        }
+
+        /// Encodes a text as it is in a payload.
+        public func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .plain(let text):
+                var container = encoder.singleValueContainer()
+                try container.encode(text)
+            case .localized(let key, let arguments):
+                var values = encoder.container(keyedBy: CodingKeys.self)
+                try values.encode(key, forKey: .key)
+                try values.encode(arguments, forKey: .arguments)
+            }
         }
     }
 

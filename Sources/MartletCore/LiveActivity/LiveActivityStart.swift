@@ -9,20 +9,44 @@
 /// The start of a Live Activity on a device that has provided a push-to-start token (iOS and iPadOS 17.2).
 ///
 /// Source: "Starting and updating Live Activities with ActivityKit push notifications".
-public struct LiveActivityStart: Sendable, Hashable {
+public struct LiveActivityStart: Sendable, Hashable, Codable {
     /// The way in which the new activity receives updates (iOS and iPadOS 18).
-    public enum UpdateSource: Sendable, Hashable {
+    public enum UpdateSource: Sendable, Hashable, Codable {
         /// The way that the app has configured.
         case byApp
         /// A token of its own, which the app receives and sends to the server.
         case byToken
         /// Broadcasts on a channel.
         case byChannel(ChannelID)
+
+        private enum CodingKeys: CodingKey {
+            case token, channel
+        }
+
+        /// Decodes what ``encode(to:)`` encodes.
+        public init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            if let channel = try values.decodeIfPresent(ChannelID.self, forKey: .channel) {
+                self = .byChannel(channel)
+            } else {
+                self = try values.decodeIfPresent(Bool.self, forKey: .token) == true ? .byToken : .byApp
+            }
+        }
+
+        /// Encodes `channel` or `token`, or an empty object for ``byApp``.
+        public func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            switch self {
+            case .byApp: break
+            case .byToken: try values.encode(true, forKey: .token)
+            case .byChannel(let channel): try values.encode(channel, forKey: .channel)
+            }
+        }
     }
 
     private let attributesType: String
-    private let attributes: [UInt8]
-    private let contentState: [UInt8]
+    private let attributes: JSONText
+    private let contentState: JSONText
     private let alert: LiveActivityAlert
     private let updateSource: UpdateSource
     private let staleDate: Date?
@@ -94,13 +118,13 @@ public struct LiveActivityStart: Sendable, Hashable {
     /// - Throws: ``PayloadError`` for a relevance score that is not a finite number, and for a date before 1970 or
     ///   later than JSON integers can represent.
     public func payload(timestamp: Date) throws(PayloadError) -> PushNotification.Payload {
-        var object = JSONObjectWriter(capacity: 512 + contentState.count + attributes.count)
+        var object = JSONObjectWriter(capacity: 512 + contentState.bytes.count + attributes.bytes.count)
         try object.write("aps") { (aps) throws(PayloadError) in
             try aps.write("timestamp", timestamp)
             aps.write("event", "start")
-            aps.write("content-state", json: contentState)
+            aps.write("content-state", json: contentState.bytes)
             aps.write("attributes-type", attributesType)
-            aps.write("attributes", json: attributes)
+            aps.write("attributes", json: attributes.bytes)
             try aps.write("alert") { (object) throws(PayloadError) in try alert.write(into: &object) }
             switch updateSource {
             case .byApp: break

@@ -10,27 +10,50 @@
 /// channel.
 ///
 /// Source: "Starting and updating Live Activities with ActivityKit push notifications".
-public struct LiveActivityUpdate: Sendable, Hashable {
+public struct LiveActivityUpdate: Sendable, Hashable, Codable {
     /// The time at which an ended activity is removed from the Lock Screen.
-    public enum Dismissal: Sendable, Hashable {
+    public enum Dismissal: Sendable, Hashable, Codable {
         /// Chosen by the system, at most four hours after the end.
-        case bySystem
+        case `default`
         /// Immediately.
-        case immediately
+        case immediate
         /// This long after the push was created, at most four hours. Fractions of a second are ignored.
         case after(Duration)
         /// At a date, at most four hours after the end.
         case at(Date)
+
+        private enum CodingKeys: CodingKey {
+            case after, at, immediate
+        }
+
+        /// Decodes what ``encode(to:)`` encodes.
+        public init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            if let duration = try values.decodeIfPresent(Duration.self, forKey: .after) {
+                self = .after(duration)
+            } else if let date = try values.decodeIfPresent(Date.self, forKey: .at) {
+                self = .at(date)
+            } else {
+                self = try values.decodeIfPresent(Bool.self, forKey: .immediate) == true ? .immediate : .default
+            }
+        }
+
+        /// Encodes `after`, `at` or `immediate`, or an empty object for ``default``.
+        public func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            switch self {
+            case .default: break
+            case .immediate: try values.encode(true, forKey: .immediate)
+            case .after(let duration): try values.encode(duration, forKey: .after)
+            case .at(let date): try values.encode(date, forKey: .at)
+            }
+        }
     }
 
-    private enum Event: Sendable, Hashable {
-        case update
-        case end(Dismissal)
-    }
-
-    private let event: Event
-    package var isEnd: Bool { event != .update }
-    private let contentState: [UInt8]?
+    /// The dismissal of an end; nil for an update.
+    private let dismissal: Dismissal?
+    package var isEnd: Bool { dismissal != nil }
+    private let contentState: JSONText?
     private let alert: LiveActivityAlert?
     private let staleDate: Date?
     private let relevanceScore: Double?
@@ -52,7 +75,7 @@ public struct LiveActivityUpdate: Sendable, Hashable {
         relevanceScore: Double? = nil
     ) throws(PayloadError) -> LiveActivityUpdate {
         LiveActivityUpdate(
-            event: .update,
+            dismissal: nil,
             contentState: try LiveActivityContent.encode(state, for: "content-state"),
             alert: alert,
             staleDate: staleDate,
@@ -70,11 +93,11 @@ public struct LiveActivityUpdate: Sendable, Hashable {
     /// - Throws: ``PayloadError`` if the state does not encode to a JSON object.
     public static func end(
         _ state: some Encodable,
-        dismissal: Dismissal = .bySystem,
+        dismissal: Dismissal = .default,
         alert: LiveActivityAlert? = nil
     ) throws(PayloadError) -> LiveActivityUpdate {
         LiveActivityUpdate(
-            event: .end(dismissal),
+            dismissal: dismissal,
             contentState: try LiveActivityContent.encode(state, for: "content-state"),
             alert: alert,
             staleDate: nil,
@@ -86,8 +109,8 @@ public struct LiveActivityUpdate: Sendable, Hashable {
     ///
     /// - Parameter dismissal: The time at which the activity is removed from the Lock Screen.
     /// - Returns: The update.
-    public static func end(dismissal: Dismissal = .bySystem) -> LiveActivityUpdate {
-        LiveActivityUpdate(event: .end(dismissal), contentState: nil, alert: nil, staleDate: nil, relevanceScore: nil)
+    public static func end(dismissal: Dismissal = .default) -> LiveActivityUpdate {
+        LiveActivityUpdate(dismissal: dismissal, contentState: nil, alert: nil, staleDate: nil, relevanceScore: nil)
     }
 
     /// Returns the payload of a push created at a time.
@@ -98,16 +121,16 @@ public struct LiveActivityUpdate: Sendable, Hashable {
     /// - Throws: ``PayloadError`` for a relevance score that is not a finite number, and for a date before 1970 or
     ///   later than JSON integers can represent.
     public func payload(timestamp: Date) throws(PayloadError) -> PushNotification.Payload {
-        var object = JSONObjectWriter(capacity: 512 + (contentState?.count ?? 0))
+        var object = JSONObjectWriter(capacity: 512 + (contentState?.bytes.count ?? 0))
         try object.write("aps") { (aps) throws(PayloadError) in
             try aps.write("timestamp", timestamp)
-            aps.write("event", event == .update ? "update" : "end")
-            aps.write("content-state", json: contentState)
+            aps.write("event", isEnd ? "end" : "update")
+            aps.write("content-state", json: contentState?.bytes)
             if let alert {
                 try aps.write("alert") { (object) throws(PayloadError) in try alert.write(into: &object) }
             }
             try aps.write("stale-date", staleDate)
-            if case .end(let dismissal) = event { try aps.write("dismissal-date", dismissal.date(from: timestamp)) }
+            if let dismissal { try aps.write("dismissal-date", dismissal.date(from: timestamp)) }
             try aps.write("relevance-score", relevanceScore)
         }
         return PushNotification.Payload(opaque: object.finish())
@@ -121,8 +144,8 @@ extension LiveActivityUpdate.Dismissal {
     /// Returns the `dismissal-date` of a push created at a time; nil to leave it out.
     fileprivate func date(from timestamp: Date) -> Date? {
         switch self {
-        case .bySystem: nil
-        case .immediately: Self.longAgo
+        case .default: nil
+        case .immediate: Self.longAgo
         case .after(let duration): timestamp + Double(max(0, duration.components.seconds))
         case .at(let date): date
         }

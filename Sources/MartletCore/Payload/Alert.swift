@@ -4,8 +4,8 @@ extension PushNotification {
     /// The text of a notification: title, subtitle and body, each as text or as the key of a string in the app.
     ///
     /// A key replaces its text; the arguments fill the `%@` of the localized string in order.
-    /// Source: "Generating a remote notification", keys of `alert`.
-    public struct Alert: Sendable, Hashable {
+    /// It is encoded with Apple's keys. Source: "Generating a remote notification", keys of `alert`.
+    public struct Alert: Sendable, Hashable, Codable {
         /// The first line.
         public var title: String?
         /// The line below the title.
@@ -50,6 +50,17 @@ extension PushNotification {
             self.subtitleLocalizationArguments = subtitleLocalizationArguments
             self.localizationKey = localizationKey
             self.localizationArguments = localizationArguments
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case title, subtitle, body
+            case launchImage = "launch-image"
+            case titleLocalizationKey = "title-loc-key"
+            case titleLocalizationArguments = "title-loc-args"
+            case subtitleLocalizationKey = "subtitle-loc-key"
+            case subtitleLocalizationArguments = "subtitle-loc-args"
+            case localizationKey = "loc-key"
+            case localizationArguments = "loc-args"
         }
 
         func write(into object: inout JSONObjectWriter) {

@@ -13,8 +13,13 @@ extension PushNotification {
     /// them.
     /// Source: "Generating a remote notification".
     public struct CustomData: Sendable, Hashable {
+        // It is not `Encodable`, because it would then also be accepted where any value of the caller is encoded.
+
         /// The members as JSON, without the braces around them.
         let members: [UInt8]
+
+        /// The JSON object.
+        var json: [UInt8] { [UInt8(ascii: "{")] + members + [UInt8(ascii: "}")] }
 
         /// The form in which dates are written.
         public enum DateFormat: Sendable, Hashable {
@@ -76,7 +81,8 @@ extension PushNotification {
         ///
         /// - Parameter json: A JSON object without a key `aps`.
         /// - Throws: ``PayloadError`` for any other text.
-        public init(json: [UInt8]) throws(PayloadError) {
+        public init(json: some Sequence<UInt8>) throws(PayloadError) {
+            let json = Array(json)
             let value: JSONValue
             do throws(JSONError) {
                 value = try JSONReader.read(json)

@@ -4,7 +4,7 @@ extension PushNotification {
     /// The importance and delivery timing of a notification.
     ///
     /// Source: "Generating a remote notification" and `UNNotificationInterruptionLevel`.
-    public struct InterruptionLevel: RawRepresentable, Sendable, Hashable {
+    public struct InterruptionLevel: RawRepresentable, Sendable, Hashable, Codable {
         /// The text as it is sent.
         public let rawValue: String
 

@@ -2,11 +2,17 @@
 
 extension PushNotification {
     /// The content of a push: the `aps` dictionary with the app's own data, or bytes that are sent unchanged.
-    public struct Payload: Sendable, Hashable {
+    ///
+    /// After decoding, ``encoded()`` returns the same bytes.
+    public struct Payload: Sendable, Hashable, Codable {
         private enum Content: Sendable, Hashable {
             /// Indirect, so that copying a notification copies one reference.
             indirect case typed(APS, CustomData?)
             case opaque([UInt8])
+        }
+
+        private enum CodingKeys: CodingKey {
+            case aps, custom, json, bytes
         }
 
         private let content: Content
@@ -17,8 +23,8 @@ extension PushNotification {
         }
 
         /// Creates a payload from bytes that are sent unchanged.
-        public init(opaque bytes: [UInt8]) {
-            content = .opaque(bytes)
+        public init(opaque bytes: some Sequence<UInt8>) {
+            content = .opaque(Array(bytes))
         }
 
         /// The `aps` dictionary; nil if the payload is opaque.
@@ -39,6 +45,39 @@ extension PushNotification {
                 try object.write("aps") { (object) throws(PayloadError) in try aps.write(into: &object) }
                 if let custom { object.splice(custom.members) }
                 return object.finish()
+            }
+        }
+
+        /// Decodes what ``encode(to:)`` encodes.
+        public init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            if let text = try values.decodeIfPresent(String.self, forKey: .json) {
+                self.init(opaque: text.utf8)
+            } else if let bytes = try values.decodeIfPresent([UInt8].self, forKey: .bytes) {
+                self.init(opaque: bytes)
+            } else {
+                self.init(
+                    try values.decode(APS.self, forKey: .aps),
+                    custom: try values.decodeIfPresent(JSONText.self, forKey: .custom).map {
+                        try CustomData(json: $0.bytes)
+                    }
+                )
+            }
+        }
+
+        /// Encodes `aps` and `custom`, or the bytes of an opaque payload as `json`, or as `bytes` when they are not text.
+        public func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            switch content {
+            case .typed(let aps, let custom):
+                try values.encode(aps, forKey: .aps)
+                try values.encodeIfPresent(custom.map { JSONText($0.json) }, forKey: .custom)
+            case .opaque(let bytes):
+                if let text = String(validating: bytes, as: UTF8.self) {
+                    try values.encode(text, forKey: .json)
+                } else {
+                    try values.encode(bytes, forKey: .bytes)
+                }
             }
         }
     }

@@ -77,7 +77,7 @@ public struct ProviderToken: Sendable, Hashable {
     ///
     /// - Parameter signature: The signature of ``signingInput``: 64 bytes, r and s (RFC 7518 §3.4).
     /// - Returns: The token as it is sent after `bearer`.
-    public func signed(by signature: [UInt8]) -> [UInt8] {
-        signingInput + [UInt8(ascii: ".")] + Base64URL.encode(signature)
+    public func signed(by signature: some Sequence<UInt8>) -> [UInt8] {
+        signingInput + [UInt8(ascii: ".")] + Base64URL.encode(Array(signature))
     }
 }

@@ -101,6 +101,37 @@ public struct ReceivedPush: Sendable, Hashable {
     }
 }
 
+extension ReceivedPush: CustomStringConvertible {
+    /// The push on one line: its number, type, destination, answer and payload.
+    public var description: String {
+        let type = headers.pushType ?? "no push type"
+        let destination =
+            if let channel, let app { "channel \(channel) of \(app)" } else {
+                "\(deviceToken.prefix(8))… for \(headers.topic ?? "no topic")"
+            }
+        let answer = status == 0 ? "no answer" : reason.map { "\(status) \($0)" } ?? "\(status)"
+        return "push \(number): \(type) to \(destination), \(answer), \(String(decoding: payload, as: UTF8.self))"
+    }
+
+    /// Decodes the payload.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the payload, or of the value at `key`: an app's own type, or ``APS`` for `aps`.
+    ///   - key: The key of the value to decode; nil, the default, for the whole payload.
+    ///   - decoder: The decoder; without a strategy for dates by default, which is what ActivityKit uses.
+    /// - Returns: The value.
+    /// - Throws: `DecodingError` if the payload is not valid JSON, or does not have the form of the type.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type = Value.self,
+        at key: String? = nil,
+        with decoder: JSONDecoder = JSONDecoder()
+    ) throws -> Value {
+        guard let key else { return try decoder.decode(type, from: Data(payload)) }
+        let value = try? JSONReader.readPayload(payload)[key]
+        return try decoder.decode(type, from: Data((value ?? .null).encoded()))
+    }
+}
+
 extension ReceivedPush {
     /// Creates a push from an answered request.
     init(

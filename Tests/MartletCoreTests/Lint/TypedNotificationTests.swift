@@ -32,7 +32,7 @@ import Testing
         )
         let later = Date(timeIntervalSince1970: 1_790_003_600)
         let sources: [LiveActivityStart.UpdateSource] = [.byApp, .byToken, .byChannel("YQ==")]
-        let dismissals: [LiveActivityUpdate.Dismissal] = [.immediately, .after(.seconds(14_400)), .at(later)]
+        let dismissals: [LiveActivityUpdate.Dismissal] = [.immediate, .after(.seconds(14_400)), .at(later)]
         return [
             .alert("Hi"), .alert(nil, badge: 0), .alert(nil, sound: .named("a.caf")),
             .alert(
@@ -53,7 +53,7 @@ import Testing
                 interruptionLevel: .critical,
                 relevanceScore: 1,
                 filterCriteria: "work",
-                isMutable: true,
+                mutableContent: true,
                 custom: data,
                 expiration: .at(later),
                 collapseID: try CollapseID("order-17"),
@@ -74,7 +74,7 @@ import Testing
             try .liveActivity(.update(state, alert: alert, staleDate: later, relevanceScore: 75), timestamp: now),
             try .liveActivity(.update(state), timestamp: now),
             try .liveActivity(.update(state, alert: alert), timestamp: now, priority: .immediate),
-            try .liveActivity(.end(dismissal: .immediately), timestamp: now),
+            try .liveActivity(.end(dismissal: .immediate), timestamp: now),
         ]
             + (try sources.map { updateSource in
                 try .liveActivity(

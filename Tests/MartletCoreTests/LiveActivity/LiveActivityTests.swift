@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (LiveActivityUpdate.Dismissal.bySystem, ""), (.immediately, #","dismissal-date":1"#),
+        (LiveActivityUpdate.Dismissal.default, ""), (.immediate, #","dismissal-date":1"#),
         (.after(.seconds(90)), #","dismissal-date":1090"#),
         (.after(.seconds(-5)), #","dismissal-date":1000"#),
         (.at(Date(timeIntervalSince1970: 4_000)), #","dismissal-date":4000"#),

@@ -34,7 +34,7 @@ import Testing
         )
         let update = try LiveActivityUpdate.update(RideAttributes.ContentState(minutesLeft: 4))
         for _ in 0..<Self.rounds {
-            try await clients[0].start(start, on: phone, topic: "com.example.app")
+            try await clients[0].startLiveActivity(start, on: phone, topic: "com.example.app")
             let activity = try #require(await apns.device(phone)?.startedActivities.last?.token)
             try await clients[clientCount - 1].send(update, toActivity: activity, topic: "com.example.app")
         }

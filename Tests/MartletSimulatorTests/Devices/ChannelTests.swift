@@ -79,13 +79,13 @@ import Testing
         for score in [3, 4] {
             try await bench.client.broadcast(
                 .update(["score": score]),
-                on: channel,
-                of: app,
+                to: channel,
+                topic: app,
                 priority: .immediate,
                 expiration: PushNotification.Expiration(secondsSince1970: 1_900_000_000)
             )
         }
-        try await bench.client.broadcast(.end(dismissal: .immediately), on: channel, of: app)
+        try await bench.client.broadcast(.end(dismissal: .immediate), to: channel, topic: app)
         let pushes = await bench.apns.pushes
         #expect(pushes.map(\.status) == [200, 200, 200])
         for push in pushes {
@@ -130,7 +130,7 @@ import Testing
                 do {
                     let text = String(repeating: "x", count: payload)
                     let update = try LiveActivityUpdate.update(["text": text])
-                    try await bench.client.broadcast(update, on: channel, of: app, expiration: expiration)
+                    try await bench.client.broadcast(update, to: channel, topic: app, expiration: expiration)
                     return nil
                 } catch {
                     return (error as? APNsError)?.reason

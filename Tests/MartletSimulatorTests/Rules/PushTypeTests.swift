@@ -125,7 +125,7 @@ import Testing
             ),
             Expectation(
                 try .liveActivity(
-                    .end(dismissal: .immediately),
+                    .end(dismissal: .immediate),
                     timestamp: Date(timeIntervalSince1970: 8),
                     priority: .immediate
                 ),

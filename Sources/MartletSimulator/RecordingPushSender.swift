@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Martlet
+public import MartletCore
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A fake ``PushSending`` that records pushes and sends nothing, for tests of code that sends.
+///
+/// ```swift
+/// let sender = RecordingPushSender()
+/// try await OrderService(sender).orderIsReady()
+/// #expect(sender.pushes.map(\.topic) == ["com.example.app"])
+/// ```
+///
+/// Use ``SimulatedAPNs`` in a test that should also find payloads that Apple rejects.
+public final class RecordingPushSender: PushSending {
+    /// A push that was recorded.
+    public enum Push: Sendable, Hashable {
+        /// A notification to a device, also of a Live Activity.
+        case notification(PushNotification, to: DeviceToken, topic: Topic)
+        /// An update or end that was sent to a channel.
+        case broadcast(LiveActivityUpdate, to: ChannelID, topic: Topic)
+
+        /// The topic.
+        public var topic: Topic {
+            switch self {
+            case .notification(_, _, let topic), .broadcast(_, _, let topic): topic
+            }
+        }
+    }
+
+    private let recorded = Mutex<[Push]>([])
+    private let answer: @Sendable (Push) -> Result<PushReceipt, APNsError>
+
+    /// Creates a sender.
+    ///
+    /// - Parameter answer: Returns the result of a push; by default every push is accepted.
+    public init(
+        answer: @escaping @Sendable (Push) -> Result<PushReceipt, APNsError> = { _ in
+            .success(PushReceipt(id: .random()))
+        }
+    ) {
+        self.answer = answer
+    }
+
+    /// The pushes so far, in the order in which they were sent.
+    public var pushes: [Push] { recorded.withLock { $0 } }
+
+    /// Records a notification.
+    @discardableResult
+    public func send(
+        _ notification: PushNotification,
+        to token: DeviceToken,
+        topic: Topic,
+        options: SendOptions
+    ) async throws(APNsError) -> PushReceipt {
+        try record(.notification(notification, to: token, topic: topic))
+    }
+
+    /// Records a broadcast.
+    @discardableResult
+    public func broadcast(
+        _ update: LiveActivityUpdate,
+        to channel: ChannelID,
+        topic: Topic,
+        timestamp: Date?,
+        priority: PushNotification.Priority,
+        expiration: PushNotification.Expiration,
+        options: SendOptions
+    ) async throws(APNsError) -> PushReceipt {
+        try record(.broadcast(update, to: channel, topic: topic))
+    }
+
+    private func record(_ push: Push) throws(APNsError) -> PushReceipt {
+        recorded.withLock { $0.append(push) }
+        return try answer(push).get()
+    }
+}
