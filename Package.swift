@@ -204,7 +204,14 @@ let package = Package(
         .testTarget(name: "MartletCoreTests", dependencies: ["MartletCore", "TestSupport"], swiftSettings: common),
         .testTarget(
             name: "MartletTests",
-            dependencies: ["Martlet", "MartletSimulator", "TestSupport", "MartletTransport"],
+            dependencies: [
+                "Martlet", "MartletSimulator", "TestSupport", "MartletTransport",
+                serviceLifecycle,
+                optional("Logging", "swift-log", "LoggingSupport"),
+                optional("MetricsTestKit", "swift-metrics", "MetricsSupport"),
+                optional("InMemoryTracing", "swift-distributed-tracing", "TracingSupport"),
+                optional("Configuration", "swift-configuration", "ConfigurationSupport"),
+            ],
             swiftSettings: common
         ),
         .testTarget(name: "BlackBoxTests", dependencies: ["TestSupport", "MartletCLI"], swiftSettings: common),

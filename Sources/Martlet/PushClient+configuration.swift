@@ -2,6 +2,16 @@
 
 internal import MartletTransport
 
+#if LoggingSupport
+    public import Logging
+#endif
+#if MetricsSupport
+    public import Metrics
+#endif
+#if TracingSupport
+    public import Tracing
+#endif
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -47,6 +57,22 @@ extension PushClient {
         ///
         /// Turn it off to see the server's own response.
         public var checksBeforeSending: Bool
+        #if LoggingSupport
+            /// The logger of the client's events and of each push; nil, the default, for none.
+            ///
+            /// The levels are `error` and `warning` for what concerns all pushes, `debug` for a push that fails and for
+            /// connections, and `trace` for an accepted push. Device tokens are shortened; keys and payloads do not
+            /// appear.
+            public var logger: Logger?
+        #endif
+        #if MetricsSupport
+            /// The factory of the client's figures; nil, the default, for that of `MetricsSystem`.
+            public var metricsFactory: (any MetricsFactory)?
+        #endif
+        #if TracingSupport
+            /// The tracer of the spans of sends; nil, the default, for that of `InstrumentationSystem`.
+            public var tracer: (any Tracer)?
+        #endif
 
         func share(ofLoops count: Int) -> Configuration {
             var share = self

@@ -95,6 +95,7 @@ public final class PushClient: Sendable {
                     ),
                     tokenSource: tokenSource,
                     events: feed,
+                    telemetry: ClientTelemetry(host: endpoint.host, configuration),
                     configuration: share,
                     clock: clock,
                     on: loop

@@ -29,6 +29,7 @@ actor PushPool {
     private let endpoint: HTTP2Connection.Endpoint
     private let tokenSource: (any ProviderTokenSource)?
     private let events: EventFeed<ClientEvent>
+    private nonisolated let telemetry: ClientTelemetry
     private let connectTimeout: Duration
     private let clock: WallClock
     private var machine: PoolMachine
@@ -50,6 +51,7 @@ actor PushPool {
         to endpoint: HTTP2Connection.Endpoint,
         tokenSource: (any ProviderTokenSource)?,
         events: EventFeed<ClientEvent>,
+        telemetry: ClientTelemetry,
         configuration: PushClient.Configuration,
         clock: WallClock,
         on loop: EventLoop
@@ -58,6 +60,7 @@ actor PushPool {
         self.endpoint = endpoint
         self.tokenSource = tokenSource
         self.events = events
+        self.telemetry = telemetry
         connectTimeout = configuration.connectTimeout
         self.clock = clock
         machine = PoolMachine(
@@ -75,6 +78,7 @@ actor PushPool {
 
     /// Sends the push and waits for its result.
     nonisolated func send(_ push: PendingPush) async throws(APNsError) -> AcceptedResponse {
+        let span = telemetry.span(for: push)
         let result = await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
                 unsafe push.wait(with: continuation)
@@ -83,6 +87,7 @@ actor PushPool {
         } onCancel: {
             post(.cancel(push))
         }
+        span.end(result)
         return try result.get()
     }
 
@@ -182,7 +187,8 @@ actor PushPool {
         case .open(let key, let id): open(key, on: id)
         case .settle(let key):
             let result = machine.pushes.takeResult(of: key)
-            pushes[key.index].take()?.settle(result)
+            guard let push = pushes[key.index].take() else { break }
+            telemetry.ended(push, push.settle(result))
         case .connect(let id): connect(id)
         case .reset(let key, let id):
             if let stream = pushes[key.index]?.stream { connection(id)?.reset(stream, .cancel) }
@@ -356,6 +362,7 @@ actor PushPool {
         case .connectionFailed(let error): resumeWarmUps(error)
         default: break
         }
+        telemetry.happened(event)
         events.report(event)
     }
 

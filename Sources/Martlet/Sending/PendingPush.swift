@@ -39,8 +39,8 @@ internal import MartletTransport
         unsafe self.continuation = continuation
     }
 
-    /// Reports the result to the caller.
-    func settle(_ result: PushResult) {
+    /// Reports the result to the caller, and returns it.
+    func settle(_ result: PushResult) -> Result<PushReceipt, APNsError> {
         let answer = stream.take()
         let receipt: Result<PushReceipt, APNsError>
         if result.failure == nil, let answer {
@@ -57,5 +57,6 @@ internal import MartletTransport
         } else {
             unsafe continuation.take()?.resume(returning: receipt.map { AcceptedResponse($0, answer) })
         }
+        return receipt
     }
 }

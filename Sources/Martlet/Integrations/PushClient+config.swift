@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if ConfigurationSupport
+    public import Configuration
+    internal import MartletTransport
+
+    extension PushClient {
+        /// Creates a client from a configuration, such as one of environment variables or files.
+        ///
+        /// The keys, to be prefixed by the reader's scope: `key-file` with the path of a `.p8` file or `key` with its
+        /// text, `key-id` and `team-id`, all required; `environment` with `production` (the default) or `development`;
+        /// `host` and `port` of a relay or simulator, which replace the environment; and the keys of
+        /// ``Configuration/init(config:)``. With environment variables and the scope `apns`, they are
+        /// `APNS_KEY_FILE`, `APNS_KEY_ID` and so on.
+        ///
+        /// - Parameter config: The configuration, read once.
+        /// - Throws: `ConfigError` for a missing or invalid value, and ``APNsError`` with the code `badCredentials` when
+        ///   the key cannot be used.
+        public convenience init(config: ConfigReader) throws {
+            let keyID = try config.requiredString(forKey: "key-id")
+            let teamID = try config.requiredString(forKey: "team-id")
+            let key =
+                if let text = config.string(forKey: "key", isSecret: true) {
+                    try SigningKey(pem: text, keyID: keyID, teamID: teamID)
+                } else {
+                    try SigningKey(file: try config.requiredString(forKey: "key-file"), keyID: keyID, teamID: teamID)
+                }
+            try self.init(
+                try APNsEndpoint(config: config),
+                authentication: .token(key),
+                configuration: try Configuration(config: config)
+            )
+        }
+    }
+
+    extension PushClient.Configuration {
+        /// Creates a configuration from the values that are there, and the default values for the others.
+        ///
+        /// The keys: `connect-timeout`, `send-timeout` (seconds), `connection-limit`, `event-loops`, `waiting-limit`,
+        /// `allows-retries`, `checks-before-sending`, and `authorities-file` with the path of PEM certificates to trust.
+        ///
+        /// - Parameter config: The configuration.
+        /// - Throws: ``APNsError`` with the code `badCredentials` when the file of authorities cannot be read.
+        public init(config: ConfigReader) throws {
+            self.init()
+            if let seconds = config.double(forKey: "connect-timeout") { connectTimeout = .seconds(seconds) }
+            if let seconds = config.double(forKey: "send-timeout") { sendTimeout = .seconds(seconds) }
+            connectionLimit = max(1, config.int(forKey: "connection-limit", default: connectionLimit))
+            eventLoops = max(1, config.int(forKey: "event-loops", default: eventLoops))
+            waitingLimit = config.int(forKey: "waiting-limit", default: waitingLimit)
+            allowsRetries = config.bool(forKey: "allows-retries", default: allowsRetries)
+            checksBeforeSending = config.bool(forKey: "checks-before-sending", default: checksBeforeSending)
+            if let file = config.string(forKey: "authorities-file") {
+                do throws(FileError) {
+                    additionalAuthorities = try FileContents.text(file)
+                } catch {
+                    throw APNsError(.badCredentials, description: "the file of authorities \(error)")
+                }
+            }
+        }
+    }
+
+    extension APNsEndpoint {
+        fileprivate init(config: ConfigReader) throws {
+            if let host = config.string(forKey: "host") {
+                let port = config.int(forKey: "port", default: 443)
+                guard let port = UInt16(exactly: port) else {
+                    throw APNsError(.invalid, description: "port must be from 0 to 65535 (found \(port))")
+                }
+                self.init(host: host, port: port)
+                return
+            }
+            switch config.string(forKey: "environment", default: "production") {
+            case "production": self = .production
+            case "development": self = .development
+            case let other:
+                throw APNsError(
+                    .invalid,
+                    description: "environment must be production or development (found \"\(other)\")"
+                )
+            }
+        }
+    }
+#endif
