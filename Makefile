@@ -19,6 +19,12 @@ PROGRAM = $(CURDIR)/.build/$(CONFIGURATION)/martlet
 # The Python environment of the tests and benchmarks, created by Scripts/prerequisites.
 export MARTLET_PYTHON = $(CURDIR)/.build/python/bin/python3
 
+# Homebrew does not link these formulas: the system's openssl is another library, and psql is missing.
+ifeq ($(shell uname),Darwin)
+HOMEBREW := $(firstword $(wildcard /opt/homebrew /usr/local))
+export PATH := $(HOMEBREW)/opt/openssl@3/bin:$(PATH):$(lastword $(wildcard $(HOMEBREW)/opt/postgresql*/bin))
+endif
+
 .DEFAULT_GOAL := help
 .PHONY: demo fleet-demo test simulate sanitize fuzz lint format bench bench-compare screenshots unit docs clean help
 
@@ -62,6 +68,7 @@ lint: ## Check formatting and the rules of Scripts/tidy
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples
 	@Scripts/tidy
 	@Scripts/check-targets
+	@Scripts/check-availability
 
 format: ## Format every Swift file in place
 	@Scripts/prerequisites

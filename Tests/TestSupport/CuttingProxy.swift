@@ -69,7 +69,7 @@ package final class CuttingProxy: Sendable {
             var sent = 0
             while sent < count {
                 let more = bytes[sent..<count].withUnsafeBytes {
-                    send(to, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+                    send(to, $0.baseAddress, $0.count, SendFlags.noSignal)
                 }
                 guard more > 0 else { return true }
                 sent += more

@@ -49,9 +49,9 @@ package final class RawClient: Sendable {
 
     private func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         #if canImport(Glibc)
-            Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+            Glibc.send(descriptor, bytes.baseAddress, bytes.count, SendFlags.noSignal)
         #else
-            Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
+            Darwin.send(descriptor, bytes.baseAddress, bytes.count, SendFlags.noSignal)
         #endif
     }
 
@@ -77,9 +77,9 @@ package final class RawClient: Sendable {
     package func sendSome(_ bytes: some Collection<UInt8>) -> Int {
         let bytes = Array(bytes)
         #if canImport(Glibc)
-            return max(0, Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)))
+            return max(0, Glibc.send(descriptor, bytes, bytes.count, SendFlags.noSignal | CInt(MSG_DONTWAIT)))
         #else
-            return max(0, Darwin.send(descriptor, bytes, bytes.count, MSG_DONTWAIT))
+            return max(0, Darwin.send(descriptor, bytes, bytes.count, SendFlags.noSignal | MSG_DONTWAIT))
         #endif
     }
 

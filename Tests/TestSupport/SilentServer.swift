@@ -38,7 +38,7 @@ package final class SilentServer: Sendable {
             let client = accept(descriptor, nil, nil)
             var received = [UInt8](repeating: 0, count: 4_096)
             _ = recv(client, &received, received.count, 0)
-            _ = send(client, bytes, bytes.count, CInt(MSG_NOSIGNAL))
+            _ = send(client, bytes, bytes.count, SendFlags.noSignal)
             shutdown(client, CInt(SHUT_WR))
             while recv(client, &received, received.count, 0) > 0 {}
             close(client)

@@ -105,7 +105,12 @@ final class LineFile: Sendable {
     /// Writes the appended lines and flushes them to the disk.
     func finish() throws(CommandError) {
         try flush()
-        fsync(descriptor)
+        #if canImport(Darwin)
+            // On macOS, fsync leaves the data in the cache of the drive.
+            fcntl(descriptor, F_FULLFSYNC)
+        #else
+            fsync(descriptor)
+        #endif
     }
 }
 

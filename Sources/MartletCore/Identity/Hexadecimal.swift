@@ -51,10 +51,11 @@ extension String {
     /// Creates a string of `byteCount` bytes, which `write` fills.
     init(byteCount: Int, writing write: (inout MutableRawSpan) -> Void) {
         var text = [UInt8](repeating: 0, count: byteCount)
-        var span = text.mutableSpan
-        // Safe, because every bit pattern written there is valid for bytes.
-        var bytes = unsafe span.mutableBytes
-        write(&bytes)
+        // `Array.mutableSpan` requires macOS 26 and iOS 26.
+        unsafe text.withUnsafeMutableBytes { buffer in
+            var bytes = unsafe buffer.mutableBytes
+            write(&bytes)
+        }
         self.init(decoding: text, as: UTF8.self)
     }
 }

@@ -72,7 +72,7 @@ extension RelayConfiguration {
         let root = ConfigurationField(json, named: "the configuration")
         try root.check(RelayConfiguration.settings.map(\.declaration), oneOf: RelayConfiguration.addresses)
         self.init(data: .file(""), apps: try RelayConfiguration.apps.value(in: root, places), listeners: [:])
-        node = ProcessInfo.processInfo.hostName
+        node = HostName.current
         try RelayConfiguration.settings.read(root, places, into: &self)
         try readIdentity(root, places)
         try checkReferences(root)

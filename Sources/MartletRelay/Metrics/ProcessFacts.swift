@@ -14,7 +14,7 @@ internal import MartletTransport
     internal import Darwin
 #endif
 
-/// The resource usage of this process, on systems with `/proc`.
+/// The resource usage of this process.
 struct ProcessFacts {
     /// The CPU time in seconds.
     let processorSeconds: Double
@@ -25,21 +25,41 @@ struct ProcessFacts {
     let openDescriptors: Int
     let threads: Int
 
-    /// Reads the current values; nil on systems without `/proc`.
-    init?() {
-        let text = FileManager.default.contents(atPath: "/proc/self/stat").map { String(decoding: $0, as: UTF8.self) }
-        guard let text, let end = text.lastIndex(of: ")"),
-            let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
-        else { return nil }
-        // After the name in parentheses, the fields are counted from 3 (proc(5)).
-        let fields = text[text.index(after: end)...].split(separator: " ").map { Int($0) ?? 0 }
-        guard fields.count > 21 else { return nil }
-        processorSeconds = Double(fields[11] + fields[12]) / Double(sysconf(CInt(_SC_CLK_TCK)))
-        threads = fields[17]
-        virtualBytes = fields[20]
-        residentBytes = fields[21] * Int(sysconf(CInt(_SC_PAGESIZE)))
-        openDescriptors = descriptors.count
-    }
+    #if canImport(Darwin)
+        /// Reads the current values; nil if the system does not report them.
+        init?() {
+            var usage = rusage()
+            var task = proc_taskinfo()
+            let size = CInt(MemoryLayout<proc_taskinfo>.size)
+            guard unsafe getrusage(RUSAGE_SELF, &usage) == 0,
+                unsafe proc_pidinfo(getpid(), PROC_PIDTASKINFO, 0, &task, size) == size
+            else { return nil }
+            let times = [usage.ru_utime, usage.ru_stime]
+            processorSeconds = times.reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1_000_000 }
+            residentBytes = Int(clamping: task.pti_resident_size)
+            virtualBytes = Int(clamping: task.pti_virtual_size)
+            threads = Int(task.pti_threadnum)
+            let bytes = unsafe proc_pidinfo(getpid(), PROC_PIDLISTFDS, 0, nil, 0)
+            openDescriptors = Int(bytes) / MemoryLayout<proc_fdinfo>.stride
+        }
+    #else
+        /// Reads the current values from `/proc`; nil on systems without it.
+        init?() {
+            let stat = FileManager.default.contents(atPath: "/proc/self/stat")
+            let text = stat.map { String(decoding: $0, as: UTF8.self) }
+            guard let text, let end = text.lastIndex(of: ")"),
+                let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            else { return nil }
+            // After the name in parentheses, the fields are counted from 3 (proc(5)).
+            let fields = text[text.index(after: end)...].split(separator: " ").map { Int($0) ?? 0 }
+            guard fields.count > 21 else { return nil }
+            processorSeconds = Double(fields[11] + fields[12]) / Double(sysconf(CInt(_SC_CLK_TCK)))
+            threads = fields[17]
+            virtualBytes = fields[20]
+            residentBytes = fields[21] * Int(sysconf(CInt(_SC_PAGESIZE)))
+            openDescriptors = descriptors.count
+        }
+    #endif
 }
 
 /// Metrics of the process.

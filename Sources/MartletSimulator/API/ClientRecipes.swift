@@ -28,6 +28,17 @@ package struct ClientRecipes: Sendable {
     private let inboxPort: UInt16
     private let authorityFile: String
 
+    /// The command that makes the system trust the authority.
+    private var trustCommand: String {
+        #if os(macOS)
+            let keychain = "/Library/Keychains/System.keychain"
+            return "sudo security add-trusted-cert -d -r trustRoot -k \(keychain) \(authorityFile)"
+        #else
+            let directory = "/usr/local/share/ca-certificates"
+            return "sudo cp \(authorityFile) \(directory)/martlet.crt && sudo update-ca-certificates"
+        #endif
+    }
+
     /// Creates the instructions for a simulator.
     init(endpoint: APNsEndpoint, inboxPort: UInt16, authorityFile: String, names: [String]) {
         url = endpoint.url
@@ -85,9 +96,7 @@ package struct ClientRecipes: Sendable {
             Recipe(
                 name: "APNSwift",
                 lines: #"environment: .custom(url: "https://\#(APNsEndpoint.bracketed(host))", port: \#(port))"#,
-                shell: """
-                    sudo cp \(authorityFile) /usr/local/share/ca-certificates/martlet.crt && sudo update-ca-certificates
-                    """
+                shell: trustCommand
             ),
             Recipe(
                 name: "aioapns",

@@ -19,7 +19,11 @@ final class LoopThread {
     /// Runs `body` on a new thread; returns false when the thread cannot be created.
     static func start(_ body: @escaping () -> Void) -> Bool {
         let context = Unmanaged.passRetained(LoopThread(body)).toOpaque()
-        var thread = uv_thread_t()
+        #if canImport(Darwin)
+            var thread: uv_thread_t?
+        #else
+            var thread = uv_thread_t()
+        #endif
         let status = uv_thread_create(
             &thread,
             { context in
@@ -33,7 +37,11 @@ final class LoopThread {
             Unmanaged<LoopThread>.fromOpaque(context).release()
             return false
         }
-        pthread_detach(thread)
+        #if canImport(Darwin)
+            if let thread { pthread_detach(thread) }
+        #else
+            pthread_detach(thread)
+        #endif
         return true
     }
 
@@ -47,7 +55,7 @@ final class LoopThread {
     }
 
     /// Blocks signals on the calling thread: a write to a closed connection must return an error instead of ending the
-    /// process with `SIGPIPE`, and signals that the program waits for must be delivered to its own threads.
+    /// process with `SIGPIPE` (on macOS, the sockets have an option for that), and signals that the program waits for must be delivered to its own threads.
     private static func blockSignals() {
         var all = sigset_t()
         sigfillset(&all)

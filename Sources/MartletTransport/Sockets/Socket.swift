@@ -22,6 +22,10 @@ package struct Socket: ~Copyable, Sendable {
         }
         // Frames are batched before they are written, so Nagle's algorithm would only add latency.
         Socket.set(IPPROTO_TCP, TCP_NODELAY, of: descriptor)
+        #if canImport(Darwin)
+            // XNU sends SIGPIPE to the process, so blocking it on the writing thread has no effect.
+            Socket.set(SOL_SOCKET, SO_NOSIGPIPE, of: descriptor)
+        #endif
     }
 
     /// Creates a socket of the address family of `address`.

@@ -2,6 +2,12 @@
 
 internal import CMartletOpenSSL
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// The certificates that the system trusts, as a lookup method of OpenSSL's store (X509_LOOKUP_meth_new(3)).
 ///
 /// They are read when a server first presents a certificate that the store cannot verify: OpenSSL takes 50 milliseconds
@@ -22,8 +28,8 @@ enum SystemAuthorities {
         return method
     }()
 
-    /// Adds the system's authorities to the store, from `SSL_CERT_DIR` and `SSL_CERT_FILE`, or from the system's
-    /// default locations.
+    /// Adds the system's authorities to the store, from `SSL_CERT_DIR` and `SSL_CERT_FILE`, from OpenSSL's default
+    /// locations, or from the location of another distribution.
     static func add(to store: OpaquePointer?) {
         // The directory is searched by the name of the authority, which takes little time.
         let directory = X509_STORE_add_lookup(store, X509_LOOKUP_hash_dir())
@@ -55,6 +61,21 @@ enum SystemAuthorities {
         return 1
     }
 
+    /// The files of authorities of macOS, and of Linux distributions with another layout than the one for which OpenSSL
+    /// was built.
+    private static let knownFiles = [
+        "/etc/ssl/cert.pem", "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+        "/etc/ssl/ca-bundle.pem",
+    ]
+
+    /// Returns the first known file when OpenSSL's own does not exist and the environment names none.
+    private static func otherFile() -> String? {
+        guard getenv(X509_get_default_cert_file_env()) == nil, access(X509_get_default_cert_file(), R_OK) != 0 else {
+            return nil
+        }
+        return knownFiles.first { access($0, R_OK) == 0 }
+    }
+
     /// Reads the file unless it has been read; a failed read is repeated at the next call.
     private static func readFile(for lookup: OpaquePointer?, into store: OpaquePointer?) {
         X509_STORE_lock(store)
@@ -62,7 +83,9 @@ enum SystemAuthorities {
         X509_STORE_unlock(store)
         guard let file else { return }
         // Several threads may do this at the same time: certificates that are already in the store are not added again.
-        let isRead = X509_LOOKUP_ctrl(OpaquePointer(file), X509_L_FILE_LOAD, nil, Int(X509_FILETYPE_DEFAULT), nil) > 0
+        let other = otherFile()
+        let type = Int(other == nil ? X509_FILETYPE_DEFAULT : X509_FILETYPE_PEM)
+        let isRead = X509_LOOKUP_ctrl(OpaquePointer(file), X509_L_FILE_LOAD, other, type, nil) > 0
         ERR_clear_error()
         guard isRead else { return }
         X509_STORE_lock(store)

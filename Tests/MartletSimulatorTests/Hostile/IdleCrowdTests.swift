@@ -22,8 +22,14 @@ import Testing
     private static func raiseDescriptorLimit() -> Int {
         var limit = rlimit()
         getrlimit(Self.descriptors, &limit)
-        limit.rlim_cur = min(limit.rlim_max, 1 << 20)
+        #if canImport(Darwin)
+            // macOS rejects a higher limit, although it reports none.
+            limit.rlim_cur = min(limit.rlim_max, rlim_t(OPEN_MAX))
+        #else
+            limit.rlim_cur = min(limit.rlim_max, 1 << 20)
+        #endif
         setrlimit(Self.descriptors, &limit)
+        getrlimit(Self.descriptors, &limit)
         return Int(clamping: limit.rlim_cur)
     }
 
