@@ -40,7 +40,7 @@ extension RelayBench {
 
     /// Hands in an alert and waits for its end.
     func push(to token: String = "5d3a6a1c", _ more: String = "") async -> Answer {
-        await ask("POST", "/v1/pushes?wait=10", #"{"to":"\#(token)","payload":{"aps":{"alert":"Secret"}}\#(more)}"#)
+        await ask("POST", "/v1/pushes?wait=60", #"{"to":"\#(token)","payload":{"aps":{"alert":"Secret"}}\#(more)}"#)
     }
 }
 

@@ -149,7 +149,7 @@ import Testing
         #expect(await bench.push().json["state"] == "delivered")
         let ride = await bench.ask(
             "POST",
-            "/v1/pushes?wait=10",
+            "/v1/pushes?wait=60",
             #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#,
             key: Self.stranger
         )

@@ -131,7 +131,7 @@ import Testing
         let posted = try await ProgramRun.curl(
             [
                 "--http2", "--cacert", bench.authority, "--data", #"{"to":"5d3a6a1c","payload-base64":"\#(encoded)"}"#,
-                "https://localhost:\(bench.relay.port)/v1/pushes?wait=10",
+                "https://localhost:\(bench.relay.port)/v1/pushes?wait=60",
             ] + bench.fields
         )
         #expect(posted.text.contains(#""state":"delivered""#), "\(posted.text)\(posted.errorOutput)")

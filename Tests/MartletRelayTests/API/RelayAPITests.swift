@@ -51,12 +51,12 @@ import Testing
         let posted = await ask(bench, "POST", "/v1/pushes", Self.order)
         #expect(posted.status == 202 && posted.json["state"] == "accepted")
         let id = try #require(posted.json["id"]?.stringValue)
-        let told = await ask(bench, "GET", "/v1/pushes/\(id)?wait=10s")
+        let told = await ask(bench, "GET", "/v1/pushes/\(id)?wait=60s")
         #expect(told.status == 200 && told.json["state"] == "delivered" && told.json["apns"]?["status"] == 200)
         let push = try #require(await bench.apple.pushes.first)
         #expect(String(decoding: push.payload, as: UTF8.self) == #"{"aps":{"alert":"Hi"},"b":1e400,"a":2}"#)
         #expect(push.headers.topic == "com.example.orders" && push.headers.pushType == "alert" && push.id == id)
-        let waited = await ask(bench, "POST", "/v1/pushes?wait=10", Self.order)
+        let waited = await ask(bench, "POST", "/v1/pushes?wait=60", Self.order)
         #expect(waited.status == 200 && waited.json["state"] == "delivered")
         await bench.stop()
     }
@@ -64,7 +64,7 @@ import Testing
     @Test func `the same order with the same Idempotency-Key is one push`() async throws {
         let bench = try await RelayBench()
         let key: HTTPFields = ["idempotency-key": "order-42"]
-        let first = await ask(bench, "POST", "/v1/pushes?wait=10", Self.order, key)
+        let first = await ask(bench, "POST", "/v1/pushes?wait=60", Self.order, key)
         let second = await ask(bench, "POST", "/v1/pushes", Self.order, key)
         #expect(second.status == 200 && second.json["id"] == first.json["id"] && second.json["state"] == "delivered")
         let other = await ask(bench, "POST", "/v1/pushes", Self.order.replacing("Hi", with: "Ho"), key)
@@ -148,7 +148,7 @@ import Testing
         let ids = (posted.json["pushes"]?.elements ?? []).compactMap { $0["id"]?.stringValue }
         #expect(Set(ids).count == 3)
         var states: [String?] = []
-        for id in ids { states.append(await ask(bench, "GET", "/v1/pushes/\(id)?wait=10").json["state"]?.stringValue) }
+        for id in ids { states.append(await ask(bench, "GET", "/v1/pushes/\(id)?wait=60").json["state"]?.stringValue) }
         #expect(states == ["delivered", "refused", "delivered"])
         let feed = await ask(bench, "GET", "/v1/apps/orders/dead-tokens")
         let found = feed.json["dead-tokens"]?.elements ?? []
@@ -177,12 +177,12 @@ import Testing
         let listening = try await bench.parts.intake.listen(for: RelayBench.listener(to: "orders"), after: nil)
         let elsewhere = try await bench.parts.intake.listen(for: RelayBench.listener(to: "rides"), after: nil)
         var first = listening.makeAsyncIterator()
-        let posted = await ask(bench, "POST", "/v1/pushes?wait=10", Self.order)
+        let posted = await ask(bench, "POST", "/v1/pushes?wait=60", Self.order)
         let id = posted.json["id"]?.stringValue ?? "?"
         let event = String(decoding: await Self.told(&first) ?? [], as: UTF8.self)
         #expect(event.hasPrefix("event: outcome\nid: ") && event.contains(id) && event.contains("delivered"))
         let eventID = event.split(separator: "\n")[1].dropFirst(4)
-        _ = await ask(bench, "POST", "/v1/pushes?wait=10", Self.order)
+        _ = await ask(bench, "POST", "/v1/pushes?wait=60", Self.order)
         var back = try await bench.parts.intake.listen(for: RelayBench.listener(to: "orders"), after: String(eventID))
             .makeAsyncIterator()
         #expect(await Self.told(&back) == Self.told(&first))
@@ -198,14 +198,14 @@ import Testing
     @Test func `the interface is there over HTTP 2 as well`() async throws {
         let bench = try await RelayBench()
         let port = await bench.relay.ports[.production] ?? 0
-        let url = "http://127.0.0.1:\(port)/v1/pushes?wait=10"
+        let url = "http://127.0.0.1:\(port)/v1/pushes?wait=60"
         let common = ["-sS", "--http2-prior-knowledge", "-H", "authorization: bearer " + RelayBench.callerKey]
         let posted = try await ProgramRun("curl", common + ["--data-binary", Self.order, url])
         #expect(posted.text.contains(#""state":"delivered""#), "\(posted.text) \(posted.errorOutput)")
         let refused = try await ProgramRun("curl", ["-sS", "--http2-prior-knowledge", "-d", Self.order, url])
         #expect(refused.text.contains("bearer"), "\(refused.text)")
         let line = Self.order.replacing("orders", with: "rides")
-        let batch = url.replacing("pushes?wait=10", with: "pushes:batch")
+        let batch = url.replacing("pushes?wait=60", with: "pushes:batch")
         let lines = try await ProgramRun("curl", common + ["--data-binary", Self.order + "\n" + line, batch])
         #expect(lines.text.split(separator: "\n").count == 2, "\(lines.text)")
         await bench.stop()
@@ -219,7 +219,7 @@ import Testing
         #expect(await ask(bench, "GET", path).json["channels"]?.elements == [.string(channel)])
         let state = #"{"aps":{"timestamp":1790000000,"event":"update","content-state":{"score":1}}}"#
         let body = #"{"channel":"\#(channel)","payload":\#(state)}"#
-        let pushed = await ask(bench, "POST", "/v1/pushes?wait=10", body)
+        let pushed = await ask(bench, "POST", "/v1/pushes?wait=60", body)
         #expect(pushed.json["state"] == "delivered", "\(pushed.text)")
         #expect(await bench.apple.pushes.map(\.channel?.rawValue) == [channel])
         #expect(await ask(bench, "GET", "/v1/apps/rides/channels").status == 403)
@@ -253,7 +253,7 @@ import Testing
         #expect(cancelled.status == 200 && cancelled.json["state"] == "cancelled")
         let again = await ask(bench, "DELETE", "/v1/pushes/\(id)")
         #expect(again.status == 200 && again.json["state"] == "cancelled")
-        let other = await ask(bench, "POST", "/v1/pushes?wait=10", Self.order)
+        let other = await ask(bench, "POST", "/v1/pushes?wait=60", Self.order)
         let late = await ask(bench, "DELETE", "/v1/pushes/\(other.json["id"]?.stringValue ?? "")")
         #expect(late.status == 409 && late.json["state"] == "delivered")
         #expect(await bench.apple.pushCount == 1)
@@ -267,7 +267,7 @@ import Testing
         let answer = await ask(
             bench,
             "POST",
-            "/v1/pushes?wait=10",
+            "/v1/pushes?wait=60",
             #"{"to":"5d3a6a1c","snapshot":\#(snapshot)}"#
         )
         #expect(answer.json["state"] == "delivered", "\(answer.text)")
@@ -279,11 +279,11 @@ import Testing
         let snapshot = SurfaceExample.json(of: "liveActivity")
         let phone = try DeviceToken(hex: "5d3a6a1c")
         let start = #"{"to":"\#(phone.hex)","event":"start","snapshot":\#(snapshot)}"#
-        #expect(await ask(bench, "POST", "/v1/pushes?wait=10", start).json["state"] == "delivered")
+        #expect(await ask(bench, "POST", "/v1/pushes?wait=60", start).json["state"] == "delivered")
         let activity = try #require(await bench.apple.device(phone)?.startedActivities.last?.token)
         let updates = (0..<2).map { _ in #"{"to":"\#(activity.hex)","event":"update","snapshot":\#(snapshot)}"# }
         for update in updates {
-            #expect(await ask(bench, "POST", "/v1/pushes?wait=10", update).json["state"] == "delivered")
+            #expect(await ask(bench, "POST", "/v1/pushes?wait=60", update).json["state"] == "delivered")
         }
         let pushes = await bench.apple.pushes
         #expect(pushes.map { $0.deliveries.map(\.kind) } == [[.delivered], [.delivered], [.delivered]])
@@ -295,7 +295,7 @@ import Testing
         let snapshot = SurfaceExample.json(of: "liveActivity")
         let time = bench.parts.now / 1_000 + 2
         let body = #"{"to":"5d3a6a1c","event":"update","not-before":\#(time),"snapshot":\#(snapshot)}"#
-        #expect(await ask(bench, "POST", "/v1/pushes?wait=10", body).json["state"] == "delivered")
+        #expect(await ask(bench, "POST", "/v1/pushes?wait=60", body).json["state"] == "delivered")
         let payload = try #require(await bench.apple.pushes.first?.payload)
         #expect(try JSONReader.read(payload)["aps"]?["timestamp"]?.integerValue == time)
         await bench.stop()
@@ -306,13 +306,13 @@ import Testing
         let bench = try await RelayBench()
         let snapshot = SurfaceExample.json(of: kind)
         let order = #"{"to":"5d3a6a1c","event":"update","snapshot":\#(snapshot)}"#
-        let first = await bench.ask("POST", "/v1/pushes?wait=10", order, fields: ["idempotency-key": "order-1"])
+        let first = await bench.ask("POST", "/v1/pushes?wait=60", order, fields: ["idempotency-key": "order-1"])
         #expect(first.json["state"] == "delivered", "\(first.text)")
-        let second = await bench.ask("POST", "/v1/pushes?wait=10", order, fields: ["idempotency-key": "order-1"])
+        let second = await bench.ask("POST", "/v1/pushes?wait=60", order, fields: ["idempotency-key": "order-1"])
         #expect(second.json["id"] == first.json["id"] && second.json["state"] == "delivered", "\(second.text)")
         await bench.relay.stop()
         let later = try await bench.another()
-        let third = await later.ask("POST", "/v1/pushes?wait=10", order, fields: ["idempotency-key": "order-1"])
+        let third = await later.ask("POST", "/v1/pushes?wait=60", order, fields: ["idempotency-key": "order-1"])
         #expect(third.json["id"] == first.json["id"] && third.json["state"] == "delivered", "\(third.text)")
         let changed = order.replacing("\"event\"", with: "\"expiration\":1900000000,\"event\"")
         let other = await later.ask("POST", "/v1/pushes", changed, fields: ["idempotency-key": "order-1"])

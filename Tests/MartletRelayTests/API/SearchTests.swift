@@ -118,7 +118,7 @@ import Testing
         _ = await bench.ask("POST", "/v1/apps/orders/lanes/production/resume")
         let requeued = await bench.ask("POST", place + ":requeue", #"{"ids":["\#(pushes[2].id)"]}"#)
         #expect(requeued.json == ["requeued": 1])
-        #expect(await bench.ask("GET", "/v1/pushes/\(pushes[2].id)?wait=10").json["state"] == "delivered")
+        #expect(await bench.ask("GET", "/v1/pushes/\(pushes[2].id)?wait=60").json["state"] == "delivered")
         #expect(await bench.ask("GET", place).json["dead-letters"]?.elements?.count == 2)
         await bench.stop()
     }
