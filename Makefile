@@ -15,6 +15,8 @@ CONFIGURATION ?= debug
 TEST_FLAGS = $(if $(filter release,$(CONFIGURATION)),--configuration release --scratch-path .build-release-tests -Xswiftc -enable-testing)
 BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 RUN_TESTS = env MARTLET_PROGRAM=$(PROGRAM) $(SWIFT) test $(TEST_FLAGS) --skip-build --disable-xctest
+# The modules of the library products.
+API_MODULES = MartletCore LiveSurfaces Martlet MartletSimulator
 PROGRAM = $(CURDIR)/.build/$(CONFIGURATION)/martlet
 # The Python environment of the tests and benchmarks, created by Scripts/prerequisites.
 export MARTLET_PYTHON = $(CURDIR)/.build/python/bin/python3
@@ -26,7 +28,7 @@ export PATH := $(HOMEBREW)/opt/openssl@3/bin:$(PATH):$(lastword $(wildcard $(HOM
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: demo fleet-demo test simulate sanitize fuzz lint format bench bench-compare screenshots unit docs clean help
+.PHONY: demo fleet-demo test simulate sanitize fuzz lint format bench bench-compare screenshots unit docs api phone release-notes traits clean help
 
 demo: ## Build, start the APNs simulator, send pushes to it and show every response
 	@Scripts/prerequisites build
@@ -47,6 +49,7 @@ test: ## Run all tests, including those with other programs; CONFIGURATION=relea
 	@Scripts/check-examples $(PROGRAM)
 	@Scripts/check-documentation $(PROGRAM)
 	@Scripts/check-phone
+	@Scripts/check-workflows
 
 simulate: CONFIGURATION = release
 simulate: ## Run SEEDS simulations with failing servers, or repeat the one of SEED
@@ -94,9 +97,26 @@ unit: ## Check the relay's systemd unit in a Debian container (requires root)
 	@$(SWIFT) build --configuration $(CONFIGURATION) --product martlet
 	@Scripts/check-unit $(PROGRAM)
 
-docs: ## Build the documentation as a website in .build/docs
+docs: ## Build the documentation as a website in .build/docs, and check the recorded public interface
 	@Scripts/prerequisites build
 	@Scripts/docs
+	@Scripts/api .build/symbol-graphs --check
+
+api: ## Write the public interface to Documentation/PublicAPI.txt
+	@Scripts/prerequisites build
+	@Scripts/symbol-graphs .build/symbol-graphs $(API_MODULES)
+	@Scripts/api .build/symbol-graphs
+
+phone: ## Compile the modules for iOS apps without the others; on macOS, for iOS
+	@Scripts/prerequisites build
+	@Scripts/check-phone
+
+release-notes: ## Write the notes of VERSION from CHANGELOG.md to .build/release-notes.md
+	@Scripts/release-notes $(VERSION)
+
+traits: ## Build with all package traits and test them; PACKAGES is a directory with the packages, when there is no network
+	@Scripts/prerequisites build
+	@Scripts/check-traits $(PACKAGES)
 
 clean: ## Remove all build products
 	@rm -rf .build .build-*

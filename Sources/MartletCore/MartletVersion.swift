@@ -3,5 +3,5 @@
 /// The version of Martlet.
 public enum MartletVersion {
     /// The current version (Semantic Versioning).
-    public static let current = "0.1.0"
+    public static let current = "0.2.0"
 }
