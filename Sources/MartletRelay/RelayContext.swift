@@ -57,10 +57,10 @@ struct RelayContext: Sendable {
     /// The remedy for an operator while pushes cannot be stored; nil while they can.
     var outboxAction: String? { outboxHealth.current.problemKind?.action(at: configuration.data) }
 
-    /// Records and logs the result of using the outbox; nil for a success.
-    func noteOutbox(_ error: OutboxError?) {
+    /// Records and logs the result of a write to the outbox; nil for a success.
+    func noteOutbox(_ error: OutboxError?, hasPushes: Bool = false) {
         let now = now
-        switch outboxHealth.update({ $0.note(error, at: now) }) {
+        switch outboxHealth.update({ $0.note(error, hasPushes: hasPushes, at: now) }) {
         case .failed(let problem, let since, let omitted):
             log.error(
                 .outboxUnavailable,

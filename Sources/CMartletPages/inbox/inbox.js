@@ -80,9 +80,11 @@ export class Inbox extends EventTarget {
 
   /** Replaces all pushes with the newest ones. */
   #begin(pushes, cursor) {
-    this.unread.begin(pushes, cursor)
     const newest = pushes[0]?.number ?? 0
-    this.all = [...this.#arrivedDuringReload.filter((push) => push.number > newest).reverse(), ...pushes]
+    const arrived = this.#arrivedDuringReload.filter((push) => push.number > newest).reverse()
+    this.all = [...arrived, ...pushes]
+    // The answer may be older than pushes that arrived during the request.
+    this.unread.begin(this.all, Math.max(cursor, arrived[0]?.number ?? 0))
     this.#notify("state", "live")
   }
 

@@ -49,7 +49,11 @@ async function show(target) {
   if (target.version !== version) return
   container.replaceChildren(bar(() => show(target)), ...figures.filter(Boolean),
     element("p", { class: "disclaimer" }, "Approximation: Apple's documented sizes, other fonts, and margins based on observation."))
-  container.setAttribute("aria-busy", "false")
+  // A screen has its layout when its frame has loaded the style sheet.
+  await Promise.all([...container.querySelectorAll("iframe")].map((frame) => new Promise((resolve) => {
+    frame.addEventListener("load", resolve, { once: true })
+  })))
+  if (target.version === version) container.setAttribute("aria-busy", "false")
 }
 
 /** The content of a LiveSurfaces notification for the app. */

@@ -233,7 +233,7 @@ actor Intake {
         if let refusal = context.outboxHealth.current.refusal { return .failure(refusal) }
         do throws(OutboxError) {
             let answers = try await context.outbox.accept(pushes, at: now)
-            context.noteOutbox(nil)
+            context.noteOutbox(nil, hasPushes: true)
             return .success(answers)
         } catch {
             context.noteOutbox(error)

@@ -15,6 +15,9 @@ struct StoreHealth: Sendable {
     /// The time without a write after which the outbox is checked, in milliseconds.
     private static let checkInterval: Int64 = 10_000
 
+    /// The time without an error after which a small write shows that a full disk has room again, in milliseconds.
+    private static let roomInterval: Int64 = 5_000
+
     /// The error of the last write; nil when it succeeded.
     private(set) var problem: String?
     /// The kind of the last write's error; nil when it succeeded.
@@ -27,6 +30,8 @@ struct StoreHealth: Sendable {
     private(set) var isUnreachable = false
     /// The time of the last success; nil when there was none.
     private var answeredAt: Int64?
+    /// The time of the last error.
+    private var failedAt: Int64 = 0
     /// The time of the last write or attempt to write.
     private var triedAt: Int64 = 0
     /// The limit for log lines about errors.
@@ -39,20 +44,30 @@ struct StoreHealth: Sendable {
         return OutboxError(isDamaged ? .damaged : .unreachable, problem ?? "")
     }
 
-    /// Records the result of a write, nil for a success, and returns the change to log.
-    mutating func note(_ error: OutboxError?, at now: Int64) -> Change? {
+    /// Records the result of a write.
+    ///
+    /// - Parameters:
+    ///   - error: The error; nil for a success.
+    ///   - hasPushes: Whether the write stored new pushes. On a full disk, a smaller write may succeed between two that
+    ///     fail, and shows nothing.
+    ///   - now: The time in milliseconds since 1970.
+    /// - Returns: The change to log; nil when there is none.
+    mutating func note(_ error: OutboxError?, hasPushes: Bool = false, at now: Int64) -> Change? {
         triedAt = now
         guard let error else {
             answeredAt = now
             isUnreachable = false
             // A write to a damaged file may succeed; the outbox stays marked as damaged nevertheless.
             guard !isDamaged, problem != nil else { return nil }
+            let isRecent = (0..<StoreHealth.roomInterval).contains(now - failedAt)
+            guard problemKind != .full || hasPushes || !isRecent else { return nil }
             problem = nil
             problemKind = nil
             problemSince = nil
             throttle.end()
             return .recovered
         }
+        failedAt = now
         let since = problemSince ?? now
         problemSince = since
         let text = describe(error)

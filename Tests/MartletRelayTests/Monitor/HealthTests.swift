@@ -12,7 +12,8 @@ import Testing
 /// What orchestrators and people are told of the relay's health.
 @Suite(.timeLimit(.minutes(1))) struct HealthTests {
     @Test func `a relay that can keep pushes is ready, and one that cannot is not`() async throws {
-        let bench = try await RelayBench()
+        let clock = TestClock()
+        let bench = try await RelayBench(clock: clock.wall)
         #expect(await bench.ask("GET", "/livez", key: nil).text == "ok\n")
         #expect(await bench.ask("GET", "/readyz", key: nil).status == 200)
         await bench.relay.context.noteOutbox(OutboxError(.full, "no room"))
@@ -23,7 +24,10 @@ import Testing
         #expect(verbose.text.contains("accepting pushes: no, pushes cannot be stored: no room\n"), "\(verbose.text)")
         let storage = await bench.ask("GET", "/v1/status").json["storage"]
         #expect(storage?["problem"] == "no room" && storage?["since"]?.integerValue != nil)
-        // It is tried, and goes well.
+        // A small write shows room only five seconds after the error.
+        await bench.parts.maintenance.checkOutbox()
+        #expect(await bench.ask("GET", "/readyz", key: nil).status == 503)
+        clock.advance(by: 5)
         await bench.parts.maintenance.checkOutbox()
         #expect(await bench.ask("GET", "/readyz", key: nil).text == "ok\n")
         await bench.stop()

@@ -15,12 +15,27 @@ import Testing
         let later = health.note(OutboxError(.full, "still none"), at: 11_000)
         #expect(later == .failed(problem: "still none", since: 1_000, omitted: 9))
         #expect(health.problemSince == 1_000 && health.refusal == nil)
-        let recovered = health.note(nil, at: 13_000)
+        let recovered = health.note(nil, hasPushes: true, at: 13_000)
         #expect(recovered == .recovered && health.problem == nil && health.problemSince == nil)
         let success = health.note(nil, at: 14_000)
         #expect(success == nil)
         let next = health.note(OutboxError(.full, "no room"), at: 15_000)
         #expect(next == .failed(problem: "no room", since: 15_000, omitted: 0), "a new problem is logged at once")
+    }
+
+    @Test func `on a full disk, a small write shows room only five seconds after an error`() {
+        var health = StoreHealth()
+        _ = health.note(OutboxError(.full, "no room"), at: 1_000)
+        let small = health.note(nil, at: 1_001)
+        #expect(small == nil && health.problem == "no room")
+        _ = health.note(OutboxError(.full, "no room"), at: 5_000)
+        let early = health.note(nil, at: 9_999)
+        #expect(early == nil && health.problem != nil)
+        let late = health.note(nil, at: 10_000)
+        #expect(late == .recovered && health.problem == nil && health.problemSince == nil)
+        _ = health.note(OutboxError(.unavailable, "read-only"), at: 11_000)
+        let other = health.note(nil, at: 11_001)
+        #expect(other == .recovered, "another error ends with any write")
     }
 
     @Test func `the lines about a problem that lasts get rarer, to one in ten minutes`() {
