@@ -12,4 +12,6 @@ package enum Acceptance: Sendable, Hashable {
     case suppressed(UnregisteredToken)
     /// The maximum number of waiting pushes is reached.
     case full
+    /// A push with this identifier was deleted while this one was being stored: this one can be submitted again.
+    case vanished
 }

@@ -154,6 +154,25 @@ import Testing
         #expect(try await nodes(after: wait) == "1\n")
     }
 
+    @Test func `a push whose namesake is deleted while it is stored can be submitted again`() async throws {
+        let store = try await open()
+        let push = try OutboxPush.numbered(1, hasCallersID: true)
+        #expect(try await store.accept([push], at: 1_000) == [.accepted])
+        // Deletes the stored push between the statement that meets it and the one that reads it.
+        try await server.ask(
+            """
+            CREATE FUNCTION delete_pushes() RETURNS trigger LANGUAGE plpgsql AS
+                'BEGIN DELETE FROM martlet.queue; DELETE FROM martlet.push; RETURN NULL; END';
+            CREATE TRIGGER delete_pushes BEFORE INSERT ON martlet.queue
+                FOR EACH STATEMENT EXECUTE FUNCTION delete_pushes()
+            """,
+            of: database
+        )
+        #expect(try await store.accept([push], at: 1_001) == [.vanished])
+        try await server.ask("DROP TRIGGER delete_pushes ON martlet.queue", of: database)
+        #expect(try await store.accept([push], at: 1_002) == [.accepted])
+    }
+
     private func claimsOfMissingNodes() async throws -> Int? {
         let text = try await server.ask(
             "SELECT count(*) FROM martlet.queue WHERE node NOT IN (SELECT number FROM martlet.node)",

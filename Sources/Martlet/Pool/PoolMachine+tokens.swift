@@ -43,7 +43,7 @@ extension PoolMachine {
                 sendable.append((push, id))
             }
         }
-        for (push, id) in sendable.reversed() { open(push, on: id) }
+        for (push, id) in sendable.reversed() { open(push, on: id, at: now) }
         serve(at: now)
     }
 

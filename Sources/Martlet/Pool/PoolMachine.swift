@@ -15,8 +15,11 @@ internal import MartletTransport
 ///       │          ▲   ▲          │  │
 ///       │          │   └──────────┘  │  the server certainly did not process it
 ///       │          └── backing off ◀─┘  rejected, and the policy permits a retry
-///       └──────────────────▲            it may not be sent yet
+///       └──▶ delayed ──▶ waiting        it may not be sent before its time
 /// ```
+///
+/// Between `waiting` and `on the wire`, a push that is assigned to a connection waits for a provider token if there is
+/// none (`awaitingToken`).
 ///
 /// In every state it may be settled early: by its deadline, its caller, or the end of the client. The action `settle`
 /// is returned exactly once for each push that was submitted; the seeded simulation verifies this.
@@ -200,13 +203,13 @@ struct PoolMachine {
     private mutating func dispatch(_ push: PushKey, onto index: Int, at now: MonotonicTime) {
         let id = connections.assignPush(at: index, at: now)
         let awaitsToken = usesProviderTokens && !tokens.isUsable(at: now)
-        pushes.assigned(push, to: id, awaitsToken: awaitsToken, at: now)
-        guard awaitsToken else { return open(push, on: id) }
+        guard awaitsToken else { return open(push, on: id, at: now) }
+        pushes.awaitsToken(push, on: id, at: now)
         if let request = tokens.wait(push, for: id) { actions.append(.requestToken(request)) }
     }
 
-    mutating func open(_ push: PushKey, on id: ConnectionID) {
-        pushes.sent(push, tokenIssuedAt: tokens.issuedAt)
+    mutating func open(_ push: PushKey, on id: ConnectionID, at now: MonotonicTime) {
+        pushes.sent(push, on: id, tokenIssuedAt: tokens.issuedAt, at: now)
         actions.append(.open(push, id))
     }
 

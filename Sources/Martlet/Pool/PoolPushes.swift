@@ -128,28 +128,33 @@ struct PoolPushes {
     /// Removes and returns the push that is sent next from those that wait for a stream.
     mutating func next() -> PushKey? { queue.popFirst(in: table) }
 
-    /// Records that a push is assigned to a connection, and whether it waits for a provider token.
-    mutating func assigned(_ push: PushKey, to id: PoolMachine.ConnectionID, awaitsToken: Bool, at now: MonotonicTime) {
-        table[push].assign(to: id, awaitsToken: awaitsToken, at: now)
+    /// Records that a push is assigned to a connection, and waits for a provider token.
+    mutating func awaitsToken(_ push: PushKey, on id: PoolMachine.ConnectionID, at now: MonotonicTime) {
+        table[push].move(to: .awaitingToken(id), at: now)
     }
 
-    /// Records that a push is sent, with a token of this time of issue.
-    mutating func sent(_ push: PushKey, tokenIssuedAt: Date?) {
-        table[push].isAwaitingToken = false
+    /// Records that a push is sent on a connection, with a token of this time of issue.
+    mutating func sent(
+        _ push: PushKey,
+        on id: PoolMachine.ConnectionID,
+        tokenIssuedAt: Date?,
+        at now: MonotonicTime
+    ) {
+        table[push].move(to: .onWire(id), at: now)
+        table[push].attempts += 1
         table[push].tokenIssuedAt = tokenIssuedAt
     }
 
     /// Puts a push back that could not be opened on its connection; nothing of it was sent.
     mutating func notOpened(_ push: PushKey, at now: MonotonicTime) {
         guard !table.isSettled(push) else { return }
-        table[push].attempts -= 1
+        if table[push].isInFlight { table[push].attempts -= 1 }
         putBack(push, at: now)
     }
 
     /// Settles a push for which there is no provider token; nothing of it was sent.
     mutating func lacksToken(_ push: PushKey, _ error: APNsError, at now: MonotonicTime, _ actions: inout Actions) {
         guard !table.isSettled(push) else { return }
-        table[push].attempts -= 1
         settle(push, table.failure(of: push, because: error), at: now, &actions)
     }
 

@@ -81,7 +81,7 @@ struct PushQueue {
             guard settledCount > PushQueue.settledLimit, settledCount > ready.count / 2 else { return }
             ready.removeAll(where: table.isSettled)
             settledCount = 0
-        case .submitted, .onWire, .backingOff, .settled:
+        case .submitted, .awaitingToken, .onWire, .backingOff, .settled:
             break
         }
     }

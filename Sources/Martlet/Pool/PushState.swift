@@ -12,11 +12,14 @@ internal import MartletTransport
 /// The state of a push on which the pool's decisions are based.
 struct PushState {
     enum Phase: Equatable {
-        /// The push was submitted. Can become `waiting`, `onWire`, `delayed` or `settled`.
+        /// The push was submitted. Can become `waiting`, `awaitingToken`, `onWire`, `delayed` or `settled`.
         case submitted
-        /// The push waits for a stream. Can become `onWire` or `settled`.
+        /// The push waits for a stream. Can become `awaitingToken`, `onWire` or `settled`.
         case waiting
-        /// The push is assigned to a connection. Can become `waiting`, `backingOff` or `settled`.
+        /// The push is assigned to a connection, and waits for a provider token. Can become `waiting`, `onWire` or
+        /// `settled`.
+        case awaitingToken(PoolMachine.ConnectionID)
+        /// The push was sent on a connection. Can become `waiting`, `backingOff` or `settled`.
         case onWire(PoolMachine.ConnectionID)
         /// The push waits for its timestamp before the first attempt. Can become `waiting` or `settled`.
         case delayed
@@ -43,8 +46,6 @@ struct PushState {
     var timesUnprocessed = 0
     /// The number of failed connection attempts while the push waited.
     var failedConnects = 0
-    /// Whether the push is assigned to a connection, and waits for a provider token.
-    var isAwaitingToken = false
     /// The time of issue of the provider token with which the push was sent last.
     var tokenIssuedAt: Date?
 
@@ -57,14 +58,7 @@ struct PushState {
 
     /// Whether an attempt is in flight, so that APNs may have received the push.
     var isInFlight: Bool {
-        if case .onWire = phase { !isAwaitingToken } else { false }
-    }
-
-    /// Begins an attempt on a connection, which may have to wait for a provider token.
-    mutating func assign(to connection: PoolMachine.ConnectionID, awaitsToken: Bool, at now: MonotonicTime) {
-        move(to: .onWire(connection), at: now)
-        attempts += 1
-        isAwaitingToken = awaitsToken
+        if case .onWire = phase { true } else { false }
     }
 
     mutating func move(to next: Phase, at now: MonotonicTime) {

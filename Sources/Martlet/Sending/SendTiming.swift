@@ -9,7 +9,7 @@ public struct SendTiming: Sendable, Hashable, Codable {
     private var wireTime: Int64 = 0
     private var backOffTime: Int64 = 0
 
-    /// The time spent waiting for a connection, or for a stream on one.
+    /// The time spent waiting for a connection, for a stream on one, or for a provider token.
     public var waiting: Duration { .nanoseconds(waitingTime) }
     /// The time between requests and their responses, over all attempts.
     public var onWire: Duration { .nanoseconds(wireTime) }
@@ -26,7 +26,7 @@ public struct SendTiming: Sendable, Hashable, Codable {
 
     mutating func add(_ nanoseconds: Int64, in phase: PushState.Phase) {
         switch phase {
-        case .waiting: waitingTime += nanoseconds
+        case .waiting, .awaitingToken: waitingTime += nanoseconds
         case .onWire: wireTime += nanoseconds
         case .delayed, .backingOff: backOffTime += nanoseconds
         case .submitted, .settled: break

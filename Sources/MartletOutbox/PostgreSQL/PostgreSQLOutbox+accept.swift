@@ -105,7 +105,7 @@ extension Acceptance {
         let push = pushes[Int(row.integer(at: 0)) - 1]
         if let isSame = row.optionalInteger(at: 1) {
             let status = PushStatus(row, from: 2, app: push.lane.app)
-            self = isSame != 0 ? status.map(Acceptance.duplicate) ?? .full : .conflict
+            self = isSame != 0 ? status.map(Acceptance.duplicate) ?? .vanished : .conflict
         } else if let cursor = row.optionalInteger(at: 14), case .device(let token) = push.destination {
             self = .suppressed(
                 UnregisteredToken(
@@ -119,8 +119,7 @@ extension Acceptance {
                 )
             )
         } else {
-            // The push existed a moment ago and has been deleted since, so the caller can try again.
-            self = .full
+            self = .vanished
         }
     }
 }

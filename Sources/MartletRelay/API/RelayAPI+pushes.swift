@@ -237,6 +237,10 @@ enum PushAnswer {
                 )
             )
         case .success(.full): self = .problem(APIProblem(503, "the limit of stored pushes is reached", retryAfter: 30))
+        case .success(.vanished):
+            self = .problem(
+                APIProblem(503, "a push with the identifier \(push.id) was deleted meanwhile: try again", retryAfter: 1)
+            )
         case .failure(let error): self = .problem(APIProblem(503, "\(error)", retryAfter: 5))
         }
     }

@@ -140,6 +140,7 @@ extension APNsResponse {
         case .success(.conflict): self = .rejected(.badMessageID)
         case .success(.suppressed(let token)): self = .suppressed(token)
         case .success(.full): self = .rejected(.serviceUnavailable, retryAfter: 30)
+        case .success(.vanished): self = .rejected(.serviceUnavailable, retryAfter: 1)
         case .failure: self = .rejected(.serviceUnavailable, retryAfter: 5)
         }
     }

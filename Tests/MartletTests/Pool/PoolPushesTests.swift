@@ -40,8 +40,7 @@ import Testing
     /// Submits a push that is in flight.
     private mutating func send(_ limits: SendLimits = SendLimits()) -> PushKey {
         let push = submit(limits)
-        pushes.assigned(push, to: 1, awaitsToken: false, at: start)
-        pushes.sent(push, tokenIssuedAt: nil)
+        pushes.sent(push, on: 1, tokenIssuedAt: nil, at: start)
         return push
     }
 
@@ -73,7 +72,7 @@ import Testing
             pushes.broken(push, failure, at: start, &list)
             let next = pushes.next()
             #expect(next == push)
-            pushes.assigned(push, to: 1, awaitsToken: false, at: start)
+            pushes.sent(push, on: 1, tokenIssuedAt: nil, at: start)
         }
         #expect(actions == [] && pushes.counters.resends == PoolPushes.unprocessedLimit)
         pushes.broken(push, failure, at: start, &list)
@@ -90,7 +89,7 @@ import Testing
         pushes.timerFired(at: due, &list)
         let (dueSince, next) = (pushes.nextWaitingSince(), pushes.next())
         #expect(dueSince == due && next == push)
-        pushes.assigned(push, to: 1, awaitsToken: false, at: due)
+        pushes.sent(push, on: 1, tokenIssuedAt: nil, at: due)
         pushes.answered(push, refusal(.serviceUnavailable), at: due, &list)
         #expect(actions == ["retrying", "settle"] && pushes.takeResult(of: push).attempts == 2)
     }
@@ -111,12 +110,28 @@ import Testing
         let sent = send()
         let waiting = enqueue()
         let awaitingToken = submit()
-        pushes.assigned(awaitingToken, to: 1, awaitsToken: true, at: start)
+        pushes.awaitsToken(awaitingToken, on: 1, at: start)
         #expect(pushes.unsent == [waiting, awaitingToken])
         #expect(pushes.tokenIssuedAt(of: sent) == nil)
         let issuedAt = Date(timeIntervalSince1970: 1_000)
-        pushes.sent(awaitingToken, tokenIssuedAt: issuedAt)
+        pushes.sent(awaitingToken, on: 1, tokenIssuedAt: issuedAt, at: start)
         #expect(pushes.unsent == [waiting] && pushes.tokenIssuedAt(of: awaitingToken) == issuedAt)
+    }
+
+    @Test mutating func `waiting for a provider token is no attempt, and counts as waiting`() throws {
+        let ended = submit(SendLimits(timeout: .seconds(5)))
+        let sent = submit(SendLimits(timeout: .seconds(9)))
+        for push in [ended, sent] { pushes.awaitsToken(push, on: 1, at: start) }
+        let deadline = start.advanced(by: .seconds(5))
+        pushes.timerFired(at: deadline, &list)
+        let failure = try #require(pushes.takeResult(of: ended).failure)
+        #expect(failure.attempts == 0 && failure.outcome == .neverSent)
+        #expect(failure.timing.waiting == .seconds(5) && failure.timing.onWire == .zero)
+        pushes.sent(sent, on: 1, tokenIssuedAt: nil, at: deadline)
+        pushes.answered(sent, nil, at: start.advanced(by: .seconds(6)), &list)
+        let result = pushes.takeResult(of: sent)
+        #expect(result.attempts == 1 && result.failure == nil)
+        #expect(result.timing == SendTiming(waiting: .seconds(5), onWire: .seconds(1)))
     }
 
     @Test mutating func `rejected credentials end the pushes that wait, until the circuit is closed`() {

@@ -44,9 +44,9 @@ import Testing
         let failure = table.failure(of: key, because: reason)
         #expect(failure.outcome == .unprocessed && failure.lastFailure?.code == .connectionLost)
         #expect(failure.description.hasSuffix("the last attempt: lost"))
-        table[key].assign(to: 1, awaitsToken: true, at: .zero)
+        table[key].move(to: .awaitingToken(1), at: .zero)
         #expect(table.failure(of: key, because: reason).outcome == .unprocessed)
-        table[key].isAwaitingToken = false
+        table[key].move(to: .onWire(1), at: .zero)
         #expect(table.failure(of: key, because: reason).outcome == .unknown)
     }
 
