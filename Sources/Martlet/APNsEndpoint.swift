@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletTransport
+
 /// The server to which a client sends: APNs, a relay or a simulator.
 public struct APNsEndpoint: Sendable, Hashable {
     /// A host name or an address literal.
@@ -59,7 +61,7 @@ public struct APNsEndpoint: Sendable, Hashable {
 
     /// The host and port as in requests; port 443 is omitted.
     var authority: String {
-        let host = host.contains(":") ? "[\(host)]" : host
+        let host = SocketAddress.bracketed(host)
         return port == 443 ? host : "\(host):\(port)"
     }
 }

@@ -118,7 +118,7 @@ struct ServerOptions: Sendable {
     /// Returns advice for an error that other options may prevent; nil for other errors.
     func hint(for error: APNsError) -> String? {
         guard let host else { return nil }
-        let address = "\(host.host.contains(":") ? "[\(host.host)]" : host.host):\(host.port)"
+        let address = "\(SocketAddress.bracketed(host.host)):\(host.port)"
         switch error.code {
         case .certificateRejected where host.isLoopback && authorities == nil:
             return #"to trust a simulator on this machine, give --ca "$(martlet ca path)""#

@@ -3,11 +3,10 @@
 extension PushNotification {
     /// Creates a notification that shows an alert, with the app's own keys from a value.
     ///
-    /// The other parameters are those of
-    /// ``alert(_:sound:badge:threadID:category:targetContentID:interruptionLevel:relevanceScore:filterCriteria:mutableContent:custom:priority:expiration:collapseID:id:)-(_,_,_,_,_,_,_,_,_,_,CustomData?,_,_,_,_)``.
+    /// The other parameters are those of the function with the same name that takes ``CustomData``.
     ///
-    /// - Parameter custom: The value with the app's own keys; dates are written as ISO 8601. ``CustomData`` has other
-    ///   forms of dates.
+    /// `custom` has the app's own keys; its dates are written as ISO 8601. ``CustomData`` has other forms of dates.
+    ///
     /// - Returns: The notification.
     /// - Throws: ``PayloadError`` if the value does not encode to a JSON object without a key `aps`.
     public static func alert(

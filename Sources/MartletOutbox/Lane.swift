@@ -11,3 +11,14 @@ package struct Lane: Sendable, Hashable {
         self.environment = environment
     }
 }
+
+/// The stored pushes of one lane and urgency.
+package struct LaneQueue: Sendable, Hashable {
+    package var lane: Lane
+    package var urgency: Urgency
+
+    package init(lane: Lane, urgency: Urgency) {
+        self.lane = lane
+        self.urgency = urgency
+    }
+}

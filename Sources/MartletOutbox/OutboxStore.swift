@@ -9,7 +9,8 @@ package import MartletCore
 ///
 /// A store guarantees:
 ///
-/// - A push is on disk when ``accept(_:at:)`` returns.
+/// - A push is committed when ``accept(_:at:)`` returns: it survives the end of the process and, unless the store is
+///   configured otherwise, a loss of power.
 /// - Each accepted push ends in exactly one ``Outcome``, even after crashes. Its row exists until then, and it is
 ///   claimed again after a restart.
 /// - At most one push of an ``OutboxPush/orderKey`` can be claimed at a time, the one that was accepted first; the
@@ -26,7 +27,7 @@ package protocol OutboxStore: Sendable {
     /// - Parameters:
     ///   - pushes: The pushes, in order of arrival.
     ///   - now: The time.
-    /// - Returns: One answer for each push, in the same order. The accepted pushes are on disk.
+    /// - Returns: One answer for each push, in the same order. The accepted pushes are committed.
     /// - Throws: ``OutboxError``; none of the pushes is stored then.
     func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance]
 

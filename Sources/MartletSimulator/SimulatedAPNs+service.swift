@@ -22,7 +22,7 @@ extension SimulatedAPNs {
     ///     default, for the environment of this simulator.
     public func register(_ token: DeviceToken, for topics: [Topic], in environment: Environment? = nil) async {
         let environment = environment ?? configuration.environment
-        await service.update { machine, _ in machine.judge.devices.register(token, for: topics, in: environment) }
+        await service.update { machine, _ in machine.evaluator.devices.register(token, for: topics, in: environment) }
     }
 
     /// Marks a device's token as no longer valid since a time, as when the user has deleted the app.
@@ -35,7 +35,7 @@ extension SimulatedAPNs {
     }
 
     func unregister(_ token: DeviceToken, sinceMilliseconds time: Int64?) async {
-        await service.update { machine, now in machine.judge.devices.unregister(token, since: time ?? now * 1_000) }
+        await service.update { machine, now in machine.evaluator.devices.unregister(token, since: time ?? now * 1_000) }
     }
 
     /// Sets whether a device is online.
@@ -57,14 +57,14 @@ extension SimulatedAPNs {
     ///   - token: The activity's token; any token will do, because it only represents the listening device.
     ///   - channels: The channels.
     public func subscribe(_ token: DeviceToken, to channels: Set<ChannelID>) async {
-        await service.deliver { machine, now in machine.judge.devices.subscribe(token, to: channels, at: now) }
+        await service.deliver { machine, now in machine.evaluator.devices.subscribe(token, to: channels, at: now) }
     }
 
     /// Removes a device or Live Activity.
     ///
     /// - Parameter token: Its token, which is then valid like one that was never registered.
     public func forgetDevice(_ token: DeviceToken) async {
-        await service.update { machine, _ in machine.judge.devices.remove(token) }
+        await service.update { machine, _ in machine.evaluator.devices.remove(token) }
     }
 
     /// Returns the device of a token, which may be that of a Live Activity.
@@ -72,7 +72,7 @@ extension SimulatedAPNs {
     /// - Parameter token: The token.
     /// - Returns: The device; nil when it was never registered, and no Live Activity push has been received for it.
     public func device(_ token: DeviceToken) async -> SimulatedDevice? {
-        await service.judge.devices[token.hex]
+        await service.evaluator.devices[token.hex]
     }
 
     /// Registers a signing key.
@@ -97,7 +97,7 @@ extension SimulatedAPNs {
     func register(_ pem: String, keyID: String, teamID: String, scope: KeyScope) async throws(SimulatorError) {
         do {
             try await service.update { machine, _ in
-                try machine.judge.tokens.register(publicKeyPEM: pem, keyID: keyID, teamID: teamID, scope: scope)
+                try machine.evaluator.tokens.register(publicKeyPEM: pem, keyID: keyID, teamID: teamID, scope: scope)
             }
         } catch {
             throw SimulatorError("the key \(keyID) cannot be registered: \(error)")
@@ -110,7 +110,7 @@ extension SimulatedAPNs {
     /// - Returns: Whether it was registered.
     @discardableResult
     public func forgetKey(_ keyID: String) async -> Bool {
-        await service.update { machine, _ in machine.judge.tokens.remove(keyID) }
+        await service.update { machine, _ in machine.evaluator.tokens.remove(keyID) }
     }
 
     /// Checks pushes to Live Activities against the types of an app, from now on.

@@ -91,7 +91,7 @@ public actor SimulatedAPNs {
         }
         if let file = configuration.dataFile {
             let channels = try await simulator.archive.restore(from: file)
-            await service.update { machine, _ in machine.judge.channels.restore(channels) }
+            await service.update { machine, _ in machine.evaluator.channels.restore(channels) }
         }
         try await simulator.listen()
         return simulator

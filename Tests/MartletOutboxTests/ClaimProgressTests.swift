@@ -6,7 +6,7 @@ import Testing
 
 /// The decisions about claims and polls of a shared outbox, without a database.
 @Suite struct ClaimProgressTests {
-    private let key = ClaimProgress.QueueKey(lane: .orders, urgency: .immediate)
+    private let key = LaneQueue(lane: .orders, urgency: .immediate)
     /// A time after the creation of every watermark of a test.
     private let now = ContinuousClock.now + .seconds(3_600)
 

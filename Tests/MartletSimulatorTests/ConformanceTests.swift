@@ -29,10 +29,10 @@ import Testing
 
     @Test(arguments: cases) func `the answer is Apple's`(_ test: Case) throws {
         var bench = try Bench()
-        let verdict = bench.verdict(on: test)
-        #expect(verdict.status == test.status, "\(verdict)")
-        #expect(verdict.reason == test.reason)
-        #expect((verdict.finding?.reason ?? verdict.reason) == verdict.reason)
+        let answer = bench.answer(to: test)
+        #expect(answer.status == test.status, "\(answer)")
+        #expect(answer.reason == test.reason)
+        #expect((answer.finding?.reason ?? answer.reason) == answer.reason)
     }
 
     @Test func `no two requests have the same name, and there are many`() {
@@ -40,30 +40,30 @@ import Testing
         #expect(Self.cases.count >= 150, "\(Self.cases.count)")
     }
 
-    /// A judge with keys, devices and a channel, and one connection to it.
+    /// A evaluator with keys, devices and a channel, and one connection to it.
     struct Bench {
         static let key = Result { () throws(APNsError) in
             try SigningKey.ephemeral(keyID: "KEY0000001", teamID: "TEAM000001")
         }
-        var judge: Judge
-        var connection = Judge.ConnectionState()
+        var evaluator: RequestEvaluator
+        var connection = RequestEvaluator.ConnectionState()
         var generator = SplitMix64(state: 1)
         var now = ConformanceTests.now
         let channel: String
 
         init(_ relaxedRules: RelaxedRules = []) throws {
-            judge = Judge(environment: .development, relaxedRules: relaxedRules)
+            evaluator = RequestEvaluator(environment: .development, relaxedRules: relaxedRules)
             let key = try Self.key.get()
-            try judge.tokens.register(
+            try evaluator.tokens.register(
                 publicKeyPEM: key.publicKeyPEM(),
                 keyID: key.keyID,
                 teamID: key.teamID,
                 scope: .team()
             )
-            judge.devices.unregister(try DeviceToken(hex: "dead"), since: 1_780_000_000_123)
-            judge.devices.register(try DeviceToken(hex: "0f1e"), for: ["com.example.other"], in: .development)
-            judge.devices.register(try DeviceToken(hex: "a1b2"), for: ["com.example.app"], in: .production)
-            let made = judge.channels.create(for: "com.example.app", storing: .nothing, using: &generator)
+            evaluator.devices.unregister(try DeviceToken(hex: "dead"), since: 1_780_000_000_123)
+            evaluator.devices.register(try DeviceToken(hex: "0f1e"), for: ["com.example.other"], in: .development)
+            evaluator.devices.register(try DeviceToken(hex: "a1b2"), for: ["com.example.app"], in: .production)
+            let made = evaluator.channels.create(for: "com.example.app", storing: .nothing, using: &generator)
             channel = try #require(made).rawValue
         }
 
@@ -72,7 +72,7 @@ import Testing
             return "bearer " + String(decoding: token ?? [], as: UTF8.self)
         }
 
-        mutating func verdict(on test: Case) -> Judge.Verdict {
+        mutating func answer(to test: Case) -> RequestEvaluator.Answer {
             var fields: [String: String?] = [
                 "authorization": Self.authorization(), "apns-topic": "com.example.app", "apns-push-type": "alert",
             ]
@@ -87,7 +87,7 @@ import Testing
             }
             for (name, value) in test.moreFields { all.append(name, value) }
             let request = APNsRequest(all, body: Array(test.payload.utf8))
-            return judge.verdict(on: request, over: &connection, at: now, using: &generator)
+            return evaluator.answer(to: request, over: &connection, at: now, using: &generator)
         }
     }
 }

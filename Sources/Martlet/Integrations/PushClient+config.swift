@@ -14,8 +14,8 @@
         /// `APNS_KEY_FILE`, `APNS_KEY_ID` and so on.
         ///
         /// - Parameter config: The configuration, read once.
-        /// - Throws: `ConfigError` for a missing or invalid value, and ``APNsError`` with the code `badCredentials` when
-        ///   the key cannot be used.
+        /// - Throws: `ConfigError` for a missing or invalid value, and ``APNsError`` with the code `badCredentials`
+        ///   when the key cannot be used.
         public convenience init(config: ConfigReader) throws {
             let keyID = try config.requiredString(forKey: "key-id")
             let teamID = try config.requiredString(forKey: "team-id")
@@ -37,7 +37,8 @@
         /// Creates a configuration from the values that are there, and the default values for the others.
         ///
         /// The keys: `connect-timeout`, `send-timeout` (seconds), `connection-limit`, `event-loops`, `waiting-limit`,
-        /// `allows-retries`, `checks-before-sending`, and `authorities-file` with the path of PEM certificates to trust.
+        /// `allows-retries`, `checks-before-sending`, and `authorities-file` with the path of PEM certificates to
+        /// trust.
         ///
         /// - Parameter config: The configuration.
         /// - Throws: ``APNsError`` with the code `badCredentials` when the file of authorities cannot be read.

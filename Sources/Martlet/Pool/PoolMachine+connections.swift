@@ -15,7 +15,7 @@ extension PoolMachine {
     }
 
     /// Records the number of streams that the server's settings allow.
-    mutating func allowed(streams: Int, on id: ConnectionID, at now: MonotonicTime) {
+    mutating func streamLimitReceived(_ streams: Int, on id: ConnectionID, at now: MonotonicTime) {
         connections.receivedInput(on: id, streams: streams, at: now)
         serve(at: now)
     }
@@ -25,7 +25,7 @@ extension PoolMachine {
     /// The last stream identifier in the frame needs no handling here: nghttp2 closes later streams with
     /// REFUSED_STREAM, so their pushes end in ``broken(_:on:_:at:)`` as unprocessed and are sent again on another
     /// connection. The other pushes in flight complete on this connection.
-    mutating func wentAway(_ goAway: HTTP2GoAway, on id: ConnectionID, at now: MonotonicTime) {
+    mutating func goAwayReceived(_ goAway: HTTP2GoAway, on id: ConnectionID, at now: MonotonicTime) {
         guard connections.contains(id) else { return }
         let answer = try? JSONReader.read(goAway.debugData)
         let reason = answer?["reason"]?.stringValue.map(APNsReason.init(rawValue:))
@@ -37,7 +37,7 @@ extension PoolMachine {
     }
 
     /// Records the acknowledgement of a PING.
-    mutating func ponged(on id: ConnectionID, at now: MonotonicTime) {
+    mutating func pongReceived(on id: ConnectionID, at now: MonotonicTime) {
         connections.receivedInput(on: id, at: now)
     }
 

@@ -230,7 +230,7 @@ actor PushPool {
             machine.answered(key, on: id, refusal: nil, at: loop.now)
         case .answered:
             push.stream = nil
-            let answer = APNsAnswer(stream: stream, clock: clock)
+            let answer = RejectedResponse(stream: stream, clock: clock)
             let refusal = answer.refusal(of: push.id)
             if refusal.status == 403, let skew = answer.clockSkew { report(.clockSkew(skew)) }
             machine.answered(key, on: id, refusal: refusal, at: loop.now)
@@ -302,11 +302,11 @@ actor PushPool {
         case .ready:
             machine.connected(id, at: now)
         case .settings:
-            machine.allowed(streams: Int(connection.peerConcurrentStreams), on: id, at: now)
+            machine.streamLimitReceived(Int(connection.peerConcurrentStreams), on: id, at: now)
         case .goAway(let goAway):
-            machine.wentAway(goAway, on: id, at: now)
+            machine.goAwayReceived(goAway, on: id, at: now)
         case .pong:
-            machine.ponged(on: id, at: now)
+            machine.pongReceived(on: id, at: now)
         case .closed(let error):
             connections.removeAll { $0.id == id }
             machine.disconnected(id, error, at: now)

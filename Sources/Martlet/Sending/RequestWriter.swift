@@ -18,6 +18,9 @@ package enum RequestTarget: Sendable, Hashable {
 /// Sources: "Sending notification requests to APNs", table of request headers; "Sending broadcast push notification
 /// requests to APNs"; "Sending channel management requests to APNs".
 struct RequestWriter: Sendable {
+    /// The bytes of the fields of nearly every request, so that they are allocated once.
+    private static let usualSize = 768
+
     private let commonFields: HTTPFields
 
     init(for endpoint: APNsEndpoint) {
@@ -31,7 +34,7 @@ struct RequestWriter: Sendable {
         let tail: HTTPFields
 
         func push(to token: DeviceToken, id: APNsID) -> HTTPFields {
-            var fields = HTTPFields(capacity: 768)
+            var fields = HTTPFields(capacity: RequestWriter.usualSize)
             fields.append(contentsOf: head)
             fields.append(to: token, id: id)
             fields.append(contentsOf: tail)
@@ -80,7 +83,7 @@ struct RequestWriter: Sendable {
     }
 
     private func fields(method: String) -> HTTPFields {
-        var fields = HTTPFields(capacity: 768)
+        var fields = HTTPFields(capacity: RequestWriter.usualSize)
         fields.append(":method", method)
         fields.append(contentsOf: commonFields)
         return fields

@@ -2,7 +2,7 @@
 
 public import MartletCore
 
-/// The conditions and delays for retrying failed pushes; a value that decides without a clock or a network.
+/// The conditions and delays for retrying failed pushes.
 ///
 /// A push that the server certainly did not process is sent again immediately, regardless of the policy. The policy is
 /// for rejected pushes and for pushes without a response. These are retried:

@@ -65,7 +65,8 @@ extension PushNotification {
             }
         }
 
-        /// Encodes `aps` and `custom`, or the bytes of an opaque payload as `json`, or as `bytes` when they are not text.
+        /// Encodes `aps` and `custom`, or the bytes of an opaque payload as `json`, or as `bytes` when they are not
+        /// text.
         public func encode(to encoder: any Encoder) throws {
             var values = encoder.container(keyedBy: CodingKeys.self)
             switch content {

@@ -16,7 +16,7 @@ extension HTTP1Connection {
         /// The body of a streamed request is read with ``HTTP1Connection/readBody(_:)``.
         var received: (HTTPRequest, @escaping HTTP1Listener.Handler, _ isStreamed: Bool) -> Void
         /// Called when the client closes the connection or stops reading while its request is handled.
-        var clientLeft: () -> Void
+        var clientDisconnected: () -> Void
         /// Called when a response has been written and the connection waits for the next request.
         var answered: () -> Void
         /// Called when the connection is closed, as the last callback.

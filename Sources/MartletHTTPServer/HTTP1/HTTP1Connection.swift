@@ -146,7 +146,7 @@ final class HTTP1Connection {
     }
 
     /// Closes after the requests that have arrived are answered.
-    func closeInOrder() {
+    func closeGracefully() {
         isEnding = true
         output.keepsAlive = false
         // A request that the client has sent may still be unread.
@@ -252,7 +252,7 @@ final class HTTP1Connection {
             output.keepsAlive = false
             breakBody()
             watch()
-            owner?.clientLeft()
+            owner?.clientDisconnected()
         case .finishing:
             hasClientLeft = true
             output.keepsAlive = false
@@ -263,7 +263,7 @@ final class HTTP1Connection {
 
     /// Closes a connection whose client has closed it, stopped reading or violated HTTP/1.1 while it was answered.
     private func connectionFailed() {
-        owner?.clientLeft()
+        owner?.clientDisconnected()
         close()
     }
 

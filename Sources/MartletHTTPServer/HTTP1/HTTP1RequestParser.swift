@@ -2,7 +2,7 @@
 
 internal import MartletTransport
 
-/// A parser for the HTTP/1.1 requests of a connection (RFC 9112), a value without I/O.
+/// A parser for the HTTP/1.1 requests of a connection (RFC 9112).
 ///
 /// The driver appends bytes as they arrive and calls ``next()`` until it returns nil. When `next()` throws, the driver
 /// has to close the connection, because the start of the next message is unknown.

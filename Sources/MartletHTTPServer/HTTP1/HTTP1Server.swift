@@ -12,7 +12,7 @@ internal import MartletTransport
 /// The connections of an ``HTTP1Listener`` and the tasks that handle their requests.
 actor HTTP1Server {
     /// The interval between checks for timed-out clients.
-    private static let patrolInterval = Duration.seconds(1)
+    private static let timeoutInterval = Duration.seconds(1)
 
     /// A connection and the task that handles its current request.
     private struct Client {
@@ -33,7 +33,7 @@ actor HTTP1Server {
     private let limits: HTTP1Listener.Limits
     private let admission: @Sendable (HTTPRequest) -> HTTP1Admission
     private let onFull: @Sendable () -> Void
-    private var patrol: LoopTimer?
+    private var timeoutTimer: LoopTimer?
     private var clients: [Int: Client] = [:]
     private var nextClient = 0
     private var bodyBytes = 0
@@ -80,10 +80,10 @@ actor HTTP1Server {
         guard !isStopping else { return }
         isStopping = true
         closeSocket()
-        patrol?.cancel()
+        timeoutTimer?.cancel()
         for client in clients.values {
             client.task?.cancel()
-            client.connection.closeInOrder()
+            client.connection.closeGracefully()
             client.connection.answer(.unavailable)
             client.connection.close()
         }
@@ -97,7 +97,7 @@ actor HTTP1Server {
         listeningSocket?.acceptWaiting()
         isClosing = true
         closeSocket()
-        for client in clients.values { client.connection.closeInOrder() }
+        for client in clients.values { client.connection.closeGracefully() }
         if !clients.isEmpty {
             let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.allClosed() } }
             await withCheckedContinuation { whenClosed.append($0) }
@@ -146,7 +146,7 @@ actor HTTP1Server {
                 received: { [weak self] request, handler, isStreamed in
                     self?.assumeIsolated { $0.handle(request, handler, isStreamed: isStreamed, of: id) }
                 },
-                clientLeft: { [weak self] in self?.assumeIsolated { $0.clients[id]?.task?.cancel() } },
+                clientDisconnected: { [weak self] in self?.assumeIsolated { $0.clients[id]?.task?.cancel() } },
                 answered: { [weak self] in self?.assumeIsolated { $0.clients[id]?.task = nil } },
                 closed: { [weak self] in self?.assumeIsolated { $0.closed(id) } }
             )
@@ -174,7 +174,7 @@ actor HTTP1Server {
     }
 
     private func schedulePatrol() {
-        patrol = loop.schedule(after: HTTP1Server.patrolInterval) { [weak self] in
+        timeoutTimer = loop.schedule(after: HTTP1Server.timeoutInterval) { [weak self] in
             self?.assumeIsolated { server in
                 for client in server.clients.values { client.connection.enforceTimeouts() }
                 server.schedulePatrol()

@@ -2,15 +2,9 @@
 
 /// The progress of this node's claims: the pushes that it has claimed, and the start of the next search in each queue.
 struct ClaimProgress {
-    /// One urgency of a lane that this node delivers.
-    struct QueueKey: Hashable {
-        var lane: Lane
-        var urgency: Urgency
-    }
-
     /// A queue with the start of a search for due pushes.
     struct Search {
-        var key: QueueKey
+        var key: LaneQueue
         var start: Int64
     }
 
@@ -25,14 +19,14 @@ struct ClaimProgress {
     private var pendingClaims = 0
     /// The time until which the server may still finish a claim whose connection was lost.
     private var lostClaimsUntil: ContinuousClock.Instant?
-    private var watermarks: [QueueKey: Watermark] = [:]
+    private var watermarks: [LaneQueue: Watermark] = [:]
     /// The time that a caller passed last.
     private var latestTime = Int64.min / 2
 
     // MARK: Claims
 
     /// Begins a claim; returns the start of its search.
-    mutating func beginClaim(of key: QueueKey, at clock: ContinuousClock.Instant) -> Int64 {
+    mutating func beginClaim(of key: LaneQueue, at clock: ContinuousClock.Instant) -> Int64 {
         pendingClaims += 1
         return watermarks[key, default: Watermark()].startOfClaim(at: clock)
     }
@@ -41,7 +35,7 @@ struct ClaimProgress {
     mutating func endClaim() { pendingClaims -= 1 }
 
     /// Notes the pushes of a claim, which has claimed all pushes that were due up to a time.
-    mutating func noteClaim(_ numbers: some Sequence<Int64>, of key: QueueKey, through time: Int64) {
+    mutating func noteClaim(_ numbers: some Sequence<Int64>, of key: LaneQueue, through time: Int64) {
         claimed.formUnion(numbers)
         watermarks[key]?.advance(to: time)
     }
@@ -106,7 +100,7 @@ struct ClaimProgress {
     }
 
     /// Notes that a poll has found due pushes in a queue, so that the next claim searches the same times.
-    mutating func noteDuePushes(in key: QueueKey, isComplete: Bool) {
+    mutating func noteDuePushes(in key: LaneQueue, isComplete: Bool) {
         if isComplete { watermarks[key]?.searchAllTimes() } else { watermarks[key]?.expectLatePushes() }
     }
 }

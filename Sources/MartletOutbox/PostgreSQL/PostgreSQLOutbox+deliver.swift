@@ -20,7 +20,7 @@ extension PostgreSQLOutbox {
         at now: Int64
     ) async throws(OutboxError) -> Claim {
         let app = try await apps.number(of: lane.app)
-        let key = ClaimProgress.QueueKey(lane: lane, urgency: urgency)
+        let key = LaneQueue(lane: lane, urgency: urgency)
         let queue: [Parameter] = [
             .integer(app), .flag(lane.environment.isProduction), .integer(Int64(urgency.rawValue)),
         ]

@@ -7,7 +7,7 @@ internal import MartletOutbox
 /// The answers to a batch, one line for each of its lines, once the outbox has stored its pushes.
 ///
 /// A batch is read while it arrives, as fast as its pushes are stored, so its length takes no memory. The pushes that
-/// wait for the disk at a time are those of ``groupSize`` destinations, or of one line that has more.
+/// wait to be stored at a time are those of ``groupSize`` destinations, or of one line that has more.
 struct BatchAnswers: AsyncSequence, Sendable {
     /// The number of destinations from which on no further line is added to the pushes that are stored together.
     private static let groupSize = 2_000

@@ -31,7 +31,7 @@ extension RelayConfiguration {
         }
 
         /// The address as in a configuration file.
-        package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+        package var description: String { "\(SocketAddress.bracketed(host)):\(port)" }
     }
 }
 

@@ -140,7 +140,9 @@ extension RelayConfiguration {
         )
         .help("export of traces to OpenTelemetry"),
         Setting(separate: apps),
-        Setting(SettingKey("callers", .list(of: .object), .none, .reload), \.callers).help("API keys"),
+        Setting(SettingKey("callers", .list(of: .object), .none, .reload), \.callers).help(
+            "callers, each with an API key or a client certificate"
+        ),
         Setting(
             SettingKey(
                 "apple",

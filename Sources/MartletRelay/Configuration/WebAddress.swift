@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletTransport
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -17,7 +19,7 @@ struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The URL without its query, which may hold a secret.
     var description: String {
-        let host = host.contains(":") ? "[\(host)]" : host
+        let host = SocketAddress.bracketed(host)
         return "\(isEncrypted ? "https" : "http")://\(host):\(port)\(path.prefix { $0 != "?" })"
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides whether a lane or one of its pushes is at fault when Apple refuses credentials: a value without I/O.
+/// Decides whether a lane or one of its pushes is at fault when Apple refuses credentials.
 ///
 /// Every push of a lane is sent with the same key, so a bad key fails all of them. If Apple refuses the credentials of
 /// one push and accepts those of others, the push is at fault. A lane is therefore at fault only when two pushes in a

@@ -2,7 +2,7 @@
 
 internal import MartletOutbox
 
-/// The decision which outages of lanes and refused pushes are logged.
+/// Decides which outages of lanes and refused pushes are logged.
 struct DeliveryLog {
     private(set) var outages: [Lane: OutageLog] = [:]
     /// The limits of log lines about postponed pushes.
@@ -12,11 +12,11 @@ struct DeliveryLog {
     mutating func refused(
         _ push: ClaimedPush,
         _ result: SendResult,
-        _ verdict: DeliveryPolicy.Verdict?,
+        _ decision: DeliveryPolicy.Decision?,
         at now: Int64,
         to log: Logger
     ) {
-        guard case .refused = result, case .settle(let settlement) = verdict,
+        guard case .refused = result, case .settle(let settlement) = decision,
             case .postponed(let time, _, _) = settlement.change,
             let omitted = postponements[push.push.lane, default: GrowingThrottle()].take(at: now)
         else { return }

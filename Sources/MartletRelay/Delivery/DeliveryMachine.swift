@@ -108,12 +108,12 @@ struct DeliveryMachine {
 
     /// Handles the result of an attempt to send a push; returns the decision, or nil for a push that was not in flight.
     @discardableResult
-    mutating func answered(_ number: Int64, _ result: SendResult, at now: Int64) -> DeliveryPolicy.Verdict? {
+    mutating func answered(_ number: Int64, _ result: SendResult, at now: Int64) -> DeliveryPolicy.Decision? {
         guard let push = sending.removeValue(forKey: number) else { return nil }
         let lane = push.push.lane
-        let verdict = policy.verdict(on: result, for: push, at: now, using: &generator)
-        lanes[lane]?.ended(result, isFinal: verdict.isFinal, at: now)
-        switch verdict {
+        let decision = policy.decision(on: result, for: push, at: now, using: &generator)
+        lanes[lane]?.ended(result, isFinal: decision.isFinal, at: now)
+        switch decision {
         case .settle(let settlement):
             noteAnswer(result, of: lane, at: now)
             settle(push, settlement)
@@ -123,7 +123,7 @@ struct DeliveryMachine {
         case .credentialsRefused(let outcome, let wait):
             refuseCredentials(of: push, result, outcome, wait, at: now)
         }
-        return verdict
+        return decision
     }
 
     /// Notes what the result of an attempt shows about its lane.

@@ -3,12 +3,12 @@
 internal import MartletCore
 internal import MartletOutbox
 
-/// The decision whether and when a push is sent again: a value without a clock or a network.
+/// Decides whether and when a push is sent again.
 ///
 /// All times are in milliseconds.
 struct DeliveryPolicy: Sendable {
     /// The consequence of a result for a push and its lane.
-    enum Verdict: Equatable {
+    enum Decision: Equatable {
         /// The push has ended, or is to be sent again later.
         case settle(Settlement)
         /// The lane cannot send for now, for a reason that is not in the push; nil for the default pause.
@@ -44,12 +44,12 @@ struct DeliveryPolicy: Sendable {
     var credentialsRefusalLimit = 3
 
     /// Decides about a push, as it was before the attempt, by the result of the attempt.
-    func verdict(
+    func decision(
         on result: SendResult,
         for push: ClaimedPush,
         at now: Int64,
         using generator: inout some RandomNumberGenerator
-    ) -> Verdict {
+    ) -> Decision {
         let attempts = push.attempts + 1
         switch result {
         case .accepted(let uniqueID):
@@ -89,7 +89,7 @@ struct DeliveryPolicy: Sendable {
     }
 
     /// Returns another attempt, unless the limit is reached or the push would expire first.
-    private func again(_ push: ClaimedPush, after wait: Int64, or outcome: Outcome, at now: Int64) -> Verdict {
+    private func again(_ push: ClaimedPush, after wait: Int64, or outcome: Outcome, at now: Int64) -> Decision {
         var outcome = outcome
         if push.push.expires(by: now + wait) {
             outcome.state = .expired

@@ -50,7 +50,7 @@ struct DispatchCounts: Sendable {
     mutating func answered(
         _ push: OutboxPush,
         _ result: SendResult,
-        _ verdict: DeliveryPolicy.Verdict?,
+        _ decision: DeliveryPolicy.Decision?,
         _ time: Duration
     ) {
         guard result.wasSent else {
@@ -63,7 +63,7 @@ struct DispatchCounts: Sendable {
         let type = isKnown ? pushType : "other"
         answers[Answer(lane: push.lane, pushType: type, status: status ?? 0, reason: result.reason), default: 0] += 1
         if status != nil { answerTimes[push.lane, default: .times].observe(time) }
-        guard case .settle(let settlement) = verdict else { return }
+        guard case .settle(let settlement) = decision else { return }
         if settlement.outcome == nil {
             retries[Cause(lane: push.lane, reason: result.reason), default: 0] += 1
             lastRetries[push.lane] = result.retryReason

@@ -8,12 +8,6 @@ internal import MartletTransport
 /// The part of a relay that delivers stored pushes: it performs the actions of the ``DeliveryMachine``, and reports the
 /// outcomes once they are stored.
 actor Dispatcher {
-    /// The stored pushes of one lane and urgency.
-    struct LaneUrgency: Sendable, Hashable {
-        var lane: Lane
-        var urgency: Urgency
-    }
-
     struct LaneReport: Sendable {
         var inFlight: Int
         /// The reason why the lane delivers nothing; nil when it delivers.
@@ -190,15 +184,15 @@ actor Dispatcher {
 
     private func answered(_ push: ClaimedPush, _ result: SendResult, _ time: Duration) {
         let lane = push.push.lane
-        let verdict = machine.answered(push.number, result, at: context.now)
-        counts.answered(push.push, result, verdict, time)
+        let decision = machine.answered(push.number, result, at: context.now)
+        counts.answered(push.push, result, decision, time)
         if let spans = context.spans {
             let server = clients[lane]?.server ?? ""
             spans.record { $0.sent(push, result, to: server, took: Int64(time / .microseconds(1)), at: $1) }
         }
         context.log.attempt(push, result, time)
         let now = context.now
-        deliveryLog.refused(push, result, verdict, at: now, to: context.log)
+        deliveryLog.refused(push, result, decision, at: now, to: context.log)
         if let state = machine.lanes[lane], deliveryLog.update(lane, state, after: result, at: now, to: context.log),
             let client = clients[lane]?.client
         {
@@ -236,7 +230,7 @@ actor Dispatcher {
     // MARK: Changes of the outbox
 
     /// Marks queues as ready to claim, because pushes were added to them.
-    func markReady(_ queues: [LaneUrgency]) {
+    func markReady(_ queues: [LaneQueue]) {
         for queue in queues { machine.markReady(queue.lane, queue.urgency) }
         actSoon()
     }

@@ -2,7 +2,7 @@
 
 internal import Martlet
 
-/// The connections of a lane to Apple, for metrics: a value without I/O.
+/// The connections of a lane to Apple, for metrics.
 struct LaneConnections: Sendable, Equatable {
     /// The number of open connections.
     private(set) var count = 0

@@ -3,7 +3,7 @@
 internal import MartletCore
 internal import MartletOutbox
 
-/// The lanes that operators have paused, as they were last read from the outbox: a value without I/O.
+/// The lanes that operators have paused, as they were last read from the outbox.
 struct LaneControl {
     /// A difference from the previous list.
     enum Change: Equatable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The decision which changes of a lane's state are logged: a value without I/O.
+/// Decides which changes of a lane's state are logged.
 struct OutageLog {
     enum Change: Equatable {
         /// Apple does not answer.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A token bucket that limits the pushes per second of a lane, with a burst of one second: a value without a clock.
+/// A token bucket that limits the pushes per second of a lane, with a burst of one second.
 struct RateLimit: Sendable {
     /// The number of pushes per second.
     let rate: Int

@@ -3,7 +3,7 @@
 internal import MartletCore
 internal import MartletOutbox
 
-/// The registered relays that share an outbox, and the data that they publish: a value without I/O.
+/// The registered relays that share an outbox, and the data that they publish.
 struct FleetView: Sendable {
     /// The time without an update after which the data is outdated, in milliseconds: several updates were missed.
     private static let longestAge: Int64 = 10_000

@@ -2,7 +2,7 @@
 
 internal import MartletOutbox
 
-/// The outcomes that arrive while pushes are being accepted: a value.
+/// The outcomes that arrive while pushes are being accepted.
 ///
 /// A push may be sent, and its outcome be stored, before the relay resumes after the commit that accepted the push. The
 /// waiter of the push is added only then, so earlier outcomes have to be checked again.

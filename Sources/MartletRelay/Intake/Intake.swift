@@ -95,11 +95,11 @@ actor Intake {
     }
 
     /// Decides whether a request of a caller is accepted, before its pushes are checked, so that a refusal is cheap.
-    func verdict(onRequestOf caller: Callers.Caller) -> LoadGate.Verdict {
+    func decision(onRequestOf caller: Callers.Caller) -> LoadGate.Decision {
         let app = caller.apps.count == 1 ? caller.apps.first : nil
-        let verdict = gate.verdict(on: 1, load(of: app, by: caller), at: context.now)
-        if case .refuse(let refusal, _) = verdict { counts.refused(1, from: caller.name, refusal) }
-        return verdict
+        let decision = gate.decision(on: 1, load(of: app, by: caller), at: context.now)
+        if case .refuse(let refusal, _) = decision { counts.refused(1, from: caller.name, refusal) }
+        return decision
     }
 
     /// Returns whether a caller may wait for the outcome of another push.
@@ -201,8 +201,8 @@ actor Intake {
     ) -> LoadGate.Refusal? {
         let counts = pushes.reduce(into: [:]) { $0[$1.lane.app, default: 0] += 1 }
         for (app, count) in counts {
-            let verdict = gate.verdict(on: count, load(of: app, by: caller), isBatch: isBatch, at: context.now)
-            if case .refuse(let refusal, _) = verdict { return refusal }
+            let decision = gate.decision(on: count, load(of: app, by: caller), isBatch: isBatch, at: context.now)
+            if case .refuse(let refusal, _) = decision { return refusal }
         }
         return nil
     }
@@ -243,13 +243,13 @@ actor Intake {
 
     /// Counts the answers of the outbox, and marks the lanes of accepted pushes as ready to claim.
     private func note(_ result: Result<[Acceptance], OutboxError>, of pushes: [OutboxPush]) {
-        var ready: [Dispatcher.LaneUrgency] = []
+        var ready: [LaneQueue] = []
         for (index, push) in pushes.enumerated() {
             let answer = result.map { $0[index] }
             counts.answered(answer, push.lane.app)
             if case .success(.full) = answer { gate.outboxIsFull(at: context.now) }
             guard case .success(.accepted) = answer else { continue }
-            let queue = Dispatcher.LaneUrgency(lane: push.lane, urgency: push.urgency)
+            let queue = LaneQueue(lane: push.lane, urgency: push.urgency)
             // Consecutive pushes are mostly for the same lane.
             if ready.last != queue { ready.append(queue) }
         }

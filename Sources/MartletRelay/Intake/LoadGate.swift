@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The decision which pushes are accepted when more come in than can be stored: a value without I/O.
+/// Decides which pushes are accepted when more come in than can be stored.
 ///
 /// Each push is decided about once: over the APNs protocol before it is checked, so that a refusal is cheap; over JSON
 /// when its apps are known. A refusal includes a time to retry after. Apps share the capacity: an app that uses less
@@ -8,7 +8,7 @@
 struct LoadGate {
     /// Limits of the pushes and requests under way.
     struct Limits: Sendable {
-        /// The maximum number of pushes that wait for the disk.
+        /// The maximum number of pushes that wait to be stored.
         var incoming = 20_000
         /// The maximum duration of a commit before further pushes are refused, in milliseconds.
         var commitTime: Int64 = 2_000
@@ -29,11 +29,11 @@ struct LoadGate {
 
     /// The pushes and requests under way.
     struct Load {
-        /// The number of pushes that wait for the disk.
+        /// The number of pushes that wait to be stored.
         var incoming: Int
         /// The number of those of the app that sends; nil when it is not known yet.
         var incomingOfApp: Int?
-        /// The number of apps with pushes that wait for the disk, besides this one.
+        /// The number of apps with pushes that wait to be stored, besides this one.
         var otherApps = 0
         /// The start of the oldest commit under way; nil when there is none.
         var waitsSince: Int64?
@@ -44,7 +44,7 @@ struct LoadGate {
     }
 
     /// A decision about incoming pushes.
-    enum Verdict: Equatable {
+    enum Decision: Equatable {
         /// The pushes are accepted; the caller may wait for Apple's answer, or is answered when they are stored.
         case take(mayWait: Bool)
         /// The pushes are refused; the caller may retry after a number of seconds.
@@ -78,7 +78,7 @@ struct LoadGate {
     /// Decides about a number of pushes of one app that come in together.
     ///
     /// A batch can wait, and uses at most half of the capacity.
-    func verdict(on count: Int, _ load: Load, isBatch: Bool = false, at now: Int64) -> Verdict {
+    func decision(on count: Int, _ load: Load, isBatch: Bool = false, at now: Int64) -> Decision {
         // A clock that was set back makes no caller wait.
         if let fullUntil, (1...LoadGate.fullTime).contains(fullUntil - now) {
             return .refuse(.outboxIsFull, retryAfter: 30)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The number of open batches of each caller: a value without I/O.
+/// The number of open batches of each caller.
 struct OpenBatches {
     /// The maximum number of open batches of one caller.
     static let limitPerCaller = 20

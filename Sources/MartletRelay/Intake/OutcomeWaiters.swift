@@ -4,7 +4,7 @@ internal import MartletCore
 internal import MartletOutbox
 internal import MartletTransport
 
-/// The callers that wait for the outcome of a push, each for a limited time: a value without a clock.
+/// The callers that wait for the outcome of a push, each for a limited time.
 struct OutcomeWaiters {
     struct End: Sendable {
         var outcome: Outcome

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A limit for the replays of stored events by each caller: a value without a clock.
+/// A limit for the replays of stored events by each caller.
 ///
 /// A replay of all stored events takes about 0.4 seconds of CPU time.
 struct ReplayBudget {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A limit of the log lines about a problem that lasts, a value without a clock.
+/// A limit of the log lines about a problem that lasts.
 ///
 /// The first line is logged at once, further ones at growing intervals, with the number of omitted lines.
 struct GrowingThrottle {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A limit of one log line per interval that counts the omitted lines: a value without a clock.
+/// A limit of one log line per interval that counts the omitted lines.
 struct LogThrottle {
     /// The interval, in milliseconds.
     static let interval: Int64 = 1_000

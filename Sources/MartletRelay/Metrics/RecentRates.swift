@@ -2,7 +2,7 @@
 
 internal import MartletOutbox
 
-/// The number of pushes that were sent per second in the last ten seconds, by lane: a value without a clock.
+/// The number of pushes that were sent per second in the last ten seconds, by lane.
 struct RecentRates {
     /// The time over which the rate is measured, in milliseconds.
     private static let window: Int64 = 10_000

@@ -5,7 +5,7 @@ internal import MartletCore
 internal import MartletOutbox
 internal import MartletTransport
 
-/// The metrics of a relay for a caller: a value without I/O.
+/// The metrics of a relay for a caller.
 struct RelayMetrics {
     let snapshot: RelaySnapshot
     let apps: Set<String>

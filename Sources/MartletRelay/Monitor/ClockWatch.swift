@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The decision whether the wall clock is trusted for the deletion of outcomes: a value without a clock.
+/// Decides whether the wall clock is trusted for the deletion of outcomes.
 ///
 /// The wall clock is compared with a clock that is never adjusted. After a jump, and after the start of the relay, the
 /// wall clock is trusted again when the two have agreed for an hour: a clock that was set ahead by mistake is usually

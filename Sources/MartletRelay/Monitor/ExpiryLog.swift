@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The decision which expiry warnings are logged: a value without a clock.
+/// Decides which expiry warnings are logged.
 ///
 /// All warnings are logged once a day, and a key or certificate when it has just expired.
 struct ExpiryLog {

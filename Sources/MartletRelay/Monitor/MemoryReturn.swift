@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The decision when freed memory is returned to the system: a value without I/O.
+/// Decides when freed memory is returned to the system.
 ///
 /// The C library keeps what thousands of connections have used. Returning it takes milliseconds, so it is done once the
 /// memory has grown much and grows no more, and less and less often while most of it is in use.

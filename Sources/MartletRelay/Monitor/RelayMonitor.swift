@@ -219,13 +219,13 @@ actor RelayMonitor {
     // MARK: Telemetry
 
     /// Counts an export and logs a failure.
-    func noteExport(_ answer: ExportAnswer, _ verdict: ExportSchedule.Verdict, spans: Int) {
-        exports.exported(answer, verdict, spans: spans)
-        guard verdict != .taken || answer.rejected > 0, let omitted = exportThrottle.take(at: context.now) else {
+    func noteExport(_ answer: ExportAnswer, _ decision: ExportSchedule.Decision, spans: Int) {
+        exports.exported(answer, decision, spans: spans)
+        guard decision != .taken || answer.rejected > 0, let omitted = exportThrottle.take(at: context.now) else {
             return
         }
         context.log.warning(
-            verdict == .taken ? .exportPartlyRejected : .exportFailed,
+            decision == .taken ? .exportPartlyRejected : .exportFailed,
             [
                 "status": .whole(answer.status),
                 "rejected": answer.rejected > 0 ? .whole(answer.rejected) : nil,

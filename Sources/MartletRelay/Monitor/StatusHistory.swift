@@ -3,7 +3,7 @@
 internal import MartletCore
 internal import MartletOutbox
 
-/// The history of the lanes in the last hour: a value without a clock.
+/// The history of the lanes in the last hour.
 struct StatusHistory {
     /// The interval between samples, in seconds.
     static let interval: Int64 = 10

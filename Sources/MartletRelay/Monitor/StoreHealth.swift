@@ -2,7 +2,7 @@
 
 internal import MartletOutbox
 
-/// The health of the outbox, as the results of its use show it: a value without a clock.
+/// The health of the outbox, as the results of its use show it.
 struct StoreHealth: Sendable {
     enum Change: Equatable {
         /// The outbox has failed since a time in milliseconds since 1970; with the number of failures that were not

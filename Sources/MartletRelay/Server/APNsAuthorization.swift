@@ -3,10 +3,10 @@
 internal import MartletCore
 internal import MartletServer
 
-/// The first checks of a request over the APNs protocol, before its content is read: a value without I/O.
+/// The first checks of a request over the APNs protocol, before its content is read.
 struct APNsAuthorization {
     /// The decision about a request.
-    enum Verdict: Equatable {
+    enum Decision: Equatable {
         /// The request may be processed for the caller.
         case passed(Callers.Caller)
         case rejected(APNsReason, retryAfter: Int? = nil)
@@ -17,12 +17,12 @@ struct APNsAuthorization {
     let isDraining: Bool
 
     /// Decides about a request, from a known caller or with the reason to reject credentials that identify none.
-    func verdict(
+    func decision(
         on request: APNsRequest,
         from caller: Callers.Caller?,
         rejection: (_ authorization: String?) -> APNsReason,
         at now: Int64
-    ) -> Verdict {
+    ) -> Decision {
         guard let target = request.target else { return .rejected(.badPath) }
         guard let caller else { return .rejected(rejection(request.authorization)) }
         let isAboutChannels =

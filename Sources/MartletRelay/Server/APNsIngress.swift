@@ -4,13 +4,13 @@ internal import MartletCore
 internal import MartletOutbox
 internal import MartletServer
 
-/// The handling of a request over the APNs protocol: a value without I/O.
+/// The handling of a request over the APNs protocol.
 ///
 /// It answers as Apple would where the answer is certain: a push that Apple would reject is rejected at once. So is a
 /// payload that is not a JSON object, although Apple documents an answer only for broadcasts.
 struct APNsIngress {
     /// The decision about a request.
-    enum Verdict: Equatable {
+    enum Decision: Equatable {
         /// The request is rejected, as by Apple.
         case refused(APNsReason)
         /// The request is for an app that the caller has no right to, or that the relay does not serve.
@@ -25,13 +25,13 @@ struct APNsIngress {
     let environment: PushEnvironment
 
     /// Decides about a request of a known caller; the identifier is for a push without one.
-    func verdict(
+    func decision(
         on request: APNsRequest,
         from caller: Callers.Caller,
         id: APNsID,
         at now: Int64,
         hasLane: (Lane) -> Bool
-    ) -> Verdict {
+    ) -> Decision {
         guard let target = request.target else { return .refused(.badPath) }
         if let reason = target.reason(forMethod: request.method) { return .refused(reason) }
         if let field = request.duplicatedField, let reason = target.reason(forRepeated: field) {
@@ -96,7 +96,7 @@ struct APNsIngress {
         in lane: Lane,
         id: APNsID,
         at now: Int64
-    ) -> Verdict {
+    ) -> Decision {
         let ownID: APNsID?
         do throws(APNsIDError) {
             ownID = try request.ownID.map { (text) throws(APNsIDError) in try APNsID(text, allowsUpperCase: true) }

@@ -4,7 +4,7 @@ internal import Martlet
 internal import MartletCore
 internal import MartletTransport
 
-/// The callers of a relay and the verification of their credentials: a value without a clock.
+/// The callers of a relay and the verification of their credentials.
 ///
 /// A caller identifies itself with an API key of the relay, a provider token signed with an app's signing key, or a
 /// client certificate.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The limits for log lines about refused callers, one for each cause: a value without a clock.
+/// The limits for log lines about refused callers, one for each cause.
 struct RefusalLog {
     private var throttles: [CallerRefusal.Cause: LogThrottle] = [:]
 

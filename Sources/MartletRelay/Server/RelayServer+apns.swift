@@ -46,7 +46,7 @@ extension RelayServer {
     private func answer(_ pending: PendingRequest) {
         let now = context.now
         let authorization = APNsAuthorization(isDraining: isDraining)
-        switch authorization.verdict(
+        switch authorization.decision(
             on: pending.request,
             from: pending.caller,
             rejection: pending.connection.rejection,
@@ -63,14 +63,14 @@ extension RelayServer {
     }
 
     private func answer(_ pending: PendingRequest, from caller: Callers.Caller, at now: Int64) {
-        let verdict = intake.assumeIsolated { $0.verdict(onRequestOf: caller) }
-        if case .refuse(_, let seconds) = verdict {
+        let decision = intake.assumeIsolated { $0.decision(onRequestOf: caller) }
+        if case .refuse(_, let seconds) = decision {
             return finish(pending, .rejected(.serviceUnavailable, retryAfter: seconds))
         }
         var request = pending.request
         if case .device? = request.target, request.headers.topic == nil { request.headers.topic = caller.defaultTopic }
         let ingress = APNsIngress(callers: callers, environment: pending.environment)
-        switch ingress.verdict(on: request, from: caller, id: pending.freshID, at: now, hasLane: openLanes.contains) {
+        switch ingress.decision(on: request, from: caller, id: pending.freshID, at: now, hasLane: openLanes.contains) {
         case .refused(let reason): finish(pending, .rejected(reason))
         case .notPermitted(let reason, let bundle):
             let refusal = CallerRefusal(cause: .topicOfAnotherApp, caller: caller.name, bundle: bundle)
@@ -79,7 +79,7 @@ extension RelayServer {
         case .channels(let lane, let bundle, let isList):
             forwardToApple(pending, lane, bundle, isList: isList)
         case .push(let push):
-            let waits = !request.prefersAsync && verdict == .take(mayWait: true)
+            let waits = !request.prefersAsync && decision == .take(mayWait: true)
             var pending = pending
             // The push has the body; the request may wait for Apple's answer for long.
             pending.request.body = []

@@ -9,9 +9,9 @@ struct ExportCounts: Sendable {
     /// Spans that were dropped because no collector accepted them.
     private(set) var spansLost = 0
 
-    mutating func exported(_ answer: ExportAnswer, _ verdict: ExportSchedule.Verdict, spans: Int) {
+    mutating func exported(_ answer: ExportAnswer, _ decision: ExportSchedule.Decision, spans: Int) {
         let result: String
-        switch verdict {
+        switch decision {
         case .taken:
             result = "taken"
             let rejected = min(Int(clamping: answer.rejected), spans)

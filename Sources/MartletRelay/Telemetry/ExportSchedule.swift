@@ -35,12 +35,12 @@ struct ExportAnswer: Sendable, Equatable {
     }
 }
 
-/// The decision whether and when an export is repeated: a value without a clock, in milliseconds.
+/// Decides whether and when an export is repeated, in milliseconds.
 ///
 /// Source: "OTLP/HTTP Response" of https://opentelemetry.io/docs/specs/otlp.
 struct ExportSchedule {
     /// The consequence of an answer.
-    enum Verdict: Equatable {
+    enum Decision: Equatable {
         /// The export was accepted, at least in part.
         case taken
         case again(after: Int64)
@@ -58,11 +58,11 @@ struct ExportSchedule {
     private var failingSince: Int64?
 
     /// Decides about an export after an answer, or without one.
-    mutating func verdict(
+    mutating func decision(
         on answer: ExportAnswer,
         at now: Int64,
         using generator: inout some RandomNumberGenerator
-    ) -> Verdict {
+    ) -> Decision {
         if let status = answer.status, !ExportSchedule.passing.contains(status) {
             (failures, failingSince) = (0, nil)
             return (200..<300).contains(status) ? .taken : .abandoned(after: 0)

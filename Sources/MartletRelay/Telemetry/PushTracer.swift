@@ -3,7 +3,7 @@
 internal import MartletCore
 internal import MartletOutbox
 
-/// A recorder of spans for sampled pushes, which buffers them until they are exported: a value without a clock.
+/// A recorder of spans for sampled pushes, which buffers them until they are exported.
 ///
 /// A push has one span from its arrival until it is stored, and one for each attempt to send it, all in the trace of
 /// the caller's request. The trace context is stored with the push. Times are in microseconds since 1970.

@@ -84,9 +84,9 @@ actor TelemetryExporter {
             }
             let count = spans.count
             let answer = await post(spans, within: settings.timeout)
-            let verdict = schedule.verdict(on: answer, at: context.now, using: &generator)
-            await monitor.noteExport(answer, verdict, spans: count)
-            switch verdict {
+            let decision = schedule.decision(on: answer, at: context.now, using: &generator)
+            await monitor.noteExport(answer, decision, spans: count)
+            switch decision {
             case .taken:
                 spans = []
                 if count < TelemetryExporter.batch { await rest(TelemetryExporter.pause) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The schedule of a webhook's calls: a value without a clock.
+/// The schedule of a webhook's calls.
 struct WebhookSchedule {
     private static let backoff = Backoff(first: 5_000, longest: 3_600_000)
 

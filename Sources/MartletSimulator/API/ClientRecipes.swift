@@ -2,6 +2,7 @@
 
 internal import Martlet
 internal import MartletCore
+internal import MartletTransport
 
 /// The instructions for pointing clients at a simulator, which its terminal and its page show.
 package struct ClientRecipes: Sendable {
@@ -56,7 +57,7 @@ package struct ClientRecipes: Sendable {
         let channels = channelPort.map { "Channels are managed there and at port \($0).\n" } ?? ""
         let name =
             needsName ? "The certificate is not valid for \(host): start the simulator with --name \(host).\n" : ""
-        let inbox = "http://\(APNsEndpoint.bracketed(host)):\(inboxPort)"
+        let inbox = "http://\(SocketAddress.bracketed(host)):\(inboxPort)"
         let instructions =
             isEncrypted
             ? "Clients must trust \(authorityFile):"
@@ -82,7 +83,7 @@ package struct ClientRecipes: Sendable {
             Recipe(
                 name: "Martlet",
                 lines: """
-                    martlet send --host \(APNsEndpoint.bracketed(host)):\(port) --ca \(authorityFile) \\
+                    martlet send --host \(SocketAddress.bracketed(host)):\(port) --ca \(authorityFile) \\
                       --to 5d3a6a1c8f9a42d6 --topic com.example.app --body Hello
                     """
             ),
@@ -95,7 +96,7 @@ package struct ClientRecipes: Sendable {
             ),
             Recipe(
                 name: "APNSwift",
-                lines: #"environment: .custom(url: "https://\#(APNsEndpoint.bracketed(host))", port: \#(port))"#,
+                lines: #"environment: .custom(url: "https://\#(SocketAddress.bracketed(host))", port: \#(port))"#,
                 shell: trustCommand
             ),
             Recipe(
@@ -216,8 +217,5 @@ extension ClientRecipes.Recipe {
 
 extension APNsEndpoint {
     /// The URL of the endpoint.
-    var url: String { "\(isEncrypted ? "https" : "http")://\(APNsEndpoint.bracketed(host)):\(port)" }
-
-    /// Returns the host in the form of a URL, in which an IPv6 address is in brackets (RFC 3986 §3.2.2).
-    static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
+    var url: String { "\(isEncrypted ? "https" : "http")://\(SocketAddress.bracketed(host)):\(port)" }
 }

@@ -9,9 +9,9 @@ extension InboxAPI {
     /// The routes of channels, which clients also manage at the port for channels.
     static let channelRoutes: [Route] = [
         Route("GET", "/api/v1/channels", "List the channels of all apps with their subscribers") { call in
-            let judge = await call.simulator.service.judge
-            let channels = judge.channels.allChannels.map { app, channel, storage -> JSONValue in
-                let subscribers = judge.devices.subscriptions.tokens(of: channel)
+            let evaluator = await call.simulator.service.evaluator
+            let channels = evaluator.channels.allChannels.map { app, channel, storage -> JSONValue in
+                let subscribers = evaluator.devices.subscriptions.tokens(of: channel)
                 return [
                     "app": .string(app), "channel": .string(channel.rawValue),
                     "message-storage-policy": .integer(storage.rawValue),

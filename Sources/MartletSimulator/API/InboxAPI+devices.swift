@@ -13,7 +13,7 @@ extension InboxAPI {
             "List the tokens of devices and Live Activities",
             [RouteParameter(name: "details", summary: "true to include their state, of at most 1000")]
         ) { (call) throws(APIProblem) in
-            let devices = await call.simulator.service.judge.devices
+            let devices = await call.simulator.service.evaluator.devices
             let tokens = devices.tokens
             guard try call.flag("details") else { return .json(["devices": .strings(tokens)]) }
             let described = tokens.prefix(deviceLimit).compactMap { devices[$0]?.json(token: $0) }
@@ -34,7 +34,7 @@ extension InboxAPI {
             await call.simulator.forgetDevice(try call.deviceToken())
         },
         Route("GET", "/api/v1/activities", "List the Live Activities") { call in
-            let devices = await call.simulator.service.judge.devices
+            let devices = await call.simulator.service.evaluator.devices
             let activities = devices.tokens.compactMap { token in
                 devices[token].flatMap { $0.activity == nil ? nil : $0.json(token: token) }
             }
@@ -44,7 +44,7 @@ extension InboxAPI {
             (call) throws(APIProblem) in
             let device = try await device(call)
             let token = try call.deviceToken()
-            let start = await call.simulator.service.judge.devices.start(of: token)
+            let start = await call.simulator.service.evaluator.devices.start(of: token)
             let pushes = await call.simulator.inbox.pushes.filter { push in
                 push.deviceToken.lowercased() == token.hex || push.number == start
                     || push.channel.map(device.channels.contains) ?? false

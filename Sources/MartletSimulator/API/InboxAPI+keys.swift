@@ -9,7 +9,7 @@ extension InboxAPI {
     static let keyRoutes: [Route] = [
         Route("GET", "/api/v1/keys", "List the signing keys; without any, tokens signed by every key are accepted") {
             call in
-            let keys = await call.simulator.service.judge.tokens.keys.sorted { $0.key < $1.key }
+            let keys = await call.simulator.service.evaluator.tokens.keys.sorted { $0.key < $1.key }
             return .json(["keys": .array(keys.map { id, key in key.json(id: id) })])
         },
         Route.action("PUT", "/api/v1/keys/{id}", "Register a signing key by its public half", perform: putKey),

@@ -150,7 +150,7 @@ extension InboxAPI {
         ) { (call) throws(APIProblem) in
             let push = try await push(call)
             let pushes = await call.simulator.inbox.pushes
-            let devices = await call.simulator.service.judge.devices
+            let devices = await call.simulator.service.evaluator.devices
             let data = await call.simulator.previews.data
             return .json(PreviewContext(of: push, among: pushes, devices, data).json)
         },

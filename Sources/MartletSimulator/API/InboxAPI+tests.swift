@@ -35,12 +35,12 @@ extension InboxAPI {
             let assertions = try list.map { (json) throws(APIProblem) in try Assertion(json) }
             let pushes = await call.simulator.inbox.pushes.filter { $0.number > since }
             var failures = 0
-            let verdicts = assertions.map { assertion in
-                let verdict = assertion.verdict(on: pushes, hasNearMisses: failures < assertionsWithNearMisses)
-                if !verdict.hasPassed { failures += 1 }
-                return verdict
+            let results = assertions.map { assertion in
+                let result = assertion.result(on: pushes, hasNearMisses: failures < assertionsWithNearMisses)
+                if !result.hasPassed { failures += 1 }
+                return result
             }
-            let json: JSONValue = ["passed": .bool(failures == 0), "assertions": .array(verdicts.map(\.json))]
+            let json: JSONValue = ["passed": .bool(failures == 0), "assertions": .array(results.map(\.json))]
             return .json(json, status: failures == 0 ? 200 : 409)
         },
         Route(
@@ -98,7 +98,7 @@ extension InboxAPI {
 /// An assertion about the number of pushes that match a query.
 private struct Assertion {
     /// The result of an assertion.
-    struct Verdict {
+    struct Result {
         let assertion: Assertion
         let count: Int
         let nearMisses: [SimulatedAPNs.WaitResult.NearMiss]
@@ -124,10 +124,10 @@ private struct Assertion {
         bounds = lower...upper
     }
 
-    func verdict(on pushes: [ReceivedPush], hasNearMisses: Bool) -> Verdict {
+    func result(on pushes: [ReceivedPush], hasNearMisses: Bool) -> Result {
         let search = PushSearch(query, after: 0, count: bounds.lowerBound, among: pushes)
         let isShort = search.found.count < bounds.lowerBound
-        return Verdict(
+        return Result(
             assertion: self,
             count: search.found.count,
             nearMisses: isShort && hasNearMisses ? search.nearMisses(among: pushes) : []
@@ -135,7 +135,7 @@ private struct Assertion {
     }
 }
 
-extension Assertion.Verdict {
+extension Assertion.Result {
     fileprivate var json: JSONValue {
         let (least, most) = (assertion.bounds.lowerBound, assertion.bounds.upperBound)
         return .members([

@@ -2,7 +2,7 @@
 
 internal import MartletCore
 
-extension Judge.Verdict {
+extension RequestEvaluator.Answer {
     /// Creates the answer that a fault gives to any request at this time in seconds since 1970; nil for other faults.
     init?(_ injection: FaultInjection, at now: Int64) {
         guard case .respond(let reason, let status, let retryAfter) = injection.action else { return nil }

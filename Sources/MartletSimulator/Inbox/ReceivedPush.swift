@@ -137,7 +137,7 @@ extension ReceivedPush {
     init(
         _ request: APNsRequest,
         number: Int,
-        answeredWith verdict: Judge.Verdict,
+        answeredWith answer: RequestEvaluator.Answer,
         id: String,
         fault: String?,
         in namespace: String?,
@@ -159,8 +159,8 @@ extension ReceivedPush {
             let declared = request.declaredBodyByteCount.flatMap { $0 > request.body.count ? $0 : nil }
             truncatedPayloadSize = declared.map { .exactly($0) } ?? .atLeast(request.body.count + 1)
         }
-        status = verdict.status
-        reason = verdict.reason
+        status = answer.status
+        reason = answer.reason
         self.id = id
         self.fault = fault
     }

@@ -6,7 +6,7 @@ internal import MartletServer
 /// The answers of APNs to broadcasts and to requests about channels ("Handling error responses from APNs").
 extension ChannelRegistry {
     /// Returns the answer to a broadcast whose sender is authorized.
-    func verdict(onBroadcast request: APNsRequest, to app: String) -> Judge.Verdict {
+    func answer(onBroadcast request: APNsRequest, to app: String) -> RequestEvaluator.Answer {
         let headers = request.headers
         if let reason = PushLint.firstRefusal(broadcastTo: app, channel: request.channelID, headers: headers) {
             return .refused(reason)
@@ -24,11 +24,11 @@ extension ChannelRegistry {
     }
 
     /// Returns the answer to a request about channels whose sender is authorized to manage them.
-    mutating func verdict(
-        on request: APNsRequest,
+    mutating func answer(
+        to request: APNsRequest,
         about app: String,
         using generator: inout some RandomNumberGenerator
-    ) -> Judge.Verdict {
+    ) -> RequestEvaluator.Answer {
         let isList = if case .allChannels? = request.target { true } else { false }
         let needsChannel = !isList && request.method != "POST"
         if let reason = PushLint.firstRefusal(app: app, channel: request.channelID, needsChannel: needsChannel) {
@@ -36,7 +36,7 @@ extension ChannelRegistry {
         }
         if isList {
             let list = all(of: app).map { JSONValue.string($0.rawValue) }
-            return Judge.Verdict(status: 200, body: ["channels": .array(list)])
+            return RequestEvaluator.Answer(status: 200, body: ["channels": .array(list)])
         }
         if request.method == "POST" { return create(request.body, for: app, using: &generator) }
         guard let channel = request.channelID, let storage = storage(of: channel, in: app) else {
@@ -44,17 +44,20 @@ extension ChannelRegistry {
         }
         guard request.method == "DELETE" else {
             let policy = JSONValue.integer(storage.rawValue)
-            return Judge.Verdict(status: 200, body: ["message-storage-policy": policy, "push-type": "LiveActivity"])
+            return RequestEvaluator.Answer(
+                status: 200,
+                body: ["message-storage-policy": policy, "push-type": "LiveActivity"]
+            )
         }
         delete(channel, in: app)
-        return Judge.Verdict(status: 204)
+        return RequestEvaluator.Answer(status: 204)
     }
 
     private mutating func create(
         _ body: [UInt8],
         for app: String,
         using generator: inout some RandomNumberGenerator
-    ) -> Judge.Verdict {
+    ) -> RequestEvaluator.Answer {
         guard let members = (try? JSONReader.read(body))?.members else { return .refused(.badRequestPayload) }
         let known = ["message-storage-policy", "push-type"]
         guard members.allSatisfy({ known.contains($0.name) }) else { return .refused(.badRequestParams) }
@@ -67,6 +70,6 @@ extension ChannelRegistry {
         guard let channel = create(for: app, storing: storage, using: &generator) else {
             return .refused(.cannotCreateChannelConfig)
         }
-        return Judge.Verdict(status: 201, channel: channel)
+        return RequestEvaluator.Answer(status: 201, channel: channel)
     }
 }

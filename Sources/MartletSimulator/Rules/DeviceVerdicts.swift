@@ -5,7 +5,7 @@ internal import MartletCore
 /// The answers of APNs to pushes that depend on the device.
 extension DeviceRegistry {
     /// Returns the answer of APNs to a push to the token in the path, as far as it depends on the device.
-    func verdict(on token: String, topic: String) -> Judge.Verdict {
+    func answer(to token: String, topic: String) -> RequestEvaluator.Answer {
         guard !token.isEmpty else {
             let text = "there is no device token after /3/device/"
             return .refused(.deviceToken(.missingDeviceToken, .deviceTokenMissing, text))
@@ -37,9 +37,9 @@ extension DeviceRegistry {
         if let since = device.unregisteredSince {
             let text =
                 "the device token has not been valid since \(since) (milliseconds since 1970): stop sending to it"
-            var verdict = Judge.Verdict.refused(.deviceToken(.unregistered, .deviceTokenUnregistered, text))
-            verdict.timestamp = since
-            return verdict
+            var answer = RequestEvaluator.Answer.refused(.deviceToken(.unregistered, .deviceTokenUnregistered, text))
+            answer.timestamp = since
+            return answer
         }
         guard let topics = device.topics, !topics.contains(topic) else { return .accepted }
         let text = "the device token is registered for \(topics.sorted().joined(separator: ", ")), not for \(topic)"

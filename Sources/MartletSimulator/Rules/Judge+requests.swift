@@ -4,7 +4,7 @@ internal import MartletCore
 internal import MartletServer
 
 /// Refusals for the path, the method and repeated fields of a request, and reasons that depend on the path.
-extension Judge {
+extension RequestEvaluator {
     /// The refusal of a path that APNs does not know.
     static let badPath = Refusal(
         .badPath,

@@ -2,8 +2,8 @@
 
 /// The state of a client that the decisions about its requests depend on.
 struct ClientState {
-    /// The state of the connection that the judge uses.
-    var connection = Judge.ConnectionState()
+    /// The state of the connection that the evaluator uses.
+    var connection = RequestEvaluator.ConnectionState()
     /// Whether the client may open the full number of streams, instead of the initial one.
     var hasAllStreams = false
     /// The number of accepted pushes from the client.

@@ -77,7 +77,7 @@ struct ConnectionRecord: Sendable {
     }
 
     /// Returns the record with the current state of an open connection.
-    func open(with state: Judge.ConnectionState, _ connection: ClientConnection) -> ConnectionRecord {
+    func open(with state: RequestEvaluator.ConnectionState, _ connection: ClientConnection) -> ConnectionRecord {
         var record = self
         record.claims = state.claims
         record.openStreams = connection.openStreamCount
@@ -91,7 +91,7 @@ struct ConnectionRecord: Sendable {
     func closed(
         _ reason: TransportError,
         at now: Int64,
-        with state: Judge.ConnectionState,
+        with state: RequestEvaluator.ConnectionState,
         _ connection: ClientConnection
     ) -> ConnectionRecord {
         var record = open(with: state, connection)

@@ -141,12 +141,12 @@ actor PushService {
         // The client knows that a GOAWAY frame has excluded the request, and sends it again over another connection.
         guard reply.streamID <= client.lastStreamID else { return reply.reset(.refusedStream) }
         let now = clock.secondsSince1970()
-        let request = Judge.completed(request, over: client.state.connection)
+        let request = RequestEvaluator.completed(request, over: client.state.connection)
         client.record.receivedRequest(openStreams: client.connection.openStreamCount)
         let decision = machine.decide(on: request, from: &client.state, over: port, at: now)
         updateStreamLimit(of: client)
         if request.isAboutChannels {
-            saveChannel(of: request, decision.judged)
+            saveChannel(of: request, decision.evaluated)
         } else {
             // Recorded before a fault can end the stream, because that end is recorded on the push.
             let connection = client.connection.id
@@ -160,7 +160,7 @@ actor PushService {
         let now = clock.secondsSince1970()
         let decision = machine.decide(onComposed: request, at: now)
         // Answers over a connection are counted when they have been written.
-        answers[decision.verdict.status, default: 0] += 1
+        answers[decision.answer.status, default: 0] += 1
         var page = ClientState.page
         return receive(request, decision, over: ReceivedPush.noConnection, from: &page, at: now)
     }
@@ -216,25 +216,25 @@ actor PushService {
     }
 
     /// Saves a channel that a request has created or deleted.
-    private func saveChannel(of request: APNsRequest, _ verdict: Judge.Verdict) {
+    private func saveChannel(of request: APNsRequest, _ answer: RequestEvaluator.Answer) {
         guard case .channels(let app)? = request.target else { return }
-        if verdict.status == 201, let channel = verdict.channel {
+        if answer.status == 201, let channel = answer.channel {
             save(channel, of: String(app))
-        } else if verdict.status == 204, let channel = request.channelID {
+        } else if answer.status == 204, let channel = request.channelID {
             save(ChannelID(channel), of: String(app))
         }
     }
 
     /// Saves the current state of a channel, or its deletion.
     func save(_ channel: ChannelID, of app: String) {
-        let storage = machine.judge.channels.storage(of: channel.rawValue, in: app)
+        let storage = machine.evaluator.channels.storage(of: channel.rawValue, in: app)
         archive.assumeIsolated { $0.save(channel, of: app, storage) }
     }
 
     // MARK: State
 
     /// The devices, channels and signing keys.
-    var judge: Judge { machine.judge }
+    var evaluator: RequestEvaluator { machine.evaluator }
     /// The faults.
     var plan: FaultPlan { machine.plan }
     /// The contracts of Live Activities.

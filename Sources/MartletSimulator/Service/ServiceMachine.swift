@@ -13,9 +13,9 @@ struct ServiceMachine {
     /// The decision about one request.
     struct Decision {
         /// The answer according to the rules, whose effects remain when a fault changes the answer.
-        var judged: Judge.Verdict
+        var evaluated: RequestEvaluator.Answer
         /// The answer.
-        var verdict: Judge.Verdict
+        var answer: RequestEvaluator.Answer
         /// The value of `apns-id` or `apns-request-id` in the response.
         var id: String
         /// The response.
@@ -33,7 +33,7 @@ struct ServiceMachine {
     /// The maximum number of faults.
     private static let faultLimit = 1_000
 
-    var judge: Judge
+    var evaluator: RequestEvaluator
     private(set) var plan: FaultPlan
     var contracts = ActivityContracts()
     private var traffic = TrafficRules()
@@ -48,7 +48,7 @@ struct ServiceMachine {
         environment = configuration.environment
         relaxedRules = configuration.relaxedRules
         streamsBeforeToken = configuration.streamsBeforeToken
-        judge = Judge(environment: environment, relaxedRules: relaxedRules)
+        evaluator = RequestEvaluator(environment: environment, relaxedRules: relaxedRules)
         plan = FaultPlan(configuration.faults, seed: configuration.seed)
         generator = SplitMix64(state: configuration.seed)
     }
@@ -74,8 +74,8 @@ struct ServiceMachine {
     /// Raises the stream limit of a client once its token is accepted, and lowers it to the initial limit when a push
     /// is refused, as APNs does to slow down senders that ignore its answers ("Handling notification responses from
     /// APNs").
-    private func adjustStreams(of client: inout ClientState, after verdict: Judge.Verdict) {
-        let isMistake = (400..<500).contains(verdict.status) && verdict.reason?.isTokenUnregistered != true
+    private func adjustStreams(of client: inout ClientState, after answer: RequestEvaluator.Answer) {
+        let isMistake = (400..<500).contains(answer.status) && answer.reason?.isTokenUnregistered != true
         if client.hasAllStreams, isMistake, !relaxedRules.contains(.fullSpeedAfterRefusals) {
             client.hasAllStreams = false
         } else if client.connection.isSenderKnown, !client.hasAllStreams, !isMistake {
@@ -97,47 +97,49 @@ struct ServiceMachine {
         var injections = plan.injections(on: request.deviceToken, request.headers, hasToken: hasToken, at: now)
         for injection in injections { apply(injection.action, to: &client) }
         let wasBound = client.connection.isBound
-        let skewedNow = now + judge.clockSkew
-        let judged =
+        let skewedNow = now + evaluator.clockSkew
+        let evaluated =
             port == .pushes || request.isAboutChannels
-            ? judge.verdict(on: request, over: &client.connection, at: skewedNow, using: &generator)
-            : .refused(Judge.notAboutChannels)
-        if judged.status != 200 { injections.removeAll(where: \.needsAcceptance) }
+            ? evaluator.answer(to: request, over: &client.connection, at: skewedNow, using: &generator)
+            : .refused(RequestEvaluator.notAboutChannels)
+        if evaluated.status != 200 { injections.removeAll(where: \.needsAcceptance) }
         // The fault that declared a provider token expired also answers later requests with that token.
-        if injections.isEmpty, judged.finding == Judge.expiredByFault.finding { injections = [.expiredToken] }
+        if injections.isEmpty, evaluated.finding == RequestEvaluator.expiredByFault.finding {
+            injections = [.expiredToken]
+        }
         // A fault changes the answer, not the effect of the request.
-        var verdict = judged
+        var answer = evaluated
         for injection in injections {
-            guard let injected = Judge.Verdict(injection, at: now) else { continue }
-            verdict = injected
+            guard let injected = RequestEvaluator.Answer(injection, at: now) else { continue }
+            answer = injected
             // A token that was answered as expired remains expired, so its replacement is not too early.
-            if injected.reason == .expiredProviderToken { judge.expire(request.authorization) }
+            if injected.reason == .expiredProviderToken { evaluator.expire(request.authorization) }
         }
         // A client does not know of an acceptance that a fault has replaced by a refusal.
-        if verdict.status != 200, !wasBound { client.connection.unbind() }
-        adjustStreams(of: &client, after: verdict)
-        injections += countErrors(of: &client, in: verdict, on: request)
+        if answer.status != 200, !wasBound { client.connection.unbind() }
+        adjustStreams(of: &client, after: answer)
+        injections += countErrors(of: &client, in: answer, on: request)
         let hasRequestID = port == .channels || request.hasRequestID
-        let (id, response) = response(to: request, verdict, hasRequestID: hasRequestID, at: skewedNow)
-        return Decision(judged: judged, verdict: verdict, id: id, response: response, injections: injections)
+        let (id, response) = response(to: request, answer, hasRequestID: hasRequestID, at: skewedNow)
+        return Decision(evaluated: evaluated, answer: answer, id: id, response: response, injections: injections)
     }
 
     /// Decides about a push that was sent from the inbox page.
     ///
     /// Faults that answer in place of APNs apply to it; faults of connections do not.
     mutating func decide(onComposed request: APNsRequest, at now: Int64) -> Decision {
-        let judged = judge.verdict(onComposed: request, using: &generator)
-        var verdict = judged
+        let evaluated = evaluator.answer(onComposed: request, using: &generator)
+        var answer = evaluated
         var injections: [FaultInjection] = []
         for injection in plan.injections(on: request.deviceToken, request.headers, at: now) {
-            if judged.status != 200, injection.needsAcceptance { continue }
-            guard let injected = Judge.Verdict(injection, at: now) else { continue }
-            verdict = injected
+            if evaluated.status != 200, injection.needsAcceptance { continue }
+            guard let injected = RequestEvaluator.Answer(injection, at: now) else { continue }
+            answer = injected
             injections = [injection]
         }
-        let skewedNow = now + judge.clockSkew
-        let (id, response) = response(to: request, verdict, hasRequestID: request.hasRequestID, at: skewedNow)
-        return Decision(judged: judged, verdict: verdict, id: id, response: response, injections: injections)
+        let skewedNow = now + evaluator.clockSkew
+        let (id, response) = response(to: request, answer, hasRequestID: request.hasRequestID, at: skewedNow)
+        return Decision(evaluated: evaluated, answer: answer, id: id, response: response, injections: injections)
     }
 
     /// Applies a fault that changes the clock, the streams of the client, or later connections.
@@ -145,7 +147,7 @@ struct ServiceMachine {
         switch action {
         case .skewClock(let duration):
             let seconds = duration.components.seconds
-            judge.clockSkew = min(max(seconds, -ServiceMachine.longestSkew), ServiceMachine.longestSkew)
+            evaluator.clockSkew = min(max(seconds, -ServiceMachine.longestSkew), ServiceMachine.longestSkew)
         case .limitStreams(let limit): client.faultStreamLimit = limit
         case .refuseConnections(let count):
             let limit = ServiceMachine.refusalLimit
@@ -157,25 +159,25 @@ struct ServiceMachine {
     /// Counts the errors of a client, and returns the faults that their number triggers.
     private mutating func countErrors(
         of client: inout ClientState,
-        in verdict: Judge.Verdict,
+        in answer: RequestEvaluator.Answer,
         on request: APNsRequest
     ) -> [FaultInjection] {
-        client.errorCount += verdict.errorWeight
-        guard verdict.errorWeight > 0, !client.hasTooManyErrors else { return [] }
+        client.errorCount += answer.errorWeight
+        guard answer.errorWeight > 0, !client.hasTooManyErrors else { return [] }
         let injections = plan.injections(
             on: request.deviceToken,
             request.headers,
             afterErrors: client.errorCount,
-            verdict.reason
+            answer.reason
         )
         client.hasTooManyErrors = !injections.isEmpty
         return injections
     }
 
-    /// Returns the response for a verdict, and the identifier in it.
+    /// Returns the response for a answer, and the identifier in it.
     private mutating func response(
         to request: APNsRequest,
-        _ verdict: Judge.Verdict,
+        _ answer: RequestEvaluator.Answer,
         hasRequestID: Bool,
         at skewedNow: Int64
     ) -> (id: String, APNsResponse) {
@@ -184,7 +186,7 @@ struct ServiceMachine {
         if hasRequestID {
             id = APNsRequest.returnedID(request.requestID) ?? APNsID.random(using: &generator).description
             fields.append(("apns-request-id", id))
-            if let channel = verdict.channel { fields.append(("apns-channel-id", channel.rawValue)) }
+            if let channel = answer.channel { fields.append(("apns-channel-id", channel.rawValue)) }
         } else {
             id = APNsRequest.returnedID(request.headers.id) ?? APNsID.random(using: &generator).description
             fields.append(("apns-id", id))
@@ -192,14 +194,14 @@ struct ServiceMachine {
                 fields.append(("apns-unique-id", APNsID.random(using: &generator).description))
             }
         }
-        if let retryAfter = verdict.retryAfter { fields.append(("retry-after", String(retryAfter))) }
-        if judge.clockSkew != 0 { fields.append(("date", HTTPDate.text(secondsSince1970: skewedNow))) }
+        if let retryAfter = answer.retryAfter { fields.append(("retry-after", String(retryAfter))) }
+        if evaluator.clockSkew != 0 { fields.append(("date", HTTPDate.text(secondsSince1970: skewedNow))) }
         let response = APNsResponse(
-            status: verdict.status,
-            reason: verdict.reason,
-            timestamp: verdict.timestamp,
+            status: answer.status,
+            reason: answer.reason,
+            timestamp: answer.timestamp,
             fields: fields,
-            body: verdict.body
+            body: answer.body
         )
         return (id, response)
     }
@@ -217,12 +219,12 @@ struct ServiceMachine {
         from client: inout ClientState,
         at now: Int64
     ) -> (push: ReceivedPush, others: DeviceRegistry.Deliveries) {
-        let verdict = decision.verdict
+        let answer = decision.answer
         let injection = decision.injections.decisive
         var push = ReceivedPush(
             request,
             number: number,
-            answeredWith: verdict,
+            answeredWith: answer,
             id: decision.id,
             fault: injection?.name,
             in: namespace,
@@ -240,7 +242,7 @@ struct ServiceMachine {
                 others = deliver(&push, at: now)
             }
         } else if let reason = push.reason {
-            if let finding = verdict.finding {
+            if let finding = answer.finding {
                 push.observations.append(finding)
             } else if !push.findings.contains(where: { $0.reason == reason }) {
                 push.observations.append(RefusalRules.other(reason))
@@ -258,10 +260,10 @@ struct ServiceMachine {
             push.observations += contracts.findings(for: activity)
             contracts.record(activity)
         }
-        if let finding = judge.channels.finding(for: push) { push.observations.append(finding) }
+        if let finding = evaluator.channels.finding(for: push) { push.observations.append(finding) }
         guard push.app == nil else {
             if let token = client.connection.providerToken {
-                push.observations += TrafficRules.findings(about: token, at: push.time, skew: judge.clockSkew)
+                push.observations += TrafficRules.findings(about: token, at: push.time, skew: evaluator.clockSkew)
             }
             return
         }
@@ -273,12 +275,12 @@ struct ServiceMachine {
         push.observations += traffic.findings(
             for: TrafficRules.Push(
                 time: push.time,
-                skew: judge.clockSkew,
+                skew: evaluator.clockSkew,
                 connection: push.connection,
                 sender: isComposed ? "" : client.connection.sender(in: push.namespace),
                 earlierPushCount: client.acceptedCount,
                 deviceToken: deviceToken,
-                isOnline: judge.devices.isOnline(deviceToken),
+                isOnline: evaluator.devices.isOnline(deviceToken),
                 topic: push.headers.topic ?? "",
                 pushType: push.headers.pushType.map(PushType.init(rawValue:)),
                 collapseID: push.headers.collapseID,
@@ -291,12 +293,12 @@ struct ServiceMachine {
     /// Delivers an accepted push, and returns the delivery events of other pushes that it affects.
     private mutating func deliver(_ push: inout ReceivedPush, at now: Int64) -> DeviceRegistry.Deliveries {
         // Without registered devices, most pushes are delivered at once.
-        guard judge.devices.concerns(push) else {
+        guard evaluator.devices.concerns(push) else {
             push.record(DeliveryEvent(.delivered, at: now))
             return []
         }
         var others: DeviceRegistry.Deliveries = []
-        for (number, event) in judge.devices.receive(push, at: now, using: &generator) {
+        for (number, event) in evaluator.devices.receive(push, at: now, using: &generator) {
             if number == push.number { push.record(event) } else { others.append((number, event)) }
         }
         return others
@@ -309,26 +311,26 @@ struct ServiceMachine {
         } else {
             traffic.forget(removal.pushes.map { ($0.deviceToken.lowercased(), $0.headers.topic ?? "") })
         }
-        judge.devices.remove(prefixes: removal.namespaces)
+        evaluator.devices.remove(prefixes: removal.namespaces)
     }
 
     // MARK: Devices, channels and faults
 
     /// Sets whether a device is online, and returns the delivery events of its stored pushes.
     mutating func setOnline(_ isOnline: Bool, _ token: DeviceToken, at now: Int64) -> DeviceRegistry.Deliveries {
-        judge.devices.setOnline(isOnline, token, at: now, using: &generator)
+        evaluator.devices.setOnline(isOnline, token, at: now, using: &generator)
     }
 
     /// Creates a channel; returns nil when the app has the maximum number of channels.
     mutating func createChannel(for app: String, storing storage: ChannelStorage) -> ChannelID? {
-        judge.channels.create(for: app, storing: storage, using: &generator)
+        evaluator.channels.create(for: app, storing: storage, using: &generator)
     }
 
     /// Deletes a channel; returns false when the app has no channel with this identifier.
     mutating func deleteChannel(_ channel: ChannelID, of app: String) -> Bool {
-        guard judge.channels.storage(of: channel.rawValue, in: app) != nil else { return false }
-        judge.channels.delete(channel.rawValue, in: app)
-        judge.devices.removed(channel)
+        guard evaluator.channels.storage(of: channel.rawValue, in: app) != nil else { return false }
+        evaluator.channels.delete(channel.rawValue, in: app)
+        evaluator.devices.removed(channel)
         return true
     }
 
@@ -351,7 +353,7 @@ struct ServiceMachine {
     mutating func setFaults(_ faults: [SimulatedAPNs.Fault], seed: UInt64) {
         plan = FaultPlan(faults, seed: seed)
         connectionsToRefuse = 0
-        judge.clockSkew = 0
-        judge.forgetExpiredTokens()
+        evaluator.clockSkew = 0
+        evaluator.forgetExpiredTokens()
     }
 }

@@ -55,7 +55,8 @@ final class LoopThread {
     }
 
     /// Blocks signals on the calling thread: a write to a closed connection must return an error instead of ending the
-    /// process with `SIGPIPE` (on macOS, the sockets have an option for that), and signals that the program waits for must be delivered to its own threads.
+    /// process with `SIGPIPE` (on macOS, the sockets have an option for that), and signals that the program waits for
+    /// must be delivered to its own threads.
     private static func blockSignals() {
         var all = sigset_t()
         sigfillset(&all)

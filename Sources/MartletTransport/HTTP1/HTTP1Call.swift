@@ -48,7 +48,7 @@ package struct HTTP1Call: Sendable {
         within bound: Duration,
         on loop: EventLoop
     ) async throws(TransportError) -> HTTPResponse {
-        let authority = host.contains(":") ? "[\(host)]" : host
+        let authority = SocketAddress.bracketed(host)
         var lines = ["\(method) \(path) HTTP/1.1", "host: \(authority):\(port)", "connection: close"]
         if !body.isEmpty || method == "POST" { lines.append("content-length: \(body.count)") }
         for (name, value) in fields { lines.append("\(name): \(value)") }
@@ -69,9 +69,9 @@ package struct HTTP1Call: Sendable {
         private let dialer: Dialer
         private let request: [UInt8]
         private var exchange: TransportExchange?
-        private var reply: HTTP1Reply
+        private var parser: HTTP1ResponseParser
         private var response: HTTPResponse?
-        private var nonsense = HTTP1Reply.Nonsense.noAnswer
+        private var problem = HTTP1ResponseParser.Problem.noResponse
         private var timer: LoopTimer?
         private var completion: ((Result<HTTPResponse, TransportError>) -> Void)?
 
@@ -79,7 +79,7 @@ package struct HTTP1Call: Sendable {
             self.call = call
             self.loop = loop
             self.request = request
-            reply = HTTP1Reply(longestBody: HTTP1Call.longestBody, readsBody: call.readsBody)
+            parser = HTTP1ResponseParser(longestBody: HTTP1Call.longestBody, readsBody: call.readsBody)
             dialer = Dialer(host: call.host, port: call.port, on: loop)
         }
 
@@ -106,12 +106,12 @@ package struct HTTP1Call: Sendable {
         }
 
         private func isWhole(_ bytes: [UInt8], _ isAll: Bool) -> Bool {
-            switch reply.state(of: bytes, isAll: isAll) {
-            case .more: return false
-            case .nonsense(let reason):
-                nonsense = reason
+            switch parser.state(of: bytes, isAll: isAll) {
+            case .incomplete: return false
+            case .invalid(let reason):
+                problem = reason
                 return true
-            case .whole(let response):
+            case .complete(let response):
                 self.response = response
                 return true
             }
@@ -128,7 +128,7 @@ package struct HTTP1Call: Sendable {
             } else {
                 let peer = "\(call.host):\(call.port)"
                 completion?(
-                    .failure(error ?? TransportError(.protocolViolation, "\(peer) \(nonsense.rawValue)"))
+                    .failure(error ?? TransportError(.protocolViolation, "\(peer) \(problem.rawValue)"))
                 )
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A limit on a client's frames that cost the server time without any effect, a value without a clock.
+/// A limit on a client's frames that cost the server time without any effect.
 ///
 /// Neither flow control nor a limit on output restricts empty DATA, WINDOW_UPDATE, PRIORITY and similar frames (RFC
 /// 9113 §10.5). Each request and each DATA frame of the server is a reason for a client to send a few of them; beyond

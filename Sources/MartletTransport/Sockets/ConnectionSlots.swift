@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The choice of idle connections that a full server closes to accept new ones, a value without I/O.
+/// The choice of idle connections that a full server closes to accept new ones.
 ///
 /// The host with the most idle connections loses one first, and of those the one that has been idle for longest. A
 /// flood from one host therefore closes that host's own connections.

@@ -47,7 +47,7 @@ final class ProxyTunnel {
     /// - Throws: ``TransportError`` of kind `.system` when memory cannot be allocated.
     init(over socket: Reference<Socket>, to proxy: HTTPProxy, host: String, port: UInt16) throws(TransportError) {
         proxyName = "\(proxy.host):\(proxy.port)"
-        let authority = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        let authority = "\(SocketAddress.bracketed(host)):\(port)"
         var lines = ["CONNECT \(authority) HTTP/1.1", "Host: \(authority)"]
         if let authorization = proxy.authorization { lines.append("Proxy-Authorization: \(authorization)") }
         exchange = try TransportExchange(

@@ -106,8 +106,11 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 
     /// The address with its port, as in `127.0.0.1:443` or `[::1]:443`.
     package var description: String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        "\(SocketAddress.bracketed(host)):\(port)"
     }
+
+    /// Returns a host in the form of a URL, in which an IPv6 address is in brackets (RFC 3986 §3.2.2).
+    package static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: storage) { pointer in

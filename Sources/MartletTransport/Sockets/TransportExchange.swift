@@ -6,7 +6,7 @@ final class TransportExchange {
     private let peerName: String
     private var request: [UInt8]
     private var answer: [UInt8] = []
-    private var isEncrypted: Bool
+    private var needsHandshake: Bool
     private var watcher: SocketWatcher?
     /// Returns whether the received bytes suffice; the second argument states whether the peer has finished sending.
     private var isEnough: (([UInt8], Bool) -> Bool)?
@@ -22,7 +22,7 @@ final class TransportExchange {
     /// - Throws: ``TransportError`` of kind `.system` when memory cannot be allocated.
     init(over socket: Reference<Socket>, tls: TLSContext?, peerName: String, request: [UInt8]) throws(TransportError) {
         transport = Reference(try Transport(socket, tls: tls, peerName: peerName))
-        isEncrypted = tls != nil
+        needsHandshake = tls != nil
         self.peerName = peerName
         self.request = request
     }
@@ -59,7 +59,7 @@ final class TransportExchange {
     }
 
     private func proceed(_ loop: EventLoop) {
-        guard shakeHands(), write() else { return }
+        guard performHandshake(), write() else { return }
         while true {
             var count = 0
             let outcome = transport.value.fill(loop.readBuffer, &count)
@@ -77,11 +77,11 @@ final class TransportExchange {
     }
 
     /// Continues the handshake; returns whether it is complete, or not needed.
-    private func shakeHands() -> Bool {
-        guard isEncrypted else { return true }
+    private func performHandshake() -> Bool {
+        guard needsHandshake else { return true }
         switch transport.value.handshake() {
         case .moved:
-            isEncrypted = false
+            needsHandshake = false
             return true
         case .mustWait(let toWrite): watcher?.wait(for: toWrite ? .writable : .readable)
         case .ended: finish(TransportError(.closedByPeer, "\(peerName) closed the connection during the TLS handshake"))

@@ -92,10 +92,10 @@ struct FuzzRelay: FuzzTarget {
 
     private static func webhookAnswer(_ bytes: [UInt8]) {
         for isAll in [false, true] {
-            var reply = HTTP1Reply(longestBody: 1 << 16)
+            var reply = HTTP1ResponseParser(longestBody: 1 << 16)
             let response = response(in: reply.state(of: bytes, isAll: isAll))
             if let response { _ = ExportAnswer(response, at: now) }
-            var replyInPieces = HTTP1Reply(longestBody: 1 << 16)
+            var replyInPieces = HTTP1ResponseParser(longestBody: 1 << 16)
             let half = Array(bytes.prefix(bytes.count / 2))
             guard case .more = replyInPieces.state(of: half, isAll: false) else { continue }
             let later = self.response(in: replyInPieces.state(of: bytes, isAll: isAll))
@@ -103,7 +103,7 @@ struct FuzzRelay: FuzzTarget {
         }
     }
 
-    private static func response(in state: HTTP1Reply.State) -> HTTPResponse? {
+    private static func response(in state: HTTP1ResponseParser.State) -> HTTPResponse? {
         if case .whole(let response) = state { response } else { nil }
     }
 

@@ -132,7 +132,9 @@ import Testing
             payloadByteCount: 20
         )
         #expect(finding?.rule == "collapse-id-too-long")
-        #expect(PushLint.firstError(in: .alert("Hi", collapseID: "a"), topic: "com.example", payloadByteCount: 9) == nil)
+        #expect(
+            PushLint.firstError(in: .alert("Hi", collapseID: "a"), topic: "com.example", payloadByteCount: 9) == nil
+        )
     }
 
     @Test func `an expiration counts from a date`() {

@@ -126,9 +126,9 @@ import Testing
             index == 700 ? #"{"to":"x"}"# : #"{"to":"5d3a6a1c","payload":{"aps":{"badge":\#(index)}}}"#
         }
         let answer = await ask(bench, "POST", "/v1/pushes:batch", lines.joined(separator: "\n"))
-        let verdicts = answer.text.split(separator: "\n").map { (try? JSONReader.read(Array($0.utf8))) ?? .null }
-        #expect(verdicts.count == lines.count)
-        #expect(verdicts.enumerated().allSatisfy { $1[$0 == 700 ? "errors" : "id"] != nil })
+        let decisions = answer.text.split(separator: "\n").map { (try? JSONReader.read(Array($0.utf8))) ?? .null }
+        #expect(decisions.count == lines.count)
+        #expect(decisions.enumerated().allSatisfy { $1[$0 == 700 ? "errors" : "id"] != nil })
         let query = try PushQuery("topic:com.example.orders")
         let found = await bench.apple.wait(for: query, count: 1_000, timeout: .seconds(20))
         guard case .found = found else {

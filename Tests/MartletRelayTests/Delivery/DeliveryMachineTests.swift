@@ -216,8 +216,8 @@ import Testing
         var machine = machine(claimed: [push(1, Self.busy, expiresAt: 31_500)])
         #expect(machine.takeActions(at: 1_000).sends.count == 1)
         #expect(machine.lanes[Self.busy]?.problem(at: 11_000)?.reason == "NoAnswer")
-        let verdict = machine.answered(1, .unknown, at: 31_000)
-        #expect(verdict?.isFinal == true && machine.lanes[Self.busy]?.outage == nil)
+        let decision = machine.answered(1, .unknown, at: 31_000)
+        #expect(decision?.isFinal == true && machine.lanes[Self.busy]?.outage == nil)
         #expect(machine.lanes[Self.busy]?.problem(at: 32_000) == nil)
     }
 

@@ -9,12 +9,12 @@ import Testing
 @Suite struct DeliveryPolicyTests {
     private let policy = DeliveryPolicy()
 
-    private func verdict(
+    private func decision(
         on result: SendResult,
         attempts: Int = 0,
         unknownTries: Int = 0,
         expiresAt: Int64? = nil
-    ) -> DeliveryPolicy.Verdict {
+    ) -> DeliveryPolicy.Decision {
         var push = OutboxPush(
             lane: Lane(app: "orders", environment: .production),
             id: APNsID(randomBits: (1, 1)),
@@ -31,11 +31,11 @@ import Testing
             unknownTries: unknownTries
         )
         var generator = SplitMix64(state: 7)
-        return policy.verdict(on: result, for: claimed, at: 1_000, using: &generator)
+        return policy.decision(on: result, for: claimed, at: 1_000, using: &generator)
     }
 
-    private func postponement(_ verdict: DeliveryPolicy.Verdict) -> Settlement.Change? {
-        guard case .settle(let settlement) = verdict, settlement.outcome == nil else { return nil }
+    private func postponement(_ decision: DeliveryPolicy.Decision) -> Settlement.Change? {
+        guard case .settle(let settlement) = decision, settlement.outcome == nil else { return nil }
         return settlement.change
     }
 
@@ -43,13 +43,13 @@ import Testing
     @Test(arguments: APNsReason.all)
     func `each reason ends a push, sends it again or stops its lane`(reason: APNsReason) throws {
         let status = try #require(reason.status)
-        let verdict = verdict(on: .refused(status: status, reason: reason, timestamp: nil, retryAfter: nil))
-        if case .settle(let settlement) = verdict, case .postponed(let time, 1, 0) = settlement.change {
+        let decision = decision(on: .refused(status: status, reason: reason, timestamp: nil, retryAfter: nil))
+        if case .settle(let settlement) = decision, case .postponed(let time, 1, 0) = settlement.change {
             #expect(status >= 500 || reason.advice != .fixFirst)
             #expect(time - 1_000 >= (status >= 500 ? DeliveryPolicy.serverErrorDelay : 10_000))
             return
         }
-        switch (verdict, status) {
+        switch (decision, status) {
         case (.pause, 403): #expect(reason.advice == .renewToken)
         case (.credentialsRefused(let outcome, nil), 403):
             #expect(outcome.status == 403 && outcome.reason == reason.rawValue && reason.advice != .renewToken)
@@ -58,26 +58,26 @@ import Testing
             let outcome = try #require(settlement.outcome)
             #expect(outcome.state == .refused && outcome.reason == reason.rawValue && outcome.status == status)
             #expect(settlement.isTokenUnregistered == (status == 410) && reason.advice == .fixFirst)
-        default: Issue.record("\(reason): \(verdict)")
+        default: Issue.record("\(reason): \(decision)")
         }
     }
 
     @Test func `what Apple says of the time to wait counts`() {
         let busy = SendResult.refused(status: 503, reason: .serviceUnavailable, timestamp: nil, retryAfter: 2_000)
-        #expect(postponement(verdict(on: busy)) == .postponed(until: 3_000, attempts: 1, unknownTries: 0))
+        #expect(postponement(decision(on: busy)) == .postponed(until: 3_000, attempts: 1, unknownTries: 0))
     }
 
     @Test func `the waits grow, and end`() throws {
         let busy = SendResult.refused(status: 429, reason: .tooManyRequests, timestamp: nil, retryAfter: nil)
         var waits: [Int64] = []
         for attempts in 0..<policy.attemptLimit - 1 {
-            guard case .postponed(let time, _, _) = postponement(verdict(on: busy, attempts: attempts)) else { break }
+            guard case .postponed(let time, _, _) = postponement(decision(on: busy, attempts: attempts)) else { break }
             waits.append(time - 1_000)
         }
         #expect(waits.count == policy.attemptLimit - 1)
         #expect(zip(waits, waits.dropFirst()).prefix(8).allSatisfy { $0 < $1 })
         #expect(waits.allSatisfy { $0 <= policy.longestDelay * 5 / 4 })
-        guard case .settle(let settlement) = verdict(on: busy, attempts: policy.attemptLimit - 1) else {
+        guard case .settle(let settlement) = decision(on: busy, attempts: policy.attemptLimit - 1) else {
             Issue.record("it goes on")
             return
         }
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `a push that a relay has crashed with many times waits no longer for that`() {
-        guard case .postponed(let time, 1, 13) = postponement(verdict(on: .unknown, unknownTries: 12)) else {
+        guard case .postponed(let time, 1, 13) = postponement(decision(on: .unknown, unknownTries: 12)) else {
             Issue.record("it is not tried again")
             return
         }
@@ -96,14 +96,14 @@ import Testing
 
     @Test func `nothing is tried after its time`() throws {
         let busy = SendResult.refused(status: 429, reason: .tooManyRequests, timestamp: nil, retryAfter: 5_000)
-        guard case .settle(let settlement) = verdict(on: busy, expiresAt: 6_000) else {
+        guard case .settle(let settlement) = decision(on: busy, expiresAt: 6_000) else {
             Issue.record("it goes on")
             return
         }
         let outcome = try #require(settlement.outcome)
         #expect(!settlement.isTokenUnregistered)
         #expect(outcome.state == .expired && outcome.status == 429)
-        let postponed = postponement(verdict(on: busy, expiresAt: 6_001))
+        let postponed = postponement(decision(on: busy, expiresAt: 6_001))
         #expect(postponed == .postponed(until: 6_000, attempts: 1, unknownTries: 0))
     }
 }

@@ -39,33 +39,33 @@ import Testing
         (0, 101, true), (1, 101, false),
     ])
     func `so many wait for the disk, and a long list goes alone`(incoming: Int, count: Int, isTaken: Bool) {
-        let verdict = gate.verdict(on: count, load(incoming), at: 0)
-        #expect(verdict == (isTaken ? .take(mayWait: true) : .refuse(.tooManyIncoming, retryAfter: 1)))
+        let decision = gate.decision(on: count, load(incoming), at: 0)
+        #expect(decision == (isTaken ? .take(mayWait: true) : .refuse(.tooManyIncoming, retryAfter: 1)))
     }
 
     @Test func `parts of batches leave half of the room to others`() {
-        #expect(gate.verdict(on: 50, load(1), isBatch: true, at: 0) == .refuse(.tooManyIncoming, retryAfter: 1))
-        #expect(gate.verdict(on: 49, load(1), isBatch: true, at: 0).isTaken)
-        #expect(gate.verdict(on: 500, load(0), isBatch: true, at: 0).isTaken)
+        #expect(gate.decision(on: 50, load(1), isBatch: true, at: 0) == .refuse(.tooManyIncoming, retryAfter: 1))
+        #expect(gate.decision(on: 49, load(1), isBatch: true, at: 0).isTaken)
+        #expect(gate.decision(on: 500, load(0), isBatch: true, at: 0).isTaken)
     }
 
     @Test func `a disk that does not come back is not given more`() {
-        #expect(gate.verdict(on: 1, load(1, since: 1_000), at: 3_000).isTaken)
+        #expect(gate.decision(on: 1, load(1, since: 1_000), at: 3_000).isTaken)
         #expect(
-            gate.verdict(on: 1, load(1, since: 1_000), at: 3_001)
+            gate.decision(on: 1, load(1, since: 1_000), at: 3_001)
                 == .refuse(.storeDoesNotAnswer(since: 1_000), retryAfter: 5)
         )
     }
 
     @Test func `callers beyond the bound do not wait for Apple`() {
-        #expect(gate.verdict(on: 1, load(waiting: 4), at: 0) == .take(mayWait: true))
-        #expect(gate.verdict(on: 1, load(waiting: 5), at: 0) == .take(mayWait: false))
-        #expect(gate.verdict(on: 1, load(waiting: 3, ofCaller: 2), at: 0) == .take(mayWait: true))
-        #expect(gate.verdict(on: 1, load(waiting: 3, ofCaller: 3), at: 0) == .take(mayWait: false))
+        #expect(gate.decision(on: 1, load(waiting: 4), at: 0) == .take(mayWait: true))
+        #expect(gate.decision(on: 1, load(waiting: 5), at: 0) == .take(mayWait: false))
+        #expect(gate.decision(on: 1, load(waiting: 3, ofCaller: 2), at: 0) == .take(mayWait: true))
+        #expect(gate.decision(on: 1, load(waiting: 3, ofCaller: 3), at: 0) == .take(mayWait: false))
     }
 
     @Test func `a request about an earlier push waits when pushes are refused, within the same bounds`() {
-        #expect(gate.verdict(on: 1, load(100, waiting: 4), at: 0) == .refuse(.tooManyIncoming, retryAfter: 1))
+        #expect(gate.decision(on: 1, load(100, waiting: 4), at: 0) == .refuse(.tooManyIncoming, retryAfter: 1))
         #expect(gate.mayWait(load(100, waiting: 4)))
         #expect(!gate.mayWait(load(100, waiting: 5)))
         #expect(!gate.mayWait(load(100, waiting: 3, ofCaller: 3)))
@@ -83,15 +83,15 @@ import Testing
         count: Int,
         isTaken: Bool
     ) {
-        #expect(gate.verdict(on: count, load(incoming, own: own, others: others), at: 0).isTaken == isTaken)
+        #expect(gate.decision(on: count, load(incoming, own: own, others: others), at: 0).isTaken == isTaken)
     }
 
     @Test func `an outbox that was full is left alone for a second, by any clock`() {
         var gate = gate
         gate.outboxIsFull(at: 10_000)
-        #expect(gate.verdict(on: 1, load(), at: 10_999) == .refuse(.outboxIsFull, retryAfter: 30))
-        #expect(gate.verdict(on: 1, load(), at: 11_000).isTaken)
-        #expect(gate.verdict(on: 1, load(), at: 5_000).isTaken)
+        #expect(gate.decision(on: 1, load(), at: 10_999) == .refuse(.outboxIsFull, retryAfter: 30))
+        #expect(gate.decision(on: 1, load(), at: 11_000).isTaken)
+        #expect(gate.decision(on: 1, load(), at: 5_000).isTaken)
     }
 
     @Test(arguments: [(32_000, 24_000, 5_000), (8_000, 6_000, 4_000), (1_000_000, 50_000, 5_000)])
@@ -101,6 +101,6 @@ import Testing
     }
 }
 
-extension LoadGate.Verdict {
+extension LoadGate.Decision {
     fileprivate var isTaken: Bool { if case .take = self { true } else { false } }
 }

@@ -11,13 +11,13 @@ import Testing
     private let sender = Callers.Caller(name: "a", apps: ["orders"], scopes: [.send], tokenIssuedAt: nil)
     private let reader = Callers.Caller(name: "b", apps: ["orders"], scopes: [.read], tokenIssuedAt: nil)
 
-    private func verdict(
+    private func decision(
         _ path: String,
         from caller: Callers.Caller?,
         isDraining: Bool = false
-    ) -> APNsAuthorization.Verdict {
+    ) -> APNsAuthorization.Decision {
         let fields: HTTPFields = [":method": "POST", ":path": path, "authorization": "bearer x"]
-        return APNsAuthorization(isDraining: isDraining).verdict(
+        return APNsAuthorization(isDraining: isDraining).decision(
             on: APNsRequest(fields, body: []),
             from: caller,
             rejection: { $0 == nil ? .missingProviderToken : .invalidProviderToken },
@@ -26,21 +26,21 @@ import Testing
     }
 
     @Test func `a request passes for a caller with the scope`() {
-        #expect(verdict("/3/device/5d3a", from: sender) == .passed(sender))
-        #expect(verdict("/1/apps/com.example.orders/channels", from: reader) == .passed(reader))
+        #expect(decision("/3/device/5d3a", from: sender) == .passed(sender))
+        #expect(decision("/1/apps/com.example.orders/channels", from: reader) == .passed(reader))
     }
 
     @Test func `others are rejected as APNs rejects them`() {
-        #expect(verdict("/5/nothing", from: sender) == .rejected(.badPath))
-        #expect(verdict("/3/device/5d3a", from: nil) == .rejected(.invalidProviderToken))
-        #expect(verdict("/3/device/5d3a", from: reader) == .rejected(.invalidProviderToken))
-        #expect(verdict("/3/device/5d3a", from: sender, isDraining: true) == .rejected(.shutdown, retryAfter: 1))
+        #expect(decision("/5/nothing", from: sender) == .rejected(.badPath))
+        #expect(decision("/3/device/5d3a", from: nil) == .rejected(.invalidProviderToken))
+        #expect(decision("/3/device/5d3a", from: reader) == .rejected(.invalidProviderToken))
+        #expect(decision("/3/device/5d3a", from: sender, isDraining: true) == .rejected(.shutdown, retryAfter: 1))
     }
 
     @Test func `expired credentials of a known caller are refused, and logged`() {
         var expired = sender
         expired.expiresAt = 1_000
         let refusal = CallerRefusal(cause: .expired, caller: "a", expiredAt: 1_000)
-        #expect(verdict("/3/device/5d3a", from: expired) == .refused(refusal, .expiredProviderToken))
+        #expect(decision("/3/device/5d3a", from: expired) == .refused(refusal, .expiredProviderToken))
     }
 }

@@ -29,11 +29,11 @@ import Testing
 
     private let ingress: APNsIngress
     private let caller = Callers.Caller(name: "a", apps: ["orders"], scopes: [.send], tokenIssuedAt: nil)
-    private var judge = Judge(environment: .development)
+    private var evaluator = RequestEvaluator(environment: .development)
     private var generator = SplitMix64(state: 1)
     private let channel: ChannelID
     private let authorization: String
-    private var connection = Judge.ConnectionState()
+    private var connection = RequestEvaluator.ConnectionState()
 
     init() throws {
         let key = try SigningKey.ephemeral(keyID: "KEY0000001", teamID: "TEAM000001")
@@ -42,7 +42,7 @@ import Testing
         authorization = "bearer " + String(decoding: token, as: UTF8.self)
         let callers = try Callers(RelayConfiguration(data: .file(""), apps: [app], listeners: [:]))
         ingress = APNsIngress(callers: callers, environment: .development)
-        let made = judge.channels.create(for: "com.example.orders", storing: .nothing, using: &generator)
+        let made = evaluator.channels.create(for: "com.example.orders", storing: .nothing, using: &generator)
         channel = try #require(made)
     }
 
@@ -55,12 +55,12 @@ import Testing
         let request = APNsRequest(fields, body: body)
         let id = APNsID(randomBits: (1, 2))
         let reason: APNsReason? =
-            switch ingress.verdict(on: request, from: caller, id: id, at: 1_790_000_000_000, hasLane: { _ in true }) {
+            switch ingress.decision(on: request, from: caller, id: id, at: 1_790_000_000_000, hasLane: { _ in true }) {
             case .refused(let reason), .notPermitted(let reason, _): reason
             case .push, .channels: nil
             }
-        let verdict = judge.verdict(on: request, over: &connection, at: 1_790_000_000, using: &generator)
-        #expect(reason == verdict.reason, "errors \(errors.rawValue)")
+        let answer = evaluator.answer(to: request, over: &connection, at: 1_790_000_000, using: &generator)
+        #expect(reason == answer.reason, "errors \(errors.rawValue)")
     }
 
     @Test mutating func `pushes are checked in the same order`() {

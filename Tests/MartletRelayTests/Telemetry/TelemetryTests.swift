@@ -142,7 +142,7 @@ import Testing
         ]
         for (status, body) in bodies {
             let answer = ExportAnswer(HTTPResponse(status: status, body: Array(body.utf8)), at: 0)
-            counts.exported(answer, schedule.verdict(on: answer, at: 0, using: &generator), spans: 10)
+            counts.exported(answer, schedule.decision(on: answer, at: 0, using: &generator), spans: 10)
         }
         #expect(counts.spansExported == 17 && counts.spansRejected == 3 && counts.spansLost == 10)
     }

@@ -14,7 +14,7 @@ import Testing
         return #"{"device-token":"\#(token)","headers":\#(headers),"payload-text":\#(text)}"#
     }
 
-    @Test func `a push of the page is judged like others, and its payload is unchanged`() async throws {
+    @Test func `a push of the page is evaluated like others, and its payload is unchanged`() async throws {
         let bench = try await InboxBench()
         let payload = #"{ "aps" : {"alert":"Hi","badge":"3"}, "n" : 1.50, "n" : 12345678901234567890 }"#
         let push = try await bench.json("POST", "/api/v1/pushes", Self.body(payload))

@@ -18,9 +18,9 @@ import Testing
             #"{"since":1,"assertions":[{"query":"body:push","count":3},{"query":"body:1 status:410","at-least":1}]}"#
         let failed = try await bench.send("POST", "/api/v1/assertions", bad)
         #expect(failed.status == "409")
-        let verdicts = try #require(try JSONReader.read(Array(failed.body.utf8))["assertions"]?.elements)
-        #expect(verdicts.map { $0["count"]?.integerValue } == [2, 0])
-        #expect(verdicts.last?["near-misses"]?.elements?.first?["misses"] == ["status:410"])
+        let answers = try #require(try JSONReader.read(Array(failed.body.utf8))["assertions"]?.elements)
+        #expect(answers.map { $0["count"]?.integerValue } == [2, 0])
+        #expect(answers.last?["near-misses"]?.elements?.first?["misses"] == ["status:410"])
         for wrong in [
             "{}", #"{"assertions":[{"times":1}]}"#, #"{"assertions":[{"count":1,"at-most":2}]}"#,
             #"{"assertions":[{"at-least":2,"at-most":1}]}"#, #"{"assertions":[{"query":"x:y"}]}"#,
@@ -59,8 +59,8 @@ import Testing
         }
         let failed = try await bench.send("POST", "/api/v1/assertions", body(100))
         #expect(failed.status == "409")
-        let verdicts = try JSONReader.read(Array(failed.body.utf8))["assertions"]?.elements ?? []
-        let nearMisses = verdicts.map { $0["near-misses"]?.elements?.count ?? -1 }
+        let answers = try JSONReader.read(Array(failed.body.utf8))["assertions"]?.elements ?? []
+        let nearMisses = answers.map { $0["near-misses"]?.elements?.count ?? -1 }
         #expect(nearMisses == Array(repeating: 1, count: 10) + Array(repeating: 0, count: 90))
         let refused = try await bench.send("POST", "/api/v1/assertions", body(101))
         #expect(refused.status == "400" && refused.body.contains("at most 100 elements (found 101)"), "\(refused.body)")

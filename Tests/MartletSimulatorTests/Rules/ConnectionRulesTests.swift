@@ -10,7 +10,7 @@ import Testing
 @Suite struct ConnectionRulesTests {
     private typealias Case = ConformanceTests.Case
 
-    /// A judge for which several keys are registered, each with a scope, and one connection to it.
+    /// A evaluator for which several keys are registered, each with a scope, and one connection to it.
     private struct Bench {
         private var bench: ConformanceTests.Bench
         private var keys: [String: SigningKey] = [:]
@@ -19,7 +19,7 @@ import Testing
 
         init(_ relaxedRules: RelaxedRules = []) throws {
             bench = try ConformanceTests.Bench()
-            bench.judge = Judge(environment: .development, relaxedRules: relaxedRules)
+            bench.evaluator = RequestEvaluator(environment: .development, relaxedRules: relaxedRules)
         }
 
         mutating func register(_ name: String, team: String = "TEAM000001", _ scope: SimulatedAPNs.KeyScope = .team())
@@ -27,7 +27,7 @@ import Testing
         {
             let key = try SigningKey.ephemeral(keyID: name, teamID: team)
             keys[name] = key
-            try bench.judge.tokens.register(
+            try bench.evaluator.tokens.register(
                 publicKeyPEM: key.publicKeyPEM(),
                 keyID: name,
                 teamID: team,
@@ -44,8 +44,8 @@ import Testing
             let authorization =
                 tokens["\(name) \(seconds)"] ?? ConformanceTests.Bench.authorization(age: -seconds, of: keys[name])
             tokens["\(name) \(seconds)"] = authorization
-            return bench.verdict(
-                on: Case(testDescription: "", fields: ["authorization": authorization, "apns-topic": topic])
+            return bench.answer(
+                to: Case(testDescription: "", fields: ["authorization": authorization, "apns-topic": topic])
             ).reason
         }
     }
@@ -68,15 +68,15 @@ import Testing
     @Test func `a second key within twenty minutes is named as the cause`() throws {
         var bench = try ConformanceTests.Bench()
         let other = try SigningKey.ephemeral(keyID: "KEY0000002", teamID: "TEAM000001")
-        try bench.judge.tokens.register(
+        try bench.evaluator.tokens.register(
             publicKeyPEM: other.publicKeyPEM(),
             keyID: other.keyID,
             teamID: other.teamID,
             scope: .team()
         )
         func message(_ authorization: String) -> String? {
-            let verdict = bench.verdict(on: Case(testDescription: "", fields: ["authorization": authorization]))
-            return verdict.finding?.message
+            let answer = bench.answer(to: Case(testDescription: "", fields: ["authorization": authorization]))
+            return answer.finding?.message
         }
         #expect(message(ConformanceTests.Bench.authorization()) == nil)
         let own = try #require(message(ConformanceTests.Bench.authorization(age: 1)))
@@ -134,16 +134,16 @@ import Testing
             (production, SimulatedAPNs.KeyScope.team(.production)), (other, .topics(["com.example.app"], .development)),
         ] {
             let pem = try key.publicKeyPEM()
-            try bench.judge.tokens.register(publicKeyPEM: pem, keyID: key.keyID, teamID: key.teamID, scope: scope)
+            try bench.evaluator.tokens.register(publicKeyPEM: pem, keyID: key.keyID, teamID: key.teamID, scope: scope)
         }
-        #expect(bench.verdict(on: Case(testDescription: "")).status == 200)
+        #expect(bench.answer(to: Case(testDescription: "")).status == 200)
         for (key, rule) in [
             (production, "provider-token-environment-wrong"), (other, "provider-token-key-unrelated"),
         ] {
             let fields = ["authorization": ConformanceTests.Bench.authorization(of: key)]
-            let verdict = bench.verdict(on: Case(testDescription: "", path: path, fields: fields))
-            #expect(verdict.reason == .invalidProviderToken && verdict.status == 403)
-            #expect(verdict.finding?.rule == rule && verdict.finding?.reason == .invalidProviderToken)
+            let answer = bench.answer(to: Case(testDescription: "", path: path, fields: fields))
+            #expect(answer.reason == .invalidProviderToken && answer.status == 403)
+            #expect(answer.finding?.rule == rule && answer.finding?.reason == .invalidProviderToken)
         }
     }
 
@@ -218,7 +218,7 @@ import Testing
         var bench = try ConformanceTests.Bench(.frequentTokens)
         for (age, isEarly) in [(600, false), (0, true), (1_800, true)] as [(Int64, Bool)] {
             let fields = ["authorization": ConformanceTests.Bench.authorization(age: age)]
-            #expect(bench.verdict(on: Case(testDescription: "", fields: fields)).status == 200)
+            #expect(bench.answer(to: Case(testDescription: "", fields: fields)).status == 200)
             #expect((bench.connection.providerToken?.earlyReplacement != nil) == isEarly, "\(age)")
         }
     }
@@ -240,13 +240,13 @@ import Testing
         var bench = try ConformanceTests.Bench()
         let first = Case(testDescription: "", fields: ["authorization": ConformanceTests.Bench.authorization()])
         let second = Case(testDescription: "", fields: ["authorization": ConformanceTests.Bench.authorization()])
-        #expect(bench.verdict(on: first).status == 200)
-        bench.judge.expire(first.fields["authorization"] ?? nil)
-        let verdict = bench.verdict(on: first)
-        #expect(verdict.reason == .expiredProviderToken && verdict.finding?.message.contains("fault") == true)
-        #expect(bench.verdict(on: second).status == 200)
+        #expect(bench.answer(to: first).status == 200)
+        bench.evaluator.expire(first.fields["authorization"] ?? nil)
+        let answer = bench.answer(to: first)
+        #expect(answer.reason == .expiredProviderToken && answer.finding?.message.contains("fault") == true)
+        #expect(bench.answer(to: second).status == 200)
         #expect(bench.connection.providerToken?.earlyReplacement == nil)
-        bench.connection = Judge.ConnectionState()
-        #expect(bench.verdict(on: first).reason == .expiredProviderToken)
+        bench.connection = RequestEvaluator.ConnectionState()
+        #expect(bench.answer(to: first).reason == .expiredProviderToken)
     }
 }

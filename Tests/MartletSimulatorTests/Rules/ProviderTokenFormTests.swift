@@ -63,9 +63,9 @@ import Testing
     func `a form in daily use is accepted, with a finding`(form: Form, isKeyRegistered: Bool) throws {
         let key = try ES256PrivateKey()
         var bench = try Bench()
-        bench.judge.tokens = ProviderTokenVerifier()
+        bench.evaluator.tokens = ProviderTokenVerifier()
         if isKeyRegistered {
-            try bench.judge.tokens.register(
+            try bench.evaluator.tokens.register(
                 publicKeyPEM: key.publicKeyPEM(),
                 keyID: "KEY0000001",
                 teamID: "TEAM000001",
@@ -77,7 +77,7 @@ import Testing
             return form.isDER ? JWTEncoding.der(signature) : signature
         }
         let test = ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization])
-        #expect(bench.verdict(on: test).status == 200)
+        #expect(bench.answer(to: test).status == 200)
         let token = try #require(bench.connection.providerToken)
         #expect(token.issuedAt == Self.now)
         let findings = token.deviations.map(ProviderTokenRules.finding)
@@ -93,30 +93,30 @@ import Testing
             try JWTEncoding.der(ES256PrivateKey().sign($0))
         }
         let test = ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization])
-        let verdict = bench.verdict(on: test)
-        #expect(verdict.reason == .invalidProviderToken && verdict.finding?.rule == "provider-token-signature-wrong")
+        let answer = bench.answer(to: test)
+        #expect(answer.reason == .invalidProviderToken && answer.finding?.rule == "provider-token-signature-wrong")
     }
 
     /// The form of a signature is checked also while any key will do.
     @Test(arguments: [0, 1, 63, 65, 70, 72]) func `a signature of neither form is refused`(count: Int) throws {
         var bench = try Bench()
-        bench.judge.tokens = ProviderTokenVerifier()
+        bench.evaluator.tokens = ProviderTokenVerifier()
         let authorization = Self.authorization(issuedAt: "\(Self.now)") { _ in [UInt8](repeating: 7, count: count) }
         let test = ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization])
-        let verdict = bench.verdict(on: test)
-        #expect(verdict.reason == .invalidProviderToken)
-        #expect(verdict.finding?.message.contains("has \(count) bytes") == true, "\(verdict)")
+        let answer = bench.answer(to: test)
+        #expect(answer.reason == .invalidProviderToken)
+        #expect(answer.finding?.message.contains("has \(count) bytes") == true, "\(answer)")
     }
 
     /// No key makes such a signature, so it is refused also while any key will do.
     @Test func `a signature of zeros is refused`() throws {
         var bench = try Bench()
-        bench.judge.tokens = ProviderTokenVerifier()
+        bench.evaluator.tokens = ProviderTokenVerifier()
         let authorization = Self.authorization(issuedAt: "\(Self.now)") { _ in [UInt8](repeating: 0, count: 64) }
         let test = ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization])
-        let verdict = bench.verdict(on: test)
-        #expect(verdict.reason == .invalidProviderToken && verdict.finding?.rule == "provider-token-signature-wrong")
-        #expect(verdict.finding?.message.contains("impossible") == true, "\(verdict)")
+        let answer = bench.answer(to: test)
+        #expect(answer.reason == .invalidProviderToken && answer.finding?.rule == "provider-token-signature-wrong")
+        #expect(answer.finding?.message.contains("impossible") == true, "\(answer)")
     }
 
     /// APNs knows no key or team with another identifier; the user may have registered one with the simulator.
@@ -131,16 +131,16 @@ import Testing
     ) throws {
         let key = try SigningKey.ephemeral(keyID: keyID, teamID: teamID)
         var bench = try Bench()
-        bench.judge.tokens = ProviderTokenVerifier()
+        bench.evaluator.tokens = ProviderTokenVerifier()
         let fields = ["authorization": Bench.authorization(of: key)]
         let test = ConformanceTests.Case(testDescription: "", fields: fields)
-        let verdict = bench.verdict(on: test)
-        #expect(verdict.reason == .invalidProviderToken)
-        #expect(verdict.finding?.rule == "provider-token-identifier-malformed")
-        #expect(verdict.finding?.message.hasPrefix(field) == true, "\(verdict)")
+        let answer = bench.answer(to: test)
+        #expect(answer.reason == .invalidProviderToken)
+        #expect(answer.finding?.rule == "provider-token-identifier-malformed")
+        #expect(answer.finding?.message.hasPrefix(field) == true, "\(answer)")
         let pem = try key.publicKeyPEM()
-        try bench.judge.tokens.register(publicKeyPEM: pem, keyID: keyID, teamID: teamID, scope: .team())
-        #expect(bench.verdict(on: test).status == 200)
+        try bench.evaluator.tokens.register(publicKeyPEM: pem, keyID: keyID, teamID: teamID, scope: .team())
+        #expect(bench.answer(to: test).status == 200)
     }
 
     @Test func `pushes and broadcasts show the unusual form and the age of their token`() async throws {

@@ -152,9 +152,9 @@ import Testing
             fields: ["authorization": test.authorization, "apns-topic": test.topic, "apns-push-type": "alert"]
         )
         // The second time the outcome of the first is used again.
-        for verdict in [bench.verdict(on: request), bench.verdict(on: request)] {
-            let finding = try #require(verdict.finding)
-            #expect(finding.rule == test.rule && finding.severity == .error && finding.reason == verdict.reason)
+        for answer in [bench.answer(to: request), bench.answer(to: request)] {
+            let finding = try #require(answer.finding)
+            #expect(finding.rule == test.rule && finding.severity == .error && finding.reason == answer.reason)
             #expect(finding.place.description == test.place)
             for part in test.parts { #expect(finding.message.contains(part), "\(finding.message)") }
             if let token = test.authorization?.split(separator: ".").last, token.count > 20 {
@@ -176,28 +176,28 @@ import Testing
         ]
         fields[name] = value
         let path = "/4/broadcasts/apps/com.example.app"
-        let verdict = bench.verdict(on: ConformanceTests.Case(testDescription: "", path: path, fields: fields))
-        let finding = try #require(verdict.finding)
-        #expect(finding.rule == rule && finding.place == .header(name) && finding.reason == verdict.reason)
+        let answer = bench.answer(to: ConformanceTests.Case(testDescription: "", path: path, fields: fields))
+        let finding = try #require(answer.finding)
+        #expect(finding.rule == rule && finding.place == .header(name) && finding.reason == answer.reason)
         #expect(finding.message.contains(part), "\(finding.message)")
     }
 
     @Test func `topics that a connection or a key does not permit are named`() throws {
         var bench = try Bench()
         let key = try SigningKey.ephemeral(keyID: "KEY0000003", teamID: "TEAM000001")
-        try bench.judge.tokens.register(
+        try bench.evaluator.tokens.register(
             publicKeyPEM: key.publicKeyPEM(),
             keyID: key.keyID,
             teamID: key.teamID,
             scope: .topics(["com.example.other"], .development)
         )
         func finding(_ authorization: String) -> PushLint.Finding? {
-            bench.verdict(on: ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization]))
+            bench.answer(to: ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization]))
                 .finding
         }
         let outside = try #require(finding(Bench.authorization(of: key)))
         #expect(outside.rule == "topic-not-allowed" && outside.message.contains("com.example.app"))
-        bench.connection = Judge.ConnectionState()
+        bench.connection = RequestEvaluator.ConnectionState()
         #expect(finding(Bench.authorization()) == nil)
         #expect(finding(Bench.authorization(of: key))?.rule == "provider-token-key-unrelated")
         bench.now += 60

@@ -13,7 +13,7 @@ import Testing
         let test = ConformanceTests.Case(testDescription: "", fields: fields)
         return try [[], relaxedRules, .all].map { relaxedRules in
             var bench = try ConformanceTests.Bench(relaxedRules)
-            return bench.verdict(on: test).reason
+            return bench.answer(to: test).reason
         }
     }
 

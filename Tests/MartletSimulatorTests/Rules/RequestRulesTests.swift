@@ -194,16 +194,16 @@ import Testing
 
     @Test func `a refusal by a skewed clock names the fault`() throws {
         var bench = try Bench()
-        bench.judge.clockSkew = 1_800
+        bench.evaluator.clockSkew = 1_800
         bench.now += 1_800
-        let old = bench.verdict(on: Self.test(age: 2_400))
+        let old = bench.answer(to: Self.test(age: 2_400))
         #expect(old.reason == .expiredProviderToken)
         #expect(old.finding?.message.contains("70 minutes ago") == true)
         #expect(old.finding?.message.contains("a fault has set 1800 seconds ahead") == true, "\(old)")
         bench = try Bench()
-        bench.judge.clockSkew = -7_200
+        bench.evaluator.clockSkew = -7_200
         bench.now -= 7_200
-        let early = bench.verdict(on: Self.test(age: 0))
+        let early = bench.answer(to: Self.test(age: 0))
         #expect(early.reason == .invalidProviderToken)
         #expect(early.finding?.message.contains("a fault has set 7200 seconds back") == true, "\(early)")
         #expect(early.finding?.message.contains("the sender's clock is ahead") == false, "\(early)")
@@ -217,7 +217,7 @@ import Testing
             (-600, 600, []), (-600, 0, ["provider-token-ahead"]),
         ] as [(Int64, Int64, [String])]
     )
-    func `the age of a token is found by the clock that judged it`(age: Int64, skew: Int64, rules: [String]) {
+    func `the age of a token is found by the clock that evaluated it`(age: Int64, skew: Int64, rules: [String]) {
         var traffic = TrafficRules()
         let now = ConformanceTests.now
         let findings = traffic.findings(
@@ -240,21 +240,21 @@ import Testing
     @Test func `the interval between two tokens is measured without the skew`() throws {
         var bench = try Bench()
         let first = Self.test(age: 0)
-        #expect(bench.verdict(on: first).status == 200)
-        bench.judge.clockSkew = 1_500
+        #expect(bench.answer(to: first).status == 200)
+        bench.evaluator.clockSkew = 1_500
         bench.now += 1_560
-        let early = bench.verdict(on: Self.test(age: -1))
+        let early = bench.answer(to: Self.test(age: -1))
         #expect(early.reason == .tooManyProviderTokenUpdates)
         #expect(early.finding?.message.contains("60 seconds ago") == true, "\(early)")
         bench.now += 1_200
-        #expect(bench.verdict(on: Self.test(age: -2)).status == 200)
-        bench.judge.clockSkew = 0
+        #expect(bench.answer(to: Self.test(age: -2)).status == 200)
+        bench.evaluator.clockSkew = 0
         bench.now -= 1_500
-        let again = bench.verdict(on: Self.test(age: -3))
+        let again = bench.answer(to: Self.test(age: -3))
         #expect(again.finding?.message.contains(" 0 seconds ago") == true, "\(again)")
     }
 
-    @Test func `a push over the wire is judged by the skewed clock`() async throws {
+    @Test func `a push over the wire is evaluated by the skewed clock`() async throws {
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(
                 isEncrypted: false,

@@ -97,12 +97,12 @@ import Testing
         var bench = try ConformanceTests.Bench()
         let old = ConformanceTests.Bench.authorization(age: 7_200)
         let refused = ConformanceTests.Case(testDescription: "", fields: ["authorization": old])
-        #expect(bench.verdict(on: refused).status == 403)
+        #expect(bench.answer(to: refused).status == 403)
         #expect(bench.connection.claims == nil)
-        #expect(bench.verdict(on: ConformanceTests.Case(testDescription: "")).status == 200)
+        #expect(bench.answer(to: ConformanceTests.Case(testDescription: "")).status == 200)
         let accepted = bench.connection.claims
         #expect(accepted?.issuedAtSeconds == ConformanceTests.now)
-        #expect(bench.verdict(on: refused).status == 403)
+        #expect(bench.answer(to: refused).status == 403)
         #expect(bench.connection.claims == accepted)
     }
 

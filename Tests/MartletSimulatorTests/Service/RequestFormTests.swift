@@ -113,10 +113,10 @@ import Testing
     }
 
     @Test func `each answer counts for its errors`() {
-        #expect(Judge.Verdict.refused(.badDeviceToken).errorWeight == 2)
-        #expect(Judge.Verdict.refused(.badTopic).errorWeight == 1)
-        #expect(Judge.Verdict.refused(.unregistered).errorWeight == 0)
-        #expect(Judge.Verdict.accepted.errorWeight == 0)
+        #expect(RequestEvaluator.Answer.refused(.badDeviceToken).errorWeight == 2)
+        #expect(RequestEvaluator.Answer.refused(.badTopic).errorWeight == 1)
+        #expect(RequestEvaluator.Answer.refused(.unregistered).errorWeight == 0)
+        #expect(RequestEvaluator.Answer.accepted.errorWeight == 0)
         var plan = FaultPlan([SimulatedAPNs.Fault(.limitErrors(3), count: 1)], seed: 1)
         let headers = PushHeaders(pushType: "alert", topic: "com.example.app")
         #expect(plan.injections(on: "5d3a", headers, at: 0).isEmpty)

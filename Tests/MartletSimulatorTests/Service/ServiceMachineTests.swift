@@ -37,10 +37,10 @@ import Testing
         var client = ClientState()
         #expect(machine.streamLimit(of: client) == 1)
         let accepted = machine.decide(on: request(), from: &client, over: .pushes, at: now)
-        #expect(accepted.verdict.status == 200)
+        #expect(accepted.answer.status == 200)
         #expect(machine.streamLimit(of: client) == 1_000)
         let refused = machine.decide(on: request("none"), from: &client, over: .pushes, at: now)
-        #expect(refused.verdict.status == 400)
+        #expect(refused.answer.status == 400)
         #expect(machine.streamLimit(of: client) == 1)
     }
 
@@ -69,8 +69,8 @@ import Testing
         var machine = machine([SimulatedAPNs.Fault(.skewClock(.seconds(Int64.max)))])
         var client = ClientState()
         let decision = machine.decide(on: request(), from: &client, over: .pushes, at: now)
-        #expect(machine.judge.clockSkew == 100_000_000)
-        #expect(decision.verdict.reason == .expiredProviderToken)
+        #expect(machine.evaluator.clockSkew == 100_000_000)
+        #expect(decision.answer.reason == .expiredProviderToken)
         #expect(decision.response.fields.contains { $0.name == "date" })
     }
 
@@ -79,10 +79,10 @@ import Testing
         var client = ClientState()
         let device = "5d3a00dead"
         let unsigned = machine.decide(on: request(device, isSigned: false), from: &client, over: .pushes, at: now)
-        #expect(unsigned.verdict.reason == .missingProviderToken && unsigned.injections.isEmpty)
-        #expect(machine.decide(onComposed: request("5d3a000413"), at: now).verdict.status == 413)
+        #expect(unsigned.answer.reason == .missingProviderToken && unsigned.injections.isEmpty)
+        #expect(machine.decide(onComposed: request("5d3a000413"), at: now).answer.status == 413)
         let signed = machine.decide(on: request(device), from: &client, over: .pushes, at: now)
-        #expect(signed.verdict.reason == .unregistered && signed.injections.map(\.name) == ["00dead"])
+        #expect(signed.answer.reason == .unregistered && signed.injections.map(\.name) == ["00dead"])
     }
 
     @Test func `each refusal of a token that a fault declared expired names the fault`() {
@@ -90,7 +90,7 @@ import Testing
         var client = ClientState()
         for _ in 0..<3 {
             let decision = machine.decide(on: request(), from: &client, over: .pushes, at: now)
-            #expect(decision.verdict.reason == .expiredProviderToken)
+            #expect(decision.answer.reason == .expiredProviderToken)
             #expect(decision.injections.map(\.name) == ["respond"])
         }
     }
@@ -101,14 +101,14 @@ import Testing
         var request = request()
         request.headers.id = ""
         let decision = machine.decide(on: request, from: &client, over: .pushes, at: now)
-        #expect(decision.verdict.reason == .badMessageID && decision.id.count == 36)
+        #expect(decision.answer.reason == .badMessageID && decision.id.count == 36)
     }
 
     @Test func `a fault changes the answer and not the effect of a request`() {
         var machine = machine([SimulatedAPNs.Fault(.respond(.serviceUnavailable), count: 1)])
         var client = ClientState()
         let decision = machine.decide(on: request(), from: &client, over: .pushes, at: now)
-        #expect(decision.judged.status == 200 && decision.verdict.status == 503)
+        #expect(decision.evaluated.status == 200 && decision.answer.status == 503)
         #expect(!client.connection.isBound, "the client does not know of the acceptance")
     }
 
@@ -116,7 +116,7 @@ import Testing
         var machine = machine([SimulatedAPNs.Fault(.close), SimulatedAPNs.Fault(.respond(.tooManyRequests))])
         let request = request(isSigned: false)
         let decision = machine.decide(onComposed: request, at: now)
-        #expect(decision.verdict.reason == .tooManyRequests && decision.injections.map(\.name) == ["respond"])
+        #expect(decision.answer.reason == .tooManyRequests && decision.injections.map(\.name) == ["respond"])
         var page = ClientState.page
         let (push, others) = machine.record(
             request,
@@ -134,7 +134,7 @@ import Testing
         var machine = machine()
         var client = ClientState()
         let decision = machine.decide(on: request(), from: &client, over: .channels, at: now)
-        #expect(decision.verdict.reason == .badPath)
+        #expect(decision.answer.reason == .badPath)
         #expect(decision.response.fields.contains { $0.name == "apns-request-id" })
     }
 }

@@ -29,7 +29,9 @@
             token = try DeviceToken(hex: String(repeating: "5d3a6a1c", count: 8))
         }
 
-        @Test func `a client and a simulator run in a service group, and close in order when SIGTERM arrives`() async throws {
+        @Test func `a client and a simulator run in a service group, and close in order when SIGTERM arrives`()
+            async throws
+        {
             let apns = try await SimulatedAPNs.start()
             let client = try await PushClient(
                 apns.endpoint,
@@ -133,10 +135,12 @@
                 ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
             )
             let key = try scratch.write(made.output, to: "key.p8")
+            let port = await apns.port
             let values: [AbsoluteConfigKey: ConfigValue] = [
                 ["apns", "key-file"]: ConfigValue(.string(key), isSecret: false),
                 ["apns", "key-id"]: "ABC123DEFG", ["apns", "team-id"]: "DEF123GHIJ",
-                ["apns", "host"]: "localhost", ["apns", "port"]: ConfigValue(.int(Int(await apns.port)), isSecret: false),
+                ["apns", "host"]: "localhost",
+                ["apns", "port"]: ConfigValue(.int(Int(port)), isSecret: false),
                 ["apns", "authorities-file"]: ConfigValue(.string(authority), isSecret: false),
                 ["apns", "send-timeout"]: 5.0, ["apns", "allows-retries"]: false,
             ]

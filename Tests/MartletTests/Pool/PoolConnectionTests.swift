@@ -219,7 +219,7 @@ import Testing
         _ = story.actions()
         story.submit("b", "c", "d")
         #expect(story.actions() == ["request token"])
-        story.machine.allowed(streams: 1, on: 1, at: story.now)
+        story.machine.streamLimitReceived(1, on: 1, at: story.now)
         story.receiveToken(4_600)
         #expect(story.actions() == ["open b on 1"])
         try story.accept("b")

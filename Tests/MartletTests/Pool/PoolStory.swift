@@ -59,7 +59,7 @@ struct PoolStory {
     /// Opens a connection that has received the server's limit.
     mutating func open(_ id: Int = 1, streams: Int = 100) {
         machine.connected(id, at: now)
-        machine.allowed(streams: streams, on: id, at: now)
+        machine.streamLimitReceived(streams, on: id, at: now)
     }
 
     mutating func accept(_ name: String, on id: Int = 1) throws {
@@ -81,7 +81,7 @@ struct PoolStory {
 
     mutating func goAway(_ debugData: String = "", on id: Int = 1) {
         let goAway = HTTP2GoAway(lastStreamID: 0, errorCode: .noError, debugData: Array(debugData.utf8))
-        machine.wentAway(goAway, on: id, at: now)
+        machine.goAwayReceived(goAway, on: id, at: now)
     }
 
     mutating func disconnect(_ kind: TransportError.Kind = .closedByPeer, on id: Int = 1) {

@@ -147,13 +147,13 @@ struct SimulatedWorld {
         case .limit(let id, let limit):
             guard peers[id]?.isDead == false else { return }
             peers[id]?.toldLimit = limit
-            machine.allowed(streams: limit, on: id, at: now)
+            machine.streamLimitReceived(limit, on: id, at: now)
         case .stream(let index, let id, let attempt):
             endStream(index, on: id, attempt: attempt)
         case .taken(let index, let id, let attempt):
             endTaken(index, on: id, attempt: attempt)
         case .pong(let id):
-            if peers[id]?.isDead == false { machine.ponged(on: id, at: now) }
+            if peers[id]?.isDead == false { machine.pongReceived(on: id, at: now) }
         case .goAway(let id):
             goAway(id)
         case .cut(let id):
@@ -360,7 +360,7 @@ struct SimulatedWorld {
         noteFailure(of: peer)
         peers[id]?.hasGoneAway = true
         let goAway = HTTP2GoAway(lastStreamID: Int32(kept), errorCode: .noError, debugData: Array(data.utf8))
-        machine.wentAway(goAway, on: id, at: now)
+        machine.goAwayReceived(goAway, on: id, at: now)
         for push in peer.streams[kept...] {
             remove(push, from: id)
             breakOff(push, on: id, isUnprocessed: true)

@@ -4,10 +4,10 @@ import Testing
 
 @testable import MartletTransport
 
-@Suite struct HTTP1ReplyTests {
-    private func state(_ text: String, isAll: Bool = false) -> HTTP1Reply.State {
-        var reply = HTTP1Reply(longestBody: 100)
-        return reply.state(of: Array(text.utf8), isAll: isAll)
+@Suite struct HTTP1ResponseParserTests {
+    private func state(_ text: String, isAll: Bool = false) -> HTTP1ResponseParser.State {
+        var parser = HTTP1ResponseParser(longestBody: 100)
+        return parser.state(of: Array(text.utf8), isAll: isAll)
     }
 
     @Test(arguments: [
@@ -17,16 +17,16 @@ import Testing
     ])
     func `an answer is whole however it comes`(text: String) {
         let bytes = Array(text.utf8)
-        var reply = HTTP1Reply(longestBody: 100)
+        var parser = HTTP1ResponseParser(longestBody: 100)
         for end in 0..<bytes.count - 2 {
-            let state = reply.state(of: Array(bytes[..<end]), isAll: false)
-            guard case .more = state else {
+            let state = parser.state(of: Array(bytes[..<end]), isAll: false)
+            guard case .incomplete = state else {
                 Issue.record("at \(end): \(state)")
                 return
             }
         }
-        for state in [state(text, isAll: true), reply.state(of: bytes, isAll: true)] {
-            guard case .whole(let response) = state else {
+        for state in [state(text, isAll: true), parser.state(of: bytes, isAll: true)] {
+            guard case .complete(let response) = state else {
                 Issue.record("\(state)")
                 return
             }
@@ -43,7 +43,7 @@ import Testing
         "HTTP/1.1 " + String(repeating: "x", count: 20_000),
     ])
     func `what is no answer, or too long, is told apart`(text: String) {
-        guard case .nonsense = state(text) else {
+        guard case .invalid = state(text) else {
             Issue.record("\(state(text))")
             return
         }
@@ -51,15 +51,15 @@ import Testing
 
     @Test func `interim answers without end are no answer, and cost no more than their bytes`() {
         let interim = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
-        var reply = HTTP1Reply(longestBody: 100)
+        var parser = HTTP1ResponseParser(longestBody: 100)
         var bytes: [UInt8] = []
         for _ in 0..<1_000 {
             bytes += interim
-            guard case .more = reply.state(of: bytes, isAll: false) else { break }
+            guard case .incomplete = parser.state(of: bytes, isAll: false) else { break }
         }
         #expect(bytes.count > 16_000 && bytes.count < 17_000)
-        guard case .nonsense = reply.state(of: bytes, isAll: false) else {
-            Issue.record("\(reply.state(of: bytes, isAll: false))")
+        guard case .invalid = parser.state(of: bytes, isAll: false) else {
+            Issue.record("\(parser.state(of: bytes, isAll: false))")
             return
         }
     }
@@ -69,9 +69,9 @@ import Testing
         "HTTP/1.1 204 OK\r\ncontent-length: 99999999999\r\n\r\nx", "HTTP/1.1 103 \r\n\r\nHTTP/1.1 204 \r\n\r\nxxxx",
     ])
     func `an answer without its body is whole after its head`(text: String) {
-        var reply = HTTP1Reply(longestBody: 100, readsBody: false)
-        guard case .whole(let response) = reply.state(of: Array(text.utf8), isAll: false) else {
-            Issue.record("\(reply.state(of: Array(text.utf8), isAll: false))")
+        var parser = HTTP1ResponseParser(longestBody: 100, readsBody: false)
+        guard case .complete(let response) = parser.state(of: Array(text.utf8), isAll: false) else {
+            Issue.record("\(parser.state(of: Array(text.utf8), isAll: false))")
             return
         }
         #expect(response.status == 204 && response.body.isEmpty)
@@ -80,12 +80,12 @@ import Testing
     @Test func `fields, interim answers and bodies without end have messages of their own`() {
         let field = String(repeating: "x: y\r\n", count: 3_000)
         let interim = String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1_000)
-        let cases: [(text: String, reason: HTTP1Reply.Nonsense)] = [
-            ("HTTP/1.1 200 OK\r\n" + field, .longHead), (interim, .interimAnswers), ("SSH-2.0\r\n", .noAnswer),
+        let cases: [(text: String, reason: HTTP1ResponseParser.Problem)] = [
+            ("HTTP/1.1 200 OK\r\n" + field, .longHead), (interim, .interimResponses), ("SSH-2.0\r\n", .noResponse),
             ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffff\r\n", .longBody),
         ]
         for (text, expected) in cases {
-            guard case .nonsense(let reason) = state(text) else {
+            guard case .invalid(let reason) = state(text) else {
                 Issue.record("\(expected): \(state(text))")
                 continue
             }
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func `an answer that breaks off is none`() {
-        guard case .more = state("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel", isAll: true) else {
+        guard case .incomplete = state("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel", isAll: true) else {
             Issue.record("half an answer is taken for one")
             return
         }

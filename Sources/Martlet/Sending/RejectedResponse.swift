@@ -10,7 +10,7 @@ internal import MartletTransport
 #endif
 
 /// A response of APNs that does not accept a request ("Handling notification responses from APNs").
-struct APNsAnswer {
+struct RejectedResponse {
     /// The difference in seconds between two clocks that is too large for a network delay.
     private static let tolerance: Int64 = 60
 
@@ -26,7 +26,7 @@ struct APNsAnswer {
     var clockSkew: Duration? {
         guard let date = stream.fields["date"].flatMap(HTTPDate.seconds) else { return nil }
         let skew = clock.secondsSince1970() - date
-        return abs(skew) > APNsAnswer.tolerance ? .seconds(skew) : nil
+        return abs(skew) > RejectedResponse.tolerance ? .seconds(skew) : nil
     }
 
     func refusal(of id: APNsID) -> APNsError {
@@ -56,10 +56,10 @@ struct APNsAnswer {
 
     /// Parses the value of `retry-after`: seconds, or a date (RFC 9110 §10.2.3).
     private func wait(_ text: String) -> Duration? {
-        if let seconds = Int64(text), seconds >= 0 { return .seconds(min(seconds, APNsAnswer.longestWait)) }
+        if let seconds = Int64(text), seconds >= 0 { return .seconds(min(seconds, RejectedResponse.longestWait)) }
         guard let end = HTTPDate.seconds(text) else { return nil }
         let start = stream.fields["date"].flatMap(HTTPDate.seconds) ?? clock.secondsSince1970()
-        return .seconds(min(max(0, end - start), APNsAnswer.longestWait))
+        return .seconds(min(max(0, end - start), RejectedResponse.longestWait))
     }
 }
 

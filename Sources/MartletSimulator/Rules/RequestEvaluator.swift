@@ -9,7 +9,7 @@ internal import MartletTransport
 /// Apple does not document the order of its checks. The order here: path, method, repeated headers, sender, values of
 /// the headers, payload, device. `APNsIngress` of the relay has the same order without the sender, whose credentials it
 /// checks before; its tests compare the two.
-struct Judge {
+struct RequestEvaluator {
     /// The state of one connection.
     struct ConnectionState {
         /// The value of `authorization` in the last request, whose result is cached because clients send the same token
@@ -46,7 +46,7 @@ struct Judge {
     }
 
     /// The answer to one request.
-    struct Verdict {
+    struct Answer {
         var status: Int
         var reason: APNsReason?
         var timestamp: Int64?
@@ -58,14 +58,14 @@ struct Judge {
         /// The finding about a refusal that the rules about a single push do not explain.
         var finding: PushLint.Finding?
 
-        static let accepted = Verdict(status: 200)
+        static let accepted = Answer(status: 200)
 
-        static func refused(_ reason: APNsReason) -> Verdict {
-            Verdict(status: reason.status ?? 400, reason: reason)
+        static func refused(_ reason: APNsReason) -> Answer {
+            Answer(status: reason.status ?? 400, reason: reason)
         }
 
-        static func refused(_ refusal: Refusal) -> Verdict {
-            Verdict(status: refusal.reason.status ?? 400, reason: refusal.reason, finding: refusal.finding)
+        static func refused(_ refusal: Refusal) -> Answer {
+            Answer(status: refusal.reason.status ?? 400, reason: refusal.reason, finding: refusal.finding)
         }
     }
 
@@ -99,52 +99,52 @@ struct Judge {
     }
 
     /// Returns the answer to a request over a connection in this state, at a time in seconds since 1970.
-    mutating func verdict(
-        on request: APNsRequest,
+    mutating func answer(
+        to request: APNsRequest,
         over connection: inout ConnectionState,
         at now: Int64,
         using generator: inout some RandomNumberGenerator
-    ) -> Verdict {
-        guard let target = request.target else { return .refused(Judge.badPath) }
-        if let refusal = Judge.methodProblem(request.method, target) { return .refused(refusal) }
+    ) -> Answer {
+        guard let target = request.target else { return .refused(RequestEvaluator.badPath) }
+        if let refusal = RequestEvaluator.methodProblem(request.method, target) { return .refused(refusal) }
         if let field = request.duplicatedField, let reason = target.reason(forRepeated: field) {
             return .refused(Refusal(reason, .headerRepeated, .header(field), "\(field) was sent more than once"))
         }
         // With a provider certificate APNs ignores `authorization` ("Sending notification requests to APNs").
         if let certificate = connection.certificate, !certificate.topics.isEmpty || request.authorization == nil {
             connection.isSenderKnown = connection.isSenderKnown || connection.isKnownByCertificate
-            return verdict(on: request, to: target, from: certificate, using: &generator)
+            return answer(to: request, to: target, from: certificate, using: &generator)
         }
         let sender: ConnectionRules.Sender
-        switch judge(request.authorization, over: &connection, at: now) {
+        switch evaluator(request.authorization, over: &connection, at: now) {
         case .success(let known): sender = known
         case .failure(var refusal):
-            refusal.reason = Judge.reason(refusal.reason, target)
+            refusal.reason = RequestEvaluator.reason(refusal.reason, target)
             return .refused(refusal)
         }
         connection.isSenderKnown = true
-        let verdict = verdict(on: request, to: target, using: &generator) { sender.scope.covers(topic: $0) }
-        if verdict.status == 200 { connection.rules.accepted(from: sender) }
-        return verdict
+        let answer = answer(to: request, to: target, using: &generator) { sender.scope.covers(topic: $0) }
+        if answer.status == 200 { connection.rules.accepted(from: sender) }
+        return answer
     }
 
     /// Returns the answer to a push from the inbox page, which needs no credentials and may send to every app.
-    mutating func verdict(
+    mutating func answer(
         onComposed request: APNsRequest,
         using generator: inout some RandomNumberGenerator
-    ) -> Verdict {
-        guard let target = request.target else { return .refused(Judge.badPath) }
-        return verdict(on: request, to: target, using: &generator) { _ in true }
+    ) -> Answer {
+        guard let target = request.target else { return .refused(RequestEvaluator.badPath) }
+        return answer(to: request, to: target, using: &generator) { _ in true }
     }
 
     /// Returns the answer to a request authenticated by a client certificate ("Establishing a certificate-based
     /// connection to APNs").
-    private mutating func verdict(
-        on request: APNsRequest,
+    private mutating func answer(
+        to request: APNsRequest,
         to target: APNsRequest.Target,
         from certificate: CertificateFacts,
         using generator: inout some RandomNumberGenerator
-    ) -> Verdict {
+    ) -> Answer {
         guard !certificate.topics.isEmpty else {
             let text = "the client certificate names no topic: it is not a certificate for pushes"
             return .refused(Refusal(.badCertificate, .certificateNotForPushes, .connection, text))
@@ -160,16 +160,16 @@ struct Judge {
             let place = PushLint.Place.header("apns-push-type")
             return .refused(Refusal(.topicDisallowed, .locationWithCertificate, place, text))
         }
-        return verdict(on: request, to: target, using: &generator) { certificate.topics.contains($0) }
+        return answer(to: request, to: target, using: &generator) { certificate.topics.contains($0) }
     }
 
     /// Returns the answer to a request whose sender may use the connection, and may send to the covered topics.
-    private mutating func verdict(
-        on request: APNsRequest,
+    private mutating func answer(
+        to request: APNsRequest,
         to target: APNsRequest.Target,
         using generator: inout some RandomNumberGenerator,
         covers: (String) -> Bool
-    ) -> Verdict {
+    ) -> Answer {
         if request.hasMalformedRequestID {
             let text = "apns-request-id must be a UUID such as 123e4567-e89b-12d3-a456-4266554400a0"
             let place = PushLint.Place.header("apns-request-id")
@@ -184,15 +184,15 @@ struct Judge {
                 let text = "the signing key or the certificate of this connection is not for the topic \(topic)"
                 return .refused(Refusal(.topicDisallowed, .topicNotAllowed, .header("apns-topic"), text))
             }
-            return devices.verdict(on: token, topic: topic)
+            return devices.answer(to: token, topic: topic)
         case .broadcast(let app):
-            guard covers(String(app)) else { return .refused(Judge.topicMismatch(app)) }
-            return channels.verdict(onBroadcast: request, to: String(app))
+            guard covers(String(app)) else { return .refused(RequestEvaluator.topicMismatch(app)) }
+            return channels.answer(onBroadcast: request, to: String(app))
         case .channels(let app), .allChannels(let app):
-            guard covers(String(app)) else { return .refused(Judge.topicMismatch(app)) }
-            let verdict = channels.verdict(on: request, about: String(app), using: &generator)
-            if verdict.status == 204, let channel = request.channelID { devices.removed(ChannelID(channel)) }
-            return verdict
+            guard covers(String(app)) else { return .refused(RequestEvaluator.topicMismatch(app)) }
+            let answer = channels.answer(to: request, about: String(app), using: &generator)
+            if answer.status == 204, let channel = request.channelID { devices.removed(ChannelID(channel)) }
+            return answer
         }
     }
 
@@ -218,7 +218,7 @@ struct Judge {
     }
 
     /// Returns the sender that a provider token names, or the refusal of the token on this connection.
-    private func judge(
+    private func evaluator(
         _ authorization: String?,
         over connection: inout ConnectionState,
         at now: Int64
@@ -258,7 +258,7 @@ struct Judge {
         case .failure: return result
         }
         if let refusal = tokens.ageProblem(of: sender.claims, at: now, skew: clockSkew) { return .failure(refusal) }
-        guard !expiredTokens.contains(authorization) else { return .failure(Judge.expiredByFault) }
+        guard !expiredTokens.contains(authorization) else { return .failure(RequestEvaluator.expiredByFault) }
         if let refusal = connection.rules.problem(
             with: sender,
             authorization: connection.lastAuthorization,

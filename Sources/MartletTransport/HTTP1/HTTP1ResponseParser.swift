@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a response in HTTP/1.1 (RFC 9112) while it arrives: a value without I/O.
+/// A parser for one HTTP/1.1 response (RFC 9112) that arrives in pieces.
 ///
 /// Its work grows with the bytes, not with the number of pieces in which they arrive.
-struct HTTP1Reply {
-    /// Bytes that status lines and fields may have, those of interim answers included.
+struct HTTP1ResponseParser {
+    /// The maximum number of bytes of status lines and fields, including those of interim responses.
     private static let longestHead = 16 * 1024
-    /// Bytes that the line before a chunk may have.
+    /// The maximum number of bytes of the line before a chunk.
     private static let longestChunkLine = 64
 
-    /// The progress of an answer.
+    /// The progress of a response.
     enum State {
-        /// The beginning of an answer.
-        case more
-        /// A whole answer.
-        case whole(HTTPResponse)
-        /// Bytes that are not an answer, or are too many.
-        case nonsense(Nonsense = .noAnswer)
+        /// The bytes are the beginning of a response.
+        case incomplete
+        /// The response is complete.
+        case complete(HTTPResponse)
+        /// The bytes are not a response, or are too many.
+        case invalid(Problem = .noResponse)
     }
 
-    /// The reason why bytes are not an answer.
-    enum Nonsense: String {
-        case noAnswer = "did not send an HTTP/1 response"
+    /// The reason why bytes are not a response.
+    enum Problem: String {
+        case noResponse = "did not send an HTTP/1 response"
         case longHead = "sent more than 16 KB of header fields"
-        case interimAnswers = "sent more than 16 KB of interim responses (1xx) without a final one"
+        case interimResponses = "sent more than 16 KB of interim responses (1xx) without a final one"
         case longBody = "sent a response that is too long"
     }
 
@@ -35,14 +35,14 @@ struct HTTP1Reply {
         case untilTheEnd
     }
 
-    /// Bytes that the body may have.
+    /// The maximum number of bytes of the body.
     let longestBody: Int
-    /// Whether the answer includes its body; otherwise it is whole after its head.
+    /// Whether the response includes a body; otherwise it is complete after its head.
     let readsBody: Bool
 
     private var phase = Phase.head
     private var response = HTTPResponse(status: 0)
-    /// The number of bytes that have been read for good.
+    /// The number of bytes that have been parsed.
     private var position = 0
 
     init(longestBody: Int, readsBody: Bool = true) {
@@ -50,49 +50,48 @@ struct HTTP1Reply {
         self.readsBody = readsBody
     }
 
-    /// Reads what has been added since the last call.
+    /// Parses the bytes that have been added since the last call.
     ///
     /// - Parameters:
-    ///   - bytes: Everything that has arrived so far.
+    ///   - bytes: All bytes that have arrived.
     ///   - isAll: Whether no more will arrive.
-    /// - Returns: The answer, once it is whole; one that breaks off never is.
+    /// - Returns: The response once it is complete; a truncated one never is.
     mutating func state(of bytes: [UInt8], isAll: Bool) -> State {
         while case .head = phase {
-            guard let end = HTTP1Reply.endOfHead(bytes, from: position) else {
-                guard HTTP1Reply.mayBegin(bytes[position...]) else { return .nonsense() }
-                guard bytes.count > HTTP1Reply.longestHead else { return .more }
-                return .nonsense(position == 0 ? .longHead : .interimAnswers)
+            guard let end = HTTP1ResponseParser.endOfHead(bytes, from: position) else {
+                guard HTTP1ResponseParser.mayBegin(bytes[position...]) else { return .invalid() }
+                guard bytes.count > HTTP1ResponseParser.longestHead else { return .incomplete }
+                return .invalid(position == 0 ? .longHead : .interimResponses)
             }
-            guard let head = HTTP1Reply.head(bytes[position..<end]) else { return .nonsense() }
+            guard let head = HTTP1ResponseParser.head(bytes[position..<end]) else { return .invalid() }
             response = head
             position = end
-            if HTTP1Reply.isInterim(head) { continue }
-            guard readsBody else { return .whole(response) }
-            guard let next = phase(after: head) else { return .nonsense(.longBody) }
+            if HTTP1ResponseParser.isInterim(head) { continue }
+            guard readsBody else { return .complete(response) }
+            guard let next = phase(after: head) else { return .invalid(.longBody) }
             phase = next
         }
         let rest = bytes[position...]
         switch phase {
-        case .head: return .more
+        case .head: return .incomplete
         case .chunks: return chunks(of: bytes)
         case .body(let length):
-            guard rest.count >= length else { return .more }
+            guard rest.count >= length else { return .incomplete }
             response.body = Array(rest.prefix(length))
         case .untilTheEnd:
-            guard rest.count <= longestBody else { return .nonsense(.longBody) }
-            guard isAll else { return .more }
+            guard rest.count <= longestBody else { return .invalid(.longBody) }
+            guard isAll else { return .incomplete }
             response.body = Array(rest)
         }
-        return .whole(response)
+        return .complete(response)
     }
 
-    /// Whether a head is that of an interim answer, which comes before the real one (RFC 9110 §15.2), any number of
-    /// times.
+    /// Whether a head is that of an interim response; any number of them may precede the final one (RFC 9110 §15.2).
     private static func isInterim(_ head: HTTPResponse) -> Bool {
         (100..<200).contains(head.status) && head.status != 101
     }
 
-    /// The part that follows a head; nil when it declares a body that is too long or has no length.
+    /// Returns the part that follows a head; nil when it declares a body that is too long or has no length.
     private func phase(after head: HTTPResponse) -> Phase? {
         if head.fields["transfer-encoding"]?.lowercased() == "chunked" { return .chunks }
         if head.status == 204 || head.status == 304 { return .body(length: 0) }
@@ -100,35 +99,35 @@ struct HTTP1Reply {
         return Int(text).flatMap { (0...longestBody).contains($0) ? .body(length: $0) : nil }
     }
 
-    /// Reads chunks of the body (RFC 9112 §7.1).
+    /// Parses chunks of the body (RFC 9112 §7.1).
     private mutating func chunks(of bytes: [UInt8]) -> State {
         while true {
-            let line = bytes[position...].prefix(HTTP1Reply.longestChunkLine)
+            let line = bytes[position...].prefix(HTTP1ResponseParser.longestChunkLine)
             guard let end = line.firstRange(of: Array("\r\n".utf8)) else {
-                return line.count < HTTP1Reply.longestChunkLine ? .more : .nonsense()
+                return line.count < HTTP1ResponseParser.longestChunkLine ? .incomplete : .invalid()
             }
             let size = String(decoding: line[..<end.lowerBound].prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
             let room = longestBody - response.body.count
-            guard let count = Int(size, radix: 16), count >= 0 else { return .nonsense() }
-            guard count <= room else { return .nonsense(.longBody) }
-            if count == 0 { return .whole(response) }
-            guard bytes.count - end.upperBound >= count + 2 else { return .more }
+            guard let count = Int(size, radix: 16), count >= 0 else { return .invalid() }
+            guard count <= room else { return .invalid(.longBody) }
+            if count == 0 { return .complete(response) }
+            guard bytes.count - end.upperBound >= count + 2 else { return .incomplete }
             response.body += bytes[end.upperBound..<end.upperBound + count]
             position = end.upperBound + count + 2
         }
     }
 
-    /// Whether these can be the first bytes of an answer.
+    /// Whether these can be the first bytes of a response.
     private static func mayBegin(_ bytes: ArraySlice<UInt8>) -> Bool {
         zip(bytes, "HTTP/1.".utf8).allSatisfy { $0 == $1 }
     }
 
-    /// The end of the head that begins at a position; nil while the head goes on.
+    /// Returns the end of the head that begins at a position; nil while the head is incomplete.
     private static func endOfHead(_ bytes: [UInt8], from start: Int) -> Int? {
         bytes.prefix(longestHead).dropFirst(start).firstRange(of: Array("\r\n\r\n".utf8))?.upperBound
     }
 
-    /// Status line and fields (RFC 9112 §4, §5).
+    /// Parses the status line and the fields (RFC 9112 §4, §5).
     private static func head(_ bytes: ArraySlice<UInt8>) -> HTTPResponse? {
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\r\n")
         let words = (lines.first ?? "").split(separator: " ", maxSplits: 2)
