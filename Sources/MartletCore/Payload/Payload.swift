@@ -56,12 +56,16 @@ extension PushNotification {
             } else if let bytes = try values.decodeIfPresent([UInt8].self, forKey: .bytes) {
                 self.init(opaque: bytes)
             } else {
-                self.init(
-                    try values.decode(APS.self, forKey: .aps),
-                    custom: try values.decodeIfPresent(JSONText.self, forKey: .custom).map {
-                        try CustomData(json: $0.bytes)
-                    }
-                )
+                self.init(try values.decode(APS.self, forKey: .aps), custom: try Payload.custom(in: values))
+            }
+        }
+
+        private static func custom(in values: KeyedDecodingContainer<CodingKeys>) throws -> CustomData? {
+            guard let text = try values.decodeIfPresent(JSONText.self, forKey: .custom) else { return nil }
+            do throws(PayloadError) {
+                return try CustomData(json: text.bytes)
+            } catch {
+                throw DecodingError.dataCorruptedError(forKey: .custom, in: values, debugDescription: "\(error)")
             }
         }
 

@@ -64,6 +64,7 @@ import Testing
     }
 
     @Test func `none is none`() {
-        #expect(throws: CollapseIDError.self) { try CollapseID("") }
+        let text = ""
+        #expect(throws: CollapseIDError.self) { try CollapseID(text) }
     }
 }

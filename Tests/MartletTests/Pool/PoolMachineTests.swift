@@ -169,7 +169,7 @@ import Testing
         story.open()
         try story.cancel("a")
         story.receiveToken()
-        #expect(story.actions() == ["connect 1", "fail a: cancelled, neverSent", "open b on 1"])
+        #expect(story.actions() == ["connect 1", "request token", "fail a: cancelled, neverSent", "open b on 1"])
     }
 
     @Test func `the token of a replaced key is requested again, and sent on new connections`() throws {
