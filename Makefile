@@ -68,14 +68,14 @@ fuzz: ## Fuzz the parsers of snapshots, queries and JSON for FOR seconds (defaul
 
 lint: ## Check formatting and the rules of Scripts/tidy
 	@Scripts/prerequisites lint
-	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples
+	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Snippets
 	@Scripts/tidy
 	@Scripts/check-targets
 	@Scripts/check-availability
 
 format: ## Format every Swift file in place
 	@Scripts/prerequisites
-	@$(SWIFT) format format --in-place --recursive --parallel Package.swift Sources Tests Examples
+	@$(SWIFT) format format --in-place --recursive --parallel Package.swift Sources Tests Examples Snippets
 
 bench: ## Measure the cost of a push relative to h2load, nginx and aioapns; ONLY="bulk" measures one figure
 	@Scripts/prerequisites build bench fleet

@@ -12,6 +12,18 @@ let package = Package(
         .executableTarget(name: "SendAlert", dependencies: [.product(name: "Martlet", package: "martlet")]),
         // Compiles to nothing where there is no ActivityKit.
         .target(name: "PhoneSide", dependencies: [.product(name: "LiveSurfaces", package: "martlet")]),
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
+        ),
+        .executableTarget(
+            name: "JobTable",
+            dependencies: [
+                "CSQLite", .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletSimulator", package: "martlet"),
+            ]
+        ),
         .executableTarget(
             name: "TestWithSimulator",
             dependencies: [

@@ -12,6 +12,7 @@ A hidden comment is an HTML comment that starts with "check:". DocC and GitHub d
     -->
     <!-- check: skip REASON -->  the next block is not checked
     <!-- check: main-actor -->   the next Swift block must also compile on the main actor, like the top-level code of main.swift
+    <!-- check: file-scope -->   the next Swift block is at file scope, so that later blocks can use its declarations
     <!-- check: exit STATUS -->  the last command of the next block exits with this status
     <!-- check: shape -->        numbers in the output of the next block may differ
     <!-- check: file NAME -->    the next block is written to this file, for the commands that follow
@@ -50,7 +51,7 @@ class Document:
     errors: list
 
 
-MARKS = {"skip": r".+", "main-actor": r"", "exit": r"\d+", "shape": r"", "file": r"[\w.-]+", "sql": r"\S+"}
+MARKS = {"skip": r".+", "main-actor": r"", "file-scope": r"", "exit": r"\d+", "shape": r"", "file": r"[\w.-]+", "sql": r"\S+"}
 
 
 def read(path):

@@ -13,6 +13,8 @@ import sys
 FEATURES = ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility", "NonisolatedNonsendingByDefault"]
 # Examples may contain values that they do not use.
 HARMLESS = re.compile(r"never (used|mutated|read|executed)")
+# The name of a module in an example of a manifest: its code is in the same document.
+TARGET = re.compile(r"\.executableTarget\(\s*name: \"(\w+)\"")
 IMPORT = re.compile(r"^(?:@\w+ )?import \w+.*$", re.MULTILINE)
 
 
@@ -52,6 +54,9 @@ def source_of(path, setup, blocks):
         bodies += located(path, line, without_imports(text))
     for block in blocks:
         imports += IMPORT.findall(block.text)
+        if "file-scope" in block.marks:
+            bodies += located(path, block.line, without_imports(block.text))
+            continue
         declares_tests = "@Test" in block.text
         openings = ["private struct {} {{"] if declares_tests else ["private func {}() async throws {{"]
         if "main-actor" in block.marks:
@@ -62,6 +67,8 @@ def source_of(path, setup, blocks):
             bodies.append("}")
         if declares_tests:
             imports.append("import Testing")
+    own = [f"@testable import {name}" for block in blocks for name in TARGET.findall(block.text)]
+    imports = [each for each in imports if each not in own]
     return "\n".join([*dict.fromkeys(imports), *bodies, ""])
 
 

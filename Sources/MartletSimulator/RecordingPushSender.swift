@@ -10,12 +10,12 @@ internal import Synchronization
     public import Foundation
 #endif
 
-/// A fake ``PushSending`` that records pushes and sends nothing, for tests of code that sends.
+/// A fake `PushSending` that records pushes and sends nothing, for tests of code that sends.
 ///
 /// ```swift
 /// let sender = RecordingPushSender()
-/// try await OrderService(sender).orderIsReady()
-/// #expect(sender.pushes.map(\.topic) == ["com.example.app"])
+/// try await sender.send(.alert("Ready"), to: token, topic: "com.example.app")
+/// let topics = sender.pushes.map(\.topic)
 /// ```
 ///
 /// Use ``SimulatedAPNs`` in a test that should also find payloads that Apple rejects.

@@ -13,10 +13,12 @@
         /// ``Configuration/init(config:)``. With environment variables and the scope `apns`, they are
         /// `APNS_KEY_FILE`, `APNS_KEY_ID` and so on.
         ///
-        /// - Parameter config: The configuration, read once.
+        /// - Parameters:
+        ///   - config: The keys, read once.
+        ///   - configuration: The settings of the client; by default ``Configuration/init(config:)``.
         /// - Throws: `ConfigError` for a missing or invalid value, and ``APNsError`` with the code `badCredentials`
         ///   when the key cannot be used.
-        public convenience init(config: ConfigReader) throws {
+        public convenience init(config: ConfigReader, configuration: Configuration? = nil) throws {
             let keyID = try config.requiredString(forKey: "key-id")
             let teamID = try config.requiredString(forKey: "team-id")
             let key =
@@ -28,7 +30,7 @@
             try self.init(
                 try APNsEndpoint(config: config),
                 authentication: .token(key),
-                configuration: try Configuration(config: config)
+                configuration: try configuration ?? Configuration(config: config)
             )
         }
     }
@@ -41,11 +43,12 @@
         /// trust.
         ///
         /// - Parameter config: The configuration.
-        /// - Throws: ``APNsError`` with the code `badCredentials` when the file of authorities cannot be read.
+        /// - Throws: ``APNsError`` with the code `badCredentials` when the file of authorities cannot be read, and with
+        ///   the code `invalid` for a value outside of its range.
         public init(config: ConfigReader) throws {
             self.init()
-            if let seconds = config.double(forKey: "connect-timeout") { connectTimeout = .seconds(seconds) }
-            if let seconds = config.double(forKey: "send-timeout") { sendTimeout = .seconds(seconds) }
+            connectTimeout = try Self.timeout("connect-timeout", config) ?? connectTimeout
+            sendTimeout = try Self.timeout("send-timeout", config) ?? sendTimeout
             connectionLimit = max(1, config.int(forKey: "connection-limit", default: connectionLimit))
             eventLoops = max(1, config.int(forKey: "event-loops", default: eventLoops))
             waitingLimit = config.int(forKey: "waiting-limit", default: waitingLimit)
@@ -58,6 +61,15 @@
                     throw APNsError(.badCredentials, description: "the file of authorities \(error)")
                 }
             }
+        }
+
+        private static func timeout(_ name: String, _ config: ConfigReader) throws(APNsError) -> Duration? {
+            guard let seconds = config.double(forKey: ConfigKey(name)) else { return nil }
+            // A `Duration` cannot be created from every number.
+            guard (0...86_400).contains(seconds) else {
+                throw APNsError(.invalid, description: "\(name) must be from 0 to 86400 seconds (found \(seconds))")
+            }
+            return .seconds(seconds)
         }
     }
 

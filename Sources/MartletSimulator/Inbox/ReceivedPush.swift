@@ -116,7 +116,7 @@ extension ReceivedPush: CustomStringConvertible {
     /// Decodes the payload.
     ///
     /// - Parameters:
-    ///   - type: The type of the payload, or of the value at `key`: an app's own type, or ``APS`` for `aps`.
+    ///   - type: The type of the payload, or of the value at `key`: an app's own type, or `APS` for `aps`.
     ///   - key: The key of the value to decode; nil, the default, for the whole payload.
     ///   - decoder: The decoder; without a strategy for dates by default, which is what ActivityKit uses.
     /// - Returns: The value.

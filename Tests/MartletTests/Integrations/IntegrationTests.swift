@@ -153,6 +153,16 @@
             await client.close()
             await apns.stop()
         }
+
+        @Test(arguments: ["connect-timeout", "send-timeout"])
+        func `a time that is out of range is refused`(key: String) {
+            for value in [-1, 1e300, .infinity, .nan] {
+                let values: [AbsoluteConfigKey: ConfigValue] = [[key]: ConfigValue(.double(value), isSecret: false)]
+                let reader = ConfigReader(provider: InMemoryProvider(values: values))
+                let error = #expect(throws: APNsError.self) { try PushClient.Configuration(config: reader) }
+                #expect(error?.code == .invalid && error?.description.contains(key) == true)
+            }
+        }
     }
 
     /// A service that sends one push and then waits for the end.
