@@ -60,7 +60,8 @@ import Testing
     }
 
     @Test func `text in any script is accepted`() throws {
-        #expect(try CollapseID("bestellung ü 注文").rawValue == "bestellung ü 注文")
+        let text = "bestellung ü 注文"
+        #expect(try CollapseID(text).rawValue == text)
     }
 
     @Test func `none is none`() {

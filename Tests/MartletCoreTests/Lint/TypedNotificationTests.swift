@@ -56,7 +56,7 @@ import Testing
                 mutableContent: true,
                 custom: data,
                 expiration: .at(later),
-                collapseID: try CollapseID("order-17"),
+                collapseID: "order-17",
                 id: try APNsID("123e4567-e89b-12d3-a456-4266554400a0")
             ),
             .background(), .background(custom: data, expiration: .attemptOnce),
