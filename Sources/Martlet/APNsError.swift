@@ -111,8 +111,8 @@ public struct APNsError: DescribedError, Hashable {
     /// The time at which APNs last confirmed that the token is not valid for the topic; nil unless the status is 410.
     ///
     /// Delete the token unless the app has registered it again since; see
-    /// ``BulkReport/DeadToken/isStillDead(registeredAt:)``. Source: "Handling notification responses from APNs"
-    /// (`timestamp`).
+    /// ``BulkReport/UnregisteredToken/isStillUnregistered(registeredAt:)``. Source: "Handling notification responses
+    /// from APNs" (`timestamp`).
     public var unregisteredAt: Date? { properties.unregisteredAt }
     /// The delay that the server requested before another attempt, at most 30 days; nil when it requested none.
     public var retryAfter: Duration? { properties.retryAfter }

@@ -57,10 +57,10 @@ extension Command {
             json: [
                 "database": .string("\(location)"), "pushes": .integer(account.pushes),
                 "outcomes": .integer(account.outcomes),
-                "dead-tokens": .integer(account.deadTokens),
+                "dead-tokens": .integer(account.unregisteredTokens),
             ],
             text: "Moved from \(file.path): \(account.pushes) pushes, \(account.outcomes) outcomes, "
-                + "\(account.deadTokens) dead tokens.\n"
+                + "\(account.unregisteredTokens) unregistered tokens.\n"
         )
     }
 }

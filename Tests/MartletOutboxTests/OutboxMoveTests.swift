@@ -39,7 +39,7 @@ import Testing
         try await OutboxSchema.migrate(address)
         try await OutboxSchema.migrate(address)
         let account = try await OutboxMove(from: path, to: address).run(at: 60_000)
-        #expect(account.pushes == 1_199 && account.outcomes == 2 && account.deadTokens == 1)
+        #expect(account.pushes == 1_199 && account.outcomes == 2 && account.unregisteredTokens == 1)
         #expect(try await OutboxMove(from: path, to: address).run(at: 60_000) == OutboxMove.Account())
 
         let store = try await PostgreSQLOutbox(address: address)

@@ -78,12 +78,12 @@ import Testing
         }
         let report = await client.send(.alert("Hello", badge: 0), to: recipients, topic: topic, inFlight: 300).report()
         #expect(report.count == 5_000 && report.acceptedCount == 4_997)
-        #expect(Set(report.deadTokens.map(\.token)) == [tokens[7], tokens[8]])
-        let dead = try #require(report.deadTokens.first)
-        #expect(dead.isStillDead(registeredAt: Date(timeIntervalSince1970: 1_790_000_000)))
-        #expect(!dead.isStillDead(registeredAt: Date(timeIntervalSince1970: 1_790_000_000.001)))
+        #expect(Set(report.unregisteredTokens.map(\.token)) == [tokens[7], tokens[8]])
+        let dead = try #require(report.unregisteredTokens.first)
+        #expect(dead.isStillUnregistered(registeredAt: Date(timeIntervalSince1970: 1_790_000_000)))
+        #expect(!dead.isStillUnregistered(registeredAt: Date(timeIntervalSince1970: 1_790_000_000.001)))
         #expect(
-            !dead.isStillDead(registeredAt: Date(timeIntervalSince1970: 1_790_000_000) + 86_400),
+            !dead.isStillUnregistered(registeredAt: Date(timeIntervalSince1970: 1_790_000_000) + 86_400),
             "registered tomorrow"
         )
         #expect(report.failures.first { $0.token == tokens[9] }?.error.reason == .deviceTokenNotForTopic)

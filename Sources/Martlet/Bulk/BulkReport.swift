@@ -19,7 +19,7 @@ public struct BulkReport: Sendable {
     }
 
     /// A token that APNs reported as no longer valid.
-    public struct DeadToken: Sendable, Hashable {
+    public struct UnregisteredToken: Sendable, Hashable {
         /// The token.
         public let token: DeviceToken
         /// The time at which APNs last confirmed that the token is not valid; nil when it gave none.
@@ -32,7 +32,7 @@ public struct BulkReport: Sendable {
         /// - Parameter registeredAt: The time at which the app last reported the token.
         /// - Returns: True when the token was not registered later than APNs found it invalid, or when APNs gave no
         ///   time.
-        public func isStillDead(registeredAt: Date) -> Bool {
+        public func isStillUnregistered(registeredAt: Date) -> Bool {
             unregisteredAt.map { registeredAt <= $0 } ?? true
         }
     }
@@ -48,9 +48,9 @@ public struct BulkReport: Sendable {
     /// The tokens that may have to be deleted, each with the time that decides it.
     ///
     /// These are the tokens that APNs answered with status 410; a `BadDeviceToken` may only mean the wrong environment.
-    public var deadTokens: [DeadToken] {
+    public var unregisteredTokens: [UnregisteredToken] {
         failures.filter { $0.error.reason?.isTokenUnregistered == true }
-            .map { DeadToken(token: $0.token, unregisteredAt: $0.error.unregisteredAt) }
+            .map { UnregisteredToken(token: $0.token, unregisteredAt: $0.error.unregisteredAt) }
     }
 
     /// The devices that may have received the push although no response arrived.

@@ -85,7 +85,7 @@ struct ResultsFile: Sendable {
     /// Reads the answers of an earlier run, and rewrites the file of unregistered tokens, so that none is listed twice.
     private func resume(_ answered: inout AnsweredLines) throws {
         guard let results else { return }
-        if let dead { try ResultsFile.checkIsDeadTokens(dead.path) }
+        if let dead { try ResultsFile.checkIsTokenFile(dead.path) }
         var unregistered: [String] = []
         let whole = try ResultsFile.wholeLines(of: results.path, "--results", "results of an earlier run") { line in
             guard let entry = try? JSONReader.read(Array(line)), let number = entry["line"]?.integerValue, number > 0,
@@ -108,7 +108,7 @@ struct ResultsFile: Sendable {
         try flush()
     }
 
-    private static func checkIsDeadTokens(_ path: String) throws(UsageError) {
+    private static func checkIsTokenFile(_ path: String) throws(UsageError) {
         guard FileIdentity(path)?.isRegular == true else { return }
         _ = try wholeLines(of: path, "--dead-tokens", "unregistered tokens of an earlier run") { line in
             let parts = line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)

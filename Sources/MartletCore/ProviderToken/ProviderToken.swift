@@ -16,6 +16,9 @@ public struct ProviderToken: Sendable, Hashable {
     /// The time between two tokens below which APNs answers `TooManyProviderTokenUpdates`, in seconds.
     package static let minimumRefreshIntervalInSeconds: Int64 = 20 * 60
 
+    /// The time that `iat` may be ahead of the clock of APNs, in seconds.
+    package static let maximumLeadInSeconds: Int64 = 60 * 60
+
     /// The age from which on APNs answers `ExpiredProviderToken`: one hour.
     public static let maximumAge = Duration.seconds(maximumAgeInSeconds)
     /// The time between two tokens below which APNs answers `TooManyProviderTokenUpdates`: 20 minutes.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
 internal import MartletTransport
 
 /// A parser for the HTTP/1.1 requests of a connection (RFC 9112).
@@ -214,17 +215,6 @@ extension HTTP1Violation {
         case 414: HTTP1Violation(status, "The request line is too long.")
         case 431: HTTP1Violation(status, "The fields of the request are too long.")
         default: HTTP1Violation(status, "The size of a chunk is too long.")
-        }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isHexadecimalDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
         }
     }
 }

@@ -17,7 +17,7 @@ package actor OutboxMove {
         /// The number of waiting pushes and dead letters.
         package var pushes = 0
         package var outcomes = 0
-        package var deadTokens = 0
+        package var unregisteredTokens = 0
 
         package init() {}
     }
@@ -62,7 +62,7 @@ package actor OutboxMove {
     ) async throws(OutboxError) -> Account {
         let names = try await file.read { (tables) throws(SQLiteError) in tables.database.state.apps }
         for (name, number) in names { apps[number] = try await database.apps.number(of: name) }
-        try await moveDeadTokens()
+        try await moveUnregisteredTokens()
         // Before the pushes, so that no relay sends pushes of a paused lane.
         try await movePauses()
         // Before the pushes, so that every dead letter has its outcome.
@@ -118,7 +118,7 @@ package actor OutboxMove {
         return true
     }
 
-    private func moveDeadTokens() async throws(OutboxError) {
+    private func moveUnregisteredTokens() async throws(OutboxError) {
         let (tokens, readers) = try await file.read { (tables) throws(SQLiteError) in
             let statement = try tables.database.connection.prepare(
                 "SELECT \(UnregisteredTokenTable.columns), app FROM dead_token ORDER BY cursor"
@@ -139,7 +139,7 @@ package actor OutboxMove {
         try await database.connections.adopt(tokens.map(\.token), apps: tokens.map { apps[$0.app] ?? 0 }, readers)
         try await delete("dead_token")
         try await delete("reader")
-        account.deadTokens += tokens.count
+        account.unregisteredTokens += tokens.count
     }
 
     private func movePauses() async throws(OutboxError) {

@@ -11,7 +11,7 @@ struct APNsAuthorization {
         case passed(Callers.Caller)
         case rejected(APNsReason, retryAfter: Int? = nil)
         /// The credentials of a known caller are not valid at this time, which is logged.
-        case refused(CallerRefusal, APNsReason)
+        case invalidCredentials(CallerRefusal, APNsReason)
     }
 
     let isDraining: Bool
@@ -31,7 +31,9 @@ struct APNsAuthorization {
             case .device, .broadcast: false
             }
         guard isAboutChannels || caller.scopes.contains(.send) else { return .rejected(.invalidProviderToken) }
-        if let reason = caller.refusal(at: now / 1_000) { return .refused(caller.refusal(for: reason), reason) }
+        if let reason = caller.refusal(at: now / 1_000) {
+            return .invalidCredentials(caller.refusal(for: reason), reason)
+        }
         return isDraining ? .rejected(.shutdown, retryAfter: 1) : .passed(caller)
     }
 }

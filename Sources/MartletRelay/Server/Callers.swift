@@ -27,9 +27,6 @@ struct Callers: Sendable {
         /// Returns the name of a caller that signs with an app's signing key.
         static func name(ofKey keyID: String) -> String { "key \(keyID)" }
 
-        /// The maximum time that `iat` may be ahead of the clock, in seconds, as in the simulator.
-        private static let longestLead: Int64 = 60 * 60
-
         /// Returns the reason to reject the credentials at a time in seconds since 1970; nil if they are valid.
         func refusal(at now: Int64) -> APNsReason? {
             if let expiresAt, now >= expiresAt { return .expiredProviderToken }
@@ -37,7 +34,7 @@ struct Callers: Sendable {
             // The time of issue comes from outside and may be any number.
             let (age, overflows) = now.subtractingReportingOverflow(tokenIssuedAt)
             if overflows { return tokenIssuedAt < 0 ? .expiredProviderToken : .invalidProviderToken }
-            if age < -Caller.longestLead { return .invalidProviderToken }
+            if age < -ProviderToken.maximumLeadInSeconds { return .invalidProviderToken }
             return age > ProviderToken.maximumAgeInSeconds ? .expiredProviderToken : nil
         }
 

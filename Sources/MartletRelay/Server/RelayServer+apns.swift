@@ -54,7 +54,7 @@ extension RelayServer {
         ) {
         case .rejected(let reason, let retryAfter):
             finish(pending, .rejected(reason, retryAfter: retryAfter))
-        case .refused(let refusal, let reason):
+        case .invalidCredentials(let refusal, let reason):
             noteRefusal(refusal, of: pending.connection.peer)
             finish(pending, .rejected(reason))
         case .passed(let caller):

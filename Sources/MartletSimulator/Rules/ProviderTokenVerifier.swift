@@ -16,10 +16,6 @@ struct ProviderTokenVerifier {
         var scope: SimulatedAPNs.KeyScope
     }
 
-    /// The maximum number of seconds that `iat` may be ahead of the clock ("Establishing a token-based connection to
-    /// APNs").
-    private static let longestLead: Int64 = 60 * 60
-
     /// The registered keys, by key identifier.
     private(set) var keys: [String: Key] = [:]
     /// The number of changes of the keys; after a change, earlier results of checks are no longer valid.
@@ -100,7 +96,7 @@ struct ProviderTokenVerifier {
                     + " for 60" + ProviderTokenRules.skewNote(skew)
             )
         }
-        guard age < -ProviderTokenVerifier.longestLead else { return nil }
+        guard age < -ProviderToken.maximumLeadInSeconds else { return nil }
         return .credentials(
             .invalidProviderToken,
             .providerTokenFromFuture,

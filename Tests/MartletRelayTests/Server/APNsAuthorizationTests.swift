@@ -41,6 +41,6 @@ import Testing
         var expired = sender
         expired.expiresAt = 1_000
         let refusal = CallerRefusal(cause: .expired, caller: "a", expiredAt: 1_000)
-        #expect(decision("/3/device/5d3a", from: expired) == .refused(refusal, .expiredProviderToken))
+        #expect(decision("/3/device/5d3a", from: expired) == .invalidCredentials(refusal, .expiredProviderToken))
     }
 }
