@@ -89,7 +89,7 @@ def runs(world):
         "relay": lambda: deliver(world),
         "send-simulator": lambda: of_client(
             [world.binary, "send", "--port", str(world.simulator.port), "--ca", authorities(world),
-             "--pushes", str(world.pushes), "--streams", str(world.STREAMS), "--way", "awaited"], world.pushes),
+             "--pushes", str(world.pushes), "--streams", str(world.STREAMS), "--executor", "awaited"], world.pushes),
         "relay-latency": lambda: latency(world),
         "50 ms": lambda: Sample(work_us=50_000),
     }

@@ -14,7 +14,7 @@ def runs(world):
     def sending(mode):
         return of_client(
             [world.binary, "send", "--port", str(world.nginx.port), "--ca", f"{world.directory}/certificate.pem",
-             "--pushes", str(world.pushes), "--streams", str(world.STREAMS), "--way", mode], world.pushes)
+             "--pushes", str(world.pushes), "--streams", str(world.STREAMS), "--executor", mode], world.pushes)
 
     return {
         "send-awaited": lambda: sending("awaited"),

@@ -10,10 +10,10 @@ static const unsigned char postgresql_accept[] = {
 };
 TEXT(postgresql_accept)
 
-static const unsigned char postgresql_adopt[] = {
-#embed "postgresql/adopt.sql" suffix(, 0)
+static const unsigned char postgresql_import[] = {
+#embed "postgresql/import.sql" suffix(, 0)
 };
-TEXT(postgresql_adopt)
+TEXT(postgresql_import)
 
 static const unsigned char postgresql_claim[] = {
 #embed "postgresql/claim.sql" suffix(, 0)
@@ -30,10 +30,10 @@ static const unsigned char postgresql_enqueue[] = {
 };
 TEXT(postgresql_enqueue)
 
-static const unsigned char postgresql_housekeeping[] = {
-#embed "postgresql/housekeeping.sql" suffix(, 0)
+static const unsigned char postgresql_maintenance[] = {
+#embed "postgresql/maintenance.sql" suffix(, 0)
 };
-TEXT(postgresql_housekeeping)
+TEXT(postgresql_maintenance)
 
 static const unsigned char postgresql_identities[] = {
 #embed "postgresql/identities.sql" suffix(, 0)
@@ -45,10 +45,10 @@ static const unsigned char postgresql_lanes[] = {
 };
 TEXT(postgresql_lanes)
 
-static const unsigned char postgresql_lines[] = {
-#embed "postgresql/lines.sql" suffix(, 0)
+static const unsigned char postgresql_order_keys[] = {
+#embed "postgresql/order_keys.sql" suffix(, 0)
 };
-TEXT(postgresql_lines)
+TEXT(postgresql_order_keys)
 
 static const unsigned char postgresql_nodes[] = {
 #embed "postgresql/nodes.sql" suffix(, 0)

@@ -34,12 +34,12 @@ struct MartletBench {
     private static let send = Command(
         "send",
         "Send typed alerts to a server that answers 200",
-        examples: ["send --port 8443 --ca certificate.pem --pushes 200000 --streams 900 --way awaited"],
+        examples: ["send --port 8443 --ca certificate.pem --pushes 200000 --streams 900 --executor awaited"],
         Option<UInt16>("--port", "Port of the server on this machine"),
         Option<String>("--ca", "File of the certificate to trust, PEM"),
         Option<Int>("--pushes", "Number of pushes"),
         Option<Int>("--streams", "Number of pushes in flight"),
-        Option<TaskExecution>("--way", "Executor of the sending tasks")
+        Option<TaskExecution>("--executor", "Executor of the sending tasks")
     ) { port, authority, pushes, streams, way in
         let client = try PushClient(
             APNsEndpoint(host: "127.0.0.1", port: port),

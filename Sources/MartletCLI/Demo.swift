@@ -36,8 +36,8 @@ private struct Demo {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0))
         let endpoint = await apns.endpoint
         let clients = try Clients(for: apns, at: endpoint)
-        let channel = try await clients.usual.channels(of: DemoWorld.app).create()
-        let world = try await DemoWorld(in: apns, channel: channel)
+        let channel = try await clients.usual.channels(of: DemoScenario.app).create()
+        let world = try await DemoScenario(in: apns, channel: channel)
         let sections = [
             Section(title: "An order, from placed to delivered", pushes: try DemoOrder.pushes(on: channel)),
             Section(
@@ -74,7 +74,7 @@ private struct Demo {
         _ section: Section,
         after number: Int,
         with clients: Clients,
-        in world: DemoWorld
+        in world: DemoScenario
     ) async throws -> Int {
         var table = Table(
             [
@@ -151,7 +151,7 @@ private struct Demo {
             )
         }
 
-        func send(_ push: DemoPush, in world: DemoWorld) async -> DemoOutcome {
+        func send(_ push: DemoPush, in world: DemoScenario) async -> DemoOutcome {
             let client =
                 switch push.sender {
                 case .usual: usual

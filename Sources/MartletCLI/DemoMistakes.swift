@@ -26,7 +26,7 @@ enum DemoMistakes {
                         pushType: .background,
                         priority: .powerAware
                     ),
-                    to: DemoWorld.phone
+                    to: DemoScenario.phone
                 ),
                 rule: "background-with-alert"
             ),
@@ -49,7 +49,7 @@ enum DemoMistakes {
                         state: DemoOrder.state("In the kitchen", 25, 0.1),
                         alert: LiveActivityAlert(title: "Order 43", body: "Follow it here.")
                     ),
-                    on: DemoWorld.starter
+                    on: DemoScenario.starter
                 ),
                 rule: "activity-attributes-equal-state"
             ),
@@ -70,43 +70,43 @@ enum DemoMistakes {
         return [
             DemoPush(
                 "to a device of the production environment",
-                .push(hello, to: DemoWorld.production),
+                .push(hello, to: DemoScenario.production),
                 .refused(400, .badDeviceToken)
             ),
             DemoPush(
                 "to a device of another app",
-                .push(hello, to: DemoWorld.otherApp),
+                .push(hello, to: DemoScenario.otherApp),
                 .refused(400, .deviceTokenNotForTopic)
             ),
             DemoPush(
                 "to a device that removed the app",
-                .push(hello, to: DemoWorld.removed),
+                .push(hello, to: DemoScenario.removed),
                 .refused(410, .unregistered)
             ),
             DemoPush(
                 "a background push with priority 10",
-                .push(urgent, to: DemoWorld.phone),
+                .push(urgent, to: DemoScenario.phone),
                 .refused(400, .badPriority),
                 from: .unchecked
             ),
             DemoPush(
                 "more than 4096 bytes",
-                .push(large, to: DemoWorld.phone),
+                .push(large, to: DemoScenario.phone),
                 .refused(413, .payloadTooLarge),
                 from: .unchecked
             ),
             DemoPush(
                 "from a machine whose clock is two hours slow",
-                .push(hello, to: DemoWorld.phone),
+                .push(hello, to: DemoScenario.phone),
                 .refused(403, .expiredProviderToken),
                 from: .late
             ),
-            DemoPush("more than 4096 bytes, checked before sending", .push(large, to: DemoWorld.phone), .notSent),
+            DemoPush("more than 4096 bytes, checked before sending", .push(large, to: DemoScenario.phone), .notSent),
         ]
     }
 
     private static func wrong(_ title: String, _ payload: String, _ rule: String) -> DemoPush {
-        DemoPush(title, .push(.opaque(Array(payload.utf8), pushType: .alert), to: DemoWorld.phone), rule: rule)
+        DemoPush(title, .push(.opaque(Array(payload.utf8), pushType: .alert), to: DemoScenario.phone), rule: rule)
     }
 
     private static func late(_ title: String, _ timestamp: Int64, _ rule: String) -> DemoPush {

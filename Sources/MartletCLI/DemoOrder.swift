@@ -26,21 +26,21 @@ enum DemoOrder {
                         threadID: "order-42",
                         custom: order
                     ),
-                    to: DemoWorld.phone
+                    to: DemoScenario.phone
                 )
             ),
-            DemoPush("the app fetches the receipt", .push(.background(custom: order), to: DemoWorld.phone)),
-            DemoPush("a Live Activity begins", .start(try start("In the kitchen", .byToken), on: DemoWorld.starter)),
+            DemoPush("the app fetches the receipt", .push(.background(custom: order), to: DemoScenario.phone)),
+            DemoPush("a Live Activity begins", .start(try start("In the kitchen", .byToken), on: DemoScenario.starter)),
             DemoPush("the pizza goes into the oven", .update(try .update(state("In the oven", 18, 0.3)))),
-            DemoPush("a snapshot for the widget", .surface(widget, to: DemoWorld.phone)),
-            DemoPush("the widget reloads", .push(reload(.widgets), to: DemoWorld.phone)),
-            DemoPush("a snapshot for the control", .surface(control, to: DemoWorld.phone)),
-            DemoPush("the control reloads", .push(reload(.controls), to: DemoWorld.phone)),
-            DemoPush("a snapshot for the Lock Screen accessory", .surface(accessory, to: DemoWorld.phone)),
-            DemoPush("a snapshot for StandBy", .surface(standBy, to: DemoWorld.phone)),
+            DemoPush("a snapshot for the widget", .surface(widget, to: DemoScenario.phone)),
+            DemoPush("the widget reloads", .push(reload(.widgets), to: DemoScenario.phone)),
+            DemoPush("a snapshot for the control", .surface(control, to: DemoScenario.phone)),
+            DemoPush("the control reloads", .push(reload(.controls), to: DemoScenario.phone)),
+            DemoPush("a snapshot for the Lock Screen accessory", .surface(accessory, to: DemoScenario.phone)),
+            DemoPush("a snapshot for StandBy", .surface(standBy, to: DemoScenario.phone)),
             DemoPush(
                 "a friend follows the order through a channel",
-                .start(try start("In the oven", .byChannel(channel)), on: DemoWorld.friend)
+                .start(try start("In the oven", .byChannel(channel)), on: DemoScenario.friend)
             ),
             DemoPush("the courier has left: a broadcast", .broadcast(try .update(state("On its way", 9, 0.6)))),
             DemoPush(
@@ -62,7 +62,7 @@ enum DemoOrder {
                         category: "DELIVERY",
                         interruptionLevel: .timeSensitive
                     ),
-                    to: DemoWorld.phone
+                    to: DemoScenario.phone
                 )
             ),
             DemoPush(
@@ -70,8 +70,8 @@ enum DemoOrder {
                 .update(try .end(state("Delivered", 0, 1), dismissal: .after(.seconds(600))))
             ),
             DemoPush("the activities on the channel end", .broadcast(try .end(state("Delivered", 0, 1)))),
-            DemoPush("a notification asks for feedback", .surface(notification, to: DemoWorld.phone)),
-            DemoPush("the badge is removed", .push(.alert(nil, badge: 0), to: DemoWorld.phone)),
+            DemoPush("a notification asks for feedback", .surface(notification, to: DemoScenario.phone)),
+            DemoPush("the badge is removed", .push(.alert(nil, badge: 0), to: DemoScenario.phone)),
         ]
     }
 

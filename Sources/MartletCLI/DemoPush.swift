@@ -75,8 +75,8 @@ struct DemoPush: Sendable {
     }
 
     /// Sends the push with a client.
-    func send(with client: PushClient, in world: DemoWorld) async throws -> PushReceipt {
-        let app = DemoWorld.app
+    func send(with client: PushClient, in world: DemoScenario) async throws -> PushReceipt {
+        let app = DemoScenario.app
         switch content {
         case .push(let notification, let token): return try await client.send(notification, to: token, topic: app)
         case .start(let start, let token):

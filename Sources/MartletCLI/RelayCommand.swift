@@ -136,7 +136,7 @@ private struct RelayService {
             configuration = try options.configuration()
         } catch {
             note(error)
-            await relay.noteRejectedReload(error)
+            await relay.recordRejectedReload(error)
             return
         }
         do {

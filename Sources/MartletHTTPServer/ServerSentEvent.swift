@@ -5,7 +5,7 @@ package import MartletCore
 /// The encoding of server-sent events (WHATWG HTML, section 9.2).
 package enum ServerSentEvent {
     /// A comment that is sent at intervals, so that idle connections are not taken for closed ones.
-    package static let sign = Array(": still there\n\n".utf8)
+    package static let keepAlive = Array(": still there\n\n".utf8)
 
     /// Returns the bytes of an event.
     ///

@@ -65,7 +65,7 @@ package actor PushRelay {
             try TelemetryExporter(settings, context, for: parts.monitor)
         }
         await parts.dispatcher.start(clients) { [weak intake = parts.intake] push in
-            intake?.assumeIsolated { $0.noteEnd(of: push) }
+            intake?.assumeIsolated { $0.recordEnd(of: push) }
         }
         try await parts.server.listen(for: RelayAPI(parts))
         await parts.maintenance.checkOutbox()
@@ -134,15 +134,15 @@ package actor PushRelay {
         do throws(RelayError) {
             try await apply(new)
         } catch {
-            await noteRejectedReload(error)
+            await recordRejectedReload(error)
             throw error
         }
-        await parts.monitor.noteReload(nil)
+        await parts.monitor.recordReload(nil)
     }
 
     /// Records that a new configuration could not be read or applied, for the status and the metrics.
-    package func noteRejectedReload(_ error: any Error) async {
-        await parts.monitor.noteReload("\(error)")
+    package func recordRejectedReload(_ error: any Error) async {
+        await parts.monitor.recordReload("\(error)")
     }
 
     private func apply(_ new: RelayConfiguration) async throws(RelayError) {

@@ -58,9 +58,9 @@ struct RelayContext: Sendable {
     var outboxAction: String? { outboxHealth.current.problemKind?.action(at: configuration.data) }
 
     /// Records and logs the result of a write to the outbox; nil for a success.
-    func noteOutbox(_ error: OutboxError?, hasPushes: Bool = false) {
+    func recordOutbox(_ error: OutboxError?, hasPushes: Bool = false) {
         let now = now
-        switch outboxHealth.update({ $0.note(error, hasPushes: hasPushes, at: now) }) {
+        switch outboxHealth.update({ $0.record(error, hasPushes: hasPushes, at: now) }) {
         case .failed(let problem, let since, let omitted):
             log.error(
                 .outboxUnavailable,

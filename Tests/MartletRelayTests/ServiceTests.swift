@@ -215,7 +215,7 @@ import Testing
             $0.http = RelayConfiguration.Address(port: 0)
             $0.callers[0].apps = ["orders", "rides"]
         }
-        await bench.relay.noteRejectedReload(RelayError("relay.json is not valid JSON"))
+        await bench.relay.recordRejectedReload(RelayError("relay.json is not valid JSON"))
         let status = try await ask(bench, "status")
         #expect(status.text.contains("because it rejected the new one (since 20"), "\(status.text)")
         #expect(status.text.contains("Z): relay.json is not valid JSON; check the file with"), "\(status.text)")

@@ -6,22 +6,22 @@
 
 /// The text of postgresql/accept.sql.
 const char *martlet_sql_postgresql_accept(void);
-/// The text of postgresql/adopt.sql.
-const char *martlet_sql_postgresql_adopt(void);
+/// The text of postgresql/import.sql.
+const char *martlet_sql_postgresql_import(void);
 /// The text of postgresql/claim.sql.
 const char *martlet_sql_postgresql_claim(void);
 /// The text of postgresql/dead_tokens.sql.
 const char *martlet_sql_postgresql_dead_tokens(void);
 /// The text of postgresql/enqueue.sql.
 const char *martlet_sql_postgresql_enqueue(void);
-/// The text of postgresql/housekeeping.sql.
-const char *martlet_sql_postgresql_housekeeping(void);
+/// The text of postgresql/maintenance.sql.
+const char *martlet_sql_postgresql_maintenance(void);
 /// The text of postgresql/identities.sql.
 const char *martlet_sql_postgresql_identities(void);
 /// The text of postgresql/lanes.sql.
 const char *martlet_sql_postgresql_lanes(void);
-/// The text of postgresql/lines.sql.
-const char *martlet_sql_postgresql_lines(void);
+/// The text of postgresql/order_keys.sql.
+const char *martlet_sql_postgresql_order_keys(void);
 /// The text of postgresql/nodes.sql.
 const char *martlet_sql_postgresql_nodes(void);
 /// The text of postgresql/settle.sql.

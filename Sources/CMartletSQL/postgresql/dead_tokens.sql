@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 
 -- Apple's 410 concerns a token in one environment and for one topic. Older rows have neither and are deleted: the next
--- 410 adds the token again. The functions of accept.sql, lines.sql, settle.sql and adopt.sql are replaced afterwards.
+-- 410 adds the token again. The functions of accept.sql, order_keys.sql, settle.sql and import.sql are replaced afterwards.
 
 TRUNCATE martlet.dead_token;
 ALTER TABLE martlet.dead_token DROP CONSTRAINT dead_token_pkey,

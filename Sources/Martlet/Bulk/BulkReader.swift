@@ -33,7 +33,7 @@ final class BulkReader {
 
     /// Waits for the next outcome when none is available; returns nil when every device that was read has had its
     /// outcome.
-    func nextToCome(isolation actor: isolated (any Actor)?) async throws -> BulkOutcome? {
+    func waitForNext(isolation actor: isolated (any Actor)?) async throws -> BulkOutcome? {
         report()
         while true {
             switch transfer.takeOutcomes() {

@@ -27,7 +27,7 @@ public struct BulkSend<Failure: Error>: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> BulkOutcome? {
             if let outcome = reader.next() { return outcome }
             do {
-                return try await reader.nextToCome(isolation: actor)
+                return try await reader.waitForNext(isolation: actor)
             } catch let failure as Failure {
                 throw failure
             } catch {

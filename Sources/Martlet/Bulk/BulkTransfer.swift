@@ -18,7 +18,7 @@ final class BulkTransfer: Sendable {
 
     private struct State {
         var machine: BulkMachine
-        var outcomes = RequestQueue<[BulkOutcome]>()
+        var outcomes = Deque<[BulkOutcome]>()
         /// The error that ended the source, until it has been returned.
         var failure: (any Error)?
         var source: Task<Void, Never>?

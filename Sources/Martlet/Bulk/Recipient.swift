@@ -2,28 +2,28 @@
 
 public import MartletCore
 
-/// A device of a bulk send, optionally with its own notification.
+/// A device of a bulk send, optionally with its box notification.
 public struct Recipient: Sendable, Hashable, Codable {
     /// The device.
     public var token: DeviceToken
     /// The notification that replaces the common one, such as one with its own badge, text or collapse identifier; nil
     /// for the common one.
     public var notification: PushNotification? {
-        get { own?.notification }
-        set { own = newValue.map(Own.init) }
+        get { box?.notification }
+        set { box = newValue.map(NotificationBox.init) }
     }
 
     /// Stored behind a reference, because most devices have none.
-    private var own: Own?
+    private var box: NotificationBox?
 
-    private final class Own: Sendable, Hashable {
+    private final class NotificationBox: Sendable, Hashable {
         let notification: PushNotification
 
         init(_ notification: PushNotification) {
             self.notification = notification
         }
 
-        static func == (left: Own, right: Own) -> Bool {
+        static func == (left: NotificationBox, right: NotificationBox) -> Bool {
             left === right || left.notification == right.notification
         }
 
@@ -35,7 +35,7 @@ public struct Recipient: Sendable, Hashable, Codable {
     /// Creates a recipient from a device and an optional notification.
     public init(_ token: DeviceToken, notification: PushNotification? = nil) {
         self.token = token
-        own = notification.map(Own.init)
+        box = notification.map(NotificationBox.init)
     }
 
     private enum CodingKeys: CodingKey {

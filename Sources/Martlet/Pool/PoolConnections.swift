@@ -101,7 +101,7 @@ struct PoolConnections {
             counters.connectionsFailed += 1
             backoff.failed(at: now, using: &random)
         }
-        if connection.isUsable { noteEnd(of: connection, at: now) }
+        if connection.isUsable { recordEnd(of: connection, at: now) }
         return connection
     }
 
@@ -202,13 +202,13 @@ struct PoolConnections {
     /// Stops using the connection, and closes it when its pushes in flight have ended.
     mutating func drain(_ id: ID, at now: MonotonicTime, _ actions: inout Actions) {
         guard let index = index(of: id), all[index].isUsable else { return }
-        noteEnd(of: all[index], at: now)
+        recordEnd(of: all[index], at: now)
         all[index].phase = .draining
         closeIfDrained(id, &actions)
     }
 
     /// Treats a connection that never carried a response like a failed attempt to connect.
-    private mutating func noteEnd(of connection: PooledConnection, at now: MonotonicTime) {
+    private mutating func recordEnd(of connection: PooledConnection, at now: MonotonicTime) {
         if !connection.hasBeenAnswered { backoff.failed(at: now, using: &random) }
     }
 

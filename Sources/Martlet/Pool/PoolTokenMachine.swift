@@ -30,7 +30,7 @@ struct PoolTokenMachine {
 
     /// A request to the source.
     struct Request {
-        /// The time of issue of a token that APNs has rejected as expired, which the source has to learn first.
+        /// The time of issue of a token that APNs has rejected as expired, which the source has to be told first.
         var rejectedIssuedAt: Date?
     }
 

@@ -9,7 +9,7 @@ struct PushQueue {
     /// The number of settled pushes in the list from which on they are removed, when they are half of it.
     private static let settledLimit = 1_000
 
-    private var ready = RequestQueue<PushKey>()
+    private var ready = Deque<PushKey>()
     /// The number of pushes in `ready` that are settled.
     private var settledCount = 0
     private var held = TimeHeap<PushKey>()

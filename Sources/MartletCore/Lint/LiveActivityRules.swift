@@ -62,7 +62,7 @@ enum LiveActivityRules {
         let findings = [
             timestamp(aps), timestampAhead(aps, at: push.time), self.event(aps), attributesType(aps, at: event),
             stateMissing(aps, at: event), dismissal(aps, at: event), inputTwice(aps, at: event),
-            hurry(aps, at: event, of: push),
+            immediateUpdate(aps, at: event, of: push),
         ]
         return findings.compactMap(\.self) + milliseconds(aps) + startParts(aps, at: event)
             + startPartsAfterwards(aps, at: event) + ignoredKeys(aps) + LiveActivityContentRules.check(aps)
@@ -198,7 +198,7 @@ enum LiveActivityRules {
         return PushLint.Finding(.activityInputTwice, .payload("/aps/input-push-channel"), message)
     }
 
-    private static func hurry(_ aps: JSONValue, at event: String?, of push: PushFacts) -> PushLint.Finding? {
+    private static func immediateUpdate(_ aps: JSONValue, at event: String?, of push: PushFacts) -> PushLint.Finding? {
         let priority = push.priority
         guard event == "update", aps["alert"] == nil, priority == nil || priority == "10" else { return nil }
         // APNs refuses a broadcast without a priority, so another rule reports it.

@@ -10,7 +10,7 @@ struct HTTP1Output {
         case complete
         /// The rest can be written when the socket is writable again.
         case mustWait
-        /// The client has gone.
+        /// The client has disconnected.
         case failed
     }
 

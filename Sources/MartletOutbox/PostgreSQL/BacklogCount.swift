@@ -10,7 +10,7 @@ struct BacklogCount {
     /// Whether the pushes are to be counted.
     var isDue: Bool { ContinuousClock.now >= nextCount }
 
-    /// Notes a count; the longer it took, the later is the next one.
+    /// Records a count; the longer it took, the later is the next one.
     mutating func update(_ lanes: [Backlog], after time: Duration) {
         self.lanes = lanes
         pushes = lanes.reduce(0) { $0 + $1.count }

@@ -31,27 +31,27 @@ struct ClaimProgress {
         return watermarks[key, default: Watermark()].startOfClaim(at: clock)
     }
 
-    /// Notes that a claim that was begun has ended, whether or not it succeeded.
+    /// Records that a claim that was begun has ended, whether or not it succeeded.
     mutating func endClaim() { pendingClaims -= 1 }
 
-    /// Notes the pushes of a claim, which has claimed all pushes that were due up to a time.
-    mutating func noteClaim(_ numbers: some Sequence<Int64>, of key: LaneQueue, through time: Int64) {
+    /// Records the pushes of a claim, which has claimed all pushes that were due up to a time.
+    mutating func recordClaim(_ numbers: some Sequence<Int64>, of key: LaneQueue, through time: Int64) {
         claimed.formUnion(numbers)
         watermarks[key]?.advance(to: time)
     }
 
-    /// Notes that the results of pushes have been stored.
-    mutating func noteSettled(_ numbers: some Sequence<Int64>, at now: Int64) {
+    /// Records that the results of pushes have been stored.
+    mutating func recordSettled(_ numbers: some Sequence<Int64>, at now: Int64) {
         claimed.subtract(numbers)
         // Pushes that waited behind those that have ended are due now.
-        notePushes(due: now)
+        recordPushes(due: now)
     }
 
     /// Forgets the claims of this node, which other nodes have taken over.
     mutating func loseClaims() { claimed = [] }
 
-    /// Notes that the connection of claims was opened again: the results of some claims may be lost.
-    mutating func noteReconnection(at clock: ContinuousClock.Instant) {
+    /// Records that the connection of claims was opened again: the results of some claims may be lost.
+    mutating func recordReconnection(at clock: ContinuousClock.Instant) {
         lostClaimsUntil = clock.advanced(by: Self.lostClaimTime)
     }
 
@@ -68,7 +68,7 @@ struct ClaimProgress {
 
     /// Searches earlier times again when the clock was set back, because new pushes are due before those already
     /// claimed.
-    mutating func noteTime(_ now: Int64) {
+    mutating func recordTime(_ now: Int64) {
         if now < latestTime - Watermark.lookBack {
             searchAllTimes()
         } else if now < latestTime {
@@ -77,11 +77,11 @@ struct ClaimProgress {
         latestTime = now
     }
 
-    /// Notes that this node has made pushes due at a time.
+    /// Records that this node has made pushes due at a time.
     ///
     /// All watermarks are updated, which costs less than finding the lanes concerned.
-    mutating func notePushes(due now: Int64) {
-        for key in watermarks.keys { watermarks[key]?.notePush(due: now) }
+    mutating func recordPushes(due now: Int64) {
+        for key in watermarks.keys { watermarks[key]?.recordPush(due: now) }
     }
 
     /// Makes the next search of each queue find pushes of all times.
@@ -99,8 +99,8 @@ struct ClaimProgress {
         }
     }
 
-    /// Notes that a poll has found due pushes in a queue, so that the next claim searches the same times.
-    mutating func noteDuePushes(in key: LaneQueue, isComplete: Bool) {
+    /// Records that a poll has found due pushes in a queue, so that the next claim searches the same times.
+    mutating func recordDuePushes(in key: LaneQueue, isComplete: Bool) {
         if isComplete { watermarks[key]?.searchAllTimes() } else { watermarks[key]?.expectLatePushes() }
     }
 }

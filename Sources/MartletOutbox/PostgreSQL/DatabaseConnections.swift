@@ -147,7 +147,7 @@ actor DatabaseConnections {
     }
 
     /// Notes whether the outbox has been opened; from then on, lost connections are reopened.
-    func noteOpening(_ error: OutboxError?) {
+    func recordOpening(_ error: OutboxError?) {
         guard !isClosed else { return }
         stage = error.map(Stage.opening) ?? .open
     }

@@ -24,15 +24,15 @@ package enum OutboxSchema {
         [
             unsafe script(martlet_sql_postgresql_tables()), unsafe script(martlet_sql_postgresql_identities()),
             unsafe script(martlet_sql_postgresql_enqueue()), unsafe script(martlet_sql_postgresql_accept()),
-            unsafe script(martlet_sql_postgresql_lines()), unsafe script(martlet_sql_postgresql_claim()),
-            unsafe script(martlet_sql_postgresql_settle()), unsafe script(martlet_sql_postgresql_housekeeping()),
-            unsafe script(martlet_sql_postgresql_nodes()), unsafe script(martlet_sql_postgresql_adopt()),
+            unsafe script(martlet_sql_postgresql_order_keys()), unsafe script(martlet_sql_postgresql_claim()),
+            unsafe script(martlet_sql_postgresql_settle()), unsafe script(martlet_sql_postgresql_maintenance()),
+            unsafe script(martlet_sql_postgresql_nodes()), unsafe script(martlet_sql_postgresql_import()),
         ].joined(),
         unsafe script(martlet_sql_postgresql_lanes()),
         [
             unsafe script(martlet_sql_postgresql_dead_tokens()), unsafe script(martlet_sql_postgresql_accept()),
-            unsafe script(martlet_sql_postgresql_lines()),
-            unsafe script(martlet_sql_postgresql_settle()), unsafe script(martlet_sql_postgresql_adopt()),
+            unsafe script(martlet_sql_postgresql_order_keys()),
+            unsafe script(martlet_sql_postgresql_settle()), unsafe script(martlet_sql_postgresql_import()),
         ].joined(),
     ]
 

@@ -17,8 +17,8 @@ struct PollSchedule {
     var isReportedIdle = false
     var isPolling = false
 
-    /// Notes that this node has work.
-    mutating func noteWork() { lastWork = .now }
+    /// Records that this node has work.
+    mutating func recordWork() { lastWork = .now }
 
     /// Whether there has been no work for ``busyTime``.
     var isIdle: Bool { ContinuousClock.now - lastWork > Self.busyTime }
@@ -30,7 +30,7 @@ struct PollSchedule {
     var isCompleteDue: Bool { ContinuousClock.now >= nextComplete }
 
     /// Schedules the complete poll after one that took this time.
-    mutating func noteCompletePoll(lasting time: Duration) {
+    mutating func recordCompletePoll(lasting time: Duration) {
         nextComplete = .now + max(Self.completeInterval, time * Self.completeFactor)
     }
 }

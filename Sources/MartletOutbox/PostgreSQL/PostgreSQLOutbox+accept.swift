@@ -59,7 +59,7 @@ extension PostgreSQLOutbox {
         let entries = pieces.flatMap { piece in
             piece.pushes.map { Entry(push: $0, app: apps.number(ofKnown: $0.lane.app) ?? 0) }
         }
-        progress.noteTime(pieces.last?.now ?? 0)
+        progress.recordTime(pieces.last?.now ?? 0)
         let room = max(0, min(entries.count, options.limit - backlogCount.pushes))
         let start = ContinuousClock.now
         let result: Result<[Acceptance], OutboxError>
@@ -91,7 +91,7 @@ extension PostgreSQLOutbox {
         for (place, answer) in exceptions { answers[place] = answer }
         backlogCount.pushes += answers.count { $0 == .accepted }
         // Later pushes may have been claimed while these were stored.
-        progress.notePushes(due: now)
+        progress.recordPushes(due: now)
         return answers
     }
 

@@ -47,8 +47,8 @@ extension PostgreSQLOutbox {
         guard await membership.number == node else { return Claim(pushes: [], nextDue: now) }
         let isAll = due.count < limit
         let end = isAll ? now : due.last?.readyAt ?? now
-        progress.noteClaim(due.lazy.map(\.push.number), of: key, through: end)
-        if !due.isEmpty { polls.noteWork() }
+        progress.recordClaim(due.lazy.map(\.push.number), of: key, through: end)
+        if !due.isEmpty { polls.recordWork() }
         guard isAll else { return Claim(pushes: due.map(\.push), nextDue: end) }
         let nextDue = try? await connections.query(
             .delivering,
@@ -82,7 +82,7 @@ extension PostgreSQLOutbox {
     }
 
     private func store(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
-        progress.noteTime(now)
+        progress.recordTime(now)
         let node = await membership.number
         let rows = settlements.map(SettlementRow.init)
         let start = ContinuousClock.now
@@ -99,7 +99,7 @@ extension PostgreSQLOutbox {
         ) { _ in }
         measures.commitTimes.observe(ContinuousClock.now - start)
         measures.commitSizes.observe(Double(settlements.count))
-        progress.noteSettled(settlements.lazy.map(\.number), at: now)
+        progress.recordSettled(settlements.lazy.map(\.number), at: now)
         backlogCount.pushes -= rows.count { $0.state != nil }
     }
 }

@@ -10,7 +10,7 @@ extension PostgreSQLOutbox {
     func handle(_ event: DatabaseConnections.Event) {
         switch event {
         case .opened(.delivering) where membership.assumeIsolated({ $0.number }) != 0:
-            progress.noteReconnection(at: .now)
+            progress.recordReconnection(at: .now)
             releaseLostClaims()
         case .notified:
             poll()
@@ -58,10 +58,10 @@ extension PostgreSQLOutbox {
                 .integers(searches.map { Int64($0.key.urgency.rawValue) }), .integers(searches.map(\.start)),
             ]
         ) { rows in rows.all.map { Int($0.integer(at: 0)) - 1 } }
-        if isComplete { polls.noteCompletePoll(lasting: ContinuousClock.now - start) }
+        if isComplete { polls.recordCompletePoll(lasting: ContinuousClock.now - start) }
         for place in places where searches.indices.contains(place) {
             let key = searches[place].key
-            progress.noteDuePushes(in: key, isComplete: isComplete)
+            progress.recordDuePushes(in: key, isComplete: isComplete)
             eventsOut.yield(.arrived(key.lane, key.urgency))
         }
     }

@@ -97,7 +97,7 @@ package actor PostgreSQLOutbox: SharedOutbox {
                 eventsOut.finish()
                 throw problem
             }
-            await connections.noteOpening(problem)
+            await connections.recordOpening(problem)
             retryOpening(after: Self.firstRetry)
         }
     }
@@ -109,7 +109,7 @@ package actor PostgreSQLOutbox: SharedOutbox {
         try await apps.load()
         // A count that takes too long must not keep the outbox closed; each heartbeat repeats it.
         try? await countPushes()
-        await connections.noteOpening(nil)
+        await connections.recordOpening(nil)
         scheduleHeartbeat()
         schedulePoll()
     }
@@ -128,7 +128,7 @@ package actor PostgreSQLOutbox: SharedOutbox {
         do throws(PostgreSQLError) {
             try await open()
         } catch {
-            await connections.noteOpening(OutboxError(error))
+            await connections.recordOpening(OutboxError(error))
             retryOpening(after: delay)
         }
     }

@@ -28,9 +28,9 @@ struct Watermark {
         return frontier < .min + Watermark.lookBack ? .min : frontier - Watermark.lookBack
     }
 
-    mutating func notePush(due time: Int64) { earliestOwn = min(earliestOwn, time) }
+    mutating func recordPush(due time: Int64) { earliestOwn = min(earliestOwn, time) }
 
-    /// Notes that all pushes up to a time have been claimed.
+    /// Records that all pushes up to a time have been claimed.
     mutating func advance(to time: Int64) { frontier = max(frontier, time) }
 
     /// Makes the next search include ``lookBack``, because a push may have been committed late.

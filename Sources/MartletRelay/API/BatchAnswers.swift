@@ -25,19 +25,19 @@ struct BatchAnswers: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         private let batch: BatchAnswers
         private var builder: PushRequestBuilder
-        private var lines: LineReader
+        private var lines: BatchLines
         private var lineNumber = 0
         private var hasEnded = false
 
         fileprivate init(batch: BatchAnswers) {
             self.batch = batch
             builder = batch.builder
-            lines = LineReader(batch.call.body, batch.call.stream)
+            lines = BatchLines(batch.call.body, batch.call.stream)
         }
 
         mutating func next() async -> [UInt8]? {
             guard !hasEnded else { return nil }
-            do throws(LineReader.Failure) {
+            do throws(BatchLines.Failure) {
                 var part = Part()
                 while part.pushes.count < BatchAnswers.groupSize, let line = try await lines.next(after: part.count) {
                     part.add(line, number: lineNumber, to: &builder)

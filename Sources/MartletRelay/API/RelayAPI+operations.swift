@@ -24,14 +24,14 @@ extension RelayAPI {
         }
     }
 
-    private static func liveness(by health: HealthBoard) -> HTTPResponse {
+    private static func liveness(by health: SharedHealth) -> HTTPResponse {
         let isAlive = health.isAlive()
-        return text(isAlive ? "ok" : HealthBoard.noAnswer, status: isAlive ? 200 : 503)
+        return text(isAlive ? "ok" : SharedHealth.noAnswer, status: isAlive ? 200 : 503)
     }
 
     /// Returns the answer about readiness, with a line for each condition and for each lane of the given apps; nil for
     /// a summary only.
-    private static func readiness(by health: HealthBoard, naming apps: Set<String>?) -> HTTPResponse {
+    private static func readiness(by health: SharedHealth, naming apps: Set<String>?) -> HTTPResponse {
         let problem = health.problem
         let status = problem == nil ? 200 : 503
         guard let apps else { return text(problem ?? "ok", status: status) }

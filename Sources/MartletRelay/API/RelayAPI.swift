@@ -109,7 +109,7 @@ struct RelayAPI: Sendable {
             _ = try parts.server.caller(request.fields["authorization"], from: request.peer)
         } catch {
             let route = match.path ?? "other"
-            parts.server.noteAnswer(
+            parts.server.recordAnswer(
                 request.method,
                 route,
                 status: 401,
@@ -133,7 +133,7 @@ struct RelayAPI: Sendable {
     private func measuredHealth(_ request: HTTPRequest) -> HTTPResponse? {
         let start = ContinuousClock.now
         guard let health = health(request) else { return nil }
-        parts.server.noteAnswer(request.method, request.path, status: health.status, since: start, by: nil)
+        parts.server.recordAnswer(request.method, request.path, status: health.status, since: start, by: nil)
         return health
     }
 
@@ -151,7 +151,7 @@ struct RelayAPI: Sendable {
         let match = match ?? RelayAPI.table.match(of: request)
         let (answer, caller) = await unmeasuredAnswer(to: request, match, body, from: peer)
         let status = if case .whole(let response) = answer { response.status } else { 200 }
-        parts.server.noteAnswer(request.method, match.path ?? "other", status: status, since: start, by: caller)
+        parts.server.recordAnswer(request.method, match.path ?? "other", status: status, since: start, by: caller)
         return answer
     }
 

@@ -5,7 +5,7 @@ struct ConfigurationReloads {
     private(set) var succeeded = 0
     private(set) var failed = 0
     /// The rejection of the last reload; nil when it succeeded.
-    private(set) var rejection: StandingProblem?
+    private(set) var rejection: LastingProblem?
     /// The time at which the configuration in use was read, in milliseconds since 1970.
     private(set) var lastSuccess: Int64
 
@@ -14,8 +14,8 @@ struct ConfigurationReloads {
     }
 
     /// Records the result of a reload; nil for a success.
-    mutating func note(_ error: String?, at now: Int64) {
-        rejection = error.map { StandingProblem(after: rejection, $0, at: now) }
+    mutating func record(_ error: String?, at now: Int64) {
+        rejection = error.map { LastingProblem(after: rejection, $0, at: now) }
         guard error == nil else {
             failed += 1
             return

@@ -46,7 +46,7 @@ extension LaneEndpoint: ConfigurationPart {
     ]
 
     /// Reads a server in place of Apple's.
-    init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError) {
+    init(_ object: ConfigurationField, _ places: ConfigurationDirectories) throws(RelayError) {
         let host = try Self.host.value(in: object, places)
         let channelPort = try Self.channelPort.valueIfPresent(in: object, places)
         self.init(

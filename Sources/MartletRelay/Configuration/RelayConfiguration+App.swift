@@ -65,7 +65,7 @@ extension RelayConfiguration.App: ConfigurationPart {
         Setting(separate: webhook),
     ]
 
-    init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError) {
+    init(_ object: ConfigurationField, _ places: ConfigurationDirectories) throws(RelayError) {
         let (keyID, teamID) = (try Self.keyID.value(in: object, places), try Self.teamID.value(in: object, places))
         let file = try Self.keyFile.value(in: object, places)
         do throws(APNsError) {

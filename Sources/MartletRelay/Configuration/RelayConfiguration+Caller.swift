@@ -74,7 +74,7 @@ extension RelayConfiguration.Caller: ConfigurationPart {
     /// The settings of which a caller needs at least one.
     static let alternatives = ["key-sha256", "certificate-sha256", "certificate-subject"]
 
-    init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError) {
+    init(_ object: ConfigurationField, _ places: ConfigurationDirectories) throws(RelayError) {
         self.init(
             name: "",
             hash: nil,

@@ -57,7 +57,7 @@ extension RelayConfiguration {
         do throws(RelayError) {
             try self.init(
                 overrides.applied(to: json),
-                FilePlaces(directory: parent, credentials: credentials),
+                ConfigurationDirectories(directory: parent, credentials: credentials),
                 variables: overrides.openTelemetry
             )
         } catch {
@@ -68,7 +68,7 @@ extension RelayConfiguration {
     /// Reads a configuration from the content of the file, with overrides applied; the error names the setting.
     ///
     /// The variables are those of OpenTelemetry's specification, which replace settings of `telemetry`.
-    init(_ json: JSONValue, _ places: FilePlaces, variables: [String: String] = [:]) throws(RelayError) {
+    init(_ json: JSONValue, _ places: ConfigurationDirectories, variables: [String: String] = [:]) throws(RelayError) {
         let root = ConfigurationField(json, named: "the configuration")
         try root.check(RelayConfiguration.settings.map(\.declaration), oneOf: RelayConfiguration.addresses)
         self.init(data: .file(""), apps: try RelayConfiguration.apps.value(in: root, places), listeners: [:])
@@ -80,7 +80,9 @@ extension RelayConfiguration {
         try check()
     }
 
-    private mutating func readIdentity(_ root: ConfigurationField, _ places: FilePlaces) throws(RelayError) {
+    private mutating func readIdentity(_ root: ConfigurationField, _ places: ConfigurationDirectories)
+        throws(RelayError)
+    {
         guard let certificate = try RelayConfiguration.certificate.valueIfPresent(in: root, places) else {
             guard !root["certificate-key"].isPresent else {
                 throw RelayError("certificate is missing: certificate-key has no effect without it")

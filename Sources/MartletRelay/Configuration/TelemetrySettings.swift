@@ -48,7 +48,7 @@ package struct TelemetrySettings: Sendable, Hashable {
     /// Reads the settings of a file and of variables, which take precedence; nil without a collector.
     init?(
         _ object: ConfigurationField,
-        _ places: FilePlaces,
+        _ places: ConfigurationDirectories,
         variables: [String: String]
     ) throws(RelayError) {
         let variables = TelemetryVariables(variables)

@@ -23,13 +23,13 @@ struct CredentialRefusals {
     private var wereAccepted = false
     private var counts: [Int64: Int] = [:]
 
-    /// Notes that Apple accepted the credentials of a push, whatever it answered otherwise.
+    /// Records that Apple accepted the credentials of a push, whatever it answered otherwise.
     mutating func accepted() {
         lastRefused = nil
         wereAccepted = true
     }
 
-    /// Notes that Apple refused the credentials of a push, and returns what is at fault and the push's refusals.
+    /// Records that Apple refused the credentials of a push, and returns what is at fault and the push's refusals.
     ///
     /// A trial is a push of a lane that was paused, sent to find out whether Apple accepts pushes.
     mutating func refused(_ number: Int64, isTrial: Bool) -> (fault: Fault, count: Int) {

@@ -104,7 +104,7 @@ struct DeliveryLane {
         if unansweredSince == nil { unansweredSince = now }
     }
 
-    /// Notes the result of an attempt to send a push; a final one is not sent again.
+    /// Records the result of an attempt to send a push; a final one is not sent again.
     mutating func ended(_ result: SendResult, isFinal: Bool, at now: Int64) {
         inFlight -= 1
         switch result {
@@ -180,8 +180,8 @@ struct DeliveryLane {
     /// The start of the outage, or of one before the relay was started that may last; nil without one.
     var outageStart: Int64? { outage?.since ?? earlierOutage }
 
-    /// Notes that the lane was down when the relay was stopped.
-    mutating func noteEarlierOutage(since: Int64) {
+    /// Records that the lane was down when the relay was stopped.
+    mutating func recordEarlierOutage(since: Int64) {
         earlierOutage = since
         if let outage, outage.since > since { self.outage?.since = since }
     }
@@ -204,8 +204,8 @@ struct DeliveryLane {
         markReady()
     }
 
-    /// Notes a server error of Apple; pauses the lane after three in a row.
-    mutating func noteServerError(
+    /// Records a server error of Apple; pauses the lane after three in a row.
+    mutating func recordServerError(
         after result: SendResult,
         _ wait: Int64?,
         at now: Int64,
@@ -215,10 +215,10 @@ struct DeliveryLane {
         if serverErrors >= 3 { pause(after: result, wait, at: now, using: &generator) }
     }
 
-    /// Notes that the connection of a push was lost before Apple answered it.
+    /// Records that the connection of a push was lost before Apple answered it.
     ///
     /// Pauses the lane if it is down, or if another connection was lost before and Apple has answered nothing since.
-    mutating func noteLoss(at now: Int64, using generator: inout some RandomNumberGenerator) {
+    mutating func recordLoss(at now: Int64, using generator: inout some RandomNumberGenerator) {
         let last = lostSince
         let since = last.map { now - $0 < DeliveryLane.lossMemory ? $0 : now } ?? now
         lostSince = since
@@ -226,7 +226,7 @@ struct DeliveryLane {
         pause(after: .lost, nil, at: now, using: &generator)
     }
 
-    /// Notes an answer that shows that Apple processes the lane's pushes.
+    /// Records an answer that shows that Apple processes the lane's pushes.
     mutating func recover() {
         credentials.accepted()
         failures = 0

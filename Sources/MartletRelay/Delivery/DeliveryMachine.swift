@@ -68,9 +68,9 @@ struct DeliveryMachine {
         lanes[lane]?.rate = rate.map { RateLimit(rate: $0, at: now) }
     }
 
-    /// Notes that a lane was down when the relay was stopped; the outage lasts until Apple processes a push.
-    mutating func noteEarlierOutage(of lane: Lane, since: Int64) {
-        lanes[lane]?.noteEarlierOutage(since: since)
+    /// Records that a lane was down when the relay was stopped; the outage lasts until Apple processes a push.
+    mutating func recordEarlierOutage(of lane: Lane, since: Int64) {
+        lanes[lane]?.recordEarlierOutage(since: since)
     }
 
     /// Makes the next attempt of a paused lane due now, since its credentials were replaced.
@@ -115,7 +115,7 @@ struct DeliveryMachine {
         lanes[lane]?.ended(result, isFinal: decision.isFinal, at: now)
         switch decision {
         case .settle(let settlement):
-            noteAnswer(result, of: lane, at: now)
+            recordAnswer(result, of: lane, at: now)
             settle(push, settlement)
         case .pause(let wait):
             lanes[lane]?.pause(after: result, wait, at: now, using: &generator)
@@ -127,10 +127,10 @@ struct DeliveryMachine {
     }
 
     /// Notes what the result of an attempt shows about its lane.
-    private mutating func noteAnswer(_ result: SendResult, of lane: Lane, at now: Int64) {
+    private mutating func recordAnswer(_ result: SendResult, of lane: Lane, at now: Int64) {
         switch result {
         case .refused(let status, _, _, let retryAfter) where status >= 500:
-            lanes[lane]?.noteServerError(after: result, retryAfter, at: now, using: &generator)
+            lanes[lane]?.recordServerError(after: result, retryAfter, at: now, using: &generator)
         case .refused where lanes[lane]?.staysDown(after: result) ?? false:
             lanes[lane]?.pause(after: result, LaneOutage.circuitPause, at: now, using: &generator)
         case .accepted, .refused:
@@ -139,7 +139,7 @@ struct DeliveryMachine {
             // The next try would otherwise follow at once, and each would use up a push's attempts.
             lanes[lane]?.pause(after: result, nil, at: now, using: &generator)
         case .lost:
-            lanes[lane]?.noteLoss(at: now, using: &generator)
+            lanes[lane]?.recordLoss(at: now, using: &generator)
         case .neverSent, .unknown:
             break
         }
@@ -228,7 +228,7 @@ struct DeliveryMachine {
     /// Returns the actions to perform now.
     mutating func takeActions(at now: Int64) -> Actions {
         var actions = Actions()
-        noteTime(now)
+        recordTime(now)
         returnClaims(at: now)
         if !isDraining { actions.sends = takeSends(at: now) }
         if storePausedUntil.map({ $0 <= now }) ?? true {
@@ -240,7 +240,7 @@ struct DeliveryMachine {
     }
 
     /// Moves all times back with a clock that was set back, so that no pause gets longer.
-    private mutating func noteTime(_ now: Int64) {
+    private mutating func recordTime(_ now: Int64) {
         defer { latest = now }
         guard now < latest else { return }
         storePausedUntil? -= latest - now

@@ -31,12 +31,12 @@ extension Dispatcher {
     private func follow(_ client: LaneClient, of lane: Lane) {
         let events = client.client.events()
         Task { [weak self] in
-            for await event in events { await self?.note(event, of: lane) }
+            for await event in events { await self?.record(event, of: lane) }
         }
     }
 
-    private func note(_ event: ClientEvent, of lane: Lane) {
-        connections[lane, default: LaneConnections()].note(event)
+    private func record(_ event: ClientEvent, of lane: Lane) {
+        connections[lane, default: LaneConnections()].record(event)
         context.log.clientEvent(event, of: lane)
     }
 }

@@ -25,7 +25,7 @@ extension Dispatcher {
             context.log.info(.fleetChanged, ["relays": .whole(size), "leads": .string(isLeader ? "yes" : "no")])
             shareLimits()
         case .unreachable(let error):
-            context.noteOutbox(error)
+            context.recordOutbox(error)
         case .drainRequested:
             guard !isDraining else { return }
             context.requestShutdown(by: nil)

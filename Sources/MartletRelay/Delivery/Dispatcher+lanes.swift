@@ -18,7 +18,7 @@ extension Dispatcher {
     /// - Throws: ``OutboxError``; nothing has changed then.
     func pause(_ lane: Lane, by caller: String) async throws(OutboxError) -> LanePause {
         let pause = try await context.outbox.records.pause(lane, by: caller, at: context.now)
-        laneControl.noteChange()
+        laneControl.recordChange()
         await syncLanes()
         return pause
     }
@@ -26,7 +26,7 @@ extension Dispatcher {
     /// Resumes a lane in all relays that share the outbox, and returns whether it was paused.
     func resume(_ lane: Lane) async throws(OutboxError) -> Bool {
         let wasPaused = try await context.outbox.records.resume(lane)
-        laneControl.noteChange()
+        laneControl.recordChange()
         await syncLanes()
         return wasPaused
     }
@@ -56,7 +56,7 @@ extension Dispatcher {
                 )
                 last = step.last
                 count += step.pushes.count
-                noteRemoval(of: step.pushes)
+                recordRemoval(of: step.pushes)
                 if step.pushes.count < Dispatcher.purgeStep || Task.isCancelled || isDraining { return count }
             } catch {
                 throw count == 0 ? error : OutboxError(error.kind, "\(error); \(count) pushes were cancelled before")

@@ -20,7 +20,7 @@ extension Dispatcher {
                 } else {
                     let start = try await context.outbox.records.cursor(of: reader)
                     storedOutages[lane] = start
-                    if start > 0 { machine.noteEarlierOutage(of: lane, since: min(start, context.now)) }
+                    if start > 0 { machine.recordEarlierOutage(of: lane, since: min(start, context.now)) }
                 }
             } catch {
                 return

@@ -165,7 +165,7 @@ actor Dispatcher {
                 )
                 machine.claimed(claim, action)
             } catch {
-                context.noteOutbox(error)
+                context.recordOutbox(error)
                 machine.claimFailed(action, at: context.now)
             }
             actSoon()
@@ -207,13 +207,13 @@ actor Dispatcher {
             let time = context.now
             do throws(OutboxError) {
                 try await context.outbox.settle(settlements, at: time)
-                context.noteOutbox(nil)
+                context.recordOutbox(nil)
                 for (push, outcome) in machine.settled(settlements) {
                     counts.measure(push, outcome, at: time)
-                    noteEnd(of: PushStatus(push, ended: outcome, at: time))
+                    recordEnd(of: PushStatus(push, ended: outcome, at: time))
                 }
             } catch {
-                context.noteOutbox(error)
+                context.recordOutbox(error)
                 machine.settleFailed(settlements, at: context.now)
             }
             actSoon()
@@ -221,7 +221,7 @@ actor Dispatcher {
     }
 
     /// Counts and reports a push that has ended.
-    func noteEnd(of push: PushStatus) {
+    func recordEnd(of push: PushStatus) {
         guard case .ended(let outcome, _) = push.state else { return }
         counts.ended(outcome, push.lane)
         reportEnd(push)
@@ -240,7 +240,7 @@ actor Dispatcher {
         let now = context.now
         let status = try await context.outbox.cancel(id, of: app, at: now)
         // A push that had ended before was reported then.
-        if let status, case .ended(_, at: now) = status.state { noteRemoval(of: [status]) }
+        if let status, case .ended(_, at: now) = status.state { recordRemoval(of: [status]) }
         return status
     }
 
@@ -253,10 +253,10 @@ actor Dispatcher {
     }
 
     /// Reports pushes that have ended without being sent: other pushes with their order keys may be due now.
-    func noteRemoval(of pushes: [PushStatus]) {
+    func recordRemoval(of pushes: [PushStatus]) {
         guard !pushes.isEmpty else { return }
         for push in pushes {
-            noteEnd(of: push)
+            recordEnd(of: push)
             machine.markReady(push.lane)
         }
         actSoon()

@@ -13,7 +13,7 @@ struct LaneConnections: Sendable, Equatable {
     /// The number of times that the circuit breaker stopped sending after many refusals.
     private(set) var circuitsOpened = 0
 
-    mutating func note(_ event: ClientEvent) {
+    mutating func record(_ event: ClientEvent) {
         switch event {
         case .connected:
             count += 1

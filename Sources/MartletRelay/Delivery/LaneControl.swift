@@ -21,8 +21,8 @@ struct LaneControl {
 
     func pause(of lane: Lane) -> LanePause? { pauses[lane] }
 
-    /// Notes that this relay has paused or resumed a lane in the outbox.
-    mutating func noteChange() { changes += 1 }
+    /// Records that this relay has paused or resumed a lane in the outbox.
+    mutating func recordChange() { changes += 1 }
 
     /// Replaces the list with one from the outbox.
     ///

@@ -21,7 +21,7 @@ struct EarlyOutcomes {
     }
 
     /// Stores an outcome while an acceptance is unanswered.
-    mutating func note(_ push: PushStatus) {
+    mutating func record(_ push: PushStatus) {
         if !starts.isEmpty { outcomes.append(push) }
     }
 

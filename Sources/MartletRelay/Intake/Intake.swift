@@ -217,7 +217,7 @@ actor Intake {
         Task {
             let result = await store(commit.pushes, at: now)
             incoming.answered(commit)
-            note(result, of: commit.pushes)
+            record(result, of: commit.pushes)
             var next = 0
             for group in commit.groups {
                 let answers = result.map { $0[next..<next + group.count] }
@@ -233,16 +233,16 @@ actor Intake {
         if let refusal = context.outboxHealth.current.refusal { return .failure(refusal) }
         do throws(OutboxError) {
             let answers = try await context.outbox.accept(pushes, at: now)
-            context.noteOutbox(nil, hasPushes: true)
+            context.recordOutbox(nil, hasPushes: true)
             return .success(answers)
         } catch {
-            context.noteOutbox(error)
+            context.recordOutbox(error)
             return .failure(OutboxError(error.kind, context.outboxHealth.current.problem ?? "\(error)"))
         }
     }
 
     /// Counts the answers of the outbox, and marks the lanes of accepted pushes as ready to claim.
-    private func note(_ result: Result<[Acceptance], OutboxError>, of pushes: [OutboxPush]) {
+    private func record(_ result: Result<[Acceptance], OutboxError>, of pushes: [OutboxPush]) {
         var ready: [LaneQueue] = []
         for (index, push) in pushes.enumerated() {
             let answer = result.map { $0[index] }
@@ -259,10 +259,10 @@ actor Intake {
     // MARK: Outcomes
 
     /// Reports the outcome of a push to the callers that wait for it and to the event streams.
-    func noteEnd(of push: PushStatus) {
-        earlyOutcomes.note(push)
+    func recordEnd(of push: PushStatus) {
+        earlyOutcomes.record(push)
         reportToWaiters(push)
-        events.note(push)
+        events.record(push)
     }
 
     /// Reports the outcome of a push to the callers that wait for it.

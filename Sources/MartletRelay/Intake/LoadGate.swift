@@ -70,7 +70,7 @@ struct LoadGate {
         self.limits = limits
     }
 
-    /// Notes that the outbox has refused pushes because of its limit.
+    /// Records that the outbox has refused pushes because of its limit.
     mutating func outboxIsFull(at now: Int64) {
         fullUntil = now + LoadGate.fullTime
     }

@@ -56,7 +56,7 @@ struct OutcomeEvents {
     }
 
     /// Stores the event of a push that has ended, and sends it to the listeners.
-    mutating func note(_ status: PushStatus) {
+    mutating func record(_ status: PushStatus) {
         lastNumber += 1
         let event = Event(number: lastNumber, push: status)
         events.append(event)
@@ -71,7 +71,7 @@ struct OutcomeEvents {
 
     /// Sends a keep-alive comment to every listener.
     mutating func sendKeepAlive() {
-        for (key, listener) in listeners { send(key, listener, ServerSentEvent.sign) }
+        for (key, listener) in listeners { send(key, listener, ServerSentEvent.keepAlive) }
     }
 
     /// Adds a listener to the events of a caller's apps, and returns its number and the further events.

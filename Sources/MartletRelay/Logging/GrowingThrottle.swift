@@ -38,7 +38,7 @@ struct GrowingThrottle {
         return omitted
     }
 
-    /// Notes that the problem has ended, so that the next one is logged at once.
+    /// Records that the problem has ended, so that the next one is logged at once.
     mutating func end() {
         interval = GrowingThrottle.pauseAfterEnd
         omitted = 0

@@ -19,7 +19,7 @@ struct RecentRates {
     }
 
     /// Adds the number of pushes that were sent since the start.
-    mutating func note(_ sent: [Lane: Int], at now: Int64) {
+    mutating func record(_ sent: [Lane: Int], at now: Int64) {
         if let last = totals.last, !(0...RecentRates.longestGap).contains(now - last.time) { totals = [] }
         totals.append((now, sent))
         while totals.count > 2, totals[1].time <= now - RecentRates.window { totals.removeFirst() }

@@ -19,7 +19,7 @@ struct ClockWatch {
     /// Compares the wall clock, in milliseconds, with a clock that is never adjusted and advances during suspension.
     ///
     /// - Returns: The milliseconds by which the wall clock has jumped, negative for a jump back; nil without a jump.
-    mutating func note(wall: Int64, steady: Duration) -> Int64? {
+    mutating func record(wall: Int64, steady: Duration) -> Int64? {
         defer { last = (wall, steady) }
         guard let last else {
             jumpedAt = steady

@@ -134,16 +134,16 @@ actor RelayMaintenance {
         guard context.outboxHealth.current.isCheckDue(at: context.now) else { return }
         do throws(OutboxError) {
             try await context.outbox.records.setCursor(context.now, of: "health")
-            context.noteOutbox(nil)
+            context.recordOutbox(nil)
         } catch {
-            context.noteOutbox(error)
+            context.recordOutbox(error)
         }
     }
 
     private func endExpired(at now: Int64) async {
         for _ in 0..<RelayMaintenance.batchesPerRun {
             let expired = (try? await context.outbox.expire(at: now, limit: RelayMaintenance.batch)) ?? []
-            await dispatcher.noteRemoval(of: expired)
+            await dispatcher.recordRemoval(of: expired)
             if expired.count < RelayMaintenance.batch { return }
         }
     }
@@ -160,7 +160,7 @@ actor RelayMaintenance {
     /// Warns when the wall clock has jumped.
     private func watchClock(at now: Int64) {
         let steady = clockOrigin.duration(to: .now)
-        guard let jump = clockWatch.note(wall: now, steady: steady) else { return }
+        guard let jump = clockWatch.record(wall: now, steady: steady) else { return }
         context.log.warning(
             .clockJumped,
             [

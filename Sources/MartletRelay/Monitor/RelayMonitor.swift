@@ -17,7 +17,7 @@ actor RelayMonitor {
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
     /// The relay's health, readable from other threads.
-    nonisolated let health: HealthBoard
+    nonisolated let health: SharedHealth
 
     private(set) var context: RelayContext
     nonisolated let server: RelayServer
@@ -49,7 +49,7 @@ actor RelayMonitor {
         self.intake = intake
         self.dispatcher = dispatcher
         self.webhooks = webhooks
-        health = HealthBoard(context.outboxHealth)
+        health = SharedHealth(context.outboxHealth)
         reloads = ConfigurationReloads(startedAt: context.startedAt)
     }
 
@@ -66,8 +66,8 @@ actor RelayMonitor {
     }
 
     /// Records the result of a reload; nil for a success.
-    func noteReload(_ error: String?) {
-        reloads.note(error, at: context.now)
+    func recordReload(_ error: String?) {
+        reloads.record(error, at: context.now)
     }
 
     /// Reports that the relay is shutting down.
@@ -86,7 +86,7 @@ actor RelayMonitor {
     func postHealth() {
         let snapshot = dispatcher.assumeIsolated { $0.snapshot }
         let oldestCommit = intake.assumeIsolated { $0.snapshot.oldestCommit }
-        let report = HealthBoard.Report(
+        let report = SharedHealth.Report(
             problem: readinessProblem(oldestCommit),
             lanes: snapshot.lanes(of: context.configuration.appNames).map { lane, report in
                 (lane.app, "\(lane.app) \(lane.environment.rawValue): \(report.condition)")
@@ -105,7 +105,7 @@ actor RelayMonitor {
     /// Posts the relay's health and takes measurements at intervals.
     private func observe() {
         postHealth()
-        noteRates()
+        recordRates()
         let due = loop.now.advanced(by: RelayMonitor.lagInterval)
         loop.schedule(after: RelayMonitor.lagInterval) { [weak self] in
             self?.assumeIsolated { monitor in
@@ -116,9 +116,9 @@ actor RelayMonitor {
     }
 
     /// Records the number of sent pushes for the rates of the lanes, about once a second.
-    func noteRates() {
+    func recordRates() {
         let now = context.now
-        if rates.wantsTotals(at: now) { rates.note(dispatcher.assumeIsolated { $0.snapshot }.counts.sent, at: now) }
+        if rates.wantsTotals(at: now) { rates.record(dispatcher.assumeIsolated { $0.snapshot }.counts.sent, at: now) }
     }
 
     // MARK: Status
@@ -204,9 +204,9 @@ actor RelayMonitor {
         do throws(OutboxError) {
             fleet.update(try await shared.fleet.nodes(), at: context.now)
             let now = context.now
-            context.outboxHealth.update { $0.noteRead(at: now) }
+            context.outboxHealth.update { $0.recordRead(at: now) }
         } catch {
-            context.noteOutbox(error)
+            context.recordOutbox(error)
         }
         for number in fleet.takeDuplicates() {
             context.log.warning(
@@ -219,13 +219,13 @@ actor RelayMonitor {
     // MARK: Telemetry
 
     /// Counts an export and logs a failure.
-    func noteExport(_ answer: ExportAnswer, _ decision: ExportSchedule.Decision, spans: Int) {
+    func recordExport(_ answer: ExportAnswer, _ decision: ExportSchedule.Decision, spans: Int) {
         exports.exported(answer, decision, spans: spans)
-        guard decision != .taken || answer.rejected > 0, let omitted = exportThrottle.take(at: context.now) else {
+        guard decision != .accepted || answer.rejected > 0, let omitted = exportThrottle.take(at: context.now) else {
             return
         }
         context.log.warning(
-            decision == .taken ? .exportPartlyRejected : .exportFailed,
+            decision == .accepted ? .exportPartlyRejected : .exportFailed,
             [
                 "status": .whole(answer.status),
                 "rejected": answer.rejected > 0 ? .whole(answer.rejected) : nil,

@@ -52,7 +52,7 @@ struct StoreHealth: Sendable {
     ///     fail, and shows nothing.
     ///   - now: The time in milliseconds since 1970.
     /// - Returns: The change to log; nil when there is none.
-    mutating func note(_ error: OutboxError?, hasPushes: Bool = false, at now: Int64) -> Change? {
+    mutating func record(_ error: OutboxError?, hasPushes: Bool = false, at now: Int64) -> Change? {
         triedAt = now
         guard let error else {
             answeredAt = now
@@ -79,7 +79,7 @@ struct StoreHealth: Sendable {
     }
 
     /// Records that the outbox has answered a read.
-    mutating func noteRead(at now: Int64) {
+    mutating func recordRead(at now: Int64) {
         answeredAt = now
     }
 

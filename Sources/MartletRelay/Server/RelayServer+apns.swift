@@ -36,7 +36,7 @@ extension RelayServer {
                 )
             )
         case .closed(let error):
-            if connections.removeValue(forKey: key) == nil { noteFailedHandshake(error, of: client.peer) }
+            if connections.removeValue(forKey: key) == nil { recordFailedHandshake(error, of: client.peer) }
         case .served, .unreadable, .refused, .goAway:
             break
         }
@@ -55,7 +55,7 @@ extension RelayServer {
         case .rejected(let reason, let retryAfter):
             finish(pending, .rejected(reason, retryAfter: retryAfter))
         case .invalidCredentials(let refusal, let reason):
-            noteRefusal(refusal, of: pending.connection.peer)
+            recordRefusal(refusal, of: pending.connection.peer)
             finish(pending, .rejected(reason))
         case .passed(let caller):
             answer(pending, from: caller, at: now)
@@ -74,7 +74,7 @@ extension RelayServer {
         case .refused(let reason): finish(pending, .rejected(reason))
         case .notPermitted(let reason, let bundle):
             let refusal = CallerRefusal(cause: .topicOfAnotherApp, caller: caller.name, bundle: bundle)
-            noteRefusal(refusal, of: pending.connection.peer)
+            recordRefusal(refusal, of: pending.connection.peer)
             finish(pending, .rejected(reason))
         case .channels(let lane, let bundle, let isList):
             forwardToApple(pending, lane, bundle, isList: isList)

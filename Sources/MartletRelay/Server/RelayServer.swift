@@ -79,7 +79,7 @@ actor RelayServer {
         do {
             for (environment, address) in configuration.listeners {
                 setting = "listen.\(environment.rawValue): "
-                let onFull = { self.noteFullListener(environment.rawValue) }
+                let onFull = { self.recordFullListener(environment.rawValue) }
                 let listener = try APNsListener(
                     host: address.host,
                     port: address.port,
@@ -121,7 +121,7 @@ actor RelayServer {
             limits: limits,
             admission: { api.admission(of: $0) },
             onFull: { [weak self, loop] in
-                loop.execute { [weak self] in self?.assumeIsolated { $0.noteFullListener("http") } }
+                loop.execute { [weak self] in self?.assumeIsolated { $0.recordFullListener("http") } }
             }
         )
         http = listener
@@ -177,7 +177,7 @@ actor RelayServer {
         if let caller, reason == nil { return caller }
         let refusal =
             caller?.refusal(for: reason ?? .expiredProviderToken) ?? callers.refusal(of: authorization)
-        loop.execute { [weak self] in self?.assumeIsolated { $0.noteRefusal(refusal, of: peer) } }
+        loop.execute { [weak self] in self?.assumeIsolated { $0.recordRefusal(refusal, of: peer) } }
         throw refusal
     }
 
@@ -193,13 +193,13 @@ actor RelayServer {
         let (caller, isNew) = connection.caller(authorization, among: callers)
         guard isNew else { return caller }
         if let caller {
-            noteDeviations(of: caller, over: connection)
+            recordDeviations(of: caller, over: connection)
         } else {
             let certificate = authorization == nil ? connection.client.certificate : nil
             let refusal =
                 certificate == nil
                 ? callers.refusal(of: authorization) : CallerRefusal(cause: .unknownCertificate)
-            noteRefusal(refusal, of: connection.peer, certificate: certificate)
+            recordRefusal(refusal, of: connection.peer, certificate: certificate)
         }
         return caller
     }
@@ -209,7 +209,7 @@ actor RelayServer {
     /// Counts an answered request to the JSON API, without waiting for the event loop, which may be stuck.
     ///
     /// The route is the path without identifiers; a request that needs no caller has none.
-    nonisolated func noteAnswer(
+    nonisolated func recordAnswer(
         _ method: String,
         _ route: String,
         status: Int,
@@ -223,7 +223,7 @@ actor RelayServer {
     }
 
     /// Counts and logs a client whose TLS handshake failed, for instance because it does not trust the certificate.
-    func noteFailedHandshake(_ error: TransportError, of peer: String) {
+    func recordFailedHandshake(_ error: TransportError, of peer: String) {
         // A probe of a load balancer opens a connection and closes it.
         guard error.kind != .closedByPeer, error.kind != .closedLocally else { return }
         counts.failedHandshakes += 1
@@ -238,13 +238,13 @@ actor RelayServer {
     }
 
     /// Logs that a listener has as many connections as it may have.
-    private func noteFullListener(_ name: String) {
+    private func recordFullListener(_ name: String) {
         guard fullListeners[name, default: GrowingThrottle()].take(at: context.now) != nil else { return }
         context.log.warning(.connectionLimitReached, ["for": .string(name)])
     }
 
     /// Counts and logs a rejected caller; the peer is nil when the listener does not report addresses.
-    func noteRefusal(_ refusal: CallerRefusal, of peer: String?, certificate: CertificateFacts? = nil) {
+    func recordRefusal(_ refusal: CallerRefusal, of peer: String?, certificate: CertificateFacts? = nil) {
         // A caller that is known is counted under its name.
         if refusal.caller == nil { counts.rejectedCallers += 1 }
         guard let omitted = refusalLog.take(refusal.cause, at: context.now) else { return }
@@ -273,7 +273,7 @@ actor RelayServer {
     }
 
     /// Counts and logs a provider token of a form that Apple's documentation does not describe.
-    private func noteDeviations(of caller: Callers.Caller, over connection: RelayConnection) {
+    private func recordDeviations(of caller: Callers.Caller, over connection: RelayConnection) {
         guard !caller.deviations.isEmpty, connection.isFirstUnusualToken() else { return }
         counts.unusualToken(caller.deviations)
         let throttled = throttles[.unusualProviderToken, default: LogThrottle()].take(at: context.now)

@@ -12,15 +12,15 @@ struct ExportCounts: Sendable {
     mutating func exported(_ answer: ExportAnswer, _ decision: ExportSchedule.Decision, spans: Int) {
         let result: String
         switch decision {
-        case .taken:
-            result = "taken"
+        case .accepted:
+            result = "accepted"
             let rejected = min(Int(clamping: answer.rejected), spans)
             spansRejected += rejected
             spansExported += spans - rejected
-        case .again:
-            result = "again"
+        case .retry:
+            result = "retried"
         case .abandoned:
-            result = "given up"
+            result = "abandoned"
             spansLost += spans
         }
         exports[result, default: 0] += 1

@@ -42,8 +42,8 @@ struct ExportSchedule {
     /// The consequence of an answer.
     enum Decision: Equatable {
         /// The export was accepted, at least in part.
-        case taken
-        case again(after: Int64)
+        case accepted
+        case retry(after: Int64)
         /// The export is dropped, and the next one has to wait.
         case abandoned(after: Int64)
     }
@@ -65,7 +65,7 @@ struct ExportSchedule {
     ) -> Decision {
         if let status = answer.status, !ExportSchedule.passing.contains(status) {
             (failures, failingSince) = (0, nil)
-            return (200..<300).contains(status) ? .taken : .abandoned(after: 0)
+            return (200..<300).contains(status) ? .accepted : .abandoned(after: 0)
         }
         let since = failingSince ?? now
         let usual = ExportSchedule.backoff.wait(after: failures)
@@ -73,7 +73,7 @@ struct ExportSchedule {
         let pause = max(0, answer.retryAfter ?? usual) + Int64.random(in: 0...usual / 4, using: &generator)
         failures += 1
         failingSince = since
-        guard now + pause - since > ExportSchedule.longestRetry else { return .again(after: pause) }
+        guard now + pause - since > ExportSchedule.longestRetry else { return .retry(after: pause) }
         failingSince = nil
         return .abandoned(after: min(pause, 3_600_000))
     }

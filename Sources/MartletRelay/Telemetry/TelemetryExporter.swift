@@ -85,12 +85,12 @@ actor TelemetryExporter {
             let count = spans.count
             let answer = await post(spans, within: settings.timeout)
             let decision = schedule.decision(on: answer, at: context.now, using: &generator)
-            await monitor.noteExport(answer, decision, spans: count)
+            await monitor.recordExport(answer, decision, spans: count)
             switch decision {
-            case .taken:
+            case .accepted:
                 spans = []
                 if count < TelemetryExporter.batch { await rest(TelemetryExporter.pause) }
-            case .again(let pause):
+            case .retry(let pause):
                 await rest(pause)
             case .abandoned(let pause):
                 spans = []

@@ -75,7 +75,7 @@ extension Webhook: ConfigurationPart {
         Setting(separate: allowPrivate),
     ]
 
-    init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError) {
+    init(_ object: ConfigurationField, _ places: ConfigurationDirectories) throws(RelayError) {
         let secret = try Self.secretFile.value(in: object, places).filter { !$0.isWhitespace }
         let authorities = try Self.authorities.valueIfPresent(in: object, places)
         let url = try Self.url.value(in: object, places)

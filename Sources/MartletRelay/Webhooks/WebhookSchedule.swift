@@ -16,7 +16,7 @@ struct WebhookSchedule {
         return true
     }
 
-    /// Notes the end of a call, or that there was nothing to report.
+    /// Records the end of a call, or that there was nothing to report.
     mutating func ended(succeeded: Bool, at now: Int64) {
         isUnderWay = false
         nextTime = succeeded ? now : now + WebhookSchedule.backoff.wait(after: failures)

@@ -14,7 +14,7 @@ actor WebhookSender {
         var succeeded = 0
         var failed = 0
         /// The failure of the last report; nil when it was accepted, or nothing is left to report.
-        var problem: StandingProblem?
+        var problem: LastingProblem?
     }
 
     /// The maximum number of tokens in one report.
@@ -80,7 +80,7 @@ actor WebhookSender {
         } catch {
             var count = counts[app, default: Counts()]
             count.failed += 1
-            count.problem = StandingProblem(after: count.problem, "\(webhook.url): \(error)", at: context.now)
+            count.problem = LastingProblem(after: count.problem, "\(webhook.url): \(error)", at: context.now)
             counts[app] = count
             guard let omitted = throttles[app, default: LogThrottle()].take(at: context.now) else { return false }
             context.log.warning(

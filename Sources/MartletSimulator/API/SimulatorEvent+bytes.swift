@@ -23,7 +23,7 @@ extension SimulatorEvent {
         case .previewsChanged: ServerSentEvent.bytes("previews", [:])
         case .archiveFailed(let error): ServerSentEvent.bytes("trouble", ["detail": .string(error.description)])
         case .noticed: []
-        case .keepAlive: ServerSentEvent.sign
+        case .keepAlive: ServerSentEvent.keepAlive
         }
     }
 }

@@ -13,7 +13,7 @@ internal import Synchronization
 /// the actions that were registered with ``atEndOfTurn(_:)``. Connections flush their output in such an action, so that
 /// many sends share one system call.
 ///
-/// It is `@unchecked Sendable` because `bound` is accessed only on the loop's own thread, which every entry point
+/// It is `@unchecked Sendable` because `confined` is accessed only on the loop's own thread, which every entry point
 /// checks, and everything else is immutable, atomic or protected by the mutex.
 package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// A unit of work for the loop.
@@ -26,7 +26,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// State that any thread may access.
-    private struct Inbox {
+    private struct SharedState {
         var work: [Work] = []
         var isWakePending = false
         var isStopping = false
@@ -37,7 +37,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// State that only the loop's thread may access.
-    private final class Bound {
+    private final class ThreadState {
         var work: [Work] = []
         var running: [Work] = []
         var endOfTurn: [() -> Void] = []
@@ -56,8 +56,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// The maximum number of rounds of jobs in one turn before the loop polls its sockets again.
     private static let roundsPerTurn = 16
 
-    private let inbox = Mutex(Inbox())
-    private let bound = Bound()
+    private let shared = Mutex(SharedState())
+    private let confined = ThreadState()
     private let threadID = Atomic<UInt>(0)
     private let clock: ManualClock?
 
@@ -136,9 +136,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// for it, but sockets and timers no longer work.
     package func shutdown() {
         clock?.remove(self)
-        inbox.withLock { inbox in
-            inbox.isStopping = true
-            if !inbox.isClosed { uv_async_send(wakeUp) }
+        shared.withLock { shared in
+            shared.isStopping = true
+            if !shared.isClosed { uv_async_send(wakeUp) }
         }
     }
 
@@ -170,19 +170,19 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     private func add(_ work: Work) {
         if isCurrent {
-            bound.work.append(work)
+            confined.work.append(work)
             return
         }
-        let needsThread = inbox.withLock { inbox in
-            inbox.work.append(work)
-            guard inbox.isClosed else {
+        let needsThread = shared.withLock { shared in
+            shared.work.append(work)
+            guard shared.isClosed else {
                 // The lock is held so that the loop cannot be closed before this call.
-                if !inbox.isWakePending { uv_async_send(wakeUp) }
-                inbox.isWakePending = true
+                if !shared.isWakePending { uv_async_send(wakeUp) }
+                shared.isWakePending = true
                 return false
             }
-            defer { inbox.hasThread = true }
-            return !inbox.hasThread
+            defer { shared.hasThread = true }
+            return !shared.hasThread
         }
         if needsThread { _ = LoopThread.start { self.runLateWork() } }
     }
@@ -196,20 +196,20 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     package var now: MonotonicTime {
         checkIsolated()
         if let clock { return clock.now }
-        if bound.hasWaited { readClock() }
-        return bound.turnTime
+        if confined.hasWaited { readClock() }
+        return confined.turnTime
     }
 
     private func readClock() {
-        bound.turnTime = MonotonicTime(nanoseconds: Int64(uv_hrtime()))
-        bound.hasWaited = false
+        confined.turnTime = MonotonicTime(nanoseconds: Int64(uv_hrtime()))
+        confined.hasWaited = false
     }
 
     /// Calls `action` once after this delay, unless the timer is cancelled first.
     @discardableResult
     package func schedule(after delay: Duration, _ action: @escaping () -> Void) -> LoopTimer {
         let timer = LoopTimer(deadline: now.advanced(by: delay), action: action)
-        bound.timers.insert(timer, due: timer.deadline)
+        confined.timers.insert(timer, due: timer.deadline)
         setWakeTimer()
         return timer
     }
@@ -217,22 +217,22 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// Calls `action` once, after the jobs of this turn and before the loop waits again.
     package func atEndOfTurn(_ action: @escaping () -> Void) {
         checkIsolated()
-        bound.endOfTurn.append(action)
+        confined.endOfTurn.append(action)
     }
 
     /// Calls `action` once in the next turn, after the input that other sockets have received until then.
     package func atNextTurn(_ action: @escaping () -> Void) {
         checkIsolated()
-        bound.nextTurn.append(action)
+        confined.nextTurn.append(action)
         uv_idle_start(noWait) { _ in }
     }
 
     /// The number of the current turn: it changes when the loop polls its sockets.
-    var turn: UInt64 { bound.turn }
+    var turn: UInt64 { confined.turn }
 
     /// Fires the timers that are due; ``ManualClock/advance(by:)`` calls this after it has advanced.
     func fireTimers() {
-        while let timer = bound.timers.removeDue(by: now) {
+        while let timer = confined.timers.removeDue(by: now) {
             timer.fire()
         }
         setWakeTimer()
@@ -244,20 +244,20 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// pause for a timeout of its peer.
     private func polled() {
         readClock()
-        bound.turn &+= 1
-        guard bound.hasTimerFired || !bound.nextTurn.isEmpty else { return }
+        confined.turn &+= 1
+        guard confined.hasTimerFired || !confined.nextTurn.isEmpty else { return }
         uv_idle_stop(noWait)
         var actions: [() -> Void] = []
-        swap(&actions, &bound.nextTurn)
+        swap(&actions, &confined.nextTurn)
         for action in actions { action() }
-        guard bound.hasTimerFired else { return }
-        bound.hasTimerFired = false
+        guard confined.hasTimerFired else { return }
+        confined.hasTimerFired = false
         fireTimers()
     }
 
     private func setWakeTimer() {
         guard clock == nil else { return }
-        guard let deadline = bound.timers.earliest else {
+        guard let deadline = confined.timers.earliest else {
             uv_timer_stop(wakeTimer)
             return
         }
@@ -269,7 +269,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             wakeTimer,
             { handle in
                 guard let loop = EventLoop.from(handle?.pointee.data) else { return }
-                loop.bound.hasTimerFired = true
+                loop.confined.hasTimerFired = true
                 uv_idle_start(loop.noWait) { _ in }
             },
             UInt64((wait + 999_999) / 1_000_000),
@@ -296,11 +296,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private func runLateWork() {
         threadID.store(LoopThread.currentID, ordering: .relaxed)
         while true {
-            let isDone = inbox.withLock { inbox in
-                bound.work.append(contentsOf: inbox.work)
-                inbox.work = []
-                guard bound.work.isEmpty else { return false }
-                inbox.hasThread = false
+            let isDone = shared.withLock { shared in
+                confined.work.append(contentsOf: shared.work)
+                shared.work = []
+                guard confined.work.isEmpty else { return false }
+                shared.hasThread = false
                 threadID.store(0, ordering: .relaxed)
                 return true
             }
@@ -310,8 +310,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     private func runWork() {
-        swap(&bound.work, &bound.running)
-        for work in bound.running {
+        swap(&confined.work, &confined.running)
+        for work in confined.running {
             switch work {
             case .job(let job):
                 job.runSynchronously(on: asUnownedSerialExecutor())
@@ -321,38 +321,38 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
                 body()
             }
         }
-        bound.running.removeAll(keepingCapacity: true)
-        swap(&bound.endOfTurn, &bound.endingTurn)
-        for action in bound.endingTurn { action() }
-        bound.endingTurn.removeAll(keepingCapacity: true)
+        confined.running.removeAll(keepingCapacity: true)
+        swap(&confined.endOfTurn, &confined.endingTurn)
+        for action in confined.endingTurn { action() }
+        confined.endingTurn.removeAll(keepingCapacity: true)
     }
 
     /// Runs jobs and the end-of-turn actions that they register, repeatedly, until no work is left or the limit of
     /// rounds is reached.
     private func finishTurn() {
         for _ in 0..<EventLoop.roundsPerTurn {
-            let isStopping = inbox.withLock { inbox in
-                inbox.isWakePending = false
-                bound.work.append(contentsOf: inbox.work)
-                inbox.work.removeAll(keepingCapacity: true)
-                return inbox.isStopping
+            let isStopping = shared.withLock { shared in
+                shared.isWakePending = false
+                confined.work.append(contentsOf: shared.work)
+                shared.work.removeAll(keepingCapacity: true)
+                return shared.isStopping
             }
-            guard !bound.work.isEmpty || !bound.endOfTurn.isEmpty else {
+            guard !confined.work.isEmpty || !confined.endOfTurn.isEmpty else {
                 if isStopping, close() { stop() }
-                bound.hasWaited = true
+                confined.hasWaited = true
                 return
             }
             runWork()
         }
-        bound.hasWaited = true
+        confined.hasWaited = true
         uv_async_send(wakeUp)
     }
 
     /// Prevents further wake-ups of the loop; returns false when work has just been added.
     private func close() -> Bool {
-        inbox.withLock { inbox in
-            inbox.isClosed = inbox.work.isEmpty
-            return inbox.isClosed
+        shared.withLock { shared in
+            shared.isClosed = shared.work.isEmpty
+            return shared.isClosed
         }
     }
 

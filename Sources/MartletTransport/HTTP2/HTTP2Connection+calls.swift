@@ -13,15 +13,15 @@ extension HTTP2Connection {
     /// The parameters negotiated in the TLS handshake; nil in cleartext, and when the connection is closed.
     package var security: TransportSecurity? { transport?.value.security }
 
-    package var openStreamCount: Int { session.inbox.openStreamCount }
+    package var openStreamCount: Int { session.callbackState.openStreamCount }
 
     /// The number of the peer's streams that were refused because a limit was reached (servers only).
-    package var refusedStreamCount: Int { session.inbox.bounds.refusedStreamCount }
+    package var refusedStreamCount: Int { session.callbackState.bounds.refusedStreamCount }
 
-    package var resetStreamCount: Int { session.inbox.resetStreamCount }
+    package var resetStreamCount: Int { session.callbackState.resetStreamCount }
 
     /// The last GOAWAY frame that was written to the peer; nil when none was written.
-    package var goAwaySent: HTTP2GoAway? { session.inbox.goAwaySent }
+    package var goAwaySent: HTTP2GoAway? { session.callbackState.goAwaySent }
 
     /// The maximum number of concurrent streams that the peer allows, by its last settings.
     package var peerConcurrentStreams: UInt32 { session.peerConcurrentStreams }

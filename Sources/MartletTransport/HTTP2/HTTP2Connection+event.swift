@@ -43,7 +43,7 @@ extension HTTP2Connection {
             guard !stream.areFieldsTooLong else {
                 return session.answer(stream, with: HTTP2Connection.fieldsTooLong)
             }
-            session.inbox.reported(stream)
+            session.callbackState.reported(stream)
             onEvent?(.request(stream))
         case .closed(let stream, let code):
             if role == .client {

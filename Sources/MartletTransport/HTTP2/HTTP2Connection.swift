@@ -214,7 +214,7 @@ package final class HTTP2Connection {
         reportEvents()
         if role == .server, session.outputFrameCount > HTTP2Connection.outputFrames { flush() } else { scheduleFlush() }
         if case .closed = phase { return }
-        served?.count(incompleteBytes: session.inbox.bounds.incompleteBytes)
+        served?.count(incompleteBytes: session.callbackState.bounds.incompleteBytes)
     }
 
     /// Closes the sending side and continues to read what the client still sends.
@@ -279,7 +279,9 @@ package final class HTTP2Connection {
     /// Makes the kernel wake a busy client once for several responses.
     private func coalesceReads() {
         guard role == .client, let transport else { return }
-        if let mark = coalescing.openStreams(session.inbox.openStreamCount) { transport.value.setLowWaterMark(mark) }
+        if let mark = coalescing.openStreams(session.callbackState.openStreamCount) {
+            transport.value.setLowWaterMark(mark)
+        }
         guard coalescing.isActive, readTimer == nil else { return }
         readTimer = loop.schedule(after: ReadCoalescing.delayLimit) { [weak self] in
             guard let self else { return }
@@ -324,13 +326,13 @@ package final class HTTP2Connection {
         transport = nil
         reportEvents()
         if role == .server {
-            for stream in session.inbox.takeOpenStreams() where stream.isCounted {
+            for stream in session.callbackState.takeOpenStreams() where stream.isCounted {
                 onEvent?(.served(stream, isAnswered: false))
             }
         }
         let report = onEvent.take()
         report?(.closed(reason))
-        for stream in session.inbox.takeOpenStreams() where role == .client {
+        for stream in session.callbackState.takeOpenStreams() where role == .client {
             report?(.ended(stream, sender: stream.sender.take(), session.outcome(of: stream, brokenBy: reason)))
         }
         report?(.caughtUp)

@@ -64,7 +64,7 @@ extension HTTP2Connection {
     /// keep its connection with them. A connection that the server has finished is the first to be closed.
     var idleSince: MonotonicTime? {
         if isDraining { return .zero }
-        return session.inbox.requestsInProgress == 0 ? served?.timeouts.lastInputAt : nil
+        return session.callbackState.requestsInProgress == 0 ? served?.timeouts.lastInputAt : nil
     }
 
     /// The client's address without its port (servers only).
@@ -77,7 +77,7 @@ extension HTTP2Connection {
     ///
     /// The GOAWAY frame excludes incomplete requests, so that their client can send them again.
     func closeForOthers(_ reason: String, code: HTTP2ErrorCode = .noError) {
-        goAway(code, lastStreamID: session.inbox.lastReportedStreamID)
+        goAway(code, lastStreamID: session.callbackState.lastReportedStreamID)
         close(TransportError(.closedLocally, reason))
     }
 
@@ -97,7 +97,7 @@ extension HTTP2Connection {
             goAway()
             close(TransportError(.timedOut, "the client sent nothing for too long"))
         case nil:
-            for stream in session.inbox.requestsUnfinished(since: timeouts.requestDeadline(at: loop.now)) {
+            for stream in session.callbackState.requestsUnfinished(since: timeouts.requestDeadline(at: loop.now)) {
                 reset(stream, .cancel)
             }
         }

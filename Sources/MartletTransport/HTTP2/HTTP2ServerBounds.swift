@@ -63,7 +63,7 @@ struct HTTP2ServerBounds {
         // WINDOW_UPDATE frames arrive on the same connection.
         if openCount < streamLimit.current, answerBytes <= HTTP2ServerBounds.answerBytesLimit { return true }
         refusedStreamCount += 1
-        noteEarlyEnd(of: id)
+        recordEarlyEnd(of: id)
         return false
     }
 
@@ -89,10 +89,10 @@ struct HTTP2ServerBounds {
     mutating func closed(_ stream: HTTP2Stream) {
         completed(stream)
         answerBytes -= stream.pendingBytes
-        if !stream.isMessageComplete { noteEarlyEnd(of: stream.id) }
+        if !stream.isMessageComplete { recordEarlyEnd(of: stream.id) }
     }
 
-    private mutating func noteEarlyEnd(of id: Int32) {
+    private mutating func recordEarlyEnd(of id: Int32) {
         if endedEarly.count == HTTP2ServerBounds.endedEarlyLimit { endedEarly.removeFirst() }
         endedEarly.append(id)
     }

@@ -39,7 +39,7 @@ extension HTTP2GoAway {
 /// produces events and output.
 ///
 /// nghttp2 calls back only while ``receive(_:at:)`` or ``writeFrame(to:)`` runs. The callbacks only record events in
-/// the inbox, so the session is never entered recursively.
+/// the state, so the session is never entered recursively.
 struct HTTP2Session: ~Copyable {
     /// The side of the connection.
     enum Role {
@@ -56,7 +56,7 @@ struct HTTP2Session: ~Copyable {
     private let raw: OpaquePointer
     /// Retained because it owns the memory blocks of nghttp2's session.
     private let allocator: HTTP2Allocator
-    let inbox: HTTP2Inbox
+    let callbackState: HTTP2CallbackState
     private let fieldList = FieldList()
     /// The encoder of a client's requests; a server's responses are encoded by nghttp2.
     private let encoder: HPACKEncoder?
@@ -78,8 +78,8 @@ struct HTTP2Session: ~Copyable {
         // are queued for the peer; one more read holds up to 910 empty SETTINGS.
         nghttp2_option_set_max_outbound_ack(option, 2_000)
 
-        let inbox = HTTP2Inbox(role: role, limits: limits)
-        let context = Unmanaged.passUnretained(inbox).toOpaque()
+        let callbackState = HTTP2CallbackState(role: role, limits: limits)
+        let context = Unmanaged.passUnretained(callbackState).toOpaque()
         let allocator = HTTP2Allocator()
         var functions = allocator.functions
         var session: OpaquePointer?
@@ -93,7 +93,7 @@ struct HTTP2Session: ~Copyable {
         }
         raw = session
         self.allocator = allocator
-        self.inbox = inbox
+        self.callbackState = callbackState
         encoder = role == .client ? HPACKEncoder() : nil
         var settings = [HTTP2Session.entry(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(clamping: limits.fieldBytes))]
         switch role {
@@ -101,7 +101,7 @@ struct HTTP2Session: ~Copyable {
             settings.append(HTTP2Session.entry(NGHTTP2_SETTINGS_ENABLE_PUSH, 0))
         case .server:
             settings.append(HTTP2StreamLimit.entry(limits.concurrentStreams))
-            inbox.bounds.streamLimit.sent(limits.concurrentStreams)
+            callbackState.bounds.streamLimit.sent(limits.concurrentStreams)
         }
         nghttp2_submit_settings(session, HTTP2Session.noFlags, settings, settings.count)
         nghttp2_session_set_local_window_size(session, HTTP2Session.noFlags, 0, HTTP2Session.connectionWindow)
@@ -119,9 +119,9 @@ struct HTTP2Session: ~Copyable {
     ///   of kind `.protocolViolation` when the connection cannot continue. A violation that
     ///   HTTP/2 answers with a frame does not throw: the frame is added to the output, and then ``isOver`` is true.
     func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) throws(TransportError) {
-        inbox.now = now
-        guard inbox.role == .client || inbox.bounds.frameBudget.admits(bytes, at: now) else {
-            return inbox.terminate(raw, .enhanceYourCalm, because: HTTP2FrameBudget.excess)
+        callbackState.now = now
+        guard callbackState.role == .client || callbackState.bounds.frameBudget.admits(bytes, at: now) else {
+            return callbackState.terminate(raw, .enhanceYourCalm, because: HTTP2FrameBudget.excess)
         }
         let count = nghttp2_session_mem_recv(raw, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
         if count == Int(NGHTTP2_ERR_BAD_CLIENT_MAGIC.rawValue) {
@@ -136,7 +136,7 @@ struct HTTP2Session: ~Copyable {
 
     /// Returns the events since the last call, in exchange for an empty list whose storage is reused.
     func takeEvents(_ events: inout [HTTP2Event]) {
-        swap(&inbox.events, &events)
+        swap(&callbackState.events, &events)
     }
 
     /// Appends the next frame to the output; returns false when there is none.
@@ -180,7 +180,7 @@ struct HTTP2Session: ~Copyable {
 
     /// The peer's violation of the protocol with nghttp2's message; nil when there is none.
     var violation: TransportError? {
-        inbox.violation.map { TransportError(.protocolViolation, "HTTP/2 was violated: \($0)") }
+        callbackState.violation.map { TransportError(.protocolViolation, "HTTP/2 was violated: \($0)") }
     }
 
     // MARK: Streams
@@ -202,7 +202,7 @@ struct HTTP2Session: ~Copyable {
             throw TransportError(.closedLocally, "the connection accepts no more requests: \(nghttp2Message(id))")
         }
         stream.id = id
-        inbox.add(stream)
+        callbackState.add(stream)
     }
 
     /// Returns the outcome of a request whose stream the peer has closed (clients only).
@@ -216,14 +216,14 @@ struct HTTP2Session: ~Copyable {
 
     /// Returns the outcome of a request whose connection has ended, or that was reset (clients only).
     func outcome(of stream: HTTP2Stream, brokenBy cause: TransportError) -> StreamOutcome {
-        let hasSent = stream.id <= inbox.lastSentStreamID
+        let hasSent = stream.id <= callbackState.lastSentStreamID
         return .broken(StreamFailure(isUnprocessed: !hasSent, cause: cause))
     }
 
     /// Answers the request of a stream; has no effect when the stream has closed in the meantime.
     func answer(_ stream: HTTP2Stream, with response: HTTPResponse) {
         guard !stream.isClosed else { return }
-        inbox.answered(stream, bodyBytes: response.body.count)
+        callbackState.answered(stream, bodyBytes: response.body.count)
         stream.outgoingFields = response.fields
         stream.outgoingBody = response.body
         let status = fieldList.withNameValues(of: stream.outgoingFields) { fields in
@@ -248,7 +248,7 @@ struct HTTP2Session: ~Copyable {
     // MARK: Connection
 
     /// Returns whether the peer's stream is processed: no GOAWAY has excluded it.
-    func takes(_ stream: HTTP2Stream) -> Bool { stream.id <= inbox.lastTakenStreamID }
+    func takes(_ stream: HTTP2Stream) -> Bool { stream.id <= callbackState.lastTakenStreamID }
 
     /// The maximum number of concurrent streams that the peer allows.
     var peerConcurrentStreams: UInt32 {
@@ -260,14 +260,14 @@ struct HTTP2Session: ~Copyable {
     ///
     /// Sends nothing when the last SETTINGS frame has the same number.
     func allow(concurrentStreams: UInt32) {
-        guard concurrentStreams != inbox.bounds.streamLimit.latest else { return }
-        inbox.bounds.streamLimit.sent(concurrentStreams)
+        guard concurrentStreams != callbackState.bounds.streamLimit.latest else { return }
+        callbackState.bounds.streamLimit.sent(concurrentStreams)
         submit(HTTP2StreamLimit.entry(concurrentStreams))
     }
 
     /// Changes the flow-control window of the peer's streams, in octets.
     func allow(octetsPerStream: UInt32) {
-        inbox.bounds.streamLimit.sent()
+        callbackState.bounds.streamLimit.sent()
         submit(HTTP2Session.entry(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, octetsPerStream))
     }
 
@@ -277,8 +277,8 @@ struct HTTP2Session: ~Copyable {
 
     /// Sends a SETTINGS frame, or ends the connection when the peer does not acknowledge them (RFC 9113 §6.5.3).
     private func submit(_ entry: nghttp2_settings_entry) {
-        if inbox.bounds.streamLimit.isOverdue {
-            inbox.terminate(raw, .settingsTimeout, because: "the peer does not acknowledge SETTINGS frames")
+        if callbackState.bounds.streamLimit.isOverdue {
+            callbackState.terminate(raw, .settingsTimeout, because: "the peer does not acknowledge SETTINGS frames")
         } else {
             nghttp2_submit_settings(raw, HTTP2Session.noFlags, [entry], 1)
         }
@@ -291,9 +291,9 @@ struct HTTP2Session: ~Copyable {
     /// Sends a GOAWAY; streams up to `lastStreamID`, by default all that the peer has opened so far, are still
     /// processed.
     func goAway(_ code: HTTP2ErrorCode, debugData: [UInt8] = [], lastStreamID: Int32? = nil) {
-        let last = min(lastStreamID ?? nghttp2_session_get_last_proc_stream_id(raw), inbox.lastTakenStreamID)
+        let last = min(lastStreamID ?? nghttp2_session_get_last_proc_stream_id(raw), callbackState.lastTakenStreamID)
         // nghttp2 accepts new streams until the frame has been written.
-        inbox.lastTakenStreamID = last
+        callbackState.lastTakenStreamID = last
         nghttp2_submit_goaway(raw, HTTP2Session.noFlags, last, code.rawValue, debugData, debugData.count)
     }
 

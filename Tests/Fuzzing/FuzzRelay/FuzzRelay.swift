@@ -79,7 +79,7 @@ struct FuzzRelay: FuzzTarget {
 
     private static func configuration(_ bytes: [UInt8]) {
         guard let json = try? JSONReader.read(bytes) else { return }
-        let places = FilePlaces(directory: "/nowhere/", credentials: nil)
+        let places = ConfigurationDirectories(directory: "/nowhere/", credentials: nil)
         let configuration = try? RelayConfiguration(json, places)
         _ = configuration?.remarks
         let telemetry = try? TelemetrySettings(
@@ -111,7 +111,7 @@ struct FuzzRelay: FuzzTarget {
         let parts = lines(bytes, 3)
         let settings = try? TelemetrySettings(
             ConfigurationField(.null, named: "")["telemetry"],
-            FilePlaces(directory: "/nowhere/", credentials: nil),
+            ConfigurationDirectories(directory: "/nowhere/", credentials: nil),
             variables: [
                 "OTEL_EXPORTER_OTLP_ENDPOINT": parts[0], "OTEL_EXPORTER_OTLP_HEADERS": parts[1],
                 "OTEL_RESOURCE_ATTRIBUTES": parts[1], "OTEL_TRACES_SAMPLER": "parentbased_traceidratio",

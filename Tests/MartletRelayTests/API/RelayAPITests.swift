@@ -167,7 +167,7 @@ import Testing
         _ events: inout OutcomeStream.Iterator
     ) async -> [UInt8]? {
         while let event = await events.next() {
-            if event != ServerSentEvent.sign { return event }
+            if event != ServerSentEvent.keepAlive { return event }
         }
         return nil
     }

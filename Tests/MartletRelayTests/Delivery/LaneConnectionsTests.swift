@@ -9,10 +9,10 @@ import Testing
 @Suite struct LaneConnectionsTests {
     @Test func `open connections and failures are counted`() {
         var connections = LaneConnections()
-        connections.note(.connected(connection: 1))
-        connections.note(.connected(connection: 2))
-        connections.note(.goAway(connection: 1, .internalServerError))
-        connections.note(.goAway(connection: 2, nil))
+        connections.record(.connected(connection: 1))
+        connections.record(.connected(connection: 2))
+        connections.record(.goAway(connection: 1, .internalServerError))
+        connections.record(.goAway(connection: 2, nil))
         #expect(connections.count == 2)
         #expect(connections.goAways == ["InternalServerError": 1, "": 1])
     }

@@ -29,7 +29,7 @@ import Testing
     @Test func `a list that was requested before a change is ignored`() {
         var control = LaneControl()
         let request = control.changes
-        control.noteChange()
+        control.recordChange()
         #expect(control.update([], requestedAfter: request) == nil && !control.isKnown)
         #expect(control.update([Self.orders], requestedAfter: control.changes) == [.paused(Self.orders)])
     }

@@ -93,7 +93,7 @@ import Testing
     }
 
     private func check(_ bench: RelayBench, _ expected: Expected) async {
-        await bench.parts.monitor.noteRates()
+        await bench.parts.monitor.recordRates()
         await checkStatus(bench, expected)
         await checkMetrics(bench, expected)
         do {

@@ -28,8 +28,8 @@ import Testing
     }
 
     /// Stores events of an app in a relay.
-    private static func note(_ count: Int, of app: String, in intake: isolated Intake) {
-        for number in 0..<count { intake.events.note(delivered(app, number)) }
+    private static func record(_ count: Int, of app: String, in intake: isolated Intake) {
+        for number in 0..<count { intake.events.record(delivered(app, number)) }
     }
 
     private static func listen(_ intake: isolated Intake, after lastID: String?) -> Result<OutcomeStream, APIProblem> {
@@ -48,29 +48,29 @@ import Testing
 
     @Test func `stored events are encoded in pieces, as the client reads them`() async throws {
         let bench = try await RelayBench()
-        await Self.note(150, of: "orders", in: bench.parts.intake)
-        await Self.note(150, of: "rides", in: bench.parts.intake)
+        await Self.record(150, of: "orders", in: bench.parts.intake)
+        await Self.record(150, of: "rides", in: bench.parts.intake)
         var reader = try await Self.listen(bench.parts.intake, after: "1-0").get().makeAsyncIterator()
         let first = await reader.next() ?? []
         #expect(Self.count(of: "event: gap", in: first) == 1)
         #expect(Self.count(of: "event: outcome", in: first) == OutcomeEvents.replayPieceLimit)
         // An event that happens meanwhile comes after the stored ones, once.
-        await Self.note(1, of: "orders", in: bench.parts.intake)
+        await Self.record(1, of: "orders", in: bench.parts.intake)
         let second = await reader.next() ?? []
         #expect(Self.count(of: "event: outcome", in: second) == 50 && Self.count(of: "event: gap", in: second) == 0)
         var third = await reader.next() ?? []
-        while third == ServerSentEvent.sign { third = await reader.next() ?? [] }
+        while third == ServerSentEvent.keepAlive { third = await reader.next() ?? [] }
         #expect(Self.count(of: "event: outcome", in: third) == 1 && Self.count(of: "-301\n", in: third) == 1)
         await bench.stop()
     }
 
     @Test func `a replay reports events that are dropped while it is read`() {
         var events = OutcomeEvents(run: 7)
-        for number in 0..<300 { events.note(Self.delivered("orders", number)) }
+        for number in 0..<300 { events.record(Self.delivered("orders", number)) }
         let listener = events.listen(for: RelayBench.listener(to: "orders")) { _ in }.number
         let start = events.replay(after: "7-10")
         #expect(start.count == 290 && !start.hasGap)
-        for number in 0..<20_000 { events.note(Self.delivered("rides", number)) }
+        for number in 0..<20_000 { events.record(Self.delivered("rides", number)) }
         let piece = events.piece(of: start, for: listener)
         #expect(piece.map { Self.count(of: "event: gap", in: $0.bytes) } == 1)
         #expect(piece?.rest.isOver == true)
@@ -78,7 +78,7 @@ import Testing
 
     @Test func `a replay ends with its listener`() {
         var events = OutcomeEvents(run: 7)
-        for number in 0..<300 { events.note(Self.delivered("orders", number)) }
+        for number in 0..<300 { events.record(Self.delivered("orders", number)) }
         let listener = events.listen(for: RelayBench.listener(to: "orders")) { _ in }.number
         let start = events.replay(after: "7-0")
         #expect(events.piece(of: start, for: listener) != nil)
@@ -89,7 +89,7 @@ import Testing
     @Test(arguments: [("7-300", 0, false), ("7-299", 1, false), ("7-9223372036854775807", 0, false), ("x", 300, true)])
     func `a replay begins after the last event`(lastID: String, count: Int, hasGap: Bool) {
         var events = OutcomeEvents(run: 7)
-        for number in 0..<300 { events.note(Self.delivered("orders", number)) }
+        for number in 0..<300 { events.record(Self.delivered("orders", number)) }
         let replay = events.replay(after: lastID)
         #expect(replay.count == count && replay.hasGap == hasGap)
     }
@@ -97,7 +97,7 @@ import Testing
     @Test func `long replays of a caller are limited by time`() async throws {
         let clock = TestClock()
         let bench = try await RelayBench(clock: clock.wall)
-        await Self.note(101, of: "orders", in: bench.parts.intake)
+        await Self.record(101, of: "orders", in: bench.parts.intake)
         for _ in 0..<ReplayBudget.burst {
             _ = try await Self.listen(bench.parts.intake, after: "1-0").get()
             await until(bench.parts.intake) { $0.events.listenerCount == 0 }

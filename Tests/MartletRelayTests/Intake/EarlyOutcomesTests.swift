@@ -56,7 +56,7 @@ import Testing
                 for push in early.endAcceptance(begunAt: batch.position) { tell(push) }
             case 3 where !unended.isEmpty:
                 let push = Self.status(unended.remove(at: Int.random(in: unended.indices, using: &random)))
-                early.note(push)
+                early.record(push)
                 tell(push)
             default: break
             }
@@ -69,7 +69,7 @@ import Testing
             for push in early.endAcceptance(begunAt: batch.position) { tell(push) }
         }
         for push in unended {
-            early.note(Self.status(push))
+            early.record(Self.status(push))
             tell(Self.status(push))
         }
         guard registered.isEmpty else { throw Violation(description: "\(registered.count) clients never heard") }

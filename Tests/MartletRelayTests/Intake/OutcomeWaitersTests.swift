@@ -15,7 +15,7 @@ import Testing
     private final class Told: Sendable {
         let words = Mutex<[String]>([])
 
-        func note(_ name: String, _ outcome: Outcome?) {
+        func record(_ name: String, _ outcome: Outcome?) {
             words.withLock { $0.append("\(name) \(outcome?.state.rawValue ?? "gives up")") }
         }
     }
@@ -33,7 +33,7 @@ import Testing
                 by: "x",
                 until: time(Int64(seconds))
             ) { [told] in
-                told.note(name, $0?.outcome)
+                told.record(name, $0?.outcome)
             }
         }
         #expect(waiters.count == 4 && waiters.nextDeadline == time(5))
@@ -50,7 +50,7 @@ import Testing
     @Test func `deadlines of those who have heard do not pile up, and others keep theirs`() {
         var waiters = OutcomeWaiters()
         waiters.add(waiters.makeNumber(), for: id(0), of: "orders", by: "x", until: time(100_000)) { [told] in
-            told.note("first", $0?.outcome)
+            told.record("first", $0?.outcome)
         }
         for number in 1...10_000 as ClosedRange<UInt64> {
             waiters.add(0, for: id(number), of: "orders", by: "x", until: time(Int64(number))) { _ in }
@@ -68,7 +68,7 @@ import Testing
         var waiters = OutcomeWaiters()
         for (name, number, caller) in [("a", 1, "x"), ("b", 2, "x"), ("c", 3, "y")] {
             waiters.add(number, for: id(7), of: "orders", by: caller, until: time(10)) { [told] in
-                told.note(name, $0?.outcome)
+                told.record(name, $0?.outcome)
             }
         }
         #expect(waiters.count == 3 && waiters.count(of: "x") == 2)

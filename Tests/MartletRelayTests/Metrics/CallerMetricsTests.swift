@@ -85,7 +85,7 @@ import Testing
 
     @Test func `pushes that cannot be stored are not counted as shed`() async throws {
         let bench = try await RelayBench()
-        await bench.relay.context.noteOutbox(OutboxError(.damaged, "damaged"))
+        await bench.relay.context.recordOutbox(OutboxError(.damaged, "damaged"))
         #expect(await bench.push().status == 503)
         let client = try await bench.client()
         await #expect(throws: APNsError.self) {
@@ -126,7 +126,7 @@ import Testing
         let unusable = bad
         await #expect(throws: RelayError.self) { try await bench.relay.reload(unusable) }
         clock.advance(by: 60)
-        await bench.relay.noteRejectedReload(RelayError("relay.json is not valid JSON"))
+        await bench.relay.recordRejectedReload(RelayError("relay.json is not valid JSON"))
         await expect(["1", "2", "0", "\(Double(start + 60))"])
         let problem = await bench.ask("GET", "/v1/status").json["problems"]?.elements?.first
         #expect(problem?["kind"] == "configuration" && problem?["since"] == .whole((start + 120) * 1_000))

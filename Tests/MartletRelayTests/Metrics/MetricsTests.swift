@@ -171,13 +171,13 @@ import Testing
         var rates = RecentRates()
         let lane = Lane(app: "orders", environment: .production)
         #expect(rates.rate(of: lane) == 0)
-        for second in 0...20 { rates.note([lane: second < 10 ? 0 : (second - 10) * 25], at: Int64(second) * 1_000) }
+        for second in 0...20 { rates.record([lane: second < 10 ? 0 : (second - 10) * 25], at: Int64(second) * 1_000) }
         #expect(rates.rate(of: lane) == 25)
         #expect(!rates.wantsTotals(at: 20_999) && rates.wantsTotals(at: 21_000) && rates.wantsTotals(at: 0))
         for time: Int64 in [7_200_000, 0] {
-            rates.note([lane: 251], at: time)
+            rates.record([lane: 251], at: time)
             #expect(rates.rate(of: lane) == 0)
-            rates.note([lane: 252], at: time + 10_000)
+            rates.record([lane: 252], at: time + 10_000)
             #expect(rates.rate(of: lane) == 0.1)
         }
     }

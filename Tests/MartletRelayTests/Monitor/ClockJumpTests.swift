@@ -49,11 +49,11 @@ import Testing
         #expect(await state(of: soon, in: bench, waiting: false) == "accepted")
         #expect(await state(of: waiting, in: bench, waiting: false) == "accepted")
         // The outbox is still checked, and the log still written.
-        await bench.relay.context.noteOutbox(OutboxError(.full, "no room"))
-        await bench.relay.context.noteOutbox(nil)
-        await bench.relay.context.noteOutbox(OutboxError(.full, "still none"))
+        await bench.relay.context.recordOutbox(OutboxError(.full, "no room"))
+        await bench.relay.context.recordOutbox(nil)
+        await bench.relay.context.recordOutbox(OutboxError(.full, "still none"))
         #expect(lines.objects.contains { $0["error"]?.stringValue == "no room" }, "\(lines.all)")
-        await bench.relay.context.noteOutbox(nil)
+        await bench.relay.context.recordOutbox(nil)
 
         clock.advance(by: 601)
         #expect(await state(of: soon, in: bench) == "delivered")

@@ -9,7 +9,7 @@ import Testing
 
     /// Advances both clocks, the wall clock by a jump in addition; returns the jumps that were found.
     private func run(_ watch: inout ClockWatch, from start: Int64, seconds: Range<Int64>, ahead: Int64 = 0) -> [Int64] {
-        seconds.compactMap { watch.note(wall: start + $0 * 1_000 + ahead, steady: .seconds($0)) }
+        seconds.compactMap { watch.record(wall: start + $0 * 1_000 + ahead, steady: .seconds($0)) }
     }
 
     @Test func `the clock is trusted an hour after the start, and an hour after the last jump`() {
@@ -30,9 +30,9 @@ import Testing
 
     @Test func `a clock that is adjusted a little, or read late, has not jumped`() {
         var watch = ClockWatch()
-        _ = watch.note(wall: 1_000_000, steady: .seconds(10))
-        let adjusted = watch.note(wall: 1_031_000, steady: .seconds(11))
-        let late = watch.note(wall: 1_031_000 + 600_000, steady: .seconds(611))
+        _ = watch.record(wall: 1_000_000, steady: .seconds(10))
+        let adjusted = watch.record(wall: 1_031_000, steady: .seconds(11))
+        let late = watch.record(wall: 1_031_000 + 600_000, steady: .seconds(611))
         #expect(adjusted == nil && late == nil)
     }
 }

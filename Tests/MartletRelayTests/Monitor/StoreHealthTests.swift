@@ -8,33 +8,33 @@ import Testing
 @Suite struct StoreHealthTests {
     @Test func `a failure is reported with its start until a success`() {
         var health = StoreHealth()
-        let failed = health.note(OutboxError(.full, "no room"), at: 1_000)
+        let failed = health.record(OutboxError(.full, "no room"), at: 1_000)
         #expect(failed == .failed(problem: "no room", since: 1_000, omitted: 0))
-        let repeated = (2...10).map { health.note(OutboxError(.full, "still none"), at: $0 * 1_000) }
+        let repeated = (2...10).map { health.record(OutboxError(.full, "still none"), at: $0 * 1_000) }
         #expect(repeated.allSatisfy { $0 == nil }, "not a line each second")
-        let later = health.note(OutboxError(.full, "still none"), at: 11_000)
+        let later = health.record(OutboxError(.full, "still none"), at: 11_000)
         #expect(later == .failed(problem: "still none", since: 1_000, omitted: 9))
         #expect(health.problemSince == 1_000 && health.refusal == nil)
-        let recovered = health.note(nil, hasPushes: true, at: 13_000)
+        let recovered = health.record(nil, hasPushes: true, at: 13_000)
         #expect(recovered == .recovered && health.problem == nil && health.problemSince == nil)
-        let success = health.note(nil, at: 14_000)
+        let success = health.record(nil, at: 14_000)
         #expect(success == nil)
-        let next = health.note(OutboxError(.full, "no room"), at: 15_000)
+        let next = health.record(OutboxError(.full, "no room"), at: 15_000)
         #expect(next == .failed(problem: "no room", since: 15_000, omitted: 0), "a new problem is logged at once")
     }
 
     @Test func `on a full disk, a small write shows room only five seconds after an error`() {
         var health = StoreHealth()
-        _ = health.note(OutboxError(.full, "no room"), at: 1_000)
-        let small = health.note(nil, at: 1_001)
+        _ = health.record(OutboxError(.full, "no room"), at: 1_000)
+        let small = health.record(nil, at: 1_001)
         #expect(small == nil && health.problem == "no room")
-        _ = health.note(OutboxError(.full, "no room"), at: 5_000)
-        let early = health.note(nil, at: 9_999)
+        _ = health.record(OutboxError(.full, "no room"), at: 5_000)
+        let early = health.record(nil, at: 9_999)
         #expect(early == nil && health.problem != nil)
-        let late = health.note(nil, at: 10_000)
+        let late = health.record(nil, at: 10_000)
         #expect(late == .recovered && health.problem == nil && health.problemSince == nil)
-        _ = health.note(OutboxError(.unavailable, "read-only"), at: 11_000)
-        let other = health.note(nil, at: 11_001)
+        _ = health.record(OutboxError(.unavailable, "read-only"), at: 11_000)
+        let other = health.record(nil, at: 11_001)
         #expect(other == .recovered, "another error ends with any write")
     }
 
@@ -48,28 +48,28 @@ import Testing
 
     @Test func `pushes are refused without a write while a database does not answer`() {
         var health = StoreHealth()
-        _ = health.note(nil, at: 0)
-        _ = health.note(OutboxError(.unreachable, "timed out"), at: 1_000)
+        _ = health.record(nil, at: 0)
+        _ = health.record(OutboxError(.unreachable, "timed out"), at: 1_000)
         #expect(health.isUnreachable && health.refusal?.kind == .unreachable)
         #expect(health.problem == "the database has not answered since 1970-01-01T00:00:00.000Z: timed out")
-        _ = health.note(nil, at: 2_000)
+        _ = health.record(nil, at: 2_000)
         #expect(!health.isUnreachable && health.refusal == nil)
     }
 
     @Test func `damage stays a problem although a write succeeds`() {
         var health = StoreHealth()
-        _ = health.note(OutboxError(.damaged, "damaged"), at: 0)
-        let success = health.note(nil, at: 1)
+        _ = health.record(OutboxError(.damaged, "damaged"), at: 0)
+        let success = health.record(nil, at: 1)
         #expect(success == nil && health.refusal?.kind == .damaged && health.problem == "damaged")
     }
 
     @Test func `the outbox is checked after an error, and after ten seconds without a write`() {
         var health = StoreHealth()
         #expect(health.isCheckDue(at: 1_000_000))
-        _ = health.note(nil, at: 1_000_000)
+        _ = health.record(nil, at: 1_000_000)
         #expect(!health.isCheckDue(at: 1_009_999) && health.isCheckDue(at: 1_010_000))
         #expect(health.isCheckDue(at: 999_999), "a clock that was set back")
-        _ = health.note(OutboxError(.full, "no room"), at: 1_010_000)
+        _ = health.record(OutboxError(.full, "no room"), at: 1_010_000)
         #expect(health.isCheckDue(at: 1_010_001))
     }
 }

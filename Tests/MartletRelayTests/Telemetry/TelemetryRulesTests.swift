@@ -74,7 +74,7 @@ import Testing
         var generator = SplitMix64(state: 5)
         let busy = ExportAnswer(HTTPResponse(status: 502), at: 0)
         var (now, pauses): (Int64, [Int64]) = (0, [])
-        while case .again(let pause) = schedule.decision(on: busy, at: now, using: &generator) {
+        while case .retry(let pause) = schedule.decision(on: busy, at: now, using: &generator) {
             pauses.append(pause)
             now += pause
         }
@@ -82,7 +82,7 @@ import Testing
         #expect(zip(pauses, pauses.dropFirst()).prefix(5).allSatisfy { $0 < $1 })
         #expect((now...now + 75_000).contains(ExportSchedule.longestRetry))
         // The next one starts with a patience of its own, and the pauses stay long.
-        guard case .again(let pause) = schedule.decision(on: busy, at: now, using: &generator) else {
+        guard case .retry(let pause) = schedule.decision(on: busy, at: now, using: &generator) else {
             Issue.record("it is given up at once")
             return
         }
@@ -92,7 +92,7 @@ import Testing
     @Test(arguments: [
         (429, String?("7"), ExportSchedule.Decision?.none), (503, "Thu, 01 Jan 1970 00:00:17 GMT", nil),
         (400, nil, .abandoned(after: 0)), (404, "7", .abandoned(after: 0)), (500, nil, .abandoned(after: 0)),
-        (301, nil, .abandoned(after: 0)), (200, nil, .taken),
+        (301, nil, .abandoned(after: 0)), (200, nil, .accepted),
     ])
     func `an answer's status says what becomes of an export`(
         status: Int,
@@ -106,7 +106,7 @@ import Testing
         let found = schedule.decision(on: answer, at: 10_000, using: &generator)
         if let decision {
             #expect(found == decision)
-        } else if case .again(let pause) = found {
+        } else if case .retry(let pause) = found {
             #expect((7_000...7_250).contains(pause))
         } else {
             Issue.record("\(found)")

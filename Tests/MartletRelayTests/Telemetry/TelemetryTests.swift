@@ -199,7 +199,7 @@ extension RelayBench {
 extension TelemetrySettings {
     /// The settings of variables alone.
     init?(variables: [String: String]) throws {
-        let places = FilePlaces(directory: "", credentials: nil)
+        let places = ConfigurationDirectories(directory: "", credentials: nil)
         try self.init(ConfigurationField([:], named: "")["telemetry"], places, variables: variables)
     }
 }

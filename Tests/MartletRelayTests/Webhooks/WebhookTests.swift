@@ -84,7 +84,7 @@ import Testing
     @Test func `a dead token is reported once, again until it is taken`() async throws {
         let calls = Calls()
         let server = try HTTP1Listener(host: "127.0.0.1", port: 0, limits: HTTP1Listener.Limits()) { request in
-            await calls.note(request)
+            await calls.record(request)
         }
         let directory = "http://127.0.0.1:\(server.port)/hook?x=1"
         let webhook = try Webhook(
@@ -168,7 +168,7 @@ import Testing
     private actor Calls {
         var requests: [HTTPRequest] = []
 
-        func note(_ request: HTTPRequest) -> HTTP1Answer {
+        func record(_ request: HTTPRequest) -> HTTP1Answer {
             requests.append(request)
             return .whole(HTTPResponse(status: requests.count == 1 ? 500 : 204))
         }

@@ -262,7 +262,7 @@ struct SimulatedWorld {
         }
         // Now and then a connection turns out to take no more, as when its stream numbers are used up.
         guard let peer = peers[id], !peer.isExhausted, !happens(0.005) else {
-            if let peer = peers[id] { noteFailure(of: peer) }
+            if let peer = peers[id] { recordFailure(of: peer) }
             peers[id]?.isExhausted = true
             machine.notOpened(push, on: id, at: now)
             return
@@ -357,7 +357,7 @@ struct SimulatedWorld {
         let acted = peer.streams.lastIndex { peer.actedOn.contains($0) }.map { $0 + 1 } ?? 0
         let kept = Int.random(in: acted...peer.streams.count, using: &random)
         let data = [#"{"reason":"Shutdown"}"#, "", "garbage", #"{"reason":7}"#].randomElement(using: &random) ?? ""
-        noteFailure(of: peer)
+        recordFailure(of: peer)
         peers[id]?.hasGoneAway = true
         let goAway = HTTP2GoAway(lastStreamID: Int32(kept), errorCode: .noError, debugData: Array(data.utf8))
         machine.goAwayReceived(goAway, on: id, at: now)
@@ -371,13 +371,13 @@ struct SimulatedWorld {
 
     private mutating func disconnect(_ id: ConnectionID, _ reason: TransportError) {
         guard let peer = peers.removeValue(forKey: id) else { return }
-        noteFailure(of: peer)
+        recordFailure(of: peer)
         machine.disconnected(id, reason, at: now)
         for push in peer.streams { breakOff(push, on: id, isUnprocessed: false) }
     }
 
     /// A connection that ends without ever having answered, or begins to.
-    private mutating func noteFailure(of peer: SimulatedPeer) {
+    private mutating func recordFailure(of peer: SimulatedPeer) {
         if !peer.hasAnswered, !peer.isExhausted, !peer.hasGoneAway, !peer.isReplaced { lastFailure = now }
     }
 

@@ -6,7 +6,7 @@ internal import MartletCore
 struct Setting<Owner>: Sendable {
     private(set) var declaration: SettingDeclaration
     /// Reads the setting of an object into the property.
-    let read: @Sendable (ConfigurationField, FilePlaces, inout Owner) throws(RelayError) -> Void
+    let read: @Sendable (ConfigurationField, ConfigurationDirectories, inout Owner) throws(RelayError) -> Void
     /// Returns whether the setting of two owners is the same.
     let isEqual: @Sendable (Owner, Owner) -> Bool
     /// Copies the setting from the first owner to the second.
@@ -51,7 +51,8 @@ struct Setting<Owner>: Sendable {
 
 extension Array {
     /// Reads the settings of an object into their properties.
-    func read<Owner>(_ object: ConfigurationField, _ places: FilePlaces, into owner: inout Owner) throws(RelayError)
+    func read<Owner>(_ object: ConfigurationField, _ places: ConfigurationDirectories, into owner: inout Owner)
+        throws(RelayError)
     where Element == Setting<Owner> {
         for setting in self { try setting.read(object, places, &owner) }
     }

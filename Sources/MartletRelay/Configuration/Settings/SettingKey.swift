@@ -56,13 +56,14 @@ struct SettingKey<Value: Sendable>: Sendable {
     }
 
     /// Returns the value of an object's member, or the default; throws if a required setting is missing.
-    func value(in object: ConfigurationField, _ places: FilePlaces) throws(RelayError) -> Value {
+    func value(in object: ConfigurationField, _ places: ConfigurationDirectories) throws(RelayError) -> Value {
         if case .value(let value) = fallback, !object[declaration.name].isPresent { return value }
         return try type.read(object[declaration.name], places)
     }
 
     /// Returns the value of an object's member; nil when it is missing.
-    func valueIfPresent(in object: ConfigurationField, _ places: FilePlaces) throws(RelayError) -> Value? {
+    func valueIfPresent(in object: ConfigurationField, _ places: ConfigurationDirectories) throws(RelayError) -> Value?
+    {
         guard let field = object[declaration.name].ifPresent else { return nil }
         return try type.read(field, places)
     }

@@ -14,7 +14,7 @@ extension RelayError: JSONFieldError {
 /// The type of a setting: its description, and the function that reads a value.
 struct SettingType<Value: Sendable>: Sendable {
     var description: SettingDescription
-    let read: @Sendable (ConfigurationField, FilePlaces) throws(RelayError) -> Value
+    let read: @Sendable (ConfigurationField, ConfigurationDirectories) throws(RelayError) -> Value
     /// Returns the JSON of a constant default.
     let json: @Sendable (Value) -> JSONValue
 
@@ -23,7 +23,7 @@ struct SettingType<Value: Sendable>: Sendable {
         _ summary: String,
         schema: JSONValue,
         json: @escaping @Sendable (Value) -> JSONValue = { _ in .null },
-        read: @escaping @Sendable (ConfigurationField, FilePlaces) throws(RelayError) -> Value
+        read: @escaping @Sendable (ConfigurationField, ConfigurationDirectories) throws(RelayError) -> Value
     ) {
         description = SettingDescription(summary: summary, schema: schema.members ?? [])
         self.read = read
@@ -208,7 +208,7 @@ protocol ConfigurationPart: Sendable {
     static var alternatives: [String] { get }
 
     /// Reads an object whose members have been checked.
-    init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError)
+    init(_ object: ConfigurationField, _ places: ConfigurationDirectories) throws(RelayError)
 }
 
 extension ConfigurationPart {
@@ -231,7 +231,7 @@ extension SettingType {
     static func object<Owner>(
         _ settings: [Setting<Owner>],
         oneOf alternatives: [String] = [],
-        read: @escaping @Sendable (ConfigurationField, FilePlaces) throws(RelayError) -> Value
+        read: @escaping @Sendable (ConfigurationField, ConfigurationDirectories) throws(RelayError) -> Value
     ) -> SettingType {
         let declarations = settings.map(\.declaration)
         var type = SettingType("object", schema: ["type": "object"]) { (field, places) throws(RelayError) in

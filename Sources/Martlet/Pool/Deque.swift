@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A queue of requests, first in, first out, with constant amortized cost at both ends.
-struct RequestQueue<Request> {
-    private var slots: [Request?] = []
+/// A queue with constant amortized cost at both ends.
+struct Deque<Element> {
+    private var slots: [Element?] = []
     private var head = 0
 
     var isEmpty: Bool { head == slots.count }
 
     var count: Int { slots.count - head }
 
-    var first: Request? { isEmpty ? nil : slots[head] }
+    var first: Element? { isEmpty ? nil : slots[head] }
 
-    mutating func append(_ request: Request) {
-        slots.append(request)
+    mutating func append(_ element: Element) {
+        slots.append(element)
     }
 
-    mutating func prepend(_ request: Request) {
+    mutating func prepend(_ element: Element) {
         if head == 0 {
-            // Doubles the capacity at the front, so that inserting many requests has the same amortized cost as
+            // Doubles the capacity at the front, so that inserting many elements has the same amortized cost as
             // appending them.
             let capacity = max(16, slots.count)
             slots.insert(contentsOf: repeatElement(nil, count: capacity), at: 0)
             head = capacity
         }
         head -= 1
-        slots[head] = request
+        slots[head] = element
     }
 
-    mutating func popFirst() -> Request? {
+    mutating func popFirst() -> Element? {
         guard head < slots.count else { return nil }
         defer { compact() }
         head += 1
         return slots[head - 1].take()
     }
 
-    var all: [Request] { slots[head...].compactMap(\.self) }
+    var all: [Element] { slots[head...].compactMap(\.self) }
 
-    /// Removes the requests for which the closure returns true.
-    mutating func removeAll(where isUnwanted: (Request) -> Bool) {
+    /// Removes the elements for which the closure returns true.
+    mutating func removeAll(where isUnwanted: (Element) -> Bool) {
         slots = slots[head...].filter { $0.map { !isUnwanted($0) } ?? false }
         head = 0
     }

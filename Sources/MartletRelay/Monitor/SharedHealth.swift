@@ -3,7 +3,7 @@
 internal import Synchronization
 
 /// The relay's health, readable from any thread, so that health checks do not wait for the relay's event loop.
-final class HealthBoard: Sendable {
+final class SharedHealth: Sendable {
     /// A report of the relay's event loop.
     struct Report: Sendable {
         /// The reason why no pushes are accepted although the outbox works; nil when there is none.
@@ -46,7 +46,7 @@ final class HealthBoard: Sendable {
     ///
     /// An outage of Apple is not a reason: pushes are stored meanwhile.
     var problem: String? {
-        guard isAlive() else { return HealthBoard.noAnswer }
+        guard isAlive() else { return SharedHealth.noAnswer }
         if let problem = state.withLock({ $0.report.problem }) { return problem }
         return outbox.current.problem.map { "pushes cannot be stored: \($0)" }
     }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import MartletRelay
 
-@Suite struct LineReaderTests {
+@Suite struct BatchLinesTests {
     private func lines(_ text: String) async throws -> [String] {
-        var reader = LineReader(Array(text.utf8), nil)
+        var reader = BatchLines(Array(text.utf8), nil)
         var lines: [String] = []
         while let line = try await reader.next(after: lines.count) {
             lines.append(String(decoding: line, as: UTF8.self))
@@ -27,13 +27,13 @@ import Testing
     func `a line of more than 2 MiB is refused`(end: String) async throws {
         let longest = String(repeating: "a", count: 2 << 20)
         #expect(try await lines(longest + end).first == longest)
-        await #expect(throws: LineReader.Failure.lineTooLong) { _ = try await lines("a" + longest + end) }
+        await #expect(throws: BatchLines.Failure.lineTooLong) { _ = try await lines("a" + longest + end) }
     }
 
     @Test func `the lines before a line that is too long are handled first`() async throws {
-        var reader = LineReader(Array("a\n\(String(repeating: "b", count: (2 << 20) + 1))\n".utf8), nil)
+        var reader = BatchLines(Array("a\n\(String(repeating: "b", count: (2 << 20) + 1))\n".utf8), nil)
         #expect(try await reader.next(after: 0) == [UInt8(ascii: "a")])
         #expect(try await reader.next(after: 1) == nil)
-        await #expect(throws: LineReader.Failure.lineTooLong) { _ = try await reader.next(after: 0) }
+        await #expect(throws: BatchLines.Failure.lineTooLong) { _ = try await reader.next(after: 0) }
     }
 }

@@ -4,17 +4,17 @@ internal import MartletHTTPServer
 internal import MartletTransport
 
 /// A reader of the lines of a complete or arriving body; a line ends with LF or CRLF, and empty lines are skipped.
-struct LineReader {
+struct BatchLines {
     /// An error that ends reading early.
     enum Failure: Error {
         case brokenOff
         case lineTooLong
 
-        /// The problem that the client receives; nil when the client has gone.
+        /// The problem that the client receives; nil when the client has disconnected.
         var problem: APIProblem? {
             switch self {
             case .brokenOff: nil
-            case .lineTooLong: APIProblem(413, "a line is longer than \(LineReader.longestLine) bytes")
+            case .lineTooLong: APIProblem(413, "a line is longer than \(BatchLines.longestLine) bytes")
             }
         }
     }
@@ -40,7 +40,7 @@ struct LineReader {
             searched = lineFeed ?? bytes.count
             let hasReturn = searched > start && bytes[searched - 1] == UInt8(ascii: "\r")
             let line = start..<(hasReturn ? searched - 1 : searched)
-            guard line.count <= LineReader.longestLine else {
+            guard line.count <= BatchLines.longestLine else {
                 guard count == 0 else { return nil }
                 throw .lineTooLong
             }

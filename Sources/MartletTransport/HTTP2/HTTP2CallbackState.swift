@@ -3,7 +3,7 @@
 internal import CMartletNghttp2
 
 /// The state that nghttp2's callbacks update: the open streams and their events.
-final class HTTP2Inbox {
+final class HTTP2CallbackState {
     let role: HTTP2Session.Role
     let limits: HTTP2Limits
     @exclusivity(unchecked) var events: [HTTP2Event] = []
@@ -43,12 +43,12 @@ final class HTTP2Inbox {
         self.limits = limits
     }
 
-    /// Calls `body` with the inbox in a callback's context; returns 0 when there is none.
+    /// Calls `body` with the state in a callback's context; returns 0 when there is none.
     ///
-    /// The session retains the inbox during the callback, so that no further retain is needed for each callback.
-    static func with(_ context: UnsafeMutableRawPointer?, _ body: (HTTP2Inbox) -> CInt) -> CInt {
+    /// The session retains the state during the callback, so that no further retain is needed for each callback.
+    static func with(_ context: UnsafeMutableRawPointer?, _ body: (HTTP2CallbackState) -> CInt) -> CInt {
         guard let context else { return 0 }
-        return Unmanaged<HTTP2Inbox>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
+        return Unmanaged<HTTP2CallbackState>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
     }
 
     var openStreamCount: Int { open.count }

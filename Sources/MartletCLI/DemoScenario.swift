@@ -10,7 +10,7 @@ import MartletSimulator
 #endif
 
 /// The devices, the app and the channel of `martlet demo`.
-struct DemoWorld: Sendable {
+struct DemoScenario: Sendable {
     static let app: Topic = "com.example.trattoria"
 
     /// The device that receives alerts and silent pushes.
@@ -33,14 +33,14 @@ struct DemoWorld: Sendable {
     init(in apns: SimulatedAPNs, channel: ChannelID) async throws {
         self.apns = apns
         self.channel = channel
-        let app = DemoWorld.app
+        let app = DemoScenario.app
         let types: [PushType] = [.alert, .widgets, .controls, .liveActivity]
-        await apns.register(DemoWorld.phone, for: types.map { app.qualified(for: $0) })
-        await apns.register(DemoWorld.production, for: [app], in: .production)
-        await apns.register(DemoWorld.otherApp, for: ["com.example.other"])
-        await apns.unregister(DemoWorld.removed, since: Date(timeIntervalSince1970: 1_790_000_000))
-        for (language, file) in DemoWorld.strings { try await apns.setStrings(file, language, of: app) }
-        try await apns.setTemplate(DemoWorld.template, for: DemoOrder.attributesType, of: app)
+        await apns.register(DemoScenario.phone, for: types.map { app.qualified(for: $0) })
+        await apns.register(DemoScenario.production, for: [app], in: .production)
+        await apns.register(DemoScenario.otherApp, for: ["com.example.other"])
+        await apns.unregister(DemoScenario.removed, since: Date(timeIntervalSince1970: 1_790_000_000))
+        for (language, file) in DemoScenario.strings { try await apns.setStrings(file, language, of: app) }
+        try await apns.setTemplate(DemoScenario.template, for: DemoOrder.attributesType, of: app)
         for snapshot in [DemoOrder.widget, DemoOrder.control, DemoOrder.accessory, DemoOrder.standBy] {
             try await apns.setSurface(snapshot, of: app)
         }
@@ -48,7 +48,7 @@ struct DemoWorld: Sendable {
 
     /// Returns the token of the Live Activity that was started last, as the app would report it.
     func activity() async throws -> DeviceToken {
-        guard let token = await apns.device(DemoWorld.starter)?.startedActivities.last?.token else {
+        guard let token = await apns.device(DemoScenario.starter)?.startedActivities.last?.token else {
             throw CommandError("no Live Activity has been started")
         }
         return token

@@ -10,7 +10,7 @@ internal import MartletTransport
 #endif
 
 /// The directories in which the files named by settings are found.
-struct FilePlaces {
+struct ConfigurationDirectories {
     /// The directory of the configuration file, with a trailing `/`; empty for the working directory.
     let directory: String
     /// The directory of the unit's systemd credentials; nil for none.

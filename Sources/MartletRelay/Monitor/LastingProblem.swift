@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A problem that lasts until an operator fixes its cause.
-struct StandingProblem: Sendable, Hashable {
+struct LastingProblem: Sendable, Hashable {
     /// The time of the first error, in milliseconds since 1970.
     let since: Int64
     let error: String
 
     /// Creates the problem after another error; `earlier` is the problem before, nil for none.
-    init(after earlier: StandingProblem?, _ error: String, at now: Int64) {
+    init(after earlier: LastingProblem?, _ error: String, at now: Int64) {
         since = earlier?.since ?? now
         self.error = error
     }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Martlet
 
-@Suite struct RequestQueueTests {
+@Suite struct DequeTests {
     @Test func `first in, first out, whatever the mix`() {
-        var queue = RequestQueue<Int>()
+        var queue = Deque<Int>()
         var expected: [Int] = []
         var next = 0
         var generator = SystemRandomNumberGenerator()
