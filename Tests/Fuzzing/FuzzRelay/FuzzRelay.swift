@@ -25,7 +25,7 @@ struct FuzzRelay: FuzzTarget {
         case UInt8(ascii: "1"): headers(rest)
         case UInt8(ascii: "2"): order(rest)
         case UInt8(ascii: "3"): configuration(rest)
-        case UInt8(ascii: "4"): webhookAnswer(rest)
+        case UInt8(ascii: "4"): webhookResponse(rest)
         case UInt8(ascii: "5"): variables(rest)
         default: break
         }
@@ -61,8 +61,8 @@ struct FuzzRelay: FuzzTarget {
         let request = APNsRequest(fields, body: Array(parts[5].utf8))
         guard let tools else { return }
         let ingress = APNsIngress(callers: tools.callers, environment: .production)
-        let verdict = ingress.verdict(on: request, from: tools.builder.caller, id: tools.id, at: now) { _ in true }
-        guard case .push(let push) = verdict else { return }
+        let decision = ingress.decision(on: request, from: tools.builder.caller, id: tools.id, at: now) { _ in true }
+        guard case .push(let push) = decision else { return }
         precondition(push.unsendableHeader == nil, "an invalid header value is accepted")
         precondition(push.expiresAt ?? .max > now, "an expired push is accepted")
     }
@@ -90,21 +90,21 @@ struct FuzzRelay: FuzzTarget {
         _ = telemetry?.summary
     }
 
-    private static func webhookAnswer(_ bytes: [UInt8]) {
+    private static func webhookResponse(_ bytes: [UInt8]) {
         for isAll in [false, true] {
-            var reply = HTTP1ResponseParser(longestBody: 1 << 16)
-            let response = response(in: reply.state(of: bytes, isAll: isAll))
+            var parser = HTTP1ResponseParser(longestBody: 1 << 16)
+            let response = response(in: parser.state(of: bytes, isAll: isAll))
             if let response { _ = ExportAnswer(response, at: now) }
-            var replyInPieces = HTTP1ResponseParser(longestBody: 1 << 16)
+            var parserOfPieces = HTTP1ResponseParser(longestBody: 1 << 16)
             let half = Array(bytes.prefix(bytes.count / 2))
-            guard case .more = replyInPieces.state(of: half, isAll: false) else { continue }
-            let later = self.response(in: replyInPieces.state(of: bytes, isAll: isAll))
+            guard case .incomplete = parserOfPieces.state(of: half, isAll: false) else { continue }
+            let later = self.response(in: parserOfPieces.state(of: bytes, isAll: isAll))
             precondition(later == response, "a response in two parts has another result")
         }
     }
 
     private static func response(in state: HTTP1ResponseParser.State) -> HTTPResponse? {
-        if case .whole(let response) = state { response } else { nil }
+        if case .complete(let response) = state { response } else { nil }
     }
 
     private static func variables(_ bytes: [UInt8]) {
