@@ -21,7 +21,7 @@ package final class EventFeed<Event: Sendable>: Sendable {
     package init() {}
 
     /// The number of listeners, including those that have stopped reading since the last event.
-    package var listenerCount: Int { state.withLock(\.listeners.count) }
+    package var listenerCount: Int { state.withLock { $0.listeners.count } }
 
     /// Returns a sequence of the events from now on, until ``finish()``.
     ///
