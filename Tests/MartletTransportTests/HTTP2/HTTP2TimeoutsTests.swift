@@ -190,7 +190,10 @@ import Testing
     ])
     func `a request that does not end is given up, its connection goes on`(beginning: [UInt8]) async throws {
         let bench = try await Bench()
-        let client = try await bench.client(RawHTTP2.greeting + beginning)
+        let ping = RawHTTP2.frame(.ping, [UInt8](repeating: 0, count: 8))
+        let client = try await bench.client(RawHTTP2.greeting + ping + beginning)
+        // The clock stands until the server has read the request.
+        _ = await client.bytes { RawHTTP2.frames(in: $0).contains { $0.kind == .ping } }
         // Much later, the server would give up the connection, too, which answers no PING.
         let (received, time) = await bench.advance(upTo: .seconds(35)) {
             await client.bytes { RawHTTP2.frames(in: $0).contains { $0.kind == .resetStream } }
