@@ -26,10 +26,11 @@ public struct PushType: RawRepresentable, Sendable, Hashable, Codable {
         index.map { PushType.descriptors[$0].payloadByteLimit } ?? PushLimits.payloadByteCount
     }
 
+    /// The priorities that a push of this type may have; nil for an unknown type.
+    var allowedPriorities: [PushNotification.Priority]? { index.map { PushType.descriptors[$0].allowedPriorities } }
+
     package var isKnown: Bool { index != nil }
 
     /// The index of the descriptor, found without copying descriptors.
-    private var index: Int? {
-        PushType.descriptors.indices.first { PushType.descriptors[$0].type == self }
-    }
+    private var index: Int? { PushType.all.firstIndex(of: self) }
 }

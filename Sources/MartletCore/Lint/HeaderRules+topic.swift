@@ -47,9 +47,8 @@ extension HeaderRules {
             let message = "pushes of type \(type.rawValue) need a topic that ends with \(suffix)\(hint)"
             return PushLint.Finding(.topicSuffixMissing, place, message, reason: .topicDisallowed)
         }
-        guard suffix.isEmpty, let wrong = distinctive.first(where: { text.hasSuffix($0.topicSuffix) }) else {
-            return nil
-        }
+        guard suffix.isEmpty, let index = distinctiveSuffixes.firstIndex(where: text.hasSuffix) else { return nil }
+        let wrong = distinctive[index]
         let message =
             "a topic that ends with \(wrong.topicSuffix) is for pushes of type \(wrong.type.rawValue), not"
             + " \(type.rawValue)"

@@ -99,7 +99,7 @@ enum HeaderRules {
 
     /// Whether pushes of a type may have a priority.
     private static func allows(_ priority: PushNotification.Priority, of type: PushType?) -> Bool {
-        type?.descriptor?.allowedPriorities.contains(priority) ?? true
+        type?.allowedPriorities?.contains(priority) ?? true
     }
 
     static func expiration(_ text: String?) -> PushLint.Finding? {
