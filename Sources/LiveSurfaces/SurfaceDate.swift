@@ -47,46 +47,60 @@ public struct SurfaceDate: RawRepresentable, Sendable, Hashable, ExpressibleBySt
 
 /// A parser for times in the format of the contract: seconds are optional, the UTC offset is required.
 struct SurfaceDateParser {
-    let secondsSince1970: Double
+    private(set) var secondsSince1970 = 0.0
+    private let bytes: [UInt8]
+    private var index = 0
 
     init?(_ text: String) {
-        var rest = text.utf8[...]
-        func character(_ wanted: Character) -> Bool {
-            guard rest.first == wanted.asciiValue else { return false }
-            rest.removeFirst()
-            return true
-        }
-        func number(_ width: Int, _ range: ClosedRange<Int64>) -> Int64? {
-            let digits = rest.prefix(width)
-            guard digits.count == width, digits.allSatisfy(\.isDigit) else { return nil }
-            rest.removeFirst(width)
-            let value = digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
-            return range.contains(value) ? value : nil
-        }
-        guard let year = number(4, 0...9_999), character("-"), let month = number(2, 1...12), character("-"),
-            let day = number(2, 1...31), day <= CalendarDay.length(of: month, in: year), character("T"),
-            let hour = number(2, 0...23), character(":"), let minute = number(2, 0...59)
+        bytes = Array(text.utf8)
+        guard let year = number(4, 0...9_999), skip("-"), let month = number(2, 1...12), skip("-"),
+            let day = number(2, 1...31), day <= CalendarDay.length(of: month, in: year), skip("T"),
+            let hour = number(2, 0...23), skip(":"), let minute = number(2, 0...59)
         else { return nil }
         var seconds = Double(CalendarDay(year: year, month: month, day: day).daysSince1970 * 86_400)
         seconds += Double(hour * 3_600 + minute * 60)
-        if character(":") {
+        if skip(":") {
             guard let second = number(2, 0...59) else { return nil }
             seconds += Double(second)
-            if character(".") {
-                let digits = rest.prefix(while: \.isDigit)
-                guard !digits.isEmpty else { return nil }
-                rest.removeFirst(digits.count)
-                seconds += digits.reversed().reduce(0) { ($0 + Double($1 - UInt8(ascii: "0"))) / 10 }
+            if skip(".") {
+                guard let fraction = fraction() else { return nil }
+                seconds += fraction
             }
         }
-        if !character("Z") {
-            let isAhead = character("+")
-            guard isAhead || character("-"), let hours = number(2, 0...23), character(":"),
-                let minutes = number(2, 0...59)
+        if !skip("Z") {
+            let isAhead = skip("+")
+            guard isAhead || skip("-"), let hours = number(2, 0...23), skip(":"), let minutes = number(2, 0...59)
             else { return nil }
             seconds += Double(hours * 3_600 + minutes * 60) * (isAhead ? -1 : 1)
         }
-        guard rest.isEmpty else { return nil }
+        guard index == bytes.count else { return nil }
         secondsSince1970 = seconds
+    }
+
+    /// Skips a character; returns false if another one is next.
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: character) else { return false }
+        index += 1
+        return true
+    }
+
+    /// Reads a number with a fixed count of digits.
+    private mutating func number(_ width: Int, _ range: ClosedRange<Int64>) -> Int64? {
+        guard bytes.count - index >= width else { return nil }
+        var value: Int64 = 0
+        for _ in 0..<width {
+            guard bytes[index].isDigit else { return nil }
+            value = value * 10 + Int64(bytes[index] - UInt8(ascii: "0"))
+            index += 1
+        }
+        return range.contains(value) ? value : nil
+    }
+
+    /// Reads the digits after a decimal point, at least one.
+    private mutating func fraction() -> Double? {
+        let start = index
+        while index < bytes.count, bytes[index].isDigit { index += 1 }
+        guard index > start else { return nil }
+        return bytes[start..<index].reversed().reduce(0) { ($0 + Double($1 - UInt8(ascii: "0"))) / 10 }
     }
 }

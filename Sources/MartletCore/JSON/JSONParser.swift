@@ -102,7 +102,7 @@ struct JSONParser {
             skipWhitespace()
             try expect(UInt8(ascii: ":"))
             let value = try parseValue()
-            if buildsValues, !members.add(JSONValue.Member(name, value)) {
+            if buildsValues, !members.add(value, named: name) {
                 index = start
                 throw error(.duplicateName(name))
             }
@@ -188,6 +188,7 @@ struct JSONParser {
                 throw error(.controlCharacter)
             default:
                 index += 1
+                while index < bytes.count, !bytes[index].needsEscapeInJSON { index += 1 }
             }
         }
     }
@@ -259,15 +260,15 @@ private struct UniqueMembers {
     private var names: Set<String> = []
 
     /// Adds a member; returns false if its name is already present.
-    mutating func add(_ member: JSONValue.Member) -> Bool {
+    mutating func add(_ value: JSONValue, named name: String) -> Bool {
         // A set is only faster with many names to compare.
         if list.count < 16 {
-            if list.contains(where: { $0.name == member.name }) { return false }
+            for index in list.indices where list[index].name == name { return false }
         } else {
             if names.isEmpty { names = Set(list.map(\.name)) }
-            guard names.insert(member.name).inserted else { return false }
+            guard names.insert(name).inserted else { return false }
         }
-        list.append(member)
+        list.append(JSONValue.Member(name, value))
         return true
     }
 }

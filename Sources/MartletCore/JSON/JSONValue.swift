@@ -252,7 +252,7 @@ extension [UInt8] {
 }
 
 extension UInt8 {
-    fileprivate var needsEscapeInJSON: Bool {
+    var needsEscapeInJSON: Bool {
         self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\")
     }
 }
