@@ -83,7 +83,7 @@ public struct APNsError: DescribedError, Hashable {
         var finding: PushLint.Finding?
         var attempts: Int = 0
         var unknownTries: Int = 0
-        var timing: SendTiming = SendTiming()
+        var timing: SendTiming = SendTiming(waiting: .zero)
         var isTLSFailure = false
     }
 
@@ -161,7 +161,7 @@ public struct APNsError: DescribedError, Hashable {
         retryAfter: Duration? = nil,
         attempts: Int = 0,
         unknownTries: Int = 0,
-        timing: SendTiming = SendTiming()
+        timing: SendTiming = SendTiming(waiting: .zero)
     ) {
         self.init(
             Properties(

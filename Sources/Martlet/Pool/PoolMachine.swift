@@ -76,6 +76,8 @@ struct PoolMachine {
     }
 
     /// The time at which the driver has to call ``timerFired(at:)`` at the latest.
+    ///
+    /// An actor copies its machine to read this, so drivers use the value that ``takeActions(_:)`` returns.
     var nextWake: MonotonicTime { min(pushes.nextWake, connections.nextWake) }
 
     /// Whether the machine was closed, and every push has been settled.
@@ -84,8 +86,11 @@ struct PoolMachine {
     var counters: ClientCounters { pushes.counters + connections.counters }
 
     /// Returns the actions since the last call, in exchange for an empty list whose storage is reused.
-    mutating func takeActions(_ list: inout [Action]) {
+    ///
+    /// - Returns: The time at which the driver has to call ``timerFired(at:)`` at the latest.
+    mutating func takeActions(_ list: inout [Action]) -> MonotonicTime {
         swap(&actions, &list)
+        return nextWake
     }
 
     // MARK: Push events

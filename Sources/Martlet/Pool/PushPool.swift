@@ -144,8 +144,13 @@ actor PushPool {
     private func add(_ push: PendingPush) {
         let key = machine.submitted(push.id, push.draft.limits, isCancelled: push.isCancelled, at: loop.now)
         push.key = key
-        while pushes.count <= key.index { pushes.append(nil) }
-        pushes[key.index] = push
+        PushPool.store(push, at: key.index, in: &pushes)
+    }
+
+    /// Stores a push in a list that grows as needed; the list is a parameter, so that it is accessed once.
+    private static func store(_ push: PendingPush, at index: Int, in pushes: inout [PendingPush?]) {
+        while pushes.count <= index { pushes.append(nil) }
+        pushes[index] = push
     }
 
     // MARK: Bulk sends
@@ -169,16 +174,16 @@ actor PushPool {
         isCarryingOut = true
         var actions: [PoolMachine.Action] = []
         swap(&actions, &spareActions)
-        machine.takeActions(&actions)
+        var wake = machine.takeActions(&actions)
         while !actions.isEmpty {
             for action in actions { carryOut(action) }
             actions.removeAll(keepingCapacity: true)
-            machine.takeActions(&actions)
+            wake = machine.takeActions(&actions)
         }
         swap(&actions, &spareActions)
         isCarryingOut = false
         if pushes.count > PushTable.spareSlots, machine.pushes.table.isEmpty { pushes = [] }
-        if machine.nextWake < timerDue { setTimer() }
+        if wake < timerDue { setTimer(at: wake) }
         if machine.isFinished { finish() }
     }
 
@@ -335,9 +340,9 @@ actor PushPool {
 
     // MARK: Time
 
-    private func setTimer() {
+    private func setTimer(at due: MonotonicTime) {
         timer?.cancel()
-        timerDue = machine.nextWake
+        timerDue = due
         timer = loop.schedule(after: timerDue.duration(since: loop.now)) { [weak self] in
             self?.assumeIsolated { $0.timerFired() }
         }

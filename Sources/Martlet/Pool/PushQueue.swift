@@ -13,6 +13,8 @@ struct PushQueue {
     /// The number of pushes in `ready` that are settled.
     private var settledCount = 0
     private var held = TimeHeap<PushKey>()
+    /// The time at which the next push has waited long enough.
+    private(set) var nextDue = MonotonicTime.never
     /// The number of pushes that wait for their timestamp before their first attempt.
     private(set) var delayedCount = 0
 
@@ -21,9 +23,6 @@ struct PushQueue {
 
     /// Whether no push waits for a stream; false also for settled pushes that have not been removed.
     var isEmpty: Bool { ready.isEmpty }
-
-    /// The time at which the next push has waited long enough.
-    var nextDue: MonotonicTime { held.earliest ?? .never }
 
     mutating func append(_ push: PushKey) {
         ready.append(push)
@@ -37,11 +36,13 @@ struct PushQueue {
     /// Holds a push until a time; `isDelayed` states whether it waits for its timestamp before its first attempt.
     mutating func hold(_ push: PushKey, until due: MonotonicTime, isDelayed: Bool) {
         held.insert(push, due: due)
+        nextDue = min(nextDue, due)
         if isDelayed { delayedCount += 1 }
     }
 
     /// Removes and returns a push that has been held until now.
     mutating func removeDue(by now: MonotonicTime, in table: PushTable) -> PushKey? {
+        defer { nextDue = held.earliest ?? .never }
         while let push = held.removeDue(by: now) {
             guard !table.isSettled(push) else { continue }
             if table[push].phase == .delayed { delayedCount -= 1 }

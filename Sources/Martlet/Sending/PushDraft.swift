@@ -28,11 +28,25 @@ final class PushDraft: Sendable {
 }
 
 /// The timeout and the retry policy of a push.
-struct SendLimits {
-    var retry = RetryPolicy.standard
+///
+/// It is an object that all pushes of a draft share, so that the state of a push is small and quick to copy.
+final class SendLimits: Sendable {
+    let retry: RetryPolicy
     /// Whether the push has priority 10, which is also APNs' default.
-    var isUrgent = true
-    var timeout = Duration.seconds(60)
+    let isUrgent: Bool
+    let timeout: Duration
     /// The delay before the push may be sent.
-    var delay = Duration.zero
+    let delay: Duration
+
+    init(
+        retry: RetryPolicy = .standard,
+        isUrgent: Bool = true,
+        timeout: Duration = .seconds(60),
+        delay: Duration = .zero
+    ) {
+        self.retry = retry
+        self.isUrgent = isUrgent
+        self.timeout = timeout
+        self.delay = delay
+    }
 }

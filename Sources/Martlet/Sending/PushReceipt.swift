@@ -27,7 +27,7 @@ public struct PushReceipt: Sendable, Hashable, Codable {
         uniqueID: String? = nil,
         attempts: Int = 1,
         unknownTries: Int = 0,
-        timing: SendTiming = SendTiming()
+        timing: SendTiming = SendTiming(waiting: .zero)
     ) {
         self.id = id
         self.uniqueID = uniqueID

@@ -17,6 +17,9 @@ public struct SendTiming: Sendable, Hashable, Codable {
     /// timestamp.
     public var backingOff: Duration { .nanoseconds(backOffTime) }
 
+    /// Creates a timing of zero, without the conversion of durations.
+    init() {}
+
     /// Creates a timing from the times in each phase, which are zero by default and at most 292 years.
     public init(waiting: Duration = .zero, onWire: Duration = .zero, backingOff: Duration = .zero) {
         waitingTime = MonotonicTime.zero.advanced(by: waiting).nanoseconds

@@ -120,10 +120,10 @@ enum PayloadRules {
 
     /// Checks the ranges of numbers that the types do not restrict.
     static func ranges(_ payload: PushNotification.Payload) -> PushLint.Finding? {
-        guard let aps = payload.aps else { return nil }
-        if let badge = aps.badge, badge < 0 { return AlertRules.negativeBadge }
-        if let score = aps.relevanceScore, !(0...1).contains(score) { return AlertRules.scoreOutOfRange }
-        if let volume = aps.sound?.volume, !(0...1).contains(volume) {
+        let (badge, score, volume) = payload.numbers
+        if let badge, badge < 0 { return AlertRules.negativeBadge }
+        if let score, !(0...1).contains(score) { return AlertRules.scoreOutOfRange }
+        if let volume, !(0...1).contains(volume) {
             return AlertRules.volumeOutOfRange(at: ["aps", "sound"])
         }
         return nil

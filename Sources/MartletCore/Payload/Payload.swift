@@ -6,9 +6,28 @@ extension PushNotification {
     /// After decoding, ``encoded()`` returns the same bytes.
     public struct Payload: Sendable, Hashable, Codable {
         private enum Content: Sendable, Hashable {
-            /// Indirect, so that copying a notification copies one reference.
-            indirect case typed(APS, CustomData?)
+            case typed(TypedContent)
             case opaque([UInt8])
+        }
+
+        /// An object, so that copying a notification copies one reference, and reading one field copies only that.
+        private final class TypedContent: Sendable, Hashable {
+            let aps: APS
+            let custom: CustomData?
+
+            init(_ aps: APS, _ custom: CustomData?) {
+                self.aps = aps
+                self.custom = custom
+            }
+
+            static func == (left: TypedContent, right: TypedContent) -> Bool {
+                left === right || left.aps == right.aps && left.custom == right.custom
+            }
+
+            func hash(into hasher: inout Hasher) {
+                hasher.combine(aps)
+                hasher.combine(custom)
+            }
         }
 
         private enum CodingKeys: CodingKey {
@@ -19,7 +38,7 @@ extension PushNotification {
 
         /// Creates a payload from the `aps` dictionary and the app's own data.
         public init(_ aps: APS, custom: CustomData? = nil) {
-            content = .typed(aps, custom)
+            content = .typed(TypedContent(aps, custom))
         }
 
         /// Creates a payload from bytes that are sent unchanged.
@@ -29,7 +48,13 @@ extension PushNotification {
 
         /// The `aps` dictionary; nil if the payload is opaque.
         public var aps: APS? {
-            if case .typed(let aps, _) = content { aps } else { nil }
+            if case .typed(let content) = content { content.aps } else { nil }
+        }
+
+        /// The numbers of `aps` whose ranges the types do not restrict, read without copying the dictionary.
+        var numbers: (badge: Int?, relevanceScore: Double?, volume: Double?) {
+            guard case .typed(let content) = content else { return (nil, nil, nil) }
+            return (content.aps.badge, content.aps.relevanceScore, content.aps.sound?.volume)
         }
 
         /// Returns the payload as it is sent: compact JSON in UTF-8 with the keys in the order of Apple's tables.
@@ -40,10 +65,10 @@ extension PushNotification {
             switch content {
             case .opaque(let bytes):
                 return bytes
-            case .typed(let aps, let custom):
-                var object = JSONObjectWriter(capacity: 512 + (custom?.members.count ?? 0))
-                try object.write("aps") { (object) throws(PayloadError) in try aps.write(into: &object) }
-                if let custom { object.splice(custom.members) }
+            case .typed(let content):
+                var object = JSONObjectWriter(capacity: 512 + (content.custom?.members.count ?? 0))
+                try object.write("aps") { (object) throws(PayloadError) in try content.aps.write(into: &object) }
+                if let custom = content.custom { object.splice(custom.members) }
                 return object.finish()
             }
         }
@@ -74,9 +99,9 @@ extension PushNotification {
         public func encode(to encoder: any Encoder) throws {
             var values = encoder.container(keyedBy: CodingKeys.self)
             switch content {
-            case .typed(let aps, let custom):
-                try values.encode(aps, forKey: .aps)
-                try values.encodeIfPresent(custom.map { JSONText($0.json) }, forKey: .custom)
+            case .typed(let content):
+                try values.encode(content.aps, forKey: .aps)
+                try values.encodeIfPresent(content.custom.map { JSONText($0.json) }, forKey: .custom)
             case .opaque(let bytes):
                 if let text = String(validating: bytes, as: UTF8.self) {
                     try values.encode(text, forKey: .json)

@@ -101,7 +101,7 @@ struct PoolStory {
     /// Returns the actions since the last call.
     mutating func actions() -> [String] {
         var actions: [PoolMachine.Action] = []
-        machine.takeActions(&actions)
+        _ = machine.takeActions(&actions)
         return actions.compactMap { action in
             switch action {
             case .connect(let id): "connect \(id)"

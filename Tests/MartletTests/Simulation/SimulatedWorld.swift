@@ -118,7 +118,7 @@ struct SimulatedWorld {
             if case .wake = event, machine.nextWake > now {
                 // An alarm that was set before an earlier one took its place.
                 nextWakeEvent = .never
-                setAlarm()
+                setAlarm(at: machine.nextWake)
                 continue
             }
             tell?("\(now.nanoseconds / 1_000) µs: \(event)")
@@ -204,19 +204,19 @@ struct SimulatedWorld {
 
     private mutating func carryOut() throws(Violation) {
         var actions: [PoolMachine.Action] = []
-        machine.takeActions(&actions)
+        var wake = machine.takeActions(&actions)
         while !actions.isEmpty {
             for action in actions { try carryOut(action) }
             actions = []
-            machine.takeActions(&actions)
+            wake = machine.takeActions(&actions)
         }
-        setAlarm()
+        setAlarm(at: wake)
     }
 
-    private mutating func setAlarm() {
-        guard machine.nextWake < nextWakeEvent else { return }
-        nextWakeEvent = machine.nextWake
-        events.insert(.wake, due: machine.nextWake)
+    private mutating func setAlarm(at time: MonotonicTime) {
+        guard time < nextWakeEvent else { return }
+        nextWakeEvent = time
+        events.insert(.wake, due: time)
     }
 
     private mutating func carryOut(_ action: PoolMachine.Action) throws(Violation) {
