@@ -28,7 +28,7 @@ export PATH := $(HOMEBREW)/opt/openssl@3/bin:$(PATH):$(lastword $(wildcard $(HOM
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: demo fleet-demo test simulate sanitize fuzz lint format bench bench-compare screenshots unit docs api phone release-notes traits clean help
+.PHONY: demo fleet-demo test simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package docs api phone release-notes traits clean help
 
 demo: ## Build, start the APNs simulator, send pushes to it and show every response
 	@Scripts/prerequisites build
@@ -96,6 +96,14 @@ unit: ## Check the relay's systemd unit in a Debian container (requires root)
 	@Scripts/prerequisites build unit
 	@$(SWIFT) build --configuration $(CONFIGURATION) --product martlet
 	@Scripts/check-unit $(PROGRAM)
+
+package: ## Build a Debian package and a portable archive in .build/packages, with checksums and lists of components
+	@Scripts/prerequisites build package
+	@Scripts/package
+
+check-package: package ## Build the packages, install, upgrade and remove them in Debian containers (requires root)
+	@Scripts/prerequisites check-package unit
+	@Scripts/check-package
 
 docs: ## Build the documentation as a website in .build/docs, and check the recorded public interface
 	@Scripts/prerequisites build

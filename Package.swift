@@ -102,8 +102,8 @@ let package = Package(
         .executableTarget(
             name: "MartletCLI",
             dependencies: [
-                "MartletCore", "Martlet", "MartletCommands", "LiveSurfaces", "MartletOutbox", "MartletRelay",
-                "MartletSimulator", "MartletTransport",
+                "MartletCore", "Martlet", "MartletCommands", "LiveSurfaces", "MartletOutbox", "MartletPostgreSQL",
+                "MartletRelay", "MartletSimulator", "MartletSQLite", "MartletTransport",
             ],
             swiftSettings: safe
         ),
@@ -229,7 +229,8 @@ let package = Package(
         .testTarget(
             name: "MartletCLITests",
             dependencies: [
-                "Martlet", "LiveSurfaces", "MartletHTTPServer", "MartletSimulator", "TestSupport", "MartletCLI",
+                "Martlet", "MartletCommands", "LiveSurfaces", "MartletHTTPServer", "MartletSimulator", "TestSupport",
+                "MartletCLI",
             ],
             swiftSettings: common
         ),

@@ -84,11 +84,4 @@ extension Command {
         let page = MartletProgram.program.manual(version: MartletVersion.current)
         output.write(json: ["manual": .string(page)], text: page)
     }
-
-    /// Prints the version.
-    static let version = Command("version", "Print the version", examples: ["version"], OutputFormat.declared) {
-        output in
-        let version = MartletVersion.current
-        output.write(json: ["version": .string(version)], text: "martlet \(version)\n")
-    }
 }

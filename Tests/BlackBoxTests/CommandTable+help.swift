@@ -21,7 +21,7 @@ extension CommandTable {
             Invocation("", status: 2, errors: ["Usage: martlet"]),
             Invocation("--version", output: ["martlet "]),
             Invocation("version", output: ["martlet "]),
-            Invocation("version --json", json: ["version"]),
+            Invocation("version --json", json: ["version", "build", "libraries"]),
             Invocation("--help", on: .terminal(columns: 60), output: ["Usage: martlet"]),
             Invocation("--help", on: .terminal(columns: 200), output: ["Usage: martlet"]),
             Invocation("help send", on: .terminal(columns: 80), output: ["--topic"]),
