@@ -50,6 +50,7 @@ test: ## Run all tests, including those with other programs; CONFIGURATION=relea
 	@Scripts/check-documentation $(PROGRAM)
 	@Scripts/check-phone
 	@Scripts/check-workflows
+	@Scripts/check-deployment $(PROGRAM)
 
 simulate: CONFIGURATION = release
 simulate: ## Run SEEDS simulations with failing servers, or repeat the one of SEED
