@@ -179,7 +179,7 @@ struct DeviceRegistry {
     ) -> Deliveries {
         guard push.isLiveActivity, event.kind == .delivered || event.kind == .deliveredFromStorage,
             let change = try? ActivityChange(push), change.event == .start,
-            let new = try? DeviceToken(bytes: (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
+            let new = try? DeviceRegistry.activityToken(using: &generator)
         else { return [] }
         let channel = push.payload?["aps"]?["input-push-channel"]?.stringValue.map(ChannelID.init(rawValue:))
         var device = SimulatedDevice(topics: [push.topic], environment: environment)
@@ -190,6 +190,15 @@ struct DeviceRegistry {
         add(implicit: new.hex, device)
         devices[token]?.started(new, hasToken: hasToken, push)
         return channel.map { listen(new.hex, on: $0, at: now) } ?? []
+    }
+
+    /// Returns a new token that selects no response by its suffix: those suffixes begin with an octet of zero.
+    private static func activityToken(
+        using generator: inout some RandomNumberGenerator
+    ) throws(DeviceTokenError) -> DeviceToken {
+        var bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        bytes[29] = .random(in: 1...255, using: &generator)
+        return try DeviceToken(bytes: bytes)
     }
 
     private mutating func add(implicit token: String, _ device: SimulatedDevice) {

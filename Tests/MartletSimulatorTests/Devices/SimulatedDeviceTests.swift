@@ -115,6 +115,29 @@ import Testing
         #expect(words(device.receive(push(6, type: "liveactivity", "{}"), at: 0)) == ["6 ignored"])
     }
 
+    /// A generator whose octets are zero, except those that make the end of a token `0503`.
+    private struct UnluckyGenerator: RandomNumberGenerator {
+        private var count = 0
+
+        mutating func next() -> UInt64 {
+            count += 1
+            return count < 31 ? 0 : count == 31 ? 5 : count == 32 ? 3 : 9
+        }
+    }
+
+    @Test func `the token of a started activity selects no response`() throws {
+        var registry = DeviceRegistry(environment: .development)
+        var generator = UnluckyGenerator()
+        let start = """
+            {"aps":{"timestamp":10,"event":"start","content-state":{"n":1},"attributes-type":"Ride",\
+            "attributes":{"id":1},"alert":{"title":"A","body":"B"},"input-push-token":1}}
+            """
+        let headers = PushHeaders(pushType: "liveactivity", priority: "10", topic: "app.push-type.liveactivity")
+        _ = registry.receive(.sample(headers: headers, start), at: 0, using: &generator)
+        let token = try #require(registry["5d3a"]?.startedActivities.first?.token?.hex)
+        #expect(token.hasSuffix("0503") && FaultPlan.suffixAction(token) == nil, "\(token)")
+    }
+
     @Test func `a device that is registered again keeps its stored pushes`() throws {
         var registry = DeviceRegistry(environment: .development)
         let token = try DeviceToken(hex: "5d3a")
