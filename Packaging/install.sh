@@ -15,20 +15,25 @@ stop() { echo "install.sh: $*" >&2; exit 1; }
 
 prefix=/usr/local
 source=""
+uninstall=""
 while [ $# -gt 0 ]; do
     case $1 in
-    --prefix) [ $# -gt 1 ] || usage; prefix=$2; shift 2 ;;
-    --uninstall) source=uninstall; shift ;;
+    --prefix) [ -n "${2:-}" ] || usage; prefix=$2; shift 2 ;;
+    --uninstall) uninstall=yes; shift ;;
     -*) usage ;;
     *) [ -z "$source" ] || usage; source=$1; shift ;;
     esac
 done
-[ -n "$source" ] || usage
+# One of both.
+[ -n "$source$uninstall" ] || usage
+[ -z "$source" ] || [ -z "$uninstall" ] || usage
+umask 022
 
 files="bin/martlet share/man/man1/martlet.1 share/bash-completion/completions/martlet
     share/zsh/site-functions/_martlet share/fish/vendor_completions.d/martlet.fish"
 
-if [ "$source" = uninstall ]; then
+if [ -n "$uninstall" ]; then
+    [ -e "$prefix/bin/martlet" ] || stop "there is no martlet in $prefix"
     for file in $files; do rm -f "$prefix/$file"; done
     echo "Removed martlet from $prefix."
     exit
@@ -55,8 +60,12 @@ fetch "$archive"
     stop "the checksum of $archive does not match SHA256SUMS; nothing was installed"
 tar -xzf "$scratch/$archive" -C "$scratch" || stop "cannot extract $archive"
 directory=$scratch/${archive%.tar.gz}
-"$directory/bin/martlet" version >/dev/null ||
+mkdir -p "$prefix/bin" || stop "cannot write $prefix; run as root, or use --prefix"
+cp "$directory/bin/martlet" "$prefix/bin/martlet.new" || stop "cannot write $prefix/bin"
+"$prefix/bin/martlet.new" version >/dev/null || {
+    rm -f "$prefix/bin/martlet.new"
     stop "the program does not run on this system; it needs glibc 2.34 or later. Nothing was installed"
+}
 for file in $files; do
     mkdir -p "$prefix/${file%/*}"
     # Replaces the file, so that a running program keeps the old one.

@@ -31,6 +31,7 @@ class Martlet < Formula
   end
 
   test do
-    assert_match "accepted", shell_output("#{bin}/martlet demo 2>&1")
+    # It sends pushes to a simulator, and exits 1 if one has another outcome than expected.
+    system bin/"martlet", "demo"
   end
 end
