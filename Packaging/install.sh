@@ -45,7 +45,7 @@ trap 'rm -rf "$scratch"' EXIT
 fetch() { # FILE
     case $source in
     http://* | https://*)
-        if command -v curl >/dev/null; then curl --fail --silent --show-error --location --output "$scratch/$1" "$source/$1"
+        if command -v curl >/dev/null; then curl --proto-redir =https --fail --silent --show-error --location --output "$scratch/$1" "$source/$1"
         elif command -v wget >/dev/null; then wget --quiet --output-document "$scratch/$1" "$source/$1"
         else stop "curl or wget is required to download from $source"; fi ;;
     *) cp "$source/$1" "$scratch/$1" ;;
@@ -53,7 +53,7 @@ fetch() { # FILE
 }
 fetch SHA256SUMS
 archive=$(awk -v end="-linux-$(uname -m).tar.gz" \
-    'substr($2, length($2) - length(end) + 1) == end { print $2 }' "$scratch/SHA256SUMS")
+    'substr($2, length($2) - length(end) + 1) == end { print $2; exit }' "$scratch/SHA256SUMS")
 [ -n "$archive" ] || stop "the release has no archive for $(uname -m)"
 fetch "$archive"
 (cd "$scratch" && grep "  $archive\$" SHA256SUMS | sha256sum --check --status) ||

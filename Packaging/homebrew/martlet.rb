@@ -22,6 +22,10 @@ class Martlet < Formula
     generate_completions_from_executable(bin/"martlet", "completion", shells: [:bash, :zsh, :fish])
   end
 
+  def post_install
+    (var/"martlet").mkpath
+  end
+
   service do
     run [opt_bin/"martlet", "relay", "--configuration", etc/"martlet/relay.json"]
     keep_alive true
