@@ -98,7 +98,7 @@ unit: ## Check the relay's systemd unit in a Debian container (requires root)
 	@$(SWIFT) build --configuration $(CONFIGURATION) --product martlet
 	@Scripts/check-unit $(PROGRAM)
 
-package: ## Build a Debian package and a portable archive in .build/packages, with checksums and lists of components
+package: ## Build a Debian package, a portable archive and an OCI image in .build/packages, with lists of components
 	@Scripts/prerequisites build package
 	@Scripts/package
 

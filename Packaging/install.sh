@@ -45,7 +45,8 @@ trap 'rm -rf "$scratch"' EXIT
 fetch() { # FILE
     case $source in
     http://* | https://*)
-        if command -v curl >/dev/null; then curl --proto-redir =https --fail --silent --show-error --location --output "$scratch/$1" "$source/$1"
+        if command -v curl >/dev/null; then
+            curl --proto-redir =https --fail --silent --show-error --location --output "$scratch/$1" "$source/$1"
         elif command -v wget >/dev/null; then wget --quiet --output-document "$scratch/$1" "$source/$1"
         else stop "curl or wget is required to download from $source"; fi ;;
     *) cp "$source/$1" "$scratch/$1" ;;

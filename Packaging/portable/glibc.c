@@ -24,7 +24,7 @@ uint32_t arc4random(void) {
     return value;
 }
 
-// Tells the unwinder of GCC to look the object up with dl_iterate_phdr.
+// Finds nothing, so that a C++ exception ends the process. Nothing in the program catches one.
 int _dl_find_object(void *address, void *result) {
     (void)address;
     (void)result;
