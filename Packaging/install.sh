@@ -24,7 +24,7 @@ while [ $# -gt 0 ]; do
     *) [ -z "$source" ] || usage; source=$1; shift ;;
     esac
 done
-# One of both.
+# Either a source, or --uninstall.
 [ -n "$source$uninstall" ] || usage
 [ -z "$source" ] || [ -z "$uninstall" ] || usage
 umask 022
