@@ -1,49 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "CMartletPages.h"
+#include "shared.h"
 
-// #embed (C23, 6.10.4) includes a file unchanged. A Swift literal of the same size would take minutes to compile.
 static const unsigned char index_html[] = {
 #embed "inbox/index.html"
 };
-static const unsigned char style_css[] = {
-#embed "inbox/style.css"
+static const unsigned char activities_js[] = {
+#embed "inbox/activities.js"
 };
-static const unsigned char inbox_css[] = {
-#embed "inbox/inbox.css"
-};
-static const unsigned char pages_css[] = {
-#embed "inbox/pages.css"
-};
-static const unsigned char preview_css[] = {
-#embed "inbox/preview.css"
-};
-static const unsigned char app_js[] = {
-#embed "inbox/app.js"
+static const unsigned char address_js[] = {
+#embed "inbox/address.js"
 };
 static const unsigned char api_js[] = {
 #embed "inbox/api.js"
 };
-static const unsigned char dom_js[] = {
-#embed "inbox/dom.js"
+static const unsigned char app_js[] = {
+#embed "inbox/app.js"
 };
-static const unsigned char inbox_js[] = {
-#embed "inbox/inbox.js"
+static const unsigned char budget_js[] = {
+#embed "inbox/budget.js"
 };
-static const unsigned char list_js[] = {
-#embed "inbox/list.js"
+static const unsigned char channels_js[] = {
+#embed "inbox/channels.js"
+};
+static const unsigned char compose_css[] = {
+#embed "inbox/compose.css"
+};
+static const unsigned char compose_js[] = {
+#embed "inbox/compose.js"
+};
+static const unsigned char connect_js[] = {
+#embed "inbox/connect.js"
+};
+static const unsigned char connections_js[] = {
+#embed "inbox/connections.js"
 };
 static const unsigned char detail_js[] = {
 #embed "inbox/detail.js"
 };
+static const unsigned char devices_js[] = {
+#embed "inbox/devices.js"
+};
+static const unsigned char examples_js[] = {
+#embed "inbox/examples.js"
+};
+static const unsigned char faults_js[] = {
+#embed "inbox/faults.js"
+};
+static const unsigned char formats_js[] = {
+#embed "inbox/formats.js"
+};
+static const unsigned char inbox_css[] = {
+#embed "inbox/inbox.css"
+};
+static const unsigned char inbox_js[] = {
+#embed "inbox/inbox.js"
+};
+static const unsigned char inbox_page_js[] = {
+#embed "inbox/inbox-page.js"
+};
+static const unsigned char keys_js[] = {
+#embed "inbox/keys.js"
+};
+static const unsigned char lines_js[] = {
+#embed "inbox/lines.js"
+};
+static const unsigned char list_css[] = {
+#embed "inbox/list.css"
+};
+static const unsigned char list_js[] = {
+#embed "inbox/list.js"
+};
+static const unsigned char numbers_js[] = {
+#embed "inbox/numbers.js"
+};
+static const unsigned char pages_css[] = {
+#embed "inbox/pages.css"
+};
+static const unsigned char pages_js[] = {
+#embed "inbox/pages.js"
+};
 static const unsigned char payload_js[] = {
 #embed "inbox/payload.js"
 };
-static const unsigned char preview_js[] = {
-#embed "inbox/preview.js"
-};
 static const unsigned char preview_activity_js[] = {
 #embed "inbox/preview-activity.js"
+};
+static const unsigned char preview_bar_css[] = {
+#embed "inbox/preview-bar.css"
 };
 static const unsigned char preview_bar_js[] = {
 #embed "inbox/preview-bar.js"
@@ -51,8 +95,14 @@ static const unsigned char preview_bar_js[] = {
 static const unsigned char preview_card_js[] = {
 #embed "inbox/preview-card.js"
 };
+static const unsigned char preview_css[] = {
+#embed "inbox/preview.css"
+};
 static const unsigned char preview_island_js[] = {
 #embed "inbox/preview-island.js"
+};
+static const unsigned char preview_js[] = {
+#embed "inbox/preview.js"
 };
 static const unsigned char preview_parts_js[] = {
 #embed "inbox/preview-parts.js"
@@ -66,116 +116,83 @@ static const unsigned char preview_template_js[] = {
 static const unsigned char preview_widget_js[] = {
 #embed "inbox/preview-widget.js"
 };
-static const unsigned char strings_js[] = {
-#embed "inbox/strings.js"
-};
-static const unsigned char preview_bar_css[] = {
-#embed "inbox/preview-bar.css"
-};
-static const unsigned char formats_js[] = {
-#embed "inbox/formats.js"
-};
 static const unsigned char push_js[] = {
 #embed "inbox/push.js"
-};
-static const unsigned char components_js[] = {
-#embed "inbox/components.js"
-};
-static const unsigned char address_js[] = {
-#embed "inbox/address.js"
-};
-static const unsigned char keys_js[] = {
-#embed "inbox/keys.js"
-};
-static const unsigned char inbox_page_js[] = {
-#embed "inbox/inbox-page.js"
-};
-static const unsigned char activities_js[] = {
-#embed "inbox/activities.js"
-};
-static const unsigned char devices_js[] = {
-#embed "inbox/devices.js"
-};
-static const unsigned char channels_js[] = {
-#embed "inbox/channels.js"
-};
-static const unsigned char connections_js[] = {
-#embed "inbox/connections.js"
-};
-static const unsigned char faults_js[] = {
-#embed "inbox/faults.js"
-};
-static const unsigned char connect_js[] = {
-#embed "inbox/connect.js"
-};
-static const unsigned char pages_js[] = {
-#embed "inbox/pages.js"
-};
-static const unsigned char steps_js[] = {
-#embed "inbox/steps.js"
-};
-static const unsigned char budget_js[] = {
-#embed "inbox/budget.js"
-};
-static const unsigned char lines_js[] = {
-#embed "inbox/lines.js"
-};
-static const unsigned char rows_js[] = {
-#embed "inbox/rows.js"
-};
-static const unsigned char numbers_js[] = {
-#embed "inbox/numbers.js"
-};
-static const unsigned char unread_js[] = {
-#embed "inbox/unread.js"
 };
 static const unsigned char query_js[] = {
 #embed "inbox/query.js"
 };
+static const unsigned char release_js[] = {
+#embed "inbox/release.js"
+};
+static const unsigned char rows_js[] = {
+#embed "inbox/rows.js"
+};
 static const unsigned char sidebar_js[] = {
 #embed "inbox/sidebar.js"
+};
+static const unsigned char steps_js[] = {
+#embed "inbox/steps.js"
+};
+static const unsigned char strings_js[] = {
+#embed "inbox/strings.js"
 };
 static const unsigned char tools_js[] = {
 #embed "inbox/tools.js"
 };
-static const unsigned char compose_js[] = {
-#embed "inbox/compose.js"
+static const unsigned char unread_js[] = {
+#embed "inbox/unread.js"
 };
-static const unsigned char examples_js[] = {
-#embed "inbox/examples.js"
-};
-static const unsigned char release_js[] = {
-#embed "inbox/release.js"
-};
-static const unsigned char compose_css[] = {
-#embed "inbox/compose.css"
-};
-static const unsigned char list_css[] = {
-#embed "inbox/list.css"
-};
-
-#define FILE_AT(path, type, name) {path, type, name, sizeof name}
-#define SCRIPT(name) FILE_AT("/page/" #name ".js", "text/javascript; charset=utf-8", name##_js)
-#define STYLE(name) FILE_AT("/page/" #name ".css", "text/css; charset=utf-8", name##_css)
 
 static const martlet_page_file files[] = {
     FILE_AT("/", "text/html; charset=utf-8", index_html),
-    STYLE(style), STYLE(inbox), STYLE(list), STYLE(compose), STYLE(pages), STYLE(preview),
-    SCRIPT(app), SCRIPT(api), SCRIPT(dom), SCRIPT(inbox), SCRIPT(list), SCRIPT(detail), SCRIPT(payload), SCRIPT(preview),
-    SCRIPT(formats), SCRIPT(push), SCRIPT(components), SCRIPT(address), SCRIPT(keys), SCRIPT(pages), SCRIPT(activities),
-    SCRIPT(devices), SCRIPT(channels), SCRIPT(connections), SCRIPT(faults), SCRIPT(connect), SCRIPT(steps), SCRIPT(budget),
-    SCRIPT(lines), SCRIPT(rows), SCRIPT(numbers), SCRIPT(unread), SCRIPT(query), SCRIPT(sidebar), SCRIPT(tools), SCRIPT(compose),
-    SCRIPT(examples), SCRIPT(release), SCRIPT(strings),
-    FILE_AT("/page/inbox-page.js", "text/javascript; charset=utf-8", inbox_page_js),
-    FILE_AT("/page/preview-activity.js", "text/javascript; charset=utf-8", preview_activity_js),
-    FILE_AT("/page/preview-bar.js", "text/javascript; charset=utf-8", preview_bar_js),
-    FILE_AT("/page/preview-card.js", "text/javascript; charset=utf-8", preview_card_js),
-    FILE_AT("/page/preview-island.js", "text/javascript; charset=utf-8", preview_island_js),
-    FILE_AT("/page/preview-parts.js", "text/javascript; charset=utf-8", preview_parts_js),
-    FILE_AT("/page/preview-screen.js", "text/javascript; charset=utf-8", preview_screen_js),
-    FILE_AT("/page/preview-template.js", "text/javascript; charset=utf-8", preview_template_js),
-    FILE_AT("/page/preview-widget.js", "text/javascript; charset=utf-8", preview_widget_js),
-    FILE_AT("/page/preview-bar.css", "text/css; charset=utf-8", preview_bar_css),
+    SHARED_FILES,
+    STYLE("compose", compose),
+    STYLE("inbox", inbox),
+    STYLE("list", list),
+    STYLE("pages", pages),
+    STYLE("preview-bar", preview_bar),
+    STYLE("preview", preview),
+    SCRIPT("activities", activities),
+    SCRIPT("address", address),
+    SCRIPT("api", api),
+    SCRIPT("app", app),
+    SCRIPT("budget", budget),
+    SCRIPT("channels", channels),
+    SCRIPT("compose", compose),
+    SCRIPT("connect", connect),
+    SCRIPT("connections", connections),
+    SCRIPT("detail", detail),
+    SCRIPT("devices", devices),
+    SCRIPT("examples", examples),
+    SCRIPT("faults", faults),
+    SCRIPT("formats", formats),
+    SCRIPT("inbox-page", inbox_page),
+    SCRIPT("inbox", inbox),
+    SCRIPT("keys", keys),
+    SCRIPT("lines", lines),
+    SCRIPT("list", list),
+    SCRIPT("numbers", numbers),
+    SCRIPT("pages", pages),
+    SCRIPT("payload", payload),
+    SCRIPT("preview-activity", preview_activity),
+    SCRIPT("preview-bar", preview_bar),
+    SCRIPT("preview-card", preview_card),
+    SCRIPT("preview-island", preview_island),
+    SCRIPT("preview-parts", preview_parts),
+    SCRIPT("preview-screen", preview_screen),
+    SCRIPT("preview-template", preview_template),
+    SCRIPT("preview-widget", preview_widget),
+    SCRIPT("preview", preview),
+    SCRIPT("push", push),
+    SCRIPT("query", query),
+    SCRIPT("release", release),
+    SCRIPT("rows", rows),
+    SCRIPT("sidebar", sidebar),
+    SCRIPT("steps", steps),
+    SCRIPT("strings", strings),
+    SCRIPT("tools", tools),
+    SCRIPT("unread", unread),
 };
 
 martlet_page_file martlet_inbox_file_at(size_t index) {

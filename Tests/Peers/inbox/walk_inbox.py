@@ -137,7 +137,7 @@ class InboxPage(InboxWalk):
         self.open(push(1))
         self.assertEqual(self.page.evaluate("document.documentElement.scrollWidth"), 390)
         background = self.page.evaluate("getComputedStyle(document.body).backgroundColor")
-        self.assertEqual(background, "rgb(26, 27, 30)")
+        self.assertEqual(background, "rgb(22, 23, 27)")
         self.rows().first.click()
         expect(self.page.locator("#detail h2")).to_be_visible()
         expect(self.page.locator("#list")).to_be_hidden()

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The elements that all pages share.
+
+import { element } from "./dom.js"
+import { icon } from "./icons.js"
+
+/** A list of names with values. */
+export const definitionList = (values) => element("dl", { class: "facts" }, Object.entries(values).flatMap(([name, value]) =>
+  [element("dt", {}, name), element("dd", {}, value)]))
+
+/** A list of names with values, without the names whose value is empty. */
+export const facts = (values) => definitionList(Object.fromEntries(Object.entries(values)
+  .filter(([, value]) => value !== null && value !== undefined && value !== "" && value.length !== 0)))
+
+/** A button; `more` has further attributes, such as `class`, and the name of an `icon` before the text. */
+export function button(name, onclick, { icon: iconName, ...more } = {}) {
+  return element("button", { type: "button", onclick, ...more }, iconName ? icon(iconName) : null, name)
+}
+
+/** A button that shows only an icon; `key` is its keyboard shortcut. */
+export function iconButton(iconName, name, onclick, { key, class: style = "", ...more } = {}) {
+  return element("button", {
+    type: "button", class: `icon-button ${style}`, "aria-label": name, title: key ? `${name} (${key})` : name,
+    "aria-keyshortcuts": key, onclick, ...more,
+  }, icon(iconName))
+}
+
+/** A button that copies a text to the clipboard; `text` is a string or a function that returns one. */
+export function copyButton(label, text, attributes = {}) {
+  return button(label, async ({ currentTarget }) => {
+    await navigator.clipboard.writeText(typeof text === "function" ? await text() : text)
+    currentTarget.textContent = "Copied"
+    setTimeout(() => { currentTarget.textContent = label }, 1500)
+  }, attributes)
+}
+
+/** A value that a click copies; `name` says what it is, and `shown` is displayed in its place. */
+export function copied(value, name, shown = value) {
+  const mark = element("span", {}, icon("copy", 12))
+  return element("button", {
+    type: "button", class: "copied", "aria-label": `Copy ${name} ${value}`, title: "Copy",
+    onclick: async () => {
+      await navigator.clipboard.writeText(value)
+      mark.replaceChildren(icon("check", 12))
+      announce(`Copied ${name}`)
+      setTimeout(() => mark.replaceChildren(icon("copy", 12)), 1500)
+    },
+  }, element("span", {}, shown), " ", mark)
+}
+
+/** A short label; `tone` is good, warning, bad, accent, or empty for neutral. */
+export const chip = (text, tone = "", more = {}) => element("span", { class: "chip", "data-tone": tone, ...more }, text)
+
+const verdicts = {
+  shown: ["good", "shown"], delivered: ["good", "check"], replaced: ["", "replaced"], ended: ["", "check"],
+  stored: ["warning", "stored"], "not-shown": ["bad", "hidden"], discarded: ["bad", "trash"], refused: ["bad", "error"],
+  unanswered: ["bad", "warning"],
+}
+/** The tone of a verdict's kind. */
+export const verdictTone = (kind) => verdicts[kind]?.[0] ?? ""
+
+/** What became of a push, on one line; null for a push without a verdict. */
+export function verdictLine(verdict) {
+  if (!verdict) return null
+  const [tone, name] = verdicts[verdict.kind] ?? ["", "info"]
+  return element("p", { class: "verdict", "data-tone": tone, "data-verdict": verdict.kind }, icon(name), element("span", {}, verdict.text))
+}
+
+/** A message across the page: `text` is a string or elements. */
+export function banner(tone, text, ...actions) {
+  const name = { good: "shown", warning: "warning", bad: "error" }[tone] ?? "info"
+  return element("div", { class: "banner", "data-tone": tone, role: tone === "bad" ? "alert" : "status" },
+    icon(name), element("div", {}, text), ...actions)
+}
+
+/** The view of a list without items: an icon, a title, a sentence and actions. */
+export function emptyState(iconName, title, text, ...actions) {
+  return element("div", { class: "empty" }, icon(iconName, 32), element("h3", {}, title), element("p", {}, text),
+    actions.length ? element("div", { class: "actions" }, actions) : null)
+}
+
+/**
+ * A table; each column is {name, value, isNumber, isHeader}, in which `value` returns the content of a cell for an item.
+ *
+ * `more` returns attributes of the row of an item, such as `data-key`.
+ */
+export function table(name, columns, items, more = () => ({})) {
+  const style = ({ isNumber }) => (isNumber ? "number" : null)
+  return element("table", { class: "table", "aria-label": name },
+    element("thead", {}, element("tr", {}, columns.map((column) =>
+      element("th", { scope: "col", class: style(column) }, column.name)))),
+    element("tbody", {}, items.map((item) => element("tr", more(item), columns.map((column) =>
+      element(column.isHeader ? "th" : "td", { scope: column.isHeader ? "row" : null, class: style(column), "data-label": column.name },
+        column.value(item)))))))
+}
+
+/** Handles the arrow keys, Home and End in a container, whose buttons then are one stop of the Tab key. */
+function roving(container, isSelected, select) {
+  const buttons = () => [...container.querySelectorAll("button:not(:disabled)")]
+  for (const each of buttons()) each.tabIndex = isSelected(each) ? 0 : -1
+  container.addEventListener("keydown", (event) => {
+    const all = buttons()
+    const index = all.indexOf(document.activeElement)
+    const target = { ArrowRight: index + 1, ArrowDown: index + 1, ArrowLeft: index - 1, ArrowUp: index - 1, Home: 0, End: all.length - 1 }[event.key]
+    if (target === undefined || index < 0) return
+    event.preventDefault()
+    event.stopPropagation()
+    select(all[(target + all.length) % all.length])
+  })
+}
+
+function choice(role, childRole, attribute, style, name, options, selected, changed) {
+  const container = element("div", { class: style, role, "aria-label": name })
+  const select = (chosen, isUser = true) => {
+    for (const each of container.children) {
+      each.setAttribute(attribute, String(each === chosen))
+      each.tabIndex = each === chosen ? 0 : -1
+    }
+    if (!isUser) return
+    chosen.focus()
+    changed(chosen.dataset.value)
+  }
+  container.append(...Object.entries(options).map(([value, label]) => element("button", {
+    type: "button", role: childRole, "data-value": value, [attribute]: String(value === selected), onclick: ({ currentTarget }) => select(currentTarget),
+  }, label)))
+  roving(container, (each) => each.dataset.value === selected, (each) => select(each))
+  return container
+}
+
+/** A list of tabs, {value: label}; `changed` is called with the value of a tab that the user selects. */
+export const tabs = (name, options, selected, changed) =>
+  choice("tablist", "tab", "aria-selected", "tabs", name, options, selected, changed)
+
+/** The choice of one of a few options, {value: label}. */
+export const segments = (name, options, selected, changed) =>
+  choice("radiogroup", "radio", "aria-checked", "segments", name, options, selected, changed)
+
+/** A button that opens a menu; the items are {name, icon, key, action, isDanger}, or null for a separating line. */
+export function menu(name, items, { icon: iconName = "more", label = null, class: style = "" } = {}) {
+  const list = element("div", { class: "menu", role: "menu", popover: "auto", "aria-label": name })
+  const opener = element("button", {
+    type: "button", class: label ? style : `icon-button ${style}`, "aria-label": label ? null : name, title: name, "aria-haspopup": "menu",
+    "aria-expanded": "false", onclick: () => list.togglePopover(),
+  }, icon(iconName), label)
+  list.append(...items.map((item) => (item ? element("button", {
+    type: "button", role: "menuitem", tabindex: -1, class: item.isDanger ? "danger" : null,
+    onclick: () => {
+      list.hidePopover()
+      opener.focus()
+      item.action()
+    },
+  }, item.icon ? icon(item.icon) : null, element("span", {}, item.name), item.key ? element("kbd", {}, item.key) : null) : element("hr"))))
+  list.addEventListener("toggle", ({ newState }) => {
+    opener.setAttribute("aria-expanded", String(newState === "open"))
+    if (newState !== "open") return
+    place(list, opener)
+    list.querySelector("button")?.focus()
+  })
+  roving(list, () => false, (each) => each.focus())
+  return element("span", { class: "menu-host" }, opener, list)
+}
+
+/** Places a popover below the element that opens it, or above it where there is no room. */
+function place(popover, opener) {
+  const at = opener.getBoundingClientRect()
+  const { offsetWidth: width, offsetHeight: height } = popover
+  const top = at.bottom + 4 + height > innerHeight ? Math.max(4, at.top - height - 4) : at.bottom + 4
+  popover.style.top = `${top}px`
+  popover.style.left = `${Math.max(4, Math.min(at.left, innerWidth - width - 8))}px`
+}
+
+const toasts = element("div", { class: "toasts", role: "status" })
+
+/**
+ * Shows a message for some seconds; `action` is {name, run}, such as an undo.
+ *
+ * `ended` is called once when the message disappears without the action. Returns a function that removes it at once.
+ */
+export function toast(text, { action = null, seconds = 5, ended = () => {} } = {}) {
+  if (!toasts.isConnected) document.body.append(toasts)
+  let isOver = false
+  const end = (isAction) => {
+    if (isOver) return
+    isOver = true
+    clearTimeout(timer)
+    made.remove()
+    if (!isAction) ended()
+  }
+  const made = element("div", { class: "toast" }, element("span", {}, text), action ? button(action.name, () => {
+    end(true)
+    action.run()
+  }) : null)
+  const timer = setTimeout(() => end(false), seconds * 1000)
+  toasts.append(made)
+  return () => end(false)
+}
+
+const announcement = element("div", { class: "visually-hidden", role: "status" })
+
+/** Has screen readers read a text. */
+export function announce(text) {
+  if (!announcement.isConnected) document.body.append(announcement)
+  announcement.textContent = text
+}
+
+const dayTime = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })
+const day = new Intl.DateTimeFormat([], { day: "numeric", month: "short" })
+const dayMinute = new Intl.DateTimeFormat([], { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" })
+const dayYear = new Intl.DateTimeFormat([], { day: "numeric", month: "short", year: "numeric" })
+const complete = new Intl.DateTimeFormat([], {
+  weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
+  fractionalSecondDigits: 3, timeZoneName: "short",
+})
+
+/** A time today, and otherwise a date with or without the time, with the year if it is another one. */
+export function shortTime(milliseconds, isDateOnly = false) {
+  const [date, now] = [new Date(milliseconds), new Date()]
+  if (date.toDateString() === now.toDateString()) return dayTime.format(date)
+  if (date.getFullYear() !== now.getFullYear()) return dayYear.format(date)
+  return (isDateOnly ? day : dayMinute).format(date)
+}
+
+/** A time with its date, milliseconds and time zone. */
+export const completeTime = (milliseconds) => complete.format(new Date(milliseconds))
+
+/** A duration as text: 12 s, 3 min, 2 h 5 min, 4 days. */
+export function durationText(seconds) {
+  if (seconds < 60) return `${Math.max(0, Math.floor(seconds))} s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
+  const days = Math.floor(seconds / 86_400)
+  return days === 1 ? "1 day" : `${days} days`
+}
+
+function relativeText(milliseconds) {
+  const seconds = (Date.now() - milliseconds) / 1000
+  if (Math.abs(seconds) < 5) return "now"
+  return seconds < 0 ? `in ${durationText(-seconds)}` : `${durationText(seconds)} ago`
+}
+
+/** A time as a distance from now, which stays current; hovering shows the absolute time. */
+export function relativeTime(milliseconds) {
+  return element("time", {
+    datetime: new Date(milliseconds).toISOString(), title: completeTime(milliseconds), "data-relative": milliseconds,
+  }, relativeText(milliseconds))
+}
+
+/** An absolute time; hovering shows it with date, milliseconds and time zone. */
+export function absoluteTime(milliseconds, isDateOnly = false) {
+  return element("time", { datetime: new Date(milliseconds).toISOString(), title: completeTime(milliseconds) },
+    shortTime(milliseconds, isDateOnly))
+}
+
+setInterval(() => {
+  if (document.hidden) return
+  for (const time of document.querySelectorAll("time[data-relative]")) {
+    const text = relativeText(Number(time.dataset.relative))
+    if (time.textContent !== text) time.textContent = text
+  }
+}, 5000)
