@@ -95,11 +95,20 @@ static const unsigned char preview_bar_js[] = {
 static const unsigned char preview_card_js[] = {
 #embed "inbox/preview-card.js"
 };
+static const unsigned char preview_categories_js[] = {
+#embed "inbox/preview-categories.js"
+};
+static const unsigned char preview_elsewhere_js[] = {
+#embed "inbox/preview-elsewhere.js"
+};
 static const unsigned char preview_css[] = {
 #embed "inbox/preview.css"
 };
 static const unsigned char preview_island_js[] = {
 #embed "inbox/preview-island.js"
+};
+static const unsigned char preview_notification_js[] = {
+#embed "inbox/preview-notification.js"
 };
 static const unsigned char preview_js[] = {
 #embed "inbox/preview.js"
@@ -178,7 +187,10 @@ static const martlet_page_file files[] = {
     SCRIPT("preview-activity", preview_activity),
     SCRIPT("preview-bar", preview_bar),
     SCRIPT("preview-card", preview_card),
+    SCRIPT("preview-categories", preview_categories),
+    SCRIPT("preview-elsewhere", preview_elsewhere),
     SCRIPT("preview-island", preview_island),
+    SCRIPT("preview-notification", preview_notification),
     SCRIPT("preview-parts", preview_parts),
     SCRIPT("preview-screen", preview_screen),
     SCRIPT("preview-template", preview_template),

@@ -1,32 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The settings of previews: device, appearance, text size and language, stored by the browser.
+// The settings of previews: surface, device, appearance, text size and language, stored by the browser.
 
+import { segments } from "./components.js"
 import { element } from "./dom.js"
 import { devices } from "./preview-screen.js"
 import { selectLanguage, knownLanguages } from "./strings.js"
 
 const storageKey = "martlet.previews"
+/** The choice of all surfaces side by side. */
+export const everySurface = "all"
 const choices = {
   device: Object.entries(devices).map(([value, { name }]) => [value, name]),
   scheme: [["light", "Light"], ["dark", "Dark"]],
-  text: [["small", "Small"], ["default", "Default"], ["large", "Large"], ["accessibility", "Accessibility"]],
+  text: [["small", "Small"], ["default", "Default"], ["large", "Large"], ["larger", "Largest"], ["accessibility", "Accessibility 1"],
+    ["accessibility-3", "Accessibility 3"], ["accessibility-5", "Accessibility 5"]],
 }
 const names = { device: "Phone", scheme: "Appearance", text: "Text size", language: "Language" }
 
-/** The current settings. */
+/** The current settings; `surfaces` has the chosen surface of each kind of push. */
 export const settings = {
   device: "393x852", scheme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light", text: "default",
-  language: "", ...storedSettings(),
+  language: "", surfaces: {}, ...storedSettings(),
 }
 selectLanguage(settings.language)
 
 function storedSettings() {
   let found
   try { found = JSON.parse(localStorage.getItem(storageKey)) } catch { found = null }
-  const isKnown = ([name, value]) => (name === "language" ? typeof value === "string"
-    : choices[name]?.some(([known]) => known === value))
+  const isKnown = ([name, value]) => {
+    if (name === "surfaces") return value !== null && typeof value === "object"
+    return name === "language" ? typeof value === "string" : choices[name]?.some(([known]) => known === value)
+  }
   return Object.fromEntries(Object.entries(found ?? {}).filter(isKnown))
+}
+
+function store() {
+  try { localStorage.setItem(storageKey, JSON.stringify(settings)) } catch { /* Storage is not available. */ }
+}
+
+/** The chosen surface of a kind of push: a title, or `everySurface`; the first one if the chosen one is not there. */
+export function chosenSurface(kind, surfaces) {
+  const chosen = settings.surfaces[kind]
+  return chosen === everySurface || surfaces.some(({ title }) => title === chosen) ? chosen : surfaces[0]?.title
+}
+
+/** The choice of a surface; calls `changed` after the user has chosen one. */
+export function surfaceChoice(kind, surfaces, changed) {
+  const options = Object.fromEntries([...surfaces.map(({ title, label }) => [title, label ?? title]), [everySurface, "All"]])
+  return segments("Surface", options, chosenSurface(kind, surfaces), (title) => {
+    settings.surfaces = { ...settings.surfaces, [kind]: title }
+    store()
+    changed()
+  })
 }
 
 /** The settings bar; calls `changed` after a setting has changed. */
@@ -47,7 +73,7 @@ function picker(name, options, changed) {
     "aria-label": names[name],
     onchange: () => {
       settings[name] = select.value
-      try { localStorage.setItem(storageKey, JSON.stringify(settings)) } catch { /* Storage is not available. */ }
+      store()
       changed()
     },
   }, options.map(([value, text]) => element("option", { value, selected: value === settings[name] }, text)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The devices of previews, and their screens: sandboxed frames that run no scripts and load only a style sheet.
+// The devices of previews, and their screens: shadow trees with a style sheet of their own, whose texts are text nodes.
 
 import { element } from "./dom.js"
 
@@ -11,82 +11,73 @@ export const devices = {
   "375x667": { name: "375 × 667", width: 375, height: 667, hasIsland: false },
 }
 
-/** A screen of a kind, such as `lock` or `standby`, with the settings as attributes for preview.css. */
-function screen(settings, kind, content) {
-  return element("div", {
-    class: `screen ${kind}`, "data-device": settings.device, "data-scheme": settings.scheme, "data-text": settings.text,
-  }, content)
-}
+/** The style sheet of all screens. It is loaded once and shared, so a new screen has its layout at once. */
+const sheet = new CSSStyleSheet()
+/** Resolves when the style sheet is loaded. */
+export const ready = fetch("/page/preview.css").then((response) => response.text())
+  .then((text) => sheet.replaceSync(text)).catch(() => {})
 
-/** An invisible copy of the screen, laid out to measure which text does not fit. */
-const measuringHost = element("div", { class: "measuring", "aria-hidden": "true" })
-const measuringRoot = measuringHost.attachShadow({ mode: "open" })
-const styles = element("link", { rel: "stylesheet", href: "/page/preview.css" })
-const ready = new Promise((resolve) => { styles.onload = styles.onerror = resolve })
-const measured = element("div")
-measuringRoot.append(styles, measured)
-document.body.append(measuringHost)
+/** An invisible place of the page, in which a screen is laid out to measure which text does not fit. */
+const measuring = element("div", { class: "measuring", "aria-hidden": "true" })
+document.body.append(measuring)
 
 /** Splits text into user-perceived characters. */
 const characters = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 /** The maximum number of characters that are laid out; no surface shows more. */
 const maximumCharacters = 4000
+/** The scale of a landscape screen relative to portrait ones. */
+const landscapeScale = 0.75
 
 /**
  * A figure of a screen, with the truncated text listed below it.
  *
- * Elements of the content with `data-lines` are truncated to that number of lines.
+ * `kind` has the classes of the screen, such as `lock` or `standby`; `settings` become attributes for preview.css. Elements
+ * of the content with `data-lines` are truncated to that number of lines.
  */
-export async function figure(title, kind, settings, content, notes = []) {
-  await ready
-  const made = screen(settings, kind, content)
-  measured.replaceChildren(made)
-  const truncated = [...made.querySelectorAll("[data-lines]")].map(truncate).filter((each) => each?.name)
-  const { width, height } = made.getBoundingClientRect()
-  // A landscape screen is scaled to about the width of a portrait one, and every screen to the available width.
-  const scale = Math.min(kind === "standby" ? 0.46 : 1, settings.room / width)
-  const overflowing = [...made.querySelectorAll("[data-overflow]")].filter((part) => part.scrollHeight > part.clientHeight + 1)
-  measured.replaceChildren()
+export function figure(title, kind, settings, content, notes = []) {
+  const screen = element("div", { class: `screen ${kind}` }, content)
+  const device = element("div", {
+    class: "device", "data-device": settings.device, "data-scheme": settings.scheme, "data-text": settings.text, dir: settings.direction,
+    "data-kind": kind.split(" ")[0],
+  }, screen)
+  const host = element("div", { class: "preview", role: "group", "aria-label": title })
+  const root = host.attachShadow({ mode: "open" })
+  root.adoptedStyleSheets = [sheet]
+  root.append(device)
+  measuring.replaceChildren(host)
+  const truncated = [...device.querySelectorAll("[data-lines]")].map(truncate).filter((each) => each?.name)
+  const overflowing = [...device.querySelectorAll("[data-overflow]")].filter((part) => part.scrollHeight > part.clientHeight + 1)
+  fit(host, device, settings)
   return element("figure", { class: "shown" },
     element("figcaption", {}, title),
-    frame(title, made, Math.ceil(width), Math.ceil(height), scale),
+    host,
     truncated.map(({ name, rest }) => element("p", { class: "cut-off" },
-      element("span", { class: "scissors", "aria-hidden": "true" }, "✂"), ` ${name} is truncated. Not shown: `,
-      element("q", {}, rest))),
-    overflowing.map((part) => element("p", { class: "cut-off" },
-      element("span", { class: "scissors", "aria-hidden": "true" }, "✂"), ` ${part.dataset.overflow}`)),
-    notes.map((note) => element("p", { class: "note-below" }, note)))
+      element("span", { "aria-hidden": "true" }, "✂"), ` ${name} is truncated. Not shown: `, element("q", { dir: "auto" }, rest))),
+    overflowing.map((part) => element("p", { class: "cut-off" }, element("span", { "aria-hidden": "true" }, "✂"), ` ${part.dataset.overflow}`)),
+    notes.filter(Boolean).map((note) => element("p", { class: "note-below" }, note)))
 }
 
-function frame(title, made, width, height, scale) {
-  const page = document.implementation.createHTMLDocument(title)
-  const style = page.createElement("link")
-  style.rel = "stylesheet"
-  style.href = new URL("/page/preview.css", location.href).href
-  page.head.append(style)
-  page.body.append(page.adoptNode(made))
-  const shown = element("iframe", {
-    class: "preview", sandbox: "", title, srcdoc: `<!doctype html>${page.documentElement.outerHTML}`, width, height,
-  })
-  if (scale === 1) return shown
-  shown.style.transform = `scale(${scale})`
-  const box = element("div", { class: "scaled" }, shown)
-  box.style.width = `${width * scale}px`
-  box.style.height = `${height * scale}px`
-  return box
+/** Scales a device to the available width, and a complete phone to the available height. */
+function fit(host, device, { room, limit }) {
+  const { width, height } = device.getBoundingClientRect()
+  const most = width > 600 ? limit * landscapeScale : limit
+  const scale = Math.min(1, most, room / width, Math.max(0.62, (room < 480 ? Infinity : innerHeight - 200) / height))
+  host.style.width = `${Math.ceil(width * scale)}px`
+  host.style.height = `${Math.ceil(height * scale)}px`
+  if (scale !== 1) device.style.transform = `scale(${scale})`
 }
 
 /** Truncates the text of an element to its lines and marks the end; returns undefined if all of it fits. */
 function truncate(part) {
   const whole = part.textContent
-  const parts = [...characters.segment(whole)].map(({ segment }) => segment)
   const limit = Number(part.dataset.lines) * parseFloat(getComputedStyle(part).lineHeight) + 1
+  if (whole.length <= maximumCharacters && part.offsetHeight <= limit) return undefined
+  const parts = [...characters.segment(whole)].map(({ segment }) => segment)
   const mark = element("span", { class: "cut" }, "…")
   const fits = (count) => {
     part.replaceChildren(parts.slice(0, count).join("").trimEnd(), mark)
     return part.offsetHeight <= limit
   }
-  if (parts.length <= maximumCharacters && part.offsetHeight <= limit) return undefined
   let [low, high] = [0, Math.min(parts.length, maximumCharacters)]
   while (low < high) {
     const middle = (low + high + 1) >> 1

@@ -4,36 +4,38 @@
 
 import { element } from "./dom.js"
 import { app } from "./push.js"
-import { bar, clock, icon, night, part, ring } from "./preview-parts.js"
+import { bar, icon, lockScreen, night, part, ring } from "./preview-parts.js"
 import { figure } from "./preview-screen.js"
 
 const sizes = { small: "systemSmall", medium: "systemMedium", large: "systemLarge" }
 const shapes = { circular: "accessoryCircular", rectangular: "accessoryRectangular", inline: "accessoryInline" }
 
-/** The previews of a push that reloads widgets or controls, from the stored surfaces. */
-export function reloadFigures(push, settings, device, surfaces, kinds) {
-  const stored = kinds.filter((kind) => surfaces[kind]?.entry)
-  const missing = kinds.filter((kind) => !stored.includes(kind)).map((kind) => `PUT /api/v1/surfaces/${app(push)}/${kind}`)
-  const notice = element("p", { class: "reload" }, element("strong", {}, "Reload requested. "),
-    stored.length
-      ? "The push has no content. The previews show the stored entries."
-      : "The push has no content. To see a preview, upload a LiveSurfaces snapshot or the app's entry with"
-        + ` ${missing.join(" or ")}.`)
-  return [notice, ...stored.flatMap((kind) => figures[kind](push, settings, surfaces[kind].entry, device))]
+/** The surfaces of a push that reloads widgets or controls, from the stored entries. */
+export function reloadSurfaces(push, settings, { surfaces = {} }, device, kinds) {
+  return kinds.filter((kind) => surfaces[kind]?.entry).flatMap((kind) => made[kind](push, settings, surfaces[kind].entry, device))
 }
 
-const figures = {
+/** The message that a reload has no content, and which entries could be stored. */
+export function reloadNotice(push, { surfaces = {} }, kinds) {
+  const missing = kinds.filter((kind) => !surfaces[kind]?.entry).map((kind) => `PUT /api/v1/surfaces/${app(push)}/${kind}`)
+  return element("p", { class: "reload" }, element("strong", {}, "Reload requested. "), missing.length < kinds.length
+    ? "The push has no content. The previews show the stored entries."
+    : `The push has no content. To see a preview, upload a LiveSurfaces snapshot or the app's entry with ${missing.join(" or ")}.`)
+}
+
+const surface = (title, label, kind, settings, content, notes) => ({ title, label, make: () => figure(title, kind, settings, content(), notes) })
+const made = {
   widget: (push, settings, entry) => preferredFirst(sizes, entry.family).map(([size, family]) =>
-    figure(`Widget ${size}`, "home", settings, widget(size, push, entry), hint(family, entry.family))),
-  control: (push, settings, entry) => [figure("Control", "control-center", settings,
-    [control(push, entry, "wide"), control(push, entry, "round")])],
+    surface(`Widget ${size}`, `Widget ${size}`, "home", settings, () => widgets(size, push, entry), hint(family, entry.family))),
+  control: (push, settings, entry) => [surface("Control", "Control", "control-center", settings,
+    () => [control(push, entry, "wide"), control(push, entry, "round")])],
   lockAccessory: (push, settings, entry) => preferredFirst(shapes, entry.family).map(([shape, family]) =>
-    figure(`Accessory ${shape}`, "lock", settings,
-      shape === "inline" ? [accessory(shape, entry), clock()] : [clock(), accessory(shape, entry)],
-      hint(family, entry.family))),
+    surface(`Accessory ${shape}`, `Accessory ${shape}`, "lock top", settings, () => lockScreen(push, [], {
+      [shape === "inline" ? "above" : "widgets"]: accessory(shape, entry),
+    }), hint(family, entry.family))),
   standby: (push, settings, entry, device) => (device.hasIsland ? [
-    figure("StandBy card", "standby", settings, standBy(push, entry), hint("card", entry.presentation)),
-    figure("StandBy night", "standby", settings, night(standBy(push, entry)), hint("night", entry.presentation)),
+    surface("StandBy card", "StandBy", "standby", settings, () => standBy(push, entry), hint("card", entry.presentation)),
+    surface("StandBy night", "At night", "standby", settings, () => night(standBy(push, entry)), hint("night", entry.presentation)),
   ] : []),
 }
 
@@ -43,11 +45,17 @@ const hint = (each, preferred) => (preferred === each ? ["Requested by the entry
 const stateTitles = { bad_timing: "Waiting", completed: "Done" }
 const stateTitle = (state) => stateTitles[state] ?? (state ? state[0].toUpperCase() + state.slice(1) : "")
 
-export function widget(size, push, entry) {
+/** A widget in each appearance of the Home Screen: full colour, tinted and clear. */
+export const widgets = (size, push, entry) => [["", "Full colour"], ["tinted", "Tinted"], ["clear glass", "Clear"]].map(([style, name]) =>
+  element("div", { class: "widget-cell" }, widget(size, push, entry, style, style === ""), element("span", {}, name)))
+
+/** A widget; `isReported` lists truncated text below. */
+function widget(size, push, entry, style, isReported) {
   const lines = { small: 2, medium: 2, large: 6 }[size]
-  return element("div", { class: `widget ${size}`, "data-overflow": "The content does not fit. The widget cuts off the rest." },
-    element("div", { class: "top" }, icon(push), part("foot", "State", stateTitle(entry.state))),
-    part("title", "Headline", entry.headline, 2), part("subtitle", "Subhead", entry.subhead, lines),
+  const line = (kind, name, ...rest) => part(kind, isReported ? name : null, ...rest)
+  return element("div", { class: `widget ${size} ${style}`, "data-overflow": isReported ? "The content does not fit. The widget cuts off the rest." : null },
+    element("div", { class: "top" }, icon(push), line("foot", "State", stateTitle(entry.state))),
+    line("title", "Headline", entry.headline, 2), line("subtitle", "Subhead", entry.subhead, lines),
     bar(entry.progress))
 }
 

@@ -158,9 +158,9 @@ class Pages(InboxWalk):
         expect(state.locator("[data-kind=changed]")).to_have_text('stage: "On its way" was "Ordered"')
         expect(state.locator("[data-kind=added]")).to_have_text('driver.name: "Kim" new')
         expect(state.locator("[data-kind=same]")).to_have_text("eta: 12")
-        preview = self.page.locator("section[aria-label=Preview] iframe").first
+        preview = self.page.locator("section[aria-label=Preview] .preview").first
         expect(preview).to_be_visible()
-        expect(preview.content_frame.get_by_text("On its way").first).to_be_attached()
+        expect(preview.get_by_text("On its way").first).to_be_visible()
         self.page.keyboard.press("ArrowRight")
         expect(push).to_contain_text("is not after 200")
         expect(state.locator("[data-kind=changed], [data-kind=added], [data-kind=removed]")).to_have_count(0)

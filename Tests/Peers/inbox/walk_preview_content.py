@@ -9,6 +9,12 @@ from playwright.sync_api import expect
 from preview_walk import APP, BASE, LIVE_STATE, RELOAD, SLICES, PreviewWalk, activity, alert, of_type
 
 
+# The elements of a screen that could load or run something: only text, shapes and progress bars may be in it.
+CONTENT = """device => [...device.querySelectorAll("*")].filter(each =>
+    !["DIV", "SPAN", "I", "STRONG", "PROGRESS", "svg", "path", "circle"].includes(each.tagName)
+    || [...each.attributes].some(({ name }) => name.startsWith("on") || ["href", "src"].includes(name))).map(each => each.outerHTML)"""
+
+
 class PreviewContent(PreviewWalk):
     def test_notification_center_shows_the_thread(self):
         other_device = alert(5, alert="elsewhere", **{"thread-id": "order-17"})
@@ -68,7 +74,7 @@ class PreviewContent(PreviewWalk):
         expect(card.locator(".title")).to_have_text("Anna on line 7")
         expect(card.locator("progress")).to_have_attribute("value", "0.8")
         expect(self.screen("Dynamic Island compact").locator(".trailing")).to_have_text("5'")
-        expect(self.screen("Widget").locator(".title")).to_have_text("Arriving")
+        expect(self.screen("Widget").locator(".title")).to_have_text(["Arriving"] * 3)
         expect(self.screen("Accessory").locator(".title")).to_have_text("Arriving")
         expect(self.page.locator(".note-below").nth(1)).to_have_text("The content state has no driver.age.")
         for title, row in {"Widget": "small", "Accessory": "rectangular"}.items():
@@ -84,7 +90,7 @@ class PreviewContent(PreviewWalk):
         expect(control.locator(".foot")).to_have_text("On")
         expect(self.page.locator(".reload")).to_contain_text("Reload requested")
         self.show(2)
-        expect(self.screen("Widget medium").locator(".title")).to_have_text("On its way")
+        expect(self.screen("Widget medium").locator(".title")).to_have_text(["On its way"] * 3)
         expect(self.screen("Accessory circular").locator(".word")).to_have_text("2 stops")
         expect(self.screen("Accessory circular").locator(".share")).to_have_attribute("stroke-dasharray", "50 100")
         night = self.screen("StandBy night").locator(".activity .title")
@@ -109,9 +115,8 @@ class PreviewContent(PreviewWalk):
             self.show(number)
             for title in self.titles():
                 screen = self.screen(title)
-                self.assertEqual(screen.locator("script, img, [onerror]").count(), 0, f"{title} of push {number}")
-                frame = self.page.locator(f"iframe[title='{title}']")
-                self.assertEqual(frame.get_attribute("sandbox"), "")
+                found = screen.locator(".device").evaluate(CONTENT)
+                self.assertEqual(found, [], f"{title} of push {number}")
                 count += 1
         self.assertGreater(count, 40)
         self.assertIsNone(self.page.evaluate("window.hacked ?? null"))

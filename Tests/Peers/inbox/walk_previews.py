@@ -7,9 +7,11 @@ import unittest
 from playwright.sync_api import expect
 from preview_walk import LIVE_STATE, RELOAD, SIZES, PreviewWalk, activity, alert, of_type
 
-# The measured elements: title of the frame, selector, entry of SIZES.
+# The measured elements: title of the preview, selector, entry of SIZES.
 NOTIFICATION = [(title, ".notification", "notification")
-                for title in ("Lock Screen", "Banner", "Expanded", "Notification Center")]
+                for title in ("Lock Screen", "Banner", "Expanded", "Notification Center")] + [
+                    ("Home Screen", ".cell .icon", "app"), ("Summary", ".digest", "notification"), ("Apple Watch", ".watch", "watch"),
+                    ("CarPlay", ".screen", "car"), ("Mac", ".notification", "mac")]
 ISLAND = [
     ("Dynamic Island compact", ".compact", "compact"), ("Dynamic Island compact", ".leading", "ear"),
     ("Dynamic Island compact", ".trailing", "ear"), ("Dynamic Island minimal", ".minimal", "minimal"),
@@ -19,6 +21,8 @@ STANDBY = [("StandBy", ".activity", "standby"), ("StandBy at night", ".activity"
 STANDBY_VIEW = [("StandBy card", ".activity", "standby"), ("StandBy night", ".activity", "standby")]
 WIDGETS = [(f"Widget {size}", ".widget", size) for size in ("small", "medium", "large")]
 ACCESSORIES = [(f"Accessory {shape}", ".accessory", shape) for shape in ("circular", "rectangular", "inline")]
+# Live Activities on the devices of the same user.
+ELSEWHERE = [("Apple Watch", ".watch", "watch"), ("CarPlay", ".screen", "car"), ("Mac", ".screen", "desktop")]
 CONTROL = [("Control", ".control.wide", "wide"), ("Control", ".control.round", "round")]
 
 LONG = "Tap to open the order and see where to collect it from the counter. " * 6
@@ -37,12 +41,11 @@ class Previews(PreviewWalk):
             lock_screen = [("Lock Screen", ".activity", "activity")]
             banner = [("Banner", ".notification", "notification")]
             for number, previews in {
-                1: NOTIFICATION, 2: lock_screen + (ISLAND + STANDBY if has_island else banner),
+                1: NOTIFICATION, 2: lock_screen + ELSEWHERE + (ISLAND + STANDBY if has_island else banner),
                 3: WIDGETS + ACCESSORIES + (STANDBY_VIEW if has_island else []), 4: CONTROL,
             }.items():
                 self.show(number)
                 expected = {title for title, _, _ in previews}
-                expect(self.page.locator(".previews iframe")).to_have_count(len(expected))
                 self.assertEqual(set(self.titles()), expected, f"push {number} on {device}")
                 for preview in previews:
                     self.assert_size(device, *preview)
@@ -53,10 +56,9 @@ class Previews(PreviewWalk):
         state = {**LIVE_STATE, "headline": LONG, "subhead": LONG}
         self.open(alert(1, alert={"title": LONG, "subtitle": LONG, "body": LONG}, category="order"), activity(2, state),
                   of_type(3, "widgets", RELOAD, ".push-type.widgets"))
-        overflowing = """root => [...root.querySelectorAll("[data-lines]")].filter(part => {
-            const lines = part.getBoundingClientRect().height / parseFloat(getComputedStyle(part).lineHeight)
-            const scale = part.closest(".standby") ? 2 : 1
-            return lines / scale > Number(part.dataset.lines) + 0.1 || part.scrollWidth > part.clientWidth + 1
+        overflowing = """device => [...device.querySelectorAll("[data-lines]")].filter(part => {
+            const lines = part.offsetHeight / parseFloat(getComputedStyle(part).lineHeight)
+            return lines > Number(part.dataset.lines) + 0.1 || part.scrollWidth > part.clientWidth + 1
         }).map(part => part.className)"""
         for size in ("small", "accessibility"):
             for number in (1, 2, 3):
@@ -64,7 +66,7 @@ class Previews(PreviewWalk):
                 if number == 1:
                     self.choose("Text size", size)
                 for title in self.titles():
-                    screen = self.screen(title).locator(".screen")
+                    screen = self.screen(title).locator(".device")
                     expect(screen).to_have_attribute("data-text", size)
                     self.assertEqual(screen.evaluate(overflowing), [], f"{title} at {size}")
         self.show(1)
@@ -75,7 +77,7 @@ class Previews(PreviewWalk):
         self.open(alert(1, alert={"title": LONG, "body": LONG}), alert(2, alert={"title": "Ready", "body": "Tap to open."}))
         self.show(1)
         for title, lines in {"Lock Screen": 4, "Banner": 2, "Notification Center": 4}.items():
-            figure = self.page.locator("figure", has=self.page.locator(f"iframe[title='{title}']"))
+            figure = self.page.locator("figure", has=self.screen(title))
             expect(figure.locator(".cut-off")).to_have_count(2)
             card = self.screen(title).locator(".this .notification" if title == "Notification Center" else ".notification")
             body = card.locator(".body")
@@ -98,9 +100,9 @@ class Previews(PreviewWalk):
         for number, card in ((1, "notification"), (2, "activity")):
             self.show(number)
             self.assert_size("393x852", "Lock Screen", f".{card}", card)
-            for frame in self.page.locator(".previews iframe").all():
-                box = frame.bounding_box()
-                self.assertGreaterEqual(box["width"], 300)
+            for screen in self.page.locator(".previews .preview").all():
+                box = screen.bounding_box()
+                self.assertGreaterEqual(box["width"], 200)
                 self.assertLessEqual(box["x"] + box["width"], 390)
             self.assertEqual(self.page.evaluate("document.documentElement.scrollWidth"), 390)
             self.page.keyboard.press("Escape")
