@@ -23,6 +23,12 @@ static const unsigned char budget_js[] = {
 static const unsigned char channels_js[] = {
 #embed "inbox/channels.js"
 };
+static const unsigned char compare_css[] = {
+#embed "inbox/compare.css"
+};
+static const unsigned char compare_js[] = {
+#embed "inbox/compare.js"
+};
 static const unsigned char compose_css[] = {
 #embed "inbox/compose.css"
 };
@@ -34,6 +40,12 @@ static const unsigned char connect_js[] = {
 };
 static const unsigned char connections_js[] = {
 #embed "inbox/connections.js"
+};
+static const unsigned char detail_header_js[] = {
+#embed "inbox/detail-header.js"
+};
+static const unsigned char detail_css[] = {
+#embed "inbox/detail.css"
 };
 static const unsigned char detail_js[] = {
 #embed "inbox/detail.js"
@@ -59,6 +71,9 @@ static const unsigned char inbox_js[] = {
 static const unsigned char inbox_page_js[] = {
 #embed "inbox/inbox-page.js"
 };
+static const unsigned char json_text_js[] = {
+#embed "inbox/json-text.js"
+};
 static const unsigned char keys_js[] = {
 #embed "inbox/keys.js"
 };
@@ -73,6 +88,9 @@ static const unsigned char list_js[] = {
 };
 static const unsigned char numbers_js[] = {
 #embed "inbox/numbers.js"
+};
+static const unsigned char outcome_js[] = {
+#embed "inbox/outcome.js"
 };
 static const unsigned char pages_css[] = {
 #embed "inbox/pages.css"
@@ -125,6 +143,9 @@ static const unsigned char preview_template_js[] = {
 static const unsigned char preview_widget_js[] = {
 #embed "inbox/preview-widget.js"
 };
+static const unsigned char push_file_js[] = {
+#embed "inbox/push-file.js"
+};
 static const unsigned char push_js[] = {
 #embed "inbox/push.js"
 };
@@ -133,6 +154,9 @@ static const unsigned char query_js[] = {
 };
 static const unsigned char release_js[] = {
 #embed "inbox/release.js"
+};
+static const unsigned char replay_js[] = {
+#embed "inbox/replay.js"
 };
 static const unsigned char rows_js[] = {
 #embed "inbox/rows.js"
@@ -146,17 +170,28 @@ static const unsigned char steps_js[] = {
 static const unsigned char strings_js[] = {
 #embed "inbox/strings.js"
 };
+static const unsigned char swift_code_js[] = {
+#embed "inbox/swift-code.js"
+};
+static const unsigned char swift_values_js[] = {
+#embed "inbox/swift-values.js"
+};
 static const unsigned char tools_js[] = {
 #embed "inbox/tools.js"
 };
 static const unsigned char unread_js[] = {
 #embed "inbox/unread.js"
 };
+static const unsigned char uploads_js[] = {
+#embed "inbox/uploads.js"
+};
 
 static const martlet_page_file files[] = {
     FILE_AT("/", "text/html; charset=utf-8", index_html),
     SHARED_FILES,
+    STYLE("compare", compare),
     STYLE("compose", compose),
+    STYLE("detail", detail),
     STYLE("inbox", inbox),
     STYLE("list", list),
     STYLE("pages", pages),
@@ -168,20 +203,24 @@ static const martlet_page_file files[] = {
     SCRIPT("app", app),
     SCRIPT("budget", budget),
     SCRIPT("channels", channels),
+    SCRIPT("compare", compare),
     SCRIPT("compose", compose),
     SCRIPT("connect", connect),
     SCRIPT("connections", connections),
     SCRIPT("detail", detail),
+    SCRIPT("detail-header", detail_header),
     SCRIPT("devices", devices),
     SCRIPT("examples", examples),
     SCRIPT("faults", faults),
     SCRIPT("formats", formats),
     SCRIPT("inbox-page", inbox_page),
     SCRIPT("inbox", inbox),
+    SCRIPT("json-text", json_text),
     SCRIPT("keys", keys),
     SCRIPT("lines", lines),
     SCRIPT("list", list),
     SCRIPT("numbers", numbers),
+    SCRIPT("outcome", outcome),
     SCRIPT("pages", pages),
     SCRIPT("payload", payload),
     SCRIPT("preview-activity", preview_activity),
@@ -197,14 +236,19 @@ static const martlet_page_file files[] = {
     SCRIPT("preview-widget", preview_widget),
     SCRIPT("preview", preview),
     SCRIPT("push", push),
+    SCRIPT("push-file", push_file),
     SCRIPT("query", query),
     SCRIPT("release", release),
+    SCRIPT("replay", replay),
     SCRIPT("rows", rows),
     SCRIPT("sidebar", sidebar),
     SCRIPT("steps", steps),
     SCRIPT("strings", strings),
+    SCRIPT("swift-code", swift_code),
+    SCRIPT("swift-values", swift_values),
     SCRIPT("tools", tools),
     SCRIPT("unread", unread),
+    SCRIPT("uploads", uploads),
 };
 
 martlet_page_file martlet_inbox_file_at(size_t index) {

@@ -7,6 +7,7 @@ import { Address } from "./address.js"
 import { element } from "./dom.js"
 import { InboxPage } from "./inbox-page.js"
 import { showKeys } from "./keys.js"
+import { acceptDroppedFiles } from "./push-file.js"
 
 const byID = (id) => document.getElementById(id)
 const inbox = new InboxPage()
@@ -15,7 +16,7 @@ const inbox = new InboxPage()
 const pages = {
   activities: () => import("./activities.js"), devices: () => import("./devices.js"),
   channels: () => import("./channels.js"), connections: () => import("./connections.js"),
-  faults: () => import("./faults.js"), connect: () => import("./connect.js"),
+  faults: () => import("./faults.js"), connect: () => import("./connect.js"), compare: () => import("./compare.js"),
 }
 /** The keys after `g`, with the pages they open. */
 const pageKeys = {
@@ -76,6 +77,7 @@ inbox.addEventListener("state", ({ detail }) => {
 })
 for (const event of ["open", "chaos"]) simulatorEvents.addEventListener(event, showFaults)
 byID("help").addEventListener("click", showKeys)
+acceptDroppedFiles()
 
 let isPageKeyNext = false
 addEventListener("keydown", (event) => {

@@ -127,7 +127,7 @@ class Composer {
     const { target, type, text } = this.#values
     dialog.dataset.target = target
     this.#byteCount.replaceChildren(
-      sizeBar(new TextEncoder().encode(text).length, byteLimit(type, target === "channel")))
+      sizeBar(text, byteLimit(type, target === "channel")))
     const error = jsonError(text)
     this.#isPayloadValid = error === null
     this.#fields.text.setAttribute("aria-invalid", String(error !== null))

@@ -1,107 +1,212 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The selected push: its preview, payload, headers, findings and timeline.
+// The selected push: what became of it, its preview, payload, headers, findings and timeline.
 
-import { info, payload, removePush, simulatorEvents } from "./api.js"
-import { copyButton, definitionList, facts } from "./components.js"
-import { element, time } from "./dom.js"
-import { byteLimit, fromPush } from "./examples.js"
-import * as formats from "./formats.js"
+import { info, payload, removePush, request, simulatorEvents } from "./api.js"
+import { copied, emptyState, iconButton, menu, tabs, toast } from "./components.js"
+import { element } from "./dom.js"
+import { change, pushFacts, tagEditor, timeline, titleBar, verdict } from "./detail-header.js"
+import { byteLimit } from "./examples.js"
 import { findingsList, payloadTree, sizeBar } from "./payload.js"
 import { previews } from "./preview.js"
-import { app, headline, kind } from "./push.js"
-import { releaseButton } from "./release.js"
-
-const tabs = {
-  Preview: (push, text, signal) => previews(push, signal),
-  Payload: (push, text) => [
-    sizeBar(new TextEncoder().encode(text).length, byteLimit(push.headers["apns-push-type"], kind(push) === "broadcast")),
-    push.payload === undefined ? element("pre", {}, text) : payloadTree(push.payload, push.findings),
-  ],
-  Headers: (push) => definitionList(push.headers),
-  Findings: (push) => findingsList(push.findings),
-  Timeline: (push) => timeline(push),
-  Raw: (push, text) => element("pre", {}, text),
-}
+import { headline, kind } from "./push.js"
+import { onStringsChange } from "./strings.js"
 
 export class Detail {
   #container
+  #inbox
   #tab = "Preview"
+  /** The shown push with everything that is stored of it; null if none is shown. */
   #push = null
-  #text = ""
+  /** The number of the selected push, which may not have arrived yet. */
+  #number = null
+  /** The payload of the shown push as it was received, or null before it is needed. */
+  #text = null
+  /** The place that the Payload and Headers tabs highlight. */
+  #place = null
   /** Cancels the requests for the shown push when another is selected, or before it is deleted. */
   #requests = new AbortController()
-  #replay
+  #compose
+  #remove
+  #panel
 
-  /** `replay` opens the composer with the values of a push. */
-  constructor(container, inbox, replay) {
+  /** `compose` opens the composer with the values of a push; `remove` deletes the push with a number. */
+  constructor(container, inbox, compose, remove = removePush) {
     this.#container = container
-    this.#replay = replay
+    this.#inbox = inbox
+    this.#compose = compose
+    this.#remove = remove
     inbox.addEventListener("select", ({ detail }) => this.show(detail))
     simulatorEvents.addEventListener("removing", ({ detail: isAffected }) => {
-      if (this.#push && isAffected(this.#push.number)) this.#requests.abort()
+      if (this.#number !== null && isAffected(this.#number)) this.#requests.abort()
     })
+    onStringsChange(() => { this.#container.querySelector("h2")?.replaceChildren(headline(this.#push)) })
     this.show(null)
   }
 
-  async show(push) {
+  /** Shows a push of the list, or `message` if there is none. */
+  async show(push, message = null) {
     this.#requests.abort()
     this.#requests = new AbortController()
-    this.#push = push
+    this.#number = push?.number ?? null
     const { signal } = this.#requests
-    try {
-      this.#text = push ? await payload(push.number, signal) : ""
-    } catch (error) {
-      if (!signal.aborted) this.#container.replaceChildren(element("p", { class: "empty" }, error.message))
-      return
-    }
-    if (!signal.aborted) this.#render()
-  }
-
-  #render() {
-    const push = this.#push
-    document.body.toggleAttribute("data-detail", push !== null)
+    document.body.toggleAttribute("data-detail", push !== null || message !== null)
     if (!push) {
-      this.#container.replaceChildren(element("p", { class: "empty" }, "Select a push to preview it."))
+      this.#showMessage(message)
       return
     }
-    this.#container.replaceChildren(
-      element("h2", {}, headline(push)),
-      facts({
-        app: app(push), to: push.channel === undefined ? push["device-token"] : `channel ${push.channel}`,
-        response: `${push.status || "none"} ${push.reason ?? ""}`, kind: kind(push), "apns-id": push["apns-id"],
-        "apns-request-id": push["apns-request-id"],
-        received: `${time(push.time)}, push ${push.number}, ${push.connection ? `connection ${push.connection}` : "sent from this page"}`,
-      }),
-      element("div", { class: "tabs", role: "tablist" }, Object.keys(tabs).map((name) => this.#tabButton(name))),
-      element("div", { class: "panel", role: "tabpanel", "aria-label": this.#tab }, tabs[this.#tab](push, this.#text, this.#requests.signal)),
-      element("div", { class: "actions" },
-        copyButton("Copy as curl", async () => formats.curl(push, this.#text, (await info()).apns)),
-        copyButton("Copy as Swift", () => formats.swift(push, this.#text)),
-        copyButton("Copy as .apns", () => formats.simulatorFile(push)),
-        element("button", { type: "button", onclick: () => this.#replay(fromPush(push, this.#text)) }, "Edit and replay"),
-        element("button", { type: "button", onclick: () => removePush(push.number) }, "Delete")))
-    const actions = this.#container.lastElementChild
-    releaseButton(push).then((button) => { if (button) actions.lastElementChild.before(button) })
+    try {
+      const whole = await request(`/api/v1/pushes/${push.number}`, "GET", undefined, signal)
+      if (!signal.aborted) this.#render(whole)
+    } catch (error) {
+      if (!signal.aborted) this.#showMessage(error.message)
+    }
   }
 
-  #tabButton(name) {
-    const count = name === "Findings" ? this.#push.findings.length : 0
-    return element("button", {
-      type: "button", role: "tab", "aria-selected": String(name === this.#tab),
-      onclick: () => {
-        this.#tab = name
-        this.#render()
-      },
-    }, count ? `${name} ${count}` : name)
+  #showMessage(message) {
+    this.#push = null
+    this.#container.replaceChildren(message === null
+      ? emptyState("push", "No push selected", "Select a push to see what became of it.")
+      : emptyState("info", message, "Select another push.", iconButton("left", "Back to the list", () => this.#inbox.select(null), { class: "back" })))
+  }
+
+  #render(push) {
+    const isSame = this.#push?.number === push.number
+    const focused = isSame && this.#container.contains(document.activeElement) ? nameOf(document.activeElement) : null
+    if (!isSame) {
+      this.#text = null
+      this.#place = null
+    }
+    this.#push = push
+    const count = push.findings?.length ?? 0
+    const names = { Preview: "Preview", Payload: "Payload", Headers: "Headers", Findings: count ? `Findings ${count}` : "Findings", Timeline: "Timeline", Raw: "Raw" }
+    this.#panel = element("div", { class: "panel", role: "tabpanel", tabindex: -1 })
+    this.#container.replaceChildren(
+      element("div", { class: "detail-top" },
+        titleBar(push, () => this.#inbox.select(null), this.#actions(push)),
+        verdict(push, (place) => this.#showPlace(place))),
+      element("div", { class: "detail-facts" }, pushFacts(push), tagEditor(push)),
+      tabs("Views of the push", names, this.#tab, (name) => this.#showTab(name)),
+      this.#panel)
+    this.#showPanel()
+    if (!isSame) this.#container.scrollTop = 0
+    if (focused) [...this.#container.querySelectorAll("button, a, [tabindex]")].find((each) => nameOf(each) === focused)?.focus()
+  }
+
+  #showTab(name, place = null) {
+    this.#tab = name
+    this.#place = place
+    this.#showPanel()
+  }
+
+  /** Opens the tab that shows a place of the push, and highlights it. */
+  #showPlace(place) {
+    this.#container.querySelector(`[role=tab][data-value=${place.startsWith("payload") ? "Payload" : "Headers"}]`).click()
+    this.#showTab(this.#tab, place)
+    this.#panel.focus({ preventScroll: true })
+  }
+
+  async #showPanel() {
+    const [push, panel, tab, place, { signal }] = [this.#push, this.#panel, this.#tab, this.#place, this.#requests]
+    panel.setAttribute("aria-label", tab)
+    try {
+      const content = await this.#content(push, tab, place, signal)
+      if (panel === this.#panel && tab === this.#tab) panel.replaceChildren(...[content].flat())
+    } catch (error) {
+      if (!signal.aborted) panel.replaceChildren(element("p", { class: "problem" }, error.message))
+    }
+  }
+
+  #content(push, tab, place, signal) {
+    switch (tab) {
+      case "Preview": return previews(push, signal)
+      case "Headers": return headerList(push, place)
+      case "Findings": return findingsList(push.findings ?? [], (found) => this.#showPlace(found))
+      case "Timeline": return timeline(push)
+      default: return this.#payloadView(push, tab, place)
+    }
+  }
+
+  async #payloadView(push, tab, place) {
+    const text = await this.#payload()
+    const size = sizeBar(text, byteLimit(push.headers["apns-push-type"], kind(push) === "broadcast"))
+    return [size, tab === "Raw" ? element("pre", { tabindex: 0 }, text) : payloadTree(text, push.findings ?? [], place)]
+  }
+
+  /** The payload as it was received, which is requested once. */
+  async #payload() {
+    const { number } = this.#push
+    const text = this.#text ?? await payload(number, this.#requests.signal)
+    if (this.#push?.number === number) this.#text = text
+    return text
+  }
+
+  #actions(push) {
+    const act = (module, action) => async () => {
+      try {
+        await action(await module(), await this.#payload())
+      } catch (error) {
+        toast(error.message)
+      }
+    }
+    const formats = () => import("./formats.js")
+    const copy = (name, text) => act(formats, async (module, payloadText) => {
+      await navigator.clipboard.writeText(await text(module, payloadText))
+      toast(`Copied ${name}.`, { seconds: 2 })
+    })
+    const id = push["apns-id"] || push["apns-request-id"]
+    return [
+      menu("Copy", [
+        { name: "Copy as curl", icon: "server", action: copy("as curl", (module, text) => module.curl(push, text)) },
+        { name: "Copy as Swift", icon: "push", action: copy("as Swift", (module, text) => module.swift(push, text)) },
+        { name: "Copy as .apns", icon: "device", action: copy("as .apns", (module, text) => module.simulatorFile(push, text)) },
+        null,
+        { name: "Copy link", icon: "link", action: copy("the link", () => location.href) },
+        ...id ? [{ name: "Copy identifier", icon: "copy", action: copy("the identifier", () => id) }] : [],
+        { name: "Download as a file", icon: "download", action: act(() => import("./push-file.js"), (module) => module.download(push)) },
+      ], { icon: "copy" }),
+      iconButton("replay", "Replay", act(() => import("./replay.js"), (module, text) => module.replay(push, text, this.#compose))),
+      menu("Compare", () => this.#comparisons(push), { icon: "compare" }),
+      iconButton("pin", push.pinned ? "Unpin" : "Pin", () => change(push, { pinned: !push.pinned }), { "aria-pressed": String(Boolean(push.pinned)) }),
+      iconButton("trash", "Delete", () => this.#remove(push.number)),
+      menu("More actions", async () => {
+        const { release } = await info().catch(() => ({}))
+        return [
+          { name: "Edit and replay", icon: "compose", action: act(() => import("./examples.js"), (module, text) => this.#compose(module.fromPush(push, text))) },
+          { name: "Strings and templates", icon: "upload", action: act(() => import("./uploads.js"), (module) => module.openUploads(push)) },
+          ...release ? [{ name: "Release to a real device", icon: "send", action: act(() => import("./release.js"), (module) => module.confirm(push, release)) }] : [],
+        ]
+      }),
+    ]
+  }
+
+  /** The pushes that this one may be compared with. */
+  #comparisons(push) {
+    const marked = [...this.#inbox.marked].filter((number) => number !== push.number)
+    const pick = (name, find) => ({ name, icon: "compare", action: async () => {
+      const module = await import("./compare.js")
+      const number = await find(module).catch((error) => { toast(error.message) })
+      if (number) location.hash = `#/compare/${number}/${push.number}`
+      else if (number === null) toast("There is no earlier push to compare with.")
+    } })
+    const { aps } = push.payload ?? {}
+    return [
+      ...marked.length === 1 ? [pick(`With the selected push ${marked[0]}`, async () => marked[0])] : [],
+      push["device-token"] === undefined ? pick("With the previous on this channel", (module) => module.previous(push, "channel"))
+        : pick(kind(push) === "activity" ? "With the previous of this activity" : "With the previous to this device", (module) => module.previous(push, "device")),
+      ...typeof aps?.["thread-id"] === "string" ? [pick("With the previous of this thread", (module) => module.previous(push, "thread"))] : [],
+      ...push.headers["apns-collapse-id"] ? [pick("With the previous of this collapse ID", (module) => module.previous(push, "collapse"))] : [],
+    ]
   }
 }
 
-function timeline(push) {
-  const events = [
-    { time: push.time, kind: `response ${push.status || "none"} ${push.reason ?? ""}`, note: push.fault ? `fault ${push.fault}` : "" },
-    ...push.deliveries,
-  ]
-  return element("ol", { class: "timeline" }, events.map((event) =>
-    element("li", {}, element("time", {}, time(event.time)), " ", event.kind, event.note ? ` (${event.note})` : "")))
+const nameOf = (control) => control.getAttribute("aria-label") || control.textContent
+
+/** The headers of a request; a click copies a value. */
+function headerList(push, place) {
+  const entries = Object.entries(push.headers)
+  const list = element("dl", { class: "facts" }, entries.flatMap(([name, value]) => [
+    element("dt", { "data-shown": name === place ? "value" : null }, name), element("dd", {}, copied(value, name))]))
+  const isMissing = place !== null && place !== "connection" && !place.startsWith("payload") && push.headers[place] === undefined
+  return [list, isMissing ? element("p", { class: "note", "data-tone": "accent" }, `The header ${place} is not in the request.`) : null].filter(Boolean)
 }

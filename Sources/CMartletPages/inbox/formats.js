@@ -2,29 +2,28 @@
 
 // A push in the formats of other tools, with its payload unchanged.
 
+import { info } from "./api.js"
+
+export { swift } from "./swift-code.js"
+
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`
 
-export function curl(push, text, origin) {
+/** A shell command that sends a push to the simulator, which accepts every signing key. */
+export async function curl(push, text) {
+  const { apns, authority } = await info()
   const path = push.channel === undefined ? `/3/device/${push["device-token"]}` : `/4/broadcasts/apps/${push.app}`
   const headers = Object.entries(push.headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
   if (push.channel !== undefined) headers.push(`-H ${quoted(`apns-channel-id: ${push.channel}`)}`)
-  const protocol = origin.startsWith("https") ? '--http2 --cacert "$(martlet ca path)"' : "--http2-prior-knowledge"
+  // A simulator whose certificate is not in a file serves it.
+  const certificate = authority ? quoted(authority) : `<(curl -s ${quoted(`${location.origin}/api/v1/ca.pem`)})`
+  const protocol = apns.startsWith("https") ? `--http2 --cacert ${certificate}` : "--http2-prior-knowledge"
   return [`curl ${protocol} -H "authorization: bearer $(martlet token)"`, ...headers,
-    `--data-binary ${quoted(text)}`, quoted(origin + path)].join(" \\\n  ")
-}
-
-export function swift(push, text) {
-  const literal = `#"""\n${text}\n"""#`
-  const type = push.headers["apns-push-type"]
-  return `try await client.send(
-    .opaque(Array(${literal}.utf8), pushType: ${type ? `PushType(rawValue: ${JSON.stringify(type)})` : "nil"}),
-    to: DeviceToken(hex: ${JSON.stringify(push["device-token"] ?? "")}),
-    topic: ${JSON.stringify(push.headers["apns-topic"] ?? "")}
-)`
+    `--data-raw ${quoted(text)}`, quoted(apns + path)].join(" \\\n  ")
 }
 
 /** A file for `xcrun simctl push`. */
-export function simulatorFile(push) {
-  const topic = push.app ?? push.headers["apns-topic"]
-  return JSON.stringify({ "Simulator Target Bundle": topic, ...push.payload }, null, 2)
+export function simulatorFile(push, text) {
+  const topic = JSON.stringify(push.app ?? push.headers["apns-topic"] ?? "")
+  const members = text.slice(text.indexOf("{") + 1)
+  return `{\n  "Simulator Target Bundle": ${topic},${/^\s*\}/.test(members) ? members.trimStart() : ` ${members}`}`
 }

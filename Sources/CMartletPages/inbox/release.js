@@ -2,28 +2,18 @@
 
 // Sends a push to a real device, after a confirmation.
 
-import { request, info } from "./api.js"
+import { request } from "./api.js"
+import { facts } from "./components.js"
 import { element } from "./dom.js"
 
 const dialog = document.getElementById("release")
 
-/** The button for a push; null if the simulator was started without `--allow-release`. */
-export async function releaseButton(push) {
-  const { release } = await info()
-  if (!release) return null
-  const token = (push["device-token"] ?? "").toLowerCase()
-  const isAllowed = release["device-tokens"].includes(token)
-  return element("button", {
-    type: "button", disabled: !isAllowed,
-    title: isAllowed ? null : "The device token is not among those of --release-to",
-    onclick: () => confirm(push, release),
-  }, "Release…")
-}
-
-function confirm(push, { destination, environment }) {
-  const result = element("output", { class: "result" })
+/** Asks whether to send a push to a real device; `release` is the simulator's setting. */
+export function confirm(push, { destination, environment, "device-tokens": tokens }) {
+  const isAllowed = tokens.includes((push["device-token"] ?? "").toLowerCase())
+  const result = element("output", { class: "result" }, isAllowed ? "" : "The device token is not among those of --release-to.")
   const send = element("button", {
-    type: "button", class: "primary",
+    type: "button", class: "primary", disabled: !isAllowed,
     onclick: async () => {
       send.disabled = true
       result.textContent = "Sending…"
@@ -40,10 +30,7 @@ function confirm(push, { destination, environment }) {
   dialog.replaceChildren(
     element("h2", { id: "release-title" }, "Send this push to a real device?"),
     element("p", {}, "The push is sent unchanged, signed with the key that the simulator was started with."),
-    element("dl", {},
-      element("dt", {}, "device"), element("dd", {}, push["device-token"]),
-      element("dt", {}, "to"), element("dd", {}, destination),
-      element("dt", {}, "environment"), element("dd", {}, element("strong", {}, environment))),
+    facts({ device: element("code", {}, push["device-token"] ?? "none"), to: destination, environment: element("strong", {}, environment) }),
     element("div", { class: "actions" }, result,
       element("button", { type: "button", autofocus: true, onclick: () => dialog.close() }, "Close"), send))
   dialog.showModal()

@@ -136,14 +136,28 @@ export const tabs = (name, options, selected, changed) =>
 export const segments = (name, options, selected, changed) =>
   choice("radiogroup", "radio", "aria-checked", "segments", name, options, selected, changed)
 
-/** A button that opens a menu; the items are {name, icon, key, action, isDanger}, or null for a separating line. */
+/**
+ * A button that opens a menu; the items are {name, icon, key, action, isDanger}, or null for a separating line.
+ *
+ * `items` may be a function that returns them, or a promise of them, each time the menu is opened.
+ */
 export function menu(name, items, { icon: iconName = "more", label = null, class: style = "" } = {}) {
   const list = element("div", { class: "menu", role: "menu", popover: "auto", "aria-label": name })
+  let wasOpen = false
   const opener = element("button", {
     type: "button", class: label ? style : `icon-button ${style}`, "aria-label": label ? null : name, title: name, "aria-haspopup": "menu",
-    "aria-expanded": "false", onclick: () => list.togglePopover(),
+    "aria-expanded": "false",
+    // The browser closes an open menu before `click`.
+    onpointerdown: () => { wasOpen = list.matches(":popover-open") },
+    onclick: async () => {
+      const isClosing = wasOpen || list.matches(":popover-open")
+      wasOpen = false
+      if (isClosing) return list.hidePopover()
+      if (typeof items === "function") fill(await items())
+      if (list.isConnected) list.showPopover()
+    },
   }, icon(iconName), label)
-  list.append(...items.map((item) => (item ? element("button", {
+  const fill = (current) => list.replaceChildren(...current.map((item) => (item ? element("button", {
     type: "button", role: "menuitem", tabindex: -1, class: item.isDanger ? "danger" : null,
     onclick: () => {
       list.hidePopover()
@@ -151,6 +165,7 @@ export function menu(name, items, { icon: iconName = "more", label = null, class
       item.action()
     },
   }, item.icon ? icon(item.icon) : null, element("span", {}, item.name), item.key ? element("kbd", {}, item.key) : null) : element("hr"))))
+  if (typeof items !== "function") fill(items)
   list.addEventListener("toggle", ({ newState }) => {
     opener.setAttribute("aria-expanded", String(newState === "open"))
     if (newState !== "open") return

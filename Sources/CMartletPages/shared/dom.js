@@ -27,3 +27,13 @@ export function time(seconds) {
   const isToday = date.toDateString() === new Date().toDateString()
   return isToday ? date.toLocaleTimeString() : date.toLocaleDateString()
 }
+
+const styles = {}
+
+/** Loads a style sheet once; the promise is fulfilled when it applies. */
+export function loadStyle(name) {
+  styles[name] ??= new Promise((loaded) => {
+    document.head.append(element("link", { rel: "stylesheet", href: `/page/${name}.css`, onload: loaded, onerror: loaded }))
+  })
+  return styles[name]
+}

@@ -30,12 +30,13 @@ def push(number, **more):
 
 
 class Simulator:
-    def __init__(self, inbox_port=0, *more):
+    def __init__(self, inbox_port=0, *more, is_encrypted=False):
+        protocol = [] if is_encrypted else ["--h2c"]
         self.process = subprocess.Popen(
-            [MARTLET, "simulate", "--h2c", "--port", "0", "--inbox-port", str(inbox_port), "--keep", "6000", *more],
+            [MARTLET, "simulate", *protocol, "--port", "0", "--inbox-port", str(inbox_port), "--keep", "6000", *more],
             stdout=subprocess.PIPE, text=True)
         for line in self.process.stdout:
-            if found := re.search(r"Simulated APNs at (http://localhost:\d+)", line):
+            if found := re.search(r"Simulated APNs at (https?://localhost:\d+)", line):
                 self.apns = found[1]
             if found := re.search(r"http://localhost:(\d+)/", line):
                 self.port = int(found[1])

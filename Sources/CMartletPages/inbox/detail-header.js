@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What is above the tabs of the selected push: its headline and actions, what became of it, its facts and its tags.
+
+import { request } from "./api.js"
+import { absoluteTime, button, chip, completeTime, copied, facts, iconButton, relativeTime, toast, verdictLine } from "./components.js"
+import { element } from "./dom.js"
+import { icon, kindIcon } from "./icons.js"
+import { app, headline, kind } from "./push.js"
+
+/** The time of a push or of an event, in milliseconds since 1970. */
+export const milliseconds = (timed) => timed["time-ms"] ?? timed.time * 1000
+
+/** The answer of a push as a chip. */
+export const answerChip = (push) =>
+  chip(push.status ? `${push.status} ${push.reason ?? ""}`.trim() : "no answer", push.status === 200 ? "good" : "bad")
+
+/** The line with the headline, the answer, the age and the actions. */
+export function titleBar(push, close, actions) {
+  return element("div", { class: "title-bar" },
+    iconButton("left", "Back to the list", close, { class: "back" }),
+    element("span", { class: "kind", title: kind(push) }, icon(kindIcon(kind(push)), 20)),
+    element("h2", { title: headline(push) }, headline(push)),
+    answerChip(push), relativeTime(milliseconds(push)),
+    element("div", { class: "title-actions", role: "toolbar", "aria-label": "Actions" }, actions))
+}
+
+/** What became of the push; each part with a cause links to its place, which `show` opens. */
+export function verdict(push, show) {
+  const line = verdictLine(push.verdict)
+  if (!line) return null
+  const links = [...(push.verdict.parts ?? []).filter(({ place }) => place).map((part) => ({
+    text: part.cause && push.verdict.text.includes(`${part.text} (${part.cause})`) ? `${part.text} (${part.cause})` : part.text,
+    made: (text) => element("button", { type: "button", class: "link", title: `Show ${part.place}`, onclick: () => show(part.place) }, text),
+  })), ...push.verdict.by ? [{
+    text: `push ${push.verdict.by}`, made: (text) => element("a", { href: `#/push/${push.verdict.by}` }, text),
+  }] : []]
+  line.lastElementChild.replaceChildren(...linked(push.verdict.text, links))
+  line.setAttribute("aria-label", "Verdict")
+  return line
+}
+
+/** A text in which the first occurrence of each link's text is an element. */
+function linked(text, links) {
+  let pieces = [text]
+  for (const link of links) {
+    const index = pieces.findIndex((piece) => typeof piece === "string" && piece.includes(link.text))
+    if (index < 0) continue
+    const [before, ...after] = pieces[index].split(link.text)
+    pieces = [...pieces.slice(0, index), before, link.made(link.text), after.join(link.text), ...pieces.slice(index + 1)]
+  }
+  return pieces.filter((piece) => piece !== "")
+}
+
+const priorities = { 10: "10, immediate", 5: "5, saves power", 1: "1, does not wake the device" }
+
+function expiration(text) {
+  if (text === undefined) return null
+  if (text === "0") return "0, one attempt"
+  return /^\d+$/.test(text) ? absoluteTime(Number(text) * 1000) : text
+}
+
+const short = (token) => (token.length > 20 ? `${token.slice(0, 8)}…${token.slice(-8)}` : token)
+
+/** The facts of a push, most of which a click copies. */
+export function pushFacts(push) {
+  const { headers } = push
+  const token = push["device-token"]
+  const copy = (value, name, shown) => (value ? copied(value, name, shown) : null)
+  return facts({
+    App: copy(app(push), "app"),
+    Device: token === undefined ? null : [
+      element("a", { href: `#/devices/${token}`, title: token }, push["device-name"] ?? short(token)), " ", copied(token, "device token", push["device-name"] ? short(token) : "")],
+    Channel: copy(push.channel, "channel"),
+    Type: [headers["apns-push-type"] ?? "none", headers["apns-priority"] ? `, priority ${priorities[headers["apns-priority"]] ?? headers["apns-priority"]}` : ""].join(""),
+    Received: [absoluteTime(milliseconds(push)), `, ${push.connection ? `connection ${push.connection}` : "sent from this page"}`],
+    Expires: expiration(headers["apns-expiration"]),
+    "Collapse ID": copy(headers["apns-collapse-id"], "collapse ID"),
+    Thread: copy(typeof push.payload?.aps?.["thread-id"] === "string" ? push.payload.aps["thread-id"] : null, "thread"),
+    "apns-id": copy(push["apns-id"], "apns-id"),
+    "apns-request-id": copy(push["apns-request-id"], "apns-request-id"),
+    Fault: push.fault,
+  })
+}
+
+/** The tags of a push, which are edited in place. */
+export function tagEditor(push) {
+  const tags = push.tags ?? []
+  const save = (changed) => change(push, { tags: changed })
+  const editor = element("div", { class: "chips tags", role: "group", "aria-label": "Tags" })
+  const add = () => {
+    const field = element("input", {
+      "aria-label": "New tag", class: "tag-field", maxlength: 60, placeholder: "Tag, then Enter",
+      onkeydown: (event) => {
+        if (event.key === "Escape") show(true)
+        else if (event.key !== "Enter") return
+        event.preventDefault()
+        event.stopPropagation()
+        const tag = field.value.trim()
+        if (event.key === "Enter" && tag && !tags.includes(tag)) save([...tags, tag])
+      },
+    })
+    field.addEventListener("blur", () => show(false))
+    editor.lastElementChild.replaceWith(field)
+    field.focus()
+  }
+  const show = (isFocused) => {
+    editor.replaceChildren(
+      ...tags.map((tag) => element("span", { class: "chip", "data-tone": "accent" },
+        element("a", { href: `#/?query=${encodeURIComponent(`tag:"=${tag}"`)}` }, tag),
+        element("button", { type: "button", class: "remove", "aria-label": `Remove tag ${tag}`, onclick: () => save(tags.filter((each) => each !== tag)) }, icon("close", 10)))),
+      button("Add tag", add, { class: "small quiet", icon: "tag" }))
+    if (isFocused) editor.lastElementChild.focus()
+  }
+  show(false)
+  return editor
+}
+
+/** Changes the tags or the pin of a push; the simulator's event updates the page. */
+export async function change(push, value) {
+  try {
+    await request(`/api/v1/pushes/${push.number}/tags`, "PUT", value)
+  } catch (error) {
+    toast(error.message)
+  }
+}
+
+/** What happened to a push over time: the answer and the deliveries, with the distance from the first event. */
+export function timeline(push) {
+  const first = milliseconds(push)
+  const events = [
+    { time: push.time, "time-ms": push["time-ms"], kind: `answered ${push.status || "nothing"} ${push.reason ?? ""}`, note: push.fault ? `fault ${push.fault}` : "" },
+    ...push.deliveries ?? [],
+  ]
+  return element("ol", { class: "timeline" }, events.map((event) => {
+    const [at, by] = [milliseconds(event), event.by ?? event.note?.match(/\bpush (\d+)\b/)?.[1]]
+    const note = event.note ? linked(event.note, by ? [{ text: `push ${by}`, made: (text) => element("a", { href: `#/push/${by}` }, text) }] : []) : []
+    return element("li", { "data-kind": event.kind },
+      element("time", { datetime: new Date(at).toISOString(), title: completeTime(at) }, (event["time-ms"] ? preciseClock : clock).format(at)),
+      element("span", { class: "faint" }, distance(at - first)),
+      element("span", {}, element("strong", {}, event.kind.replaceAll("-", " ")), note.length ? [" · ", ...note] : null))
+  }))
+}
+
+const clockParts = { hour: "2-digit", minute: "2-digit", second: "2-digit" }
+const clock = new Intl.DateTimeFormat([], clockParts)
+const preciseClock = new Intl.DateTimeFormat([], { ...clockParts, fractionalSecondDigits: 3 })
+
+const distance = (elapsed) => (elapsed <= 0 ? "" : elapsed < 1000 ? `+${elapsed} ms` : `+${(elapsed / 1000).toFixed(elapsed < 10_000 ? 1 : 0)} s`)

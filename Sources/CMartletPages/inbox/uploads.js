@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The dialog for the files that previews need: localized strings, string catalogs, and templates of Live Activities.
+
+import { request } from "./api.js"
+import { button, iconButton } from "./components.js"
+import { element } from "./dom.js"
+import { app } from "./push.js"
+
+const kinds = {
+  strings: { name: "Strings of one language", fields: ["app", "language"], path: ({ app, language }) => `strings/${app}/${language}` },
+  xcstrings: { name: "String catalog", fields: ["app"], path: ({ app }) => `strings/${app}` },
+  json: { name: "Template of a Live Activity", fields: ["app", "type"], path: ({ app, type }) => `templates/${app}/${type}` },
+}
+const labels = { app: "App", language: "Language", type: "Attributes type" }
+const hints = { app: "com.example.app", language: "en, de, pt-BR", type: "OrderAttributes" }
+
+/** Opens the dialog; `push` suggests the app and the attributes type, and `files` are shown for upload. */
+export function openUploads(push, files = []) {
+  const dialog = element("dialog", { class: "uploads", "aria-labelledby": "uploads-title", onclose: () => dialog.remove() })
+  const list = element("div", { class: "upload-list" })
+  const stored = element("div", { class: "stored" })
+  const refresh = () => showStored(stored, refresh)
+  const suggested = { app: push ? app(push) : "", type: push?.payload?.aps?.["attributes-type"] ?? "", language: "" }
+  const add = (added) => list.append(...[...added].map((file) => upload(file, suggested, refresh)))
+  const input = element("input", {
+    type: "file", multiple: true, accept: ".strings,.xcstrings,.json", "aria-label": "Files",
+    onchange: () => {
+      add(input.files)
+      input.value = ""
+    },
+  })
+  dialog.append(
+    element("div", { class: "dialog-title" }, element("h2", { id: "uploads-title" }, "Strings and templates"), iconButton("close", "Close", () => dialog.close())),
+    element("p", { class: "faint" }, "Previews show the texts of .strings and .xcstrings files, and Live Activities in the layout of a template (.json)."),
+    element("label", { class: "drop-zone" }, "Drop files here, or choose them: ", input), list, stored)
+  dialog.addEventListener("dragover", (event) => event.preventDefault())
+  dialog.addEventListener("drop", (event) => {
+    event.preventDefault()
+    document.body.removeAttribute("data-dropping")
+    add(event.dataTransfer.files)
+  })
+  document.body.append(dialog)
+  dialog.showModal()
+  add(files)
+  refresh()
+}
+
+/** The form of one file. */
+function upload(file, suggested, uploaded) {
+  const kind = kinds[file.name.split(".").pop().toLowerCase()]
+  if (!kind) return element("p", { class: "problem" }, `${file.name} is not a .strings, .xcstrings or .json file.`)
+  const fields = Object.fromEntries(kind.fields.map((name) => [name, element("input", {
+    value: suggested[name], placeholder: hints[name], required: true, spellcheck: "false", autocomplete: "off" })]))
+  const problem = element("p", { class: "problem", role: "alert" })
+  const form = element("form", {
+    class: "card", "aria-label": file.name,
+    onsubmit: async (event) => {
+      event.preventDefault()
+      problem.textContent = ""
+      for (const field of Object.values(fields)) field.removeAttribute("aria-invalid")
+      const values = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, encodeURIComponent(field.value.trim())]))
+      try {
+        const response = await fetch(`/api/v1/${kind.path(values)}`, { method: "PUT", body: file })
+        if (!response.ok) throw new Error((await response.json()).detail)
+        Object.assign(suggested, { app: fields.app.value.trim() })
+        form.replaceWith(element("p", { class: "verdict", "data-tone": "good", role: "status" }, `Uploaded ${file.name}.`))
+        uploaded()
+      } catch (error) {
+        problem.textContent = error.message
+        const wrong = kind.fields.find((name) => error.message.includes(fields[name].value) || error.message.startsWith(name))
+        fields[wrong]?.setAttribute("aria-invalid", "true")
+        fields[wrong]?.focus()
+      }
+    },
+  }, element("h3", {}, file.name, " ", element("small", {}, kind.name)),
+  element("div", { class: "upload-fields" }, kind.fields.map((name) => element("label", { class: "field" }, element("span", {}, labels[name]), fields[name])),
+    element("button", { class: "primary" }, "Upload")), problem)
+  return form
+}
+
+/** Lists what is stored, with buttons to remove it. */
+async function showStored(container, changed) {
+  const [{ strings }, { templates }] = await Promise.all([request("/api/v1/strings"), request("/api/v1/templates")])
+  const rows = [
+    ...strings.map(({ app, language, keys }) => ({ text: `${keys} strings in ${language}`, app, path: `strings/${encodeURIComponent(app)}/${encodeURIComponent(language)}` })),
+    ...templates.map(({ topic, "attributes-type": type }) => ({ text: `Template of ${type}`, app: topic, path: `templates/${encodeURIComponent(topic)}/${encodeURIComponent(type)}` })),
+  ]
+  const problem = element("p", { class: "problem", role: "alert" })
+  const remove = async (path) => {
+    try {
+      await request(`/api/v1/${path}`, "DELETE")
+      changed()
+    } catch (error) {
+      problem.textContent = error.message
+    }
+  }
+  container.replaceChildren(element("h3", {}, rows.length ? "Stored" : "Nothing is stored yet."),
+    element("ul", {}, rows.map(({ text, app, path }) => element("li", {}, element("strong", {}, app), element("span", {}, text),
+      button("Remove", () => remove(path), { class: "small", "aria-label": `Remove ${text} of ${app}` })))), problem)
+}
