@@ -50,11 +50,20 @@ static const unsigned char detail_css[] = {
 static const unsigned char detail_js[] = {
 #embed "inbox/detail.js"
 };
+static const unsigned char device_js[] = {
+#embed "inbox/device.js"
+};
+static const unsigned char device_actions_js[] = {
+#embed "inbox/device-actions.js"
+};
 static const unsigned char devices_js[] = {
 #embed "inbox/devices.js"
 };
 static const unsigned char examples_js[] = {
 #embed "inbox/examples.js"
+};
+static const unsigned char fault_rules_js[] = {
+#embed "inbox/fault-rules.js"
 };
 static const unsigned char faults_js[] = {
 #embed "inbox/faults.js"
@@ -152,6 +161,9 @@ static const unsigned char push_js[] = {
 static const unsigned char query_js[] = {
 #embed "inbox/query.js"
 };
+static const unsigned char refusals_js[] = {
+#embed "inbox/refusals.js"
+};
 static const unsigned char release_js[] = {
 #embed "inbox/release.js"
 };
@@ -175,6 +187,9 @@ static const unsigned char swift_code_js[] = {
 };
 static const unsigned char swift_values_js[] = {
 #embed "inbox/swift-values.js"
+};
+static const unsigned char timeline_js[] = {
+#embed "inbox/timeline.js"
 };
 static const unsigned char tools_js[] = {
 #embed "inbox/tools.js"
@@ -209,8 +224,11 @@ static const martlet_page_file files[] = {
     SCRIPT("connections", connections),
     SCRIPT("detail", detail),
     SCRIPT("detail-header", detail_header),
+    SCRIPT("device", device),
+    SCRIPT("device-actions", device_actions),
     SCRIPT("devices", devices),
     SCRIPT("examples", examples),
+    SCRIPT("fault-rules", fault_rules),
     SCRIPT("faults", faults),
     SCRIPT("formats", formats),
     SCRIPT("inbox-page", inbox_page),
@@ -238,6 +256,7 @@ static const martlet_page_file files[] = {
     SCRIPT("push", push),
     SCRIPT("push-file", push_file),
     SCRIPT("query", query),
+    SCRIPT("refusals", refusals),
     SCRIPT("release", release),
     SCRIPT("replay", replay),
     SCRIPT("rows", rows),
@@ -246,6 +265,7 @@ static const martlet_page_file files[] = {
     SCRIPT("strings", strings),
     SCRIPT("swift-code", swift_code),
     SCRIPT("swift-values", swift_values),
+    SCRIPT("timeline", timeline),
     SCRIPT("tools", tools),
     SCRIPT("unread", unread),
     SCRIPT("uploads", uploads),

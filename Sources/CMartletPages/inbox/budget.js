@@ -6,8 +6,10 @@ import { element, svgElement } from "./dom.js"
 
 const hour = 3600
 const hoursShown = 24
-const height = 72
-const width = 24
+/** The height of the bars, and the margins for the labels of the axes, in pixels. */
+const [height, left, bottom, top] = [140, 36, 24, 8]
+const width = 26
+const rule = "https://developer.apple.com/documentation/activitykit/starting-and-updating-live-activities-with-activitykit-push-notifications"
 
 export function budget(pushes) {
   const hours = perHour(pushes)
@@ -15,13 +17,15 @@ export function budget(pushes) {
   const high = hours.reduce((sum, each) => sum + each.high, 0)
   const low = hours.reduce((sum, each) => sum + each.low, 0)
   const summary = `${high} with priority 10, ${low} with priority 5, up to ${most} in one hour`
+  const readOut = element("output", { class: "faint" }, `${summary}.`)
   return [
     element("h3", {}, "Pushes per hour"),
-    chart(hours, most, summary),
-    element("p", {}, swatch("high"), " priority 10 ", swatch("low"), ` priority 5: ${summary}.`),
-    element("p", { class: "faint" }, `Apple limits the Live Activity pushes of each app per hour. Pushes with priority 10
-      and pushes without a priority count toward this budget; pushes with priority 5 do not. Apple throttles updates that
-      exceed the budget. Apps that declare NSSupportsLiveActivitiesFrequentUpdates have a higher budget.`),
+    element("div", { class: "legend" }, swatch("high"), "priority 10 counts toward the budget", swatch("low"), "priority 5 does not"),
+    element("div", { class: "chart-host" }, chart(hours, most, summary, (text) => { readOut.textContent = text ?? `${summary}.` })),
+    readOut,
+    element("p", { class: "faint" }, `Apple limits the Live Activity pushes of each app per hour, and throttles updates that exceed the
+      budget. Pushes with priority 10 or without a priority count. Apps that declare NSSupportsLiveActivitiesFrequentUpdates have a
+      higher budget. `, element("a", { href: rule, rel: "noreferrer", target: "_blank" }, "Apple’s rule")),
   ]
 }
 
@@ -43,23 +47,48 @@ function perHour(pushes) {
   return hours
 }
 
-function chart(hours, most, summary) {
+/** The values at which the axis has lines: at most five, as whole numbers. */
+export function axisValues(most) {
+  const step = [1, 2, 5].flatMap((digit) => Array.from({ length: 7 }, (_, power) => digit * 10 ** power))
+    .sort((one, other) => one - other).find((step) => most / step <= 4)
+  return Array.from({ length: Math.ceil(most / step) + 1 }, (_, index) => index * step)
+}
+
+function chart(hours, most, summary, read) {
+  const values = axisValues(most)
+  const scale = (count) => (count / values.at(-1)) * height
+  const total = left + Math.max(hours.length, 12) * width
   const svg = svgElement("svg", {
-    class: "budget", role: "img", "aria-label": summary, viewBox: `0 0 ${hours.length * width + 4} ${height + 18}`,
-    width: hours.length * width + 4, height: height + 18,
+    class: "budget", role: "img", "aria-label": summary, viewBox: `0 0 ${total} ${top + height + bottom}`, width: total, height: top + height + bottom,
   })
-  for (const [index, { start, high, low }] of hours.entries()) {
-    const x = index * width + 2
-    const scale = (count) => (count / most) * height
-    svg.append(
-      svgElement("rect", { class: "high", x, y: height - scale(high), width: width - 4, height: scale(high) }),
-      svgElement("rect", { class: "low", x, y: height - scale(high + low), width: width - 4, height: scale(low) }))
-    const label = svgElement("text", { x: x + (width - 4) / 2, y: height + 14, "text-anchor": "middle" })
-    label.textContent = String(new Date(start * 1000).getHours())
-    svg.append(label)
+  for (const value of values) {
+    const y = top + height - scale(value)
+    svg.append(svgElement("line", { x1: left, x2: total, y1: y, y2: y }), label(value, { x: left - 6, y: y + 4, "text-anchor": "end" }))
   }
-  svg.append(svgElement("line", { x1: 0, x2: hours.length * width + 4, y1: height, y2: height }))
+  for (const [index, each] of hours.entries()) svg.append(bar(each, left + index * width, scale, read, hours.length < 13 || index % 3 === 0))
+  svg.addEventListener("pointerleave", () => read(null))
   return svg
+}
+
+function bar({ start, high, low }, x, scale, read, hasLabel) {
+  const group = svgElement("g", { class: "bar-group" })
+  const date = new Date(start * 1000)
+  const text = `${date.toLocaleDateString([], { day: "numeric", month: "short" })}, ${clock(date)} to ${clock(new Date((start + hour) * 1000))}: `
+    + `${high} with priority 10, ${low} with priority 5`
+  group.append(svgElement("rect", { class: "target", x, y: top, width, height }),
+    svgElement("rect", { class: "high", x: x + 3, y: top + height - scale(high), width: width - 6, height: scale(high), rx: 2 }),
+    svgElement("rect", { class: "low", x: x + 3, y: top + height - scale(high + low), width: width - 6, height: scale(low), rx: 2 }))
+  if (hasLabel) group.append(label(String(date.getHours()).padStart(2, "0"), { x: x + width / 2, y: top + height + 16, "text-anchor": "middle" }))
+  group.addEventListener("pointerenter", () => read(text))
+  return group
+}
+
+const clock = (date) => date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
+
+function label(text, attributes) {
+  const made = svgElement("text", attributes)
+  made.textContent = text
+  return made
 }
 
 const swatch = (name) => element("span", { class: `swatch ${name}` })

@@ -1,88 +1,158 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The broadcast channels of all apps, with their subscribers and latest broadcasts.
+// The broadcast channels of all apps, and one channel with its subscribers and broadcasts.
 
-import { request, pushes as fetchPushes } from "./api.js"
-import { copyButton, facts } from "./components.js"
+import { request } from "./api.js"
+import { button, chip, copied, emptyState, facts, relativeTime, table, verdictLine } from "./components.js"
 import { element } from "./dom.js"
 import {
-  activity, button, copyAttributes, field, heading, listed, notice, pill, push, refreshed, replaceKeepingFocus, search,
+  activity as activityLink, choice, composeTo, counted, field, formDialog, isRemoved, newestPushes, Page, push as pushLink, removeWithUndo, replaceKeepingFocus,
+  rowsOr, section,
 } from "./pages.js"
+import { headline } from "./push.js"
+import { verdictAt } from "./steps.js"
 
 /** The names of the message storage policies 0 and 1. */
-const policies = ["no message stored", "most recent message stored"]
-const broadcastsShown = 5
+const policies = ["Stores nothing", "Stores the newest"]
+const broadcastsShown = 100
 
-export function open(container) {
-  const { element: noticeElement, attempt } = notice()
-  const list = element("div", { class: "cards" })
-  const act = (path, method, body) => attempt(async () => {
-    await request(path, method, body)
-    await refresh.again()
+const address = ({ app, channel }) => `#/channels/${encodeURIComponent(app)}/${encodeURIComponent(channel)}`
+const path = ({ app, channel }) => `/api/v1/channels?${new URLSearchParams({ app, channel })}`
+
+export const open = (container, [app, channel]) => (channel ? openChannel(container, app, channel) : openList(container))
+
+function openList(container) {
+  const page = new Page(container, {
+    title: "Channels",
+    lead: "A broadcast goes to every Live Activity that subscribes to its channel. Clients create the same channels with channel management requests.",
+    actions: [button("Create a channel", () => create(page), { class: "primary", icon: "plus" })],
   })
-  container.replaceChildren(
-    heading("Channels", `A broadcast is delivered to every Live Activity that is subscribed to its channel. Clients manage the
-      same channels with channel management requests.`),
-    newChannel(act), noticeElement, list)
-  const refresh = refreshed(async () => {
-    const [{ channels }, { pushes }] = await Promise.all([request("/api/v1/channels"), fetchPushes("is:broadcast", 50)])
-    const broadcasts = pushes.map(({ number, channel, app }) => ({ number, channel, app }))
-    return { channels, broadcasts }
-  }, (value) => {
-    const channels = value?.channels ?? []
-    replaceKeepingFocus(list, channels.length
-      ? channels.map((channel) => card(channel, value.broadcasts, act))
-      : element("p", { class: "empty" }, "No channels yet."))
+  return page.follow(async (signal) => {
+    const [{ channels }, pushes] = await Promise.all([
+      request("/api/v1/channels", "GET", undefined, signal), newestPushes("is:broadcast", broadcastsShown, signal)])
+    return { channels, pushes: pushes.map(({ number, time, channel, app }) => ({ number, time, channel, app })) }
+  }, ({ channels, pushes }) => {
+    const stored = channels.filter((channel) => !isRemoved(path(channel)))
+    page.showCount(stored.length)
+    return replaceKeepingFocus(page.body, stored.length ? channelTable(page, stored, pushes) : emptyState("broadcast", "No channels yet",
+      "Create a channel here, or with a channel management request of your client.",
+      button("Create a channel", () => create(page), { class: "primary", icon: "plus" })))
   })
-  return refresh.end
 }
 
-function newChannel(act) {
+function channelTable(page, channels, pushes) {
+  const last = ({ app, channel }) => pushes.find((each) => each.channel === channel && each.app === app)
+  return table("Channels", [
+    { name: "Channel", isHeader: true, value: (each) => element("a", { class: "token", href: address(each) }, each.channel) },
+    { name: "App", value: ({ app }) => app },
+    { name: "Storage", value: storage },
+    { name: "Subscribers", isNumber: true, value: (each) => each["subscriber-count"].toLocaleString() },
+    { name: "Last broadcast", value: (each) => {
+      const found = last(each)
+      return found ? [pushLink(found.number), " ", element("span", { class: "faint" }, relativeTime(found.time * 1000))] : ""
+    } },
+    { name: "", value: (each) => element("div", { class: "actions" },
+      button("Delete", () => remove(page, each), { class: "small danger", "aria-label": `Delete channel ${each.channel}` })) },
+  ], channels, (each) => ({ "data-key": `${each.app} ${each.channel}`, "data-href": address(each) }))
+}
+
+const storage = (channel) => {
+  const policy = channel["message-storage-policy"]
+  return chip(policies[policy] ?? `policy ${policy}`, policy ? "accent" : "")
+}
+
+function create(page) {
+  formDialog("Create a channel", "Create channel", [
+    field("App", { name: "app", required: true, placeholder: "com.example.app" }, "The app’s bundle identifier"),
+    choice("Storage", { name: "policy" }, policies),
+  ], ({ app, policy }, problem) =>
+    page.change("/api/v1/channels", "POST", { app: app.trim(), "message-storage-policy": Number(policy) }, problem))
+}
+
+function remove(page, each) {
+  const count = each["subscriber-count"]
+  removeWithUndo(page, `Deleted channel ${each.channel}${count ? ` with ${counted(count, "subscription")}` : ""}.`, path(each))
+}
+
+function openChannel(container, app, channel) {
+  const each = { app, channel }
+  let known = { ...each, "subscriber-count": 0 }
+  const deleteButton = button("Delete channel", () => {
+    remove(page, known)
+    location.hash = "#/channels"
+  }, { class: "danger", icon: "trash" })
+  const page = new Page(container, {
+    title: element("span", { class: "token-title" }, channel), back: { name: "Channels", href: "#/channels" },
+    actions: [deleteButton, button("Send a broadcast", () => composeTo({ ...each, isBroadcast: true, type: "liveactivity", text: broadcastExample() }),
+      { class: "primary", icon: "send" })],
+  })
+  const list = element("div", { class: "stack" })
+  const subscribing = subscribeForm(page, channel)
+  page.body.append(list)
+  return page.follow(async (signal) => {
+    const [{ channels }, pushes] = await Promise.all([
+      request("/api/v1/channels", "GET", undefined, signal), newestPushes(`is:broadcast channel:${channel}`, broadcastsShown, signal)])
+    const found = channels.find((other) => other.app === app && other.channel === channel)
+    return { found: found ?? null, pushes: pushes.filter((push) => push.app === app && push.channel === channel) }
+  }, ({ found, pushes }) => {
+    document.title = `Channel ${channel} – Martlet`
+    known = found ?? known
+    deleteButton.hidden = !found
+    if (!list.isConnected) page.body.replaceChildren(list)
+    return replaceKeepingFocus(list,
+      found ? element("div", { class: "columns" }, channelFacts(found), section("Subscribers", ...subscribers(page, found), subscribing))
+        : emptyState("broadcast", "No such channel", `${app} has no channel ${channel}: it was deleted, or the simulator was restarted.`),
+      section("Broadcasts", rowsOr(pushes, "No broadcasts yet.", () => broadcastTable(pushes))))
+  })
+}
+
+const broadcastExample = () => JSON.stringify({
+  aps: { event: "update", timestamp: Math.floor(Date.now() / 1000), "content-state": { headline: "Kick-off", score: "0:0" } },
+}, null, 2)
+
+const channelFacts = (found) => section("Channel", facts({
+  channel: copied(found.channel, "the channel ID"), app: found.app, storage: storage(found), subscribers: found["subscriber-count"].toLocaleString(),
+}))
+
+function subscribeForm(page, channel) {
+  const problem = element("p", { class: "problem", role: "alert" })
   return element("form", {
-    class: "tools", "aria-label": "Create a channel",
-    onsubmit: (event) => {
+    class: "inline-form", "aria-label": `Subscribe an activity to ${channel}`,
+    onsubmit: async (event) => {
       event.preventDefault()
-      const { app, policy } = Object.fromEntries(new FormData(event.target))
-      act("/api/v1/channels", "POST", { app: app.trim(), "message-storage-policy": Number(policy) })
+      const input = event.target.elements.token
+      if (await page.attempt(() => changeChannels(input.value.trim(), (channels) => channels.add(channel)), problem)) input.value = ""
     },
-  },
-    field("App", { name: "app", required: true, placeholder: "com.example.app" }),
-    element("label", { class: "field" }, element("span", {}, "Storage"),
-      element("select", { name: "policy" }, policies.map((text, value) => element("option", { value }, text)))),
-    element("button", {}, "Create channel"))
+  }, element("input", { name: "token", required: true, class: "token", placeholder: "Activity token", autocomplete: "off", "aria-label": "Activity token" }),
+  element("button", {}, "Subscribe"), problem)
 }
 
-function card({ app, channel, "message-storage-policy": policy, subscribers, "subscriber-count": count }, broadcasts, act) {
-  const latest = broadcasts.filter((each) => each.channel === channel && each.app === app)
-  const address = `/api/v1/channels?${new URLSearchParams({ app, channel })}`
-  return element("article", { class: "card", "data-key": `${app} ${channel}`, "aria-label": `Channel ${channel}` },
-    element("h3", { class: "token" }, channel), copyButton("Copy", channel, copyAttributes(`channel ID ${channel}`)),
-    element("p", { class: "pills" }, pill(policies[policy], policy ? "accent" : ""), pill(`${count} subscribed`)),
-    facts({
-      app,
-      subscribers: listed(subscribers.slice(0, 10).map(activity)),
-      broadcasts: listed(latest.slice(0, broadcastsShown).map(({ number }) => push(number))),
-    }),
-    element("form", {
-      class: "inline", "aria-label": `Subscribe an activity to ${channel}`,
-      onsubmit: (event) => {
-        event.preventDefault()
-        const token = new FormData(event.target).get("token").trim()
-        subscribe(token, channel, act)
-      },
-    },
-      element("input", {
-        name: "token", required: true, class: "token", placeholder: "activity token", autocomplete: "off",
-        "aria-label": "Activity token",
-      }),
-      element("button", {}, "Subscribe")),
-    element("div", { class: "actions" },
-      button("Delete", () => act(address, "DELETE")), search(`channel:${channel}`, "Show broadcasts")))
-}
-
-/** Subscribes a device token to one more channel. */
-async function subscribe(token, channel, act) {
+/** Changes the set of channels to which a token subscribes. */
+async function changeChannels(token, change) {
   const { devices } = await request("/api/v1/devices")
   const { channels } = devices.includes(token.toLowerCase()) ? await request(`/api/v1/devices/${token}`) : {}
-  act(`/api/v1/devices/${token}`, "PUT", { channels: [...new Set([...(channels ?? []), channel])] })
+  const changed = new Set(channels ?? [])
+  change(changed)
+  await request(`/api/v1/devices/${encodeURIComponent(token)}`, "PUT", { channels: [...changed] })
 }
+
+function subscribers(page, { channel, subscribers, "subscriber-count": count }) {
+  if (!count) return [element("p", { class: "faint" }, "No Live Activity subscribes to this channel.")]
+  return [table("Subscribers", [
+    { name: "Activity", isHeader: true, value: (token) => activityLink(token) },
+    { name: "", value: (token) => element("div", { class: "actions" }, button("Unsubscribe", () =>
+      page.attempt(() => changeChannels(token, (channels) => channels.delete(channel))), { class: "small", "aria-label": `Unsubscribe ${token}` })) },
+  ], subscribers, (token) => ({ "data-key": token, "data-href": `#/activities/${token}` })),
+  count > subscribers.length ? element("p", { class: "faint" }, `The first ${subscribers.length} of ${count.toLocaleString()} subscribers.`) : ""]
+}
+
+function broadcastTable(pushes) {
+  return table("Broadcasts", [
+    { name: "Push", isHeader: true, value: (push) => element("a", { href: `#/push/${push.number}` }, headline(push)) },
+    { name: "Received", value: ({ time }) => relativeTime(time * 1000) },
+    { name: "Outcome", value: (push) => (push.verdict ? verdictLine(push.verdict) : outcome(push)) },
+  ], pushes, ({ number }) => ({ "data-key": `broadcast ${number}`, "data-href": `#/push/${number}` }))
+}
+
+/** The outcome of a broadcast that the simulator gives no verdict. */
+const outcome = (push) => (push.status === 200 ? counted(push.deliveries?.length ?? 0, "delivery event") : verdictLine(verdictAt(push, "")))

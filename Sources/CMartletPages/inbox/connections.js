@@ -1,56 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Open and closed connections, with their protocol, provider token and responses.
+// The open and closed connections, and one connection with its protocol, provider token and responses.
 
 import { request } from "./api.js"
-import { facts } from "./components.js"
+import { absoluteTime, banner, chip, durationText, emptyState, facts, relativeTime, table } from "./components.js"
 import { element } from "./dom.js"
-import { clock, duration, heading, now, pill, refreshed, replaceKeepingFocus } from "./pages.js"
+import { counted, now, Page, replaceKeepingFocus, rowsOr, section } from "./pages.js"
+import { refusal } from "./refusals.js"
 
-export function open(container) {
-  const list = element("div", {})
-  container.replaceChildren(
-    heading("Connections", `Apple recommends few long-lived connections. Use one provider token on each, and replace it
-      at most every 20 minutes.`),
-    list)
-  // Durations change without an event: refresh them every 10 seconds.
-  const tick = () => Math.floor(now() / 10)
-  return refreshed(async () => ({ ...(await request("/api/v1/connections")), tick: tick() }), (value, error) => {
-    if (!value) return replaceKeepingFocus(list, element("p", { class: "notice" }, error.message))
-    return replaceKeepingFocus(list,
-      element("h3", {}, `Open: ${value["open-count"]}`),
-      value.open.length ? value.open.map(row) : element("p", { class: "empty" }, "No open connections."),
-      element("h3", {}, `Closed: ${value.closed.length === 100 ? "the last 100" : value.closed.length}`),
-      value.closed.length ? value.closed.map(row) : element("p", { class: "empty" }, "No closed connections yet."))
-  }).end
+const address = ({ id }) => `#/connections/${id}`
+const fetchConnections = (signal) => request("/api/v1/connections", "GET", undefined, signal)
+
+export const open = (container, [id]) => (id ? openConnection(container, Number(id)) : openList(container))
+
+function openList(container) {
+  const page = new Page(container, {
+    title: "Connections",
+    lead: "Apple recommends few, long-lived connections, one provider token on each, and a new token at most every 20 minutes.",
+  })
+  return page.follow(fetchConnections, ({ open, closed, "open-count": count }) => {
+    page.showCount(`${count} open`)
+    const refused = closed.filter((each) => each["handshake-failed"])
+    if (!open.length && !closed.length) {
+      return replaceKeepingFocus(page.body, emptyState("server", "No connections yet", "A connection appears here when a client connects.",
+        element("a", { href: "#/connect" }, "Connect a client")))
+    }
+    return replaceKeepingFocus(page.body, element("div", { class: "stack" },
+      refused.length ? refusedBanner(refused) : null,
+      section(`Open: ${count}`, rowsOr(open, "No open connections.", () => connectionTable("Open connections", open))),
+      section(`Closed: ${closed.length === 100 ? "the last 100" : closed.length}`,
+        rowsOr(closed, "No closed connections yet.", () => connectionTable("Closed connections", closed)))))
+  })
 }
 
-function row(connection, index) {
-  const { id, peer, port, tls, closed, answers, "handshake-failed": hasFailed } = connection
+/** A message about the refused handshakes, with the remedy of the newest. */
+function refusedBanner(refused) {
+  const { cause, remedy } = refusal(refused[0])
+  return banner("bad", [
+    element("strong", {}, `${counted(refused.length, "handshake")} failed. `), `The latest, `, relativeTime(refused[0].closed.time * 1000), `: ${cause} `,
+    remedy, " ", element("a", { href: address(refused[0]) }, "Details"),
+  ])
+}
+
+function connectionTable(name, connections) {
+  return table(name, [
+    { name: "Connection", isHeader: true, value: (each) => element("a", { href: address(each) }, `#${each.id}`) },
+    { name: "Client", value: client },
+    { name: "State", value: state },
+    { name: "Protocol", value: ({ tls, ...each }) => chip(tls ? tls.version : each["handshake-failed"] ? "no TLS agreed" : "HTTP/2 without TLS") },
+    { name: "Opened", value: ({ opened }) => relativeTime(opened * 1000) },
+    { name: "Streams, peak", isNumber: true, value: (each) => `${each["streams-open"]}, ${each["streams-most"]}` },
+    { name: "Pushes", isNumber: true, value: ({ requests }) => requests.toLocaleString() },
+    { name: "Responses", value: ({ answers, unanswered }) => element("span", { class: "chips" }, responses(answers, unanswered)) },
+    ...(connections[0]?.closed ? [{ name: "Reason", value: closing }] : []),
+  ], connections, (each) => ({ "data-key": `${each.id}`, "data-href": address(each) }))
+}
+
+/** When and why a connection was closed. */
+const closing = (each) => element("span", { class: "faint" }, relativeTime(each.closed.time * 1000), ": ",
+  each["handshake-failed"] ? refusal(each).cause : each.closed.reason.replace(each.peer, "the client"))
+
+/** The name of the client, as far as it has sent one, or its address. */
+const client = ({ peer, port, "user-agent": agent }) => element("span", { class: "named" },
+  element("span", agent ? {} : { class: "token" }, agent ?? peer),
+  element("small", {}, [agent ? peer : "", port === "channels" ? "port of channels" : ""].filter(Boolean).join(", ")))
+
+function state({ closed, "handshake-failed": hasFailed }) {
+  if (hasFailed) return chip("handshake failed", "bad")
+  return closed ? chip("closed") : chip("open", "good")
+}
+
+const responses = (answers, unanswered) => [
+  ...Object.entries(answers).filter(([status]) => status !== "0").map(([status, count]) =>
+    chip(`${count.toLocaleString()} × ${status}`, status.startsWith("2") ? "good" : "bad")),
+  unanswered ? chip(`${unanswered.toLocaleString()} not answered`, "bad") : "",
+]
+
+function openConnection(container, id) {
+  const page = new Page(container, { title: `Connection ${id}`, back: { name: "Connections", href: "#/connections" } })
+  // Durations change without an event: refresh them every ten seconds.
+  return page.follow(async (signal) => {
+    const { open, closed } = await fetchConnections(signal)
+    return { connection: [...open, ...closed].find((each) => each.id === id) ?? null, tick: Math.floor(now() / 10) }
+  }, ({ connection }) => replaceKeepingFocus(page.body, connection ? details(connection)
+    : emptyState("server", "No such connection", `Connection ${id} is not among the open connections and the last 100 closed ones.`)))
+}
+
+function details(connection) {
+  const { peer, port, closed, answers, unanswered } = connection
   const reason = closed?.reason.replace(peer, "the client")
-  return element("details", {
-    class: "row-card", "data-key": `${id} ${peer} ${connection.opened}`, "data-index": index,
-  },
-    element("summary", {},
-      element("strong", {}, hasFailed ? "Failed connection" : `Connection ${id}`), element("span", { class: "token" }, peer),
-      pill(tls ? tls.version : hasFailed ? "handshake failed" : "no TLS", tls ? "good" : hasFailed ? "bad" : ""),
-      ...Object.entries(answers).map(([status, count]) =>
-        pill(`${count} × ${status === "0" ? "no response" : status}`, status.startsWith("2") ? "good" : "bad")),
-      element("span", { class: "faint" }, closed
-        ? `closed ${clock(closed.time)}: ${reason}` : `open for ${duration(now() - connection.opened)}`)),
-    facts({
-      opened: clock(connection.opened),
-      port,
+  const until = closed?.time ?? now()
+  return element("div", { class: "stack" },
+    element("div", { class: "state-bar" }, state(connection), responses(answers, unanswered)),
+    connection["handshake-failed"] ? failure(connection) : null, element("div", { class: "columns" }, section("Connection", facts({
+      client: element("span", { class: "token" }, peer), "user agent": connection["user-agent"], port,
+      opened: [absoluteTime(connection.opened * 1000), `, open for ${durationText(until - connection.opened)}`],
+      closed: closed ? [absoluteTime(closed.time * 1000), `: ${reason}`] : null,
       protocol: protocol(connection),
-      "provider token": token(connection["provider-token"], closed?.time ?? now()),
+      "provider token": token(connection["provider-token"], until),
       certificate: certificate(connection.certificate),
-      streams: `${connection["streams-open"]} open, ${connection["streams-most"]} at peak,
-        ${connection["streams-refused"]} refused, ${connection["streams-reset"]} reset by the client`,
-      requests: `${connection.requests}, ${connection["requests-malformed"]} malformed`,
+    })),
+    section("Traffic", facts({
+      streams: `${connection["streams-open"]} open, ${connection["streams-most"]} at peak`,
+      "refused streams": `${connection["streams-refused"]} refused, ${connection["streams-reset"]} reset by the client`,
+      requests: `${connection.requests.toLocaleString()}, ${connection["requests-malformed"]} malformed`,
       "GOAWAY sent": goAway(connection["goaway-sent"]),
       "GOAWAY received": goAway(connection["goaway-received"]),
-      closed: closed ? `${clock(closed.time)}, after ${duration(closed.time - connection.opened)}: ${reason}` : "",
-    }))
+    }))))
+}
+
+function failure(connection) {
+  const { cause, remedy } = refusal(connection)
+  return banner("bad", [element("strong", {}, "The handshake failed. "), `${cause} `, remedy])
 }
 
 function protocol({ tls, "handshake-failed": hasFailed }) {
@@ -61,10 +122,10 @@ function protocol({ tls, "handshake-failed": hasFailed }) {
 function token(claims, at) {
   if (!claims) return null
   const age = at - claims["issued-at"]
-  const when = age < 0 ? `issued ${duration(-age)} in the future` : `${duration(age)} old`
+  const when = age < 0 ? `issued ${durationText(-age)} in the future` : `${durationText(age)} old`
   const isOld = age > 3600
   return [element("span", { class: "token" }, `key ${claims["key-id"]}, team ${claims["team-id"]}`), `, ${when} `,
-    isOld ? pill("expired: older than one hour", "bad") : ""]
+    isOld ? chip("expired: older than one hour", "bad") : ""]
 }
 
 function certificate(content) {

@@ -1,98 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The devices, with their state, the pushes stored for them and the pushes they show.
+// The devices that the simulator knows, registered or from pushes.
 
 import { request } from "./api.js"
-import { copyButton, facts } from "./components.js"
+import { button, emptyState, relativeTime, table } from "./components.js"
+import { openDevice } from "./device.js"
+import { actions, appsOf, devicePath, register } from "./device-actions.js"
 import { element } from "./dom.js"
 import {
-  activity, button, clock, copyAttributes, field, heading, listed, notice, pill, push, refreshed, replaceKeepingFocus,
-  search, short,
+  activityGlance, composeTo, counted, deviceState, device as link, editableName, glance, isRemoved, matching, more, newestPushes, Page,
+  replaceKeepingFocus, search, short,
 } from "./pages.js"
 
-const cardsShown = 200
-const numbersShown = 8
+const rowsShown = 200
+/** The number of devices from which a field filters them. */
+const filterThreshold = 20
 
-export function open(container, [token]) {
-  const { element: noticeElement, attempt } = notice()
-  const list = element("div", { class: "cards" })
-  const filter = field("Filter", { type: "search", value: token ?? "", oninput: () => show() })
-  const count = element("span", { class: "faint" })
+export const open = (container, [token]) => (token ? openDevice(container, token) : openList(container))
+
+function openList(container) {
   let devices = []
-  const change = (token, body, method = "PUT") => attempt(async () => {
-    await request(`/api/v1/devices/${token}`, method, body)
-    await refresh.again()
+  const filter = element("input", {
+    type: "search", "aria-label": "Filter devices", placeholder: "Nickname, token, app or state", oninput: () => show(),
   })
+  const bar = element("div", { class: "bar", hidden: true }, filter)
+  const list = element("div")
+  const page = new Page(container, {
+    title: "Devices",
+    lead: "Every device token is accepted. A registered device accepts only the topics of its apps.",
+    actions: [button("Register a device", () => register(page), { class: "primary", icon: "plus" })],
+  })
+  page.body.append(bar, list)
+  const screens = new Screens()
   const show = () => {
-    const wanted = filter.querySelector("input").value.trim().toLowerCase()
-    const found = devices.filter((device) => JSON.stringify(device).toLowerCase().includes(wanted))
-    count.textContent = `${found.length} of ${devices.length}`
-    replaceKeepingFocus(list, found.length
-      ? found.slice(0, cardsShown).map((device) => card(device, change))
-      : element("p", { class: "empty" }, devices.length ? "No matching devices." : "No devices yet."))
+    const stored = devices.filter(({ token }) => !isRemoved(devicePath(token)))
+    const found = matching(stored, filter.value)
+    page.showCount(found.length === stored.length ? stored.length : `${found.length} of ${stored.length}`)
+    bar.hidden = stored.length <= filterThreshold && !filter.value
+    if (!stored.length) return replaceKeepingFocus(list, noDevices(page))
+    return replaceKeepingFocus(list, found.length ? deviceTable(page, found.slice(0, rowsShown), screens)
+      : emptyState("search", "No matching devices", `No device matches “${filter.value.trim()}”.`), more(found.length, rowsShown, "devices"))
   }
-  container.replaceChildren(
-    heading("Devices", `The simulator accepts any device token. Register a device to accept only its topics, take it
-      offline to see what APNs stores for it, or remove its app to get 410 Unregistered.`),
-    newDevice(change), noticeElement, element("div", { class: "bar" }, filter, count), list)
-  const refresh = refreshed(() => request("/api/v1/devices?details=true"), (value) => {
-    devices = value?.devices ?? []
-    show()
+  return page.follow(async (signal) => {
+    const { devices } = await request("/api/v1/devices?details=true", "GET", undefined, signal)
+    devices.sort((one, other) => (other.last ?? 0) - (one.last ?? 0))
+    await screens.load(devices.slice(0, rowsShown), signal)
+    return devices
+  }, (value) => {
+    devices = value
+    return show()
   })
-  return refresh.end
 }
 
-function newDevice(change) {
-  return element("form", {
-    class: "tools", "aria-label": "Register a device",
-    onsubmit: (event) => {
-      event.preventDefault()
-      const { token, topics } = Object.fromEntries(new FormData(event.target))
-      change(token.trim(), { topics: topics.split(/[\s,]+/).filter(Boolean) })
-    },
-  },
-    field("Device token", { name: "token", required: true, placeholder: "5d3a6a1c8f9a42d6", class: "token" }),
-    field("Topics", { name: "topics", required: true, placeholder: "com.example.app" }),
-    element("button", {}, "Register"))
+/** The newest notification of each device, fetched once for each push. */
+class Screens {
+  #pushes = new Map()
+
+  async load(devices, signal) {
+    const missing = devices.map(({ shown }) => shown?.at(-1)).filter((number) => number !== undefined && !this.#pushes.has(number))
+    if (!missing.length) return
+    const numbers = [...new Set(missing)]
+    for (const push of await newestPushes(`number:${numbers.join(",")}`, numbers.length, signal)) this.#pushes.set(push.number, push)
+    // A push that is no longer stored is not requested again.
+    for (const number of numbers) if (!this.#pushes.has(number)) this.#pushes.set(number, null)
+  }
+
+  /** What the screen of a device shows, in miniature. */
+  of(device) {
+    const { activity, shown = [], topics, apps } = device
+    if (activity && !activity.ended) return activityGlance(appsOf({ topics, apps })[0] ?? "", activity["content-state"])
+    const push = this.#pushes.get(shown.at(-1))
+    if (!push) return element("span", { class: "faint" }, activity ? "Activity ended" : "Nothing")
+    const others = shown.length - 1
+    return [glance(push), others ? element("small", { title: `${counted(others, "more notification")}` }, `+${others}`) : ""]
+  }
 }
 
-function card(device, change) {
-  const { token } = device
-  const isUnregistered = device["unregistered-since"] !== undefined
-  const started = device["started-activities"] ?? []
-  return element("article", { class: "card", "data-key": token, "aria-label": `Device ${short(token)}` },
-    element("h3", { class: "token", title: token }, short(token)), copyButton("Copy", token, copyAttributes(`token ${short(token)}`)),
-    element("p", { class: "pills" },
-      isUnregistered ? pill(`unregistered since ${clock(device["unregistered-since"] / 1000)}`, "bad") : null,
-      device.online ? pill("online", "good") : pill("offline", "warning"),
-      pill(device.environment), device.activity ? pill("Live Activity", "accent") : null),
-    facts({
-      topics: device.topics?.join(", ") ?? "any",
-      stored: listed(Object.entries(device.stored).map(([topic, number]) =>
-        element("span", {}, `${topic}: `, push(number)))),
-      showing: pushLinks(device.shown),
-      activity: device.activity ? [activity(token), device.activity.ended ? " (ended)" : ""] : null,
-      "started activities": listed(started.slice(-numbersShown).map((each) =>
-        element("span", {}, `${each["attributes-type"]} `, activity(each.id)))),
-      channels: device.channels?.join(", "),
-    }),
-    element("div", { class: "actions" },
-      device.online
-        ? button("Take offline", () => change(token, { online: false }))
-        : button("Bring online", () => change(token, { online: true })),
-      isUnregistered
-        ? button("Reinstall app", () => change(token, { topics: device.topics ?? [] }), {
-          disabled: !device.topics, title: device.topics ? "" : "The device has no topics: register it above",
-        })
-        : button("Remove app", () => change(token, { "unregistered-since": Date.now() }), {
-          title: "Pushes to this device return 410 Unregistered",
-        }),
-      button("Delete", () => change(token, undefined, "DELETE")), search(`device:${token}`, "Show pushes")))
+function deviceTable(page, devices, screens) {
+  return table("Devices", [
+    { name: "Device", isHeader: true, value: (device) => nameCell(page, device) },
+    { name: "App", value: (device) => appsCell(device) },
+    { name: "State", value: deviceState },
+    { name: "Pushes", isNumber: true, value: ({ token, pushes }) =>
+      (pushes === undefined ? search(`device:${token}`, "show") : search(`device:${token}`, pushes.toLocaleString())) },
+    { name: "Last push", value: ({ last }) => (last ? relativeTime(last * 1000) : "") },
+    { name: "On screen", value: (device) => element("span", { class: "screen-cell" }, screens.of(device)) },
+    { name: "", value: (device) => actions(page, device) },
+  ], devices, ({ token }) => ({ "data-key": token, "data-href": `#/devices/${token}` }))
 }
 
-/** Links to the latest of the pushes, and the number of the others. */
-function pushLinks(all) {
-  const last = all.slice(-numbersShown).reverse()
-  return [...listed(last.map(push)), all.length > last.length ? ` and ${all.length - last.length} more` : ""]
-    .filter(Boolean)
+function appsCell(device) {
+  const apps = appsOf(device)
+  if (!apps.length) return element("span", { class: "faint" }, "any")
+  return element("span", { title: apps.join(", ") }, apps[0], apps.length > 1 ? element("small", {}, ` +${apps.length - 1}`) : "")
 }
+
+function nameCell(page, device) {
+  const { token, name } = device
+  return editableName(name ?? "", element("span", { class: "named" }, link(token, name),
+    name ? element("small", { class: "token" }, short(token)) : ""), `Nickname of ${short(token)}`,
+  (text) => page.change(devicePath(token), "PUT", { name: text }))
+}
+
+const noDevices = (page) => emptyState("device", "No devices yet",
+  "A device appears here when a push is sent to it, or when you register it.",
+  button("Register a device", () => register(page), { class: "primary", icon: "plus" }),
+  button("Send a test push", () => composeTo(), { icon: "send" }))

@@ -3,158 +3,135 @@
 // Fault injection: presets, single rules, and the seed that reproduces their random choices.
 
 import { request } from "./api.js"
+import { banner, button, relativeTime, table, toast } from "./components.js"
 import { element } from "./dom.js"
-import { button, field, heading, notice, refreshed, replaceKeepingFocus, search } from "./pages.js"
+import { action, actions, affects, conditions, matches, parameters, reasons, same, scope } from "./fault-rules.js"
+import { choice, counted, field, newestPushes, Page, replaceKeepingFocus, search, section } from "./pages.js"
 
-/** The actions of rules, each with a description and its parameters. */
-const actions = {
-  respond: ["Return another response", ["reason", "status", "retry-after"]],
-  delay: ["Delay the response", ["seconds", "jitter"]],
-  hang: ["Send no response", []],
-  "reset-stream": ["Reset the stream", ["code"]],
-  goaway: ["Send GOAWAY", ["code", "debug-data", "includes-request"]],
-  drain: ["Shut down the connection gracefully", ["debug-data"]],
-  close: ["Close the connection", []],
-  "reset-connection": ["Reset the connection", []],
-  "refuse-connections": ["Close the next connections before the TLS handshake", ["limit"]],
-  "limit-streams": ["Limit the concurrent streams of a connection", ["limit"]],
-  "limit-window": ["Limit the flow-control window of streams, in octets", ["limit"]],
-  "limit-errors": ["Send GOAWAY after this many refused pushes", ["limit"]],
-  throttle: ["Limit the pushes per second to one device", ["limit"]],
-  "skew-clock": ["Set the server's clock ahead", ["seconds"]],
-}
-const number = { type: "number", step: "any" }
-const integer = { type: "number", min: 0, step: 1 }
-/** The input attributes of the parameters. */
-const parameters = {
-  reason: { list: "reasons", required: true, value: "ServiceUnavailable" }, status: { ...integer, min: 200, max: 599 },
-  "retry-after": integer, seconds: { ...number, required: true, value: 1 }, jitter: { ...number, min: 0 }, code: integer,
-  "debug-data": { placeholder: '{"reason":"Shutdown"}' }, "includes-request": { type: "checkbox", checked: true },
-  limit: { ...integer, required: true, value: 1 },
-}
-const matches = ["topic", "push-type", "priority", "device-prefix", "device-suffix"]
-/** The conditions on frequency, with the attributes and hints of their inputs. */
-const conditions = {
-  probability: [{ ...number, min: 0, max: 1, placeholder: "1" }, "0 to 1"],
-  every: [{ ...integer, min: 1, placeholder: "1" }, "5: every fifth push"],
-  after: [{ ...integer, placeholder: "0" }, "pushes to skip first"],
-  count: [{ ...integer, placeholder: "no limit" }, "maximum number of times"],
-}
-const reasons = [
-  "BadDeviceToken", "DeviceTokenNotForTopic", "Unregistered", "ExpiredProviderToken", "InvalidProviderToken",
-  "TooManyProviderTokenUpdates", "TopicDisallowed", "PayloadTooLarge", "TooManyRequests", "InternalServerError",
-  "ServiceUnavailable", "Shutdown", "IdleTimeout",
-]
-const same = (one, other) => JSON.stringify(one) === JSON.stringify(other)
+const path = "/api/v1/chaos"
+const pushesRead = 1000
 
 export function open(container) {
-  const { element: noticeElement, attempt } = notice()
-  const presets = element("div", { class: "cards" })
-  const rules = element("div", {})
+  const page = new Page(container, {
+    title: "Faults",
+    lead: "Make the simulator fail as Apple’s servers and the network do, and see how the sender copes.",
+  })
+  let chaos = { rules: [], presets: [], seed: "" }
+  const active = element("div")
+  const presets = element("div", { class: "presets" })
   const seed = field("Seed", { name: "seed", inputmode: "numeric", pattern: "-?[0-9]+", class: "token" })
-  let chaos = { rules: [], presets: [] }
-  const act = (path, method, body) => attempt(async () => {
-    await request(`/api/v1/chaos${path}`, method, body)
-    await refresh.again()
-  })
-  const toggle = (preset) => attempt(async () => {
-    if (!isOn(preset, chaos.rules)) {
-      for (const rule of preset.rules) await request("/api/v1/chaos/rules", "POST", rule)
-    } else {
-      // Delete from the end: a deletion shifts the indexes of the rules after it.
-      for (const rule of preset.rules.toReversed()) {
-        const index = chaos.rules.findLastIndex((other) => same(rule, other))
-        chaos = await request(`/api/v1/chaos/rules/${index}`, "DELETE")
-      }
-    }
-    await refresh.again()
-  })
-  container.replaceChildren(
-    heading("Faults", "Rules that inject faults into requests and connections. ", search("is:faulted", "Show affected pushes"), "."),
-    noticeElement, rules, element("h3", {}, "Presets"), presets, newRule(act, attempt),
-    element("form", {
-      class: "tools", "aria-label": "Seed",
-      onsubmit: (event) => {
-        event.preventDefault()
-        attempt(() => setSeed(seed.querySelector("input").value, chaos.rules).then(() => refresh.again()))
-      },
-    }, seed, element("button", {}, "Restart with this seed"),
-      element("small", {}, "The same seed and rules reproduce the same faults.")))
-  const refresh = refreshed(fetchChaos, (value) => {
-    chaos = value ?? chaos
+  const seedInput = seed.querySelector("input")
+  const toggle = (preset) => page.attempt(async () => { chaos = await switched(preset, chaos) })
+  page.body.append(element("div", { class: "stack" }, active, section("Presets", presets), newRule(page), seedForm(page, seed, () => chaos)))
+  return page.follow(async (signal) => {
+    const [chaos, pushes] = await Promise.all([fetchChaos(signal), newestPushes("is:faulted", pushesRead, signal)])
+    return { chaos, hits: pushes.map(({ number, time, fault, headers, ...push }) => ({ number, time, fault, headers, "device-token": push["device-token"] })) }
+  }, ({ chaos: value, hits }) => {
+    chaos = value
+    page.showCount(chaos.rules.length ? `${chaos.rules.length} active` : "none active")
     replaceKeepingFocus(presets, chaos.presets.map((preset) => presetCard(preset, isOn(preset, chaos.rules), toggle)))
-    replaceKeepingFocus(rules, activeRules(chaos.rules, act))
-    if (document.activeElement !== seed.querySelector("input")) seed.querySelector("input").value = chaos.seed
+    if (document.activeElement !== seedInput) seedInput.value = chaos.seed
+    return replaceKeepingFocus(active, chaos.rules.length ? activeRules(page, chaos, hits) : banner("good", "No active rules. The simulator answers as APNs does."))
   })
-  return refresh.end
 }
 
 /** Reads the seed from the text of the response: JavaScript numbers are exact only up to 2^53. */
-async function fetchChaos() {
-  const text = await (await fetch("/api/v1/chaos")).text()
+async function fetchChaos(signal) {
+  const response = await fetch(path, { signal })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`The simulator returned status ${response.status}.`)
   return { ...JSON.parse(text), seed: /"seed":(-?\d+)/.exec(text)?.[1] ?? "" }
 }
 
-async function setSeed(seed, rules) {
+/** Replaces all rules, with a seed given as text. */
+async function setRules(seed, rules) {
   if (!/^-?\d+$/.test(seed)) throw new Error("The seed must be an integer.")
-  const body = `{"seed":${seed},"rules":${JSON.stringify(rules)}}`
-  const answer = await fetch("/api/v1/chaos", { method: "PUT", body })
+  const answer = await fetch(path, { method: "PUT", body: `{"seed":${seed},"rules":${JSON.stringify(rules)}}` })
   if (!answer.ok) throw new Error((await answer.json()).detail)
 }
 
 const isOn = (preset, rules) => preset.rules.every((rule) => rules.some((other) => same(rule, other)))
 
+/** Switches a preset on or off, and returns the faults after that. */
+async function switched(preset, chaos) {
+  let value = chaos
+  if (!isOn(preset, chaos.rules)) {
+    for (const rule of preset.rules) value = await request(`${path}/rules`, "POST", rule)
+    return value
+  }
+  // Delete from the end: a deletion shifts the indexes of the rules after it.
+  for (const rule of preset.rules.toReversed()) {
+    const index = value.rules.findLastIndex((other) => same(rule, other))
+    value = await request(`${path}/rules/${index}`, "DELETE")
+  }
+  return value
+}
+
 function presetCard(preset, isOnNow, toggle) {
   return element("button", {
-    type: "button", class: "preset", "aria-pressed": String(isOnNow), "data-key": preset.name,
-    onclick: () => toggle(preset),
-  }, element("strong", {}, preset.name), element("span", {}, preset.summary))
+    type: "button", class: "preset", "aria-pressed": String(isOnNow), "data-key": preset.name, onclick: () => toggle(preset),
+  }, element("span", { class: "preset-head" }, element("strong", {}, preset.name),
+    element("span", { class: "switch", "aria-hidden": "true" }, isOnNow ? "On" : "Off")), element("span", { class: "faint" }, preset.summary))
 }
 
-function activeRules(rules, act) {
-  if (rules.length === 0) return element("p", { class: "no-faults" }, "No active rules.")
-  return [
-    element("div", { class: "bar" },
-      element("h3", {}, rules.length === 1 ? "1 active rule" : `${rules.length} active rules`),
-      button("Remove all", () => act("", "PUT", {}))),
-    element("ol", { class: "rules" }, rules.map((rule, index) =>
-      element("li", { "data-key": `${index} ${JSON.stringify(rule)}` },
-        element("span", {}, element("strong", {}, description(rule)), element("code", {}, JSON.stringify(rule))),
-        button("Remove", () => act(`/rules/${index}`, "DELETE"), { "aria-label": `Remove rule ${index + 1}` })))),
-  ]
+function activeRules(page, { rules, seed, counts }, hits) {
+  const stop = () => page.attempt(async () => {
+    await request(path, "PUT", {})
+    toast(`Stopped ${counted(rules.length, "fault")}.`, {
+      seconds: 10, action: { name: "Undo", run: () => page.attempt(() => setRules(seed, rules)) },
+    })
+  })
+  const items = rules.map((rule, index) => ({ rule, index, hits: hits.filter((push) => affects(rule, push)), count: counts?.[index] }))
+  return element("section", { class: "card active-faults", "aria-label": "Active rules" },
+    element("div", { class: "bar" }, element("h3", {}, `${counted(rules.length, "active rule")}`), element("span", { class: "grow" }),
+      search("is:faulted", "Show affected pushes"), button("Stop all faults", stop, { class: "danger", icon: "close" })),
+    table("Active rules", [
+      { name: "Fault", isHeader: true, value: ({ rule }) => element("span", { title: JSON.stringify(rule) }, action(rule)) },
+      { name: "Affects", value: ({ rule }) => scope(rule) },
+      { name: "Pushes affected", isNumber: true, value: affected },
+      { name: "Last", value: ({ hits }) => (hits.length ? relativeTime(hits[0].time * 1000) : "") },
+      { name: "", value: ({ rule, index }) => element("div", { class: "actions" },
+        button("Remove", () => removeRule(page, rules, seed, index), { class: "small", "aria-label": `Remove rule ${index + 1}: ${action(rule)}` })) },
+    ], items, ({ rule, index }) => ({ "data-key": `${index} ${JSON.stringify(rule)}` })))
 }
 
-/** A description of a rule. */
-function description(rule) {
-  const [action, names] = actions[rule.do]
-  const settings = names.filter((name) => rule[name] !== undefined).map((name) => `${name} ${rule[name]}`)
-  const when = Object.keys(conditions).filter((name) => rule[name] !== undefined).map((name) => `${name} ${rule[name]}`)
-  const where = Object.entries(rule.match ?? {}).map(([name, value]) => `${name} ${value}`)
-  return [action + (settings.length ? `: ${settings.join(", ")}` : ""), ...when, ...where].join("; ")
+/** The number of pushes that a rule has affected, as the simulator counts them or as far as they are stored. */
+function affected({ rule, hits, count }) {
+  const number = count ?? hits.length
+  const text = rule.count === undefined ? number.toLocaleString() : `${Math.min(number, rule.count)} of ${rule.count}`
+  return hits.length ? element("a", { href: `#/push/${hits[0].number}`, title: "Show the latest" }, text) : text
 }
 
-function newRule(act, attempt) {
-  const settings = element("div", { class: "bar" })
-  const choice = element("select", { name: "do", onchange: () => showSettings() },
-    Object.entries(actions).map(([name, [action]]) => element("option", { value: name }, `${name}: ${action}`)))
-  const showSettings = () => settings.replaceChildren(...actions[choice.value][1].map((name) =>
+async function removeRule(page, rules, seed, index) {
+  if (!await page.change(`${path}/rules/${index}`, "DELETE")) return
+  toast(`Removed the fault “${action(rules[index])}”.`, {
+    seconds: 10, action: { name: "Undo", run: () => page.change(`${path}/rules`, "POST", rules[index]) },
+  })
+}
+
+function newRule(page) {
+  const problem = element("p", { class: "problem", role: "alert" })
+  const settings = element("div", { class: "fields" })
+  const fault = choice("Fault", { name: "do", onchange: () => showSettings() },
+    Object.fromEntries(Object.entries(actions).map(([name, [text]]) => [name, `${name}: ${text}`])))
+  const showSettings = () => settings.replaceChildren(...actions[fault.querySelector("select").value][1].map((name) =>
     field(name, { name, ...parameters[name] })))
   showSettings()
   return element("form", {
-    class: "tools rule", "aria-label": "Add a rule",
+    class: "card builder", "aria-label": "Add a rule",
     onsubmit: (event) => {
       event.preventDefault()
-      attempt(() => act("/rules", "POST", rule(event.target)))
+      page.change(`${path}/rules`, "POST", rule(event.target), problem)
     },
   },
     element("h3", {}, "Add a rule"),
-    element("label", { class: "field" }, element("span", {}, "Fault"), choice), settings,
-    element("fieldset", {}, element("legend", {}, "When"),
-      Object.entries(conditions).map(([name, [attributes, hint]]) => field(name, { name, ...attributes }, hint))),
-    element("fieldset", {}, element("legend", {}, "Match (all pushes if empty)"),
-      matches.map((name) => field(name, { name: `match.${name}` }))),
+    element("div", { class: "fields" }, fault), settings,
+    element("fieldset", {}, element("legend", {}, "When"), element("div", { class: "fields" },
+      Object.entries(conditions).map(([name, [attributes, hint]]) => field(name, { name, ...attributes }, hint)))),
+    element("fieldset", {}, element("legend", {}, "Match (all pushes if empty)"), element("div", { class: "fields" },
+      matches.map((name) => field(name, { name: `match.${name}` })))),
     element("datalist", { id: "reasons" }, reasons.map((value) => element("option", { value }))),
-    element("button", {}, "Add rule"))
+    problem, element("div", { class: "actions" }, element("button", { class: "primary" }, "Add rule")))
 }
 
 /** The rule of the form, as the simulator's API expects it. */
@@ -168,4 +145,16 @@ function rule(form) {
     else made[input.name] = input.type === "number" ? Number(value) : value
   }
   return Object.keys(match).length ? { ...made, match } : made
+}
+
+function seedForm(page, seed, current) {
+  const problem = element("p", { class: "problem", role: "alert" })
+  return element("form", {
+    class: "card", "aria-label": "Seed",
+    onsubmit: (event) => {
+      event.preventDefault()
+      page.attempt(() => setRules(seed.querySelector("input").value, current().rules), problem)
+    },
+  }, element("h3", {}, "Seed"), element("p", { class: "faint" }, "The same seed and rules reproduce the same faults."),
+  element("div", { class: "inline-form" }, seed, element("button", {}, "Restart with this seed")), problem)
 }

@@ -1,97 +1,239 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Functions that the pages other than the inbox share.
+// The frame of the pages other than the inbox, and the functions they share.
 
+import { request, simulatorEvents } from "./api.js"
+import { banner, button, chip, iconButton, shortTime, toast } from "./components.js"
 import { element } from "./dom.js"
+import { icon } from "./icons.js"
+import { app, headline } from "./push.js"
+
+const pollMilliseconds = 2000
+
+/** The frame of a page: a heading, the place of messages, and a body that follows the state of the simulator. */
+export class Page {
+  body = element("div", { class: "page-body" })
+  #heading = element("div", { class: "heading" })
+  #message = element("div", { class: "message" })
+  #away = element("div", { class: "message" })
+  #refresh = null
+
+  /** Shows the frame; `back` is {name, href} of the list to which an item belongs. */
+  constructor(container, { title, lead = null, actions = [], back = null }) {
+    this.title = element("h2", {}, title)
+    this.count = element("span", { class: "chip", "data-tone": "", hidden: true })
+    this.#heading.append(
+      element("div", {}, back ? element("a", { class: "back", href: back.href }, icon("left"), back.name) : "",
+        element("div", { class: "title" }, this.title, this.count), lead ? element("p", { class: "lead" }, lead) : ""),
+      element("div", { class: "actions" }, actions))
+    this.element = element("div", { class: "page" }, this.#heading, this.#away, this.#message, this.body)
+    this.element.addEventListener("click", openRow)
+    this.element.addEventListener("keydown", moveBetweenRows)
+    container.replaceChildren(this.element)
+  }
+
+  /** Shows a number beside the title. */
+  showCount(text) {
+    this.count.hidden = false
+    this.count.textContent = text
+  }
+
+  /** Runs an action and then refreshes the page; an error is shown in `place`, or above the body. */
+  async attempt(action, place = this.#message) {
+    place.replaceChildren()
+    try {
+      await action()
+    } catch (error) {
+      const text = isAway(error) ? "Nothing was changed: the simulator did not answer." : error.message
+      place.replaceChildren(place === this.#message
+        ? banner("bad", text, iconButton("close", "Dismiss", () => place.replaceChildren(), { class: "small" })) : text)
+      return false
+    }
+    await this.#refresh?.again()
+    return true
+  }
+
+  /** Changes something by a request of the simulator's interface. */
+  change(path, method = "PUT", body = undefined, place = undefined) {
+    return this.attempt(() => request(path, method, body), place)
+  }
+
+  /**
+   * Fetches a value every two seconds and shows it when it has changed.
+   *
+   * While the simulator cannot be reached, the page keeps its content and says so. Returns a function that stops this.
+   */
+  follow(fetchValue, show) {
+    let since = null
+    this.#refresh = refreshed(fetchValue, (value) => {
+      since = Date.now()
+      return show(value)
+    }, (error) => {
+      if (!error) return this.#away.replaceChildren()
+      if (!isAway(error)) return this.body.replaceChildren(banner("bad", error.message))
+      return this.#away.replaceChildren(banner("warning", [
+        element("strong", {}, "The simulator cannot be reached. "),
+        since ? `This page shows its state of ${shortTime(since)}, and continues when the simulator is back.`
+          : "This page continues when the simulator is back.",
+      ]))
+    })
+    return this.#refresh.end
+  }
+}
+
+/** Whether an error means that the simulator did not answer; browsers differ in the text. */
+const isAway = (error) => error instanceof TypeError && /fetch|network|load failed/i.test(error.message)
 
 /**
- * Fetches a value every second while the document is visible, and shows it when it has changed.
+ * Fetches a value regularly while the document is visible, and calls `show` with it when it has changed.
  *
- * Returns `end`, which stops this, and `again`, which fetches the value immediately.
+ * `show` returns false to receive the value again. `failed` is called with the error, and with null when requests
+ * succeed again. Returns `end`, which stops this and cancels the current request, and `again`, which fetches now.
  */
-export function refreshed(fetchValue, show) {
-  let timer = 0
-  let last = null
-  let isOver = false
+function refreshed(fetchValue, show, failed) {
+  let [timer, last, isOver, lastError] = [0, null, false, null]
+  let controller = new AbortController()
   const again = async () => {
     clearTimeout(timer)
-    if (!document.hidden) {
-      try {
-        const value = await fetchValue()
-        const text = JSON.stringify(value)
-        // Rendering an unchanged value would lose the user's scroll position and text selection.
-        if (!isOver && text !== last) show(value)
-        last = text
-      } catch (error) {
-        if (!isOver && last !== error.message) show(null, error)
-        last = error.message
-      }
+    controller.abort()
+    if (isOver || document.hidden) return
+    const own = controller = new AbortController()
+    const start = performance.now()
+    const finish = (error) => {
+      if (error?.message !== lastError?.message) failed(error)
+      lastError = error
     }
-    clearTimeout(timer)
-    if (!isOver) timer = setTimeout(again, 1000)
+    try {
+      const value = await fetchValue(own.signal)
+      if (own.signal.aborted) return
+      const text = JSON.stringify(value)
+      finish(null)
+      // Rendering an unchanged value would lose the user's scroll position and text selection.
+      if (text !== last) last = show(value) === false ? null : text
+    } catch (error) {
+      if (own.signal.aborted) return
+      finish(error)
+      if (error instanceof TypeError && !isAway(error)) reportError(error)
+      // After an error the content may have been replaced.
+      if (!isAway(error)) last = null
+    }
+    // A slow answer leaves the simulator time for its clients.
+    timer = setTimeout(again, Math.max(pollMilliseconds, 10 * (performance.now() - start)))
+  }
+  const redraw = () => {
+    last = null
+    again()
   }
   document.addEventListener("visibilitychange", again)
+  simulatorEvents.addEventListener("open", again)
+  removalEvents.addEventListener("change", redraw)
   again()
   const end = () => {
     isOver = true
     clearTimeout(timer)
+    controller.abort()
     document.removeEventListener("visibilitychange", again)
+    simulatorEvents.removeEventListener("open", again)
+    removalEvents.removeEventListener("change", redraw)
   }
   return { end, again }
 }
 
-/** Replaces the children of a container, and restores the focus and the open details elements. */
+/**
+ * Replaces the children of a container, and restores the focus and the open details elements.
+ *
+ * Returns false, and changes nothing, while the user edits a text or has a menu open in the container.
+ */
 export function replaceKeepingFocus(container, ...children) {
+  if (container.querySelector("[data-editing], :popover-open")) return false
   const focused = container.contains(document.activeElement) ? document.activeElement : null
   const own = focused?.closest("[data-key]")
   const index = own ? sameKind(focused, own).indexOf(focused) : -1
-  const typed = focused?.tagName === "INPUT" ? focused.value : undefined
   const unfolded = new Set([...container.querySelectorAll("details[open][data-key]")].map((each) => each.dataset.key))
-  container.replaceChildren(...children.flat())
+  container.replaceChildren(...children.flat().filter((child) => child !== null))
   for (const details of container.querySelectorAll("details[data-key]")) {
     if (unfolded.has(details.dataset.key)) details.open = true
   }
-  if (index < 0) return
+  if (index < 0) return true
   const replacement = [...container.querySelectorAll("[data-key]")].find((each) => each.dataset.key === own.dataset.key)
   const others = replacement ? sameKind(focused, replacement) : []
   const found = others.find((each) => each.textContent && each.textContent === focused.textContent) ?? others[index]
-  if (!found) return
-  found.focus()
-  if (typed !== undefined && found.tagName === "INPUT") found.value = typed
+  found?.focus({ preventScroll: true })
+  return true
 }
 
 /** The elements with the same tag within a container, or the container itself if it has that tag. */
 const sameKind = ({ tagName }, container) =>
   (container.tagName === tagName ? [container] : [...container.querySelectorAll(tagName)])
 
-export function heading(title, ...text) {
-  return element("div", { class: "heading" }, element("h2", {}, title), element("p", { class: "lead" }, ...text))
+/** Follows the link of a row when the user clicks beside its controls. */
+function openRow({ target }) {
+  if (target.closest("a, button, input, select, .menu") || String(getSelection())) return
+  const row = target.closest("tr[data-href]")
+  if (row) location.hash = row.dataset.href
 }
 
-/** An element for the error of the last action. */
-export function notice() {
-  const notice = element("p", { class: "notice", role: "status" })
-  return {
-    element: notice,
-    /** Runs an action and shows its error. */
-    async attempt(action) {
-      notice.textContent = ""
-      try {
-        return await action()
-      } catch (error) {
-        notice.textContent = error.message
-        return undefined
-      }
+/** Moves the focus between the links of rows with the arrow keys. */
+function moveBetweenRows(event) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (!step || !event.target.matches("tr[data-href] th a")) return
+  const links = [...event.target.closest("tbody").querySelectorAll("tr[data-href] th a")]
+  const next = links[links.indexOf(event.target) + step]
+  if (!next) return
+  event.preventDefault()
+  next.focus()
+}
+
+// MARK: Removal with undo
+
+const undoSeconds = 10
+/** The requests that delete something when the time to undo them has passed, by their path. */
+const removals = new Set()
+/** Dispatches `change` when the page of a list must show its items anew, because one was removed or is back. */
+const removalEvents = new EventTarget()
+
+/** Whether the user has removed the item of this path, which the simulator may still have. */
+export const isRemoved = (path) => removals.has(path)
+
+function setRemoved(path, isRemovedNow) {
+  if (isRemovedNow) removals.add(path)
+  else removals.delete(path)
+  removalEvents.dispatchEvent(new Event("change"))
+}
+
+/** Removes an item from the page at once, and from the simulator when the user has not undone it for ten seconds. */
+export function removeWithUndo(page, text, path) {
+  if (removals.has(path)) return
+  toast(text, {
+    seconds: undoSeconds,
+    action: { name: "Undo", run: () => setRemoved(path, false) },
+    ended: async () => {
+      await page.change(path, "DELETE")
+      setRemoved(path, false)
     },
-  }
+  })
+  setRemoved(path, true)
 }
 
-export function button(name, onclick, more = {}) {
-  return element("button", { type: "button", onclick, ...more }, name)
-}
+addEventListener("pagehide", () => {
+  for (const path of removals) fetch(path, { method: "DELETE", keepalive: true })
+})
 
-/** The attributes of a small button that copies `what`. */
-export const copyAttributes = (what) => ({ class: "copy", "aria-label": `Copy ${what}` })
+/** A form in a dialog; `submit` receives the values of its fields and the place of an error, and returns whether it succeeded. */
+export function formDialog(title, submitName, fields, submit) {
+  const problem = element("p", { class: "problem", role: "alert" })
+  const dialog = element("dialog", { class: "form-dialog", "aria-label": title, onclose: () => dialog.remove() },
+    element("form", {
+      onsubmit: async (event) => {
+        event.preventDefault()
+        if (await submit(Object.fromEntries(new FormData(event.target)), problem)) dialog.close()
+      },
+    }, element("h2", {}, title), fields, problem, element("div", { class: "actions" },
+      button("Cancel", () => dialog.close()), element("button", { class: "primary" }, submitName))))
+  document.body.append(dialog)
+  dialog.showModal()
+  dialog.querySelector("input, select")?.focus()
+}
 
 /** An input with a label above it and an optional hint below it. */
 export function field(name, attributes = {}, hint = null) {
@@ -100,25 +242,106 @@ export function field(name, attributes = {}, hint = null) {
     hint ? element("small", {}, hint) : null)
 }
 
+/** A choice with a label above it; the options are {value: text}. */
+export const choice = (name, attributes, options) => element("label", { class: "field" }, element("span", {}, name),
+  element("select", attributes, Object.entries(options).map(([value, text]) => element("option", { value }, text))))
+
+/** A name that the user changes in place; `save` receives the new name, and returns whether it was stored. */
+export function editableName(value, shown, label, save) {
+  const place = element("span", { class: "editable" })
+  const show = () => place.replaceChildren(shown, iconButton("compose", label, edit, { class: "small" }))
+  const edit = () => {
+    let isOver = false
+    const end = async (isSaved) => {
+      if (isOver) return
+      isOver = true
+      const name = input.value.trim()
+      show()
+      if (isSaved && name !== value) await save(name)
+      else place.querySelector("button")?.focus()
+    }
+    const input = element("input", {
+      value, "aria-label": label, maxlength: 60, placeholder: "Nickname", "data-editing": true, autocomplete: "off",
+      onblur: () => end(true),
+      onkeydown: (event) => {
+        if (event.key !== "Enter" && event.key !== "Escape") return
+        event.preventDefault()
+        event.stopPropagation()
+        end(event.key === "Enter")
+      },
+    })
+    place.replaceChildren(input)
+    input.focus()
+    input.select()
+  }
+  show()
+  return place
+}
+
+/** A section with a heading. */
+export const section = (title, ...content) =>
+  element("section", { class: "card", "aria-label": title }, element("h3", {}, title), ...content)
+
+/** A table that scrolls on its own, and a sentence when it has no rows. */
+export const rowsOr = (items, text, table) => (items.length ? table() : element("p", { class: "faint" }, text))
+
+/** The sentence below a list of which only the first items are displayed. */
+export const more = (total, shown, what) =>
+  (total > shown ? element("p", { class: "faint" }, `${shown} of ${total} ${what}. Filter the list to see others.`) : null)
+
+/** The newest pushes that match a query, at most `limit`. */
+export const newestPushes = async (query, limit, signal) =>
+  (await request(`/api/v1/pushes?${new URLSearchParams({ query, limit })}`, "GET", undefined, signal)).pushes
+
 /** A link to the pushes that match a query. */
 export const search = (query, text) => element("a", { href: `#/?query=${encodeURIComponent(query)}` }, text)
 export const push = (number) => element("a", { href: `#/push/${number}` }, `push ${number}`)
 export const short = (token) => (token.length > 20 ? `${token.slice(0, 8)}…${token.slice(-8)}` : token)
-export const device = (token) => element("a", { href: `#/devices/${token}`, class: "token" }, short(token))
-export const activity = (token) => element("a", { href: `#/activities/${token}`, class: "token" }, short(token))
+export const activity = (token, name = null) =>
+  element("a", { href: `#/activities/${token}`, class: name ? null : "token", title: token }, name ?? short(token))
+export const device = (token, name = null) =>
+  element("a", { href: `#/devices/${token}`, class: name ? null : "token", title: token }, name ?? short(token))
 
-export const pill = (text, kind = "") => element("span", { class: "pill", "data-kind": kind }, text)
+/** The text for a number of things. */
+export const counted = (count, one, several = `${one}s`) => `${count.toLocaleString()} ${count === 1 ? one : several}`
+
+/** The items that a part of their JSON matches, without regard to case. */
+export const matching = (items, text) => {
+  const wanted = text.trim().toLowerCase()
+  return wanted ? items.filter((item) => JSON.stringify(item).toLowerCase().includes(wanted)) : items
+}
 
 /** Elements, separated by commas. */
 export const listed = (elements) => elements.flatMap((each, index) => (index ? [", ", each] : [each]))
 
-/** A duration as text, rounded down. */
-export function duration(seconds) {
-  if (seconds < 60) return `${Math.max(0, seconds)} s`
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
-  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
-  return `${Math.floor(seconds / 86400)} days`
+/** The state of a device as a chip. */
+export function deviceState(device) {
+  if (device["unregistered-since"] !== undefined) return chip("unregistered", "bad")
+  if (device.online === false) return chip("offline", "warning")
+  return chip("online", "good")
 }
 
-export const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString()
+/** A notification in miniature, as it is on the screen of a device. */
+export const glance = (push) => miniature(app(push), headline(push))
+
+/** The content of a Live Activity in miniature. */
+export function activityGlance(app, state) {
+  const { headline, title, status, progress } = Object(state)
+  const texts = [headline, title, status].filter((text) => typeof text === "string" && text)
+  const all = Object.entries(Object(state)).filter(([, value]) => ["string", "number"].includes(typeof value))
+  const text = texts[0] ?? (all.map(([name, value]) => `${name}: ${value}`).join(", ") || "No content yet")
+  return miniature(app, text, typeof progress === "number" && progress >= 0 && progress <= 1
+    ? element("progress", { max: 1, value: progress, "aria-label": "progress" }) : null)
+}
+
+const miniature = (app, text, ...more) => element("span", { class: "glance" },
+  element("span", { class: "glance-app", "aria-hidden": "true" }, app ? app.split(".").pop().slice(0, 1).toUpperCase() : icon("activity", 12)),
+  element("span", { class: "glance-text", title: text }, text), ...more)
+
+/** Opens the form for a push with a destination. */
+export async function composeTo(start) {
+  const { compose } = await import("./compose.js")
+  await compose([], { type: "alert", priority: "10", text: JSON.stringify({ aps: { alert: "Hello" } }, null, 2), ...start })
+}
+
 export const now = () => Math.floor(Date.now() / 1000)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The effect of each push on a Live Activity.
+// The effect of each push on a Live Activity, as the simulator reports it.
+
+/** The kinds of verdicts of pushes whose content was on the screen at some time. */
+const shownKinds = new Set(["shown", "replaced", "ended"])
 
 /**
- * The pushes in the order of their numbers, each with `event`, `priority`, `timestamp`, `outcome`, the content state
+ * The pushes in the order of their numbers, each with `event`, `priority`, `timestamp`, `verdict`, the content state
  * `before` and `after` it, and the push that is `shown` after it.
  */
 export function steps(pushes, token) {
@@ -11,38 +14,84 @@ export function steps(pushes, token) {
   let shown = null
   return pushes.toSorted((one, other) => one.number - other.number).map((push) => {
     const aps = push.payload?.aps ?? {}
-    const outcome = outcomeOf(push, token)
+    const verdict = verdictAt(push, token)
     const before = state
-    if (outcome.kind === "delivered") {
+    const wasShown = shownKinds.has(verdict.kind)
+    if (wasShown) {
       state = aps["content-state"] ?? state
       shown = push
     }
     return {
-      push, outcome, before, after: state, shown, event: typeof aps.event === "string" ? aps.event : "no event",
+      push, verdict, wasShown, before, after: state, shown, event: typeof aps.event === "string" ? aps.event : "no event",
       priority: push.headers["apns-priority"] ?? "10",
       timestamp: Number.isSafeInteger(aps.timestamp) ? aps.timestamp : null,
     }
   })
 }
 
-/** The outcome of a push at the device with this token. */
-function outcomeOf(push, token) {
-  if (push.status !== 200 && !push.deliveries.length) {
-    return { kind: "refused", label: push.status ? `refused: ${push.reason ?? push.status}` : "no response", note: null }
+/** The verdict of a push at the device with this token: that of a broadcast counts several devices. */
+export function verdictAt(push, token) {
+  if (push.verdict && push.channel === undefined) return push.verdict
+  if (push.status !== 200) {
+    const text = push.status ? `Refused: ${push.reason ?? push.status}` : "Not answered"
+    return { kind: push.status ? "refused" : "unanswered", text }
   }
-  const prefix = `at ${token.slice(0, 8)}…`
-  const isBroadcast = push.channel !== undefined
-  const events = push.deliveries.filter(({ note }) => !isBroadcast || note?.startsWith(prefix))
+  const events = push.deliveries.filter((event) => push.channel === undefined || isAt(token, event))
+  return eventVerdict(events, token)
+}
+
+/** Whether an event of a broadcast is about the device; events of earlier versions name it in their note. */
+const isAt = (token, { device, note }) =>
+  (device ? token.startsWith(device) : note?.startsWith(`at ${token.slice(0, 8)}…`) === true)
+
+/** The verdict that the delivery events of one device give, in their order. */
+function eventVerdict(events, token) {
   const last = events.at(-1)
-  const note = last?.note?.replace(prefix, "").replace(/^: /, "") || null
+  const note = last?.note?.replace(`at ${token.slice(0, 8)}…`, "").replace(/^: /, "") ?? ""
+  const because = note ? `: ${note}` : ""
   switch (last?.kind) {
-    case "delivered": return { kind: "delivered", label: "delivered", note }
-    case "delivered-from-storage": return { kind: "delivered", label: "delivered from storage", note }
-    case "ignored": return { kind: "ignored", label: "ignored", note }
-    case "stored-device-offline": return { kind: "waiting", label: "stored: device offline", note }
-    case undefined: return { kind: "waiting", label: "not delivered", note }
-    default: return { kind: "ignored", label: last.kind.replaceAll("-", " "), note }
+    case undefined: return { kind: "stored", text: "Not delivered to this activity" }
+    case "delivered": return { kind: "shown", text: "Shown" }
+    case "delivered-from-storage": return { kind: "shown", text: "Shown, delivered from storage" }
+    case "replaced-on-device": return { kind: "replaced", text: `Shown until it was replaced ${note}`.trim() }
+    case "activity-ended": return { kind: "ended", text: `Shown until the activity ended ${note}`.trim() }
+    case "ignored": return { kind: "not-shown", text: `Not shown${because}` }
+    case "stored-device-offline": return { kind: "stored", text: "Stored: the device is offline" }
+    default: return { kind: "discarded", text: `Not shown: ${last.kind.replaceAll("-", " ")}${note ? ` ${note}` : ""}` }
   }
+}
+
+/** The reasons for which a Live Activity ignores a push, by the rule that it breaks. */
+const ignoredBecause = {
+  "activity-timestamp-older": ["its timestamp is older", "their timestamps are older", " than the content on screen"],
+  "activity-timestamp-repeated": ["its timestamp is", "their timestamps are", " that of the content on screen"],
+  "activity-after-end": ["it came", "they came", " after the end of the activity"],
+  "activity-token-wrong": ["it was", "they were", " sent to the wrong kind of token"],
+}
+
+/** The answer to the question why an activity does not show its pushes: {tone, text}. */
+export function summary(steps) {
+  const total = steps.length
+  const of = (kind) => steps.filter(({ verdict }) => verdict.kind === kind)
+  const ignored = of("not-shown")
+  const sentences = []
+  if (ignored.length) {
+    const reasons = Object.entries(ignoredBecause).map(([rule, [one, several, rest]]) => {
+      const count = ignored.filter(({ push }) => push.findings?.some((finding) => finding.rule === rule)).length
+      return count ? { count, text: (count === 1 ? one : several) + rest } : null
+    }).filter(Boolean)
+    const isOne = reasons.length === 1 && reasons[0].count === ignored.length
+    const because = isOne ? reasons[0].text : reasons.map(({ count, text }) => `${count} because ${text}`).join(", ")
+    sentences.push(`${ignored.length} of ${total} ${total === 1 ? "push was" : "pushes were"} not shown${because ? `: ${because}` : ""}.`)
+  }
+  const counts = { stored: ["is", "are", "stored"], refused: ["was", "were", "refused"], discarded: ["was", "were", "discarded"],
+    unanswered: ["was", "were", "not answered"] }
+  for (const [kind, [one, several, text]] of Object.entries(counts)) {
+    const count = of(kind).length
+    if (count) sentences.push(`${count} ${count === 1 ? one : several} ${text}.`)
+  }
+  if (sentences.length === 0) return { tone: "good", text: total === 1 ? "The push was shown." : `All ${total} pushes were shown.` }
+  return { tone: ignored.length || of("refused").length ? "bad" : "warning", text: sentences.join(" ") }
 }
 
 /** The leaves of two values, each with its `path`, its JSON before (`was`) and after (`is`), and the kind of change. */

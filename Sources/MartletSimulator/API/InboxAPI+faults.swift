@@ -44,7 +44,8 @@ extension InboxAPI {
         },
     ]
 
-    /// Returns the answer with the presets and with the seed and the rules that `PUT /api/v1/chaos` takes.
+    /// Returns the answer with the presets, with the seed and the rules that `PUT /api/v1/chaos` takes, and with the
+    /// number of times that each rule has affected a request.
     private static func chaos(_ simulator: SimulatedAPNs) async -> HTTP1Answer {
         let plan = await simulator.service.plan
         let presets = SimulatedAPNs.Fault.presets.map { preset -> JSONValue in
@@ -55,7 +56,7 @@ extension InboxAPI {
         }
         return .json([
             "seed": .integer(Int64(bitPattern: plan.seed)), "rules": .array(plan.faults.map(\.json)),
-            "presets": .array(presets),
+            "counts": .array(plan.counts.map(JSONValue.integer)), "presets": .array(presets),
         ])
     }
 }

@@ -26,6 +26,8 @@ struct FaultPlan {
 
     /// The faults, in the order in which they were added.
     var faults: [SimulatedAPNs.Fault] { rules.map(\.fault) }
+    /// The number of times that each fault has affected a request, in the order of ``faults``.
+    var counts: [Int] { rules.map(\.times) }
 
     /// The number of faults that were added, including removed ones; it makes the random numbers of each fault differ.
     private var count = 0

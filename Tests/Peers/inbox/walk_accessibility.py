@@ -65,8 +65,8 @@ class Accessibility(InboxWalk):
             self.page.goto(f"{self.simulator.url}/#/{address}")
             expect(self.page.locator("main:not([hidden])")).to_be_visible()
             wanted = {"": ".row", "push/1": "#detail h2", "connections": "#page .empty", "connect": "pre"}
-            wanted[f"activities/{ACTIVITY}"] = ".tick"
-            expect(self.page.locator(wanted.get(address, "#page .card, #page .preset")).first).to_be_visible()
+            wanted[f"activities/{ACTIVITY}"] = ".step-mark"
+            expect(self.page.locator(wanted.get(address, "#page .table, #page .preset")).first).to_be_visible()
             yield address
 
     def test_text_has_contrast_in_light_and_dark_mode(self):

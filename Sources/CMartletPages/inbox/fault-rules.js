@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The language of fault rules: their actions with parameters, and their descriptions.
+
+/** The actions of rules, each with a description and its parameters. */
+export const actions = {
+  respond: ["Return another response", ["reason", "status", "retry-after"]],
+  delay: ["Delay the response", ["seconds", "jitter"]],
+  hang: ["Send no response", []],
+  "reset-stream": ["Reset the stream", ["code"]],
+  goaway: ["Send GOAWAY", ["code", "debug-data", "includes-request"]],
+  drain: ["Shut down the connection gracefully", ["debug-data"]],
+  close: ["Close the connection", []],
+  "reset-connection": ["Reset the connection", []],
+  "refuse-connections": ["Close the next connections before the TLS handshake", ["limit"]],
+  "limit-streams": ["Limit the concurrent streams of a connection", ["limit"]],
+  "limit-window": ["Limit the flow-control window of streams, in octets", ["limit"]],
+  "limit-errors": ["Send GOAWAY after this many refused pushes", ["limit"]],
+  throttle: ["Limit the pushes per second to one device", ["limit"]],
+  "skew-clock": ["Set the server’s clock ahead", ["seconds"]],
+}
+const number = { type: "number", step: "any" }
+const integer = { type: "number", min: 0, step: 1 }
+/** The input attributes of the parameters. */
+export const parameters = {
+  reason: { list: "reasons", required: true, value: "ServiceUnavailable" }, status: { ...integer, min: 200, max: 599 },
+  "retry-after": integer, seconds: { ...number, required: true, value: 1 }, jitter: { ...number, min: 0 }, code: integer,
+  "debug-data": { placeholder: '{"reason":"Shutdown"}' }, "includes-request": { type: "checkbox", checked: true },
+  limit: { ...integer, required: true, value: 1 },
+}
+export const matches = ["topic", "push-type", "priority", "device-prefix", "device-suffix"]
+/** The conditions on frequency, with the attributes and hints of their inputs. */
+export const conditions = {
+  probability: [{ ...number, min: 0, max: 1, placeholder: "1" }, "0 to 1"],
+  every: [{ ...integer, min: 1, placeholder: "1" }, "5: every fifth push"],
+  after: [{ ...integer, placeholder: "0" }, "pushes to skip first"],
+  count: [{ ...integer, placeholder: "no limit" }, "maximum number of times"],
+}
+export const reasons = [
+  "BadDeviceToken", "DeviceTokenNotForTopic", "Unregistered", "ExpiredProviderToken", "InvalidProviderToken",
+  "TooManyProviderTokenUpdates", "TopicDisallowed", "PayloadTooLarge", "TooManyRequests", "InternalServerError",
+  "ServiceUnavailable", "Shutdown", "IdleTimeout",
+]
+
+/** The action of a rule with its parameters. */
+export function action(rule) {
+  const [text, names] = actions[rule.do] ?? [rule.do, []]
+  const settings = names.filter((name) => rule[name] !== undefined).map((name) => (name === "reason" ? rule[name] : `${name} ${rule[name]}`))
+  return text + (settings.length ? `: ${settings.join(", ")}` : "")
+}
+
+/** The pushes that a rule affects, as text. */
+export function scope(rule) {
+  const which = rule.every > 1 ? `every ${rule.every}${["th", "st", "nd", "rd"][rule.every % 100 > 10 && rule.every % 100 < 14 ? 0 : rule.every % 10] ?? "th"} push`
+    : "every push"
+  return [
+    which, rule.probability === undefined ? "" : `with a probability of ${rule.probability}`, rule.after ? `after the first ${rule.after}` : "",
+    rule.count === undefined ? "" : `at most ${rule.count === 1 ? "once" : `${rule.count} times`}`,
+    ...Object.entries(rule.match ?? {}).map(([name, value]) => `${name} ${value}`),
+  ].filter(Boolean).join(", ")
+}
+
+/** Whether a rule may have affected a push. */
+export function affects(rule, push) {
+  const { topic, "push-type": type, priority, "device-prefix": prefix, "device-suffix": suffix } = rule.match ?? {}
+  const token = push["device-token"]?.toLowerCase() ?? ""
+  return push.fault === rule.do && (topic === undefined || push.headers["apns-topic"] === topic)
+    && (type === undefined || push.headers["apns-push-type"] === type) && (priority === undefined || push.headers["apns-priority"] === priority)
+    && (prefix === undefined || token.startsWith(prefix.toLowerCase())) && (suffix === undefined || token.endsWith(suffix.toLowerCase()))
+}
+
+export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The timeline of one Live Activity: its pushes in order, and what is on the screen after each.
+
+import { request } from "./api.js"
+import { state as stateChip } from "./activities.js"
+import { budget } from "./budget.js"
+import { absoluteTime, banner, chip, copied, emptyState, facts, verdictLine, verdictTone } from "./components.js"
+import { element } from "./dom.js"
+import { icon } from "./icons.js"
+import { Page, push as pushLink, replaceKeepingFocus, section, short } from "./pages.js"
+import { previews } from "./preview.js"
+import { app } from "./push.js"
+import { changes, steps, summary } from "./steps.js"
+
+/** The number of pushes up to which the marks have icons. */
+const maximumIcons = 40
+const icons = {
+  shown: "shown", replaced: "shown", ended: "shown", stored: "stored", "not-shown": "hidden", refused: "error", discarded: "trash",
+  unanswered: "warning",
+}
+
+export function openTimeline(container, token) {
+  const page = new Page(container, { title: short(token), back: { name: "Activities", href: "#/activities" } })
+  const view = new Timeline(token, page)
+  page.body.append(view.container)
+  const end = page.follow((signal) => request(`/api/v1/activities/${token}`, "GET", undefined, signal), (value) => {
+    if (!view.container.isConnected) page.body.replaceChildren(view.container)
+    return view.show(value)
+  })
+  return () => {
+    view.close()
+    end()
+  }
+}
+
+class Timeline {
+  container = element("div", { class: "timeline" })
+  #token
+  #page
+  #steps = []
+  #range = element("input", { type: "range", min: 0, "aria-label": "Push", oninput: () => this.#showStep() })
+  #marks = element("ol", { class: "marks", "aria-label": "Pushes" })
+  #head = element("div", { class: "stack" })
+  #list = element("ol", { class: "log steps", "aria-label": "All pushes" })
+  #facts = element("section", { class: "card", "aria-label": "Selected push", "aria-live": "polite" })
+  #state = element("section", { class: "tree card", "aria-label": "Content state" })
+  #preview = element("section", { "aria-label": "Preview" })
+  #budget = element("section", { class: "card", "aria-label": "Budget" })
+  #shown = null
+  #previewed = null
+  #controller = new AbortController()
+
+  constructor(token, page) {
+    this.#token = token
+    this.#page = page
+  }
+
+  close() {
+    this.#controller.abort()
+  }
+
+  show(value) {
+    const wasAtEnd = Number(this.#range.value) >= this.#steps.length - 1
+    this.#steps = steps(value.pushes, this.#token)
+    if (this.#steps.length === 0) {
+      this.container.replaceChildren(emptyState("activity", "No pushes left", "The pushes of this activity are no longer stored."))
+      return
+    }
+    if (!this.#range.isConnected) this.#lay()
+    this.#showHead(value)
+    this.#range.max = this.#steps.length - 1
+    // A selection of the newest push follows new pushes.
+    if (wasAtEnd) this.#range.value = this.#steps.length - 1
+    this.#marks.toggleAttribute("data-dense", this.#steps.length > maximumIcons)
+    replaceKeepingFocus(this.#marks, this.#steps.map((step, index) => this.#mark(step, index)))
+    replaceKeepingFocus(this.#list, this.#steps.map((step, index) => this.#item(step, index)).reverse())
+    this.#budget.replaceChildren(...budget(this.#steps.map(({ push }) => push)))
+    this.#shown = null
+    this.#showStep()
+  }
+
+  #lay() {
+    this.container.replaceChildren(this.#head, element("div", { class: "scrubber card" }, this.#marks, this.#range),
+      element("div", { class: "timeline-columns" },
+        element("div", { class: "stack" }, section("Pushes", this.#list), this.#budget),
+        element("div", { class: "stack" }, this.#facts, this.#state), this.#preview))
+  }
+
+  #showHead(value) {
+    const { tone, text } = summary(this.#steps)
+    const newest = this.#steps.at(-1).push
+    if (value.name) this.#page.title.textContent = value.name
+    document.title = `Activity ${value.name ?? short(this.#token)} – Martlet`
+    replaceKeepingFocus(this.#head,
+      element("div", { class: "state-bar", "data-key": "state" }, stateChip(value), chip(app(newest)),
+        copied(this.#token, "the token", short(this.#token)), element("a", { href: `#/devices/${this.#token}` }, "Device")),
+      banner(tone, element("span", { class: "summary" }, text)))
+  }
+
+  #select(index) {
+    this.#range.value = index
+    this.#range.focus({ preventScroll: true })
+    this.#showStep()
+  }
+
+  #mark({ push, event, priority, verdict }, index) {
+    const label = `${event}, priority ${priority}, ${verdict.text}`
+    return element("li", { "data-key": push.number }, element("button", {
+      type: "button", class: "step-mark", "data-tone": markTone(verdict.kind), "data-outcome": verdict.kind, "data-event": event, title: label,
+      "aria-label": `Push ${push.number}, ${label}`, tabindex: -1, onclick: () => this.#select(index),
+    }, this.#steps.length > maximumIcons ? "" : icon(icons[verdict.kind] ?? "push")))
+  }
+
+  #item({ push, event, priority, verdict }, index) {
+    return element("li", { "data-tone": markTone(verdict.kind), "data-key": `item ${push.number}`, "data-index": index },
+      icon(icons[verdict.kind] ?? "push"),
+      element("div", {}, element("button", { type: "button", class: "step-link", onclick: () => this.#select(index) }, `${event}, priority ${priority}`),
+        element("div", { class: "outcome" }, verdict.text)),
+      element("span", { class: "faint" }, absoluteTime(push.time * 1000)))
+  }
+
+  #showStep() {
+    const index = Number(this.#range.value)
+    const step = this.#steps[index]
+    const { push, event, priority, verdict, timestamp } = step
+    for (const each of this.container.querySelectorAll("[aria-current=step]")) each.removeAttribute("aria-current")
+    this.#marks.children[index]?.setAttribute("aria-current", "step")
+    const item = this.#list.querySelector(`[data-index="${index}"]`)
+    item?.setAttribute("aria-current", "step")
+    if (item) this.#list.scrollTop = item.offsetTop - this.#list.offsetTop - this.#list.clientHeight / 2
+    this.#range.setAttribute("aria-valuetext", `Push ${push.number}, ${event}, ${verdict.text}`)
+    if (this.#shown === push.number) return
+    this.#shown = push.number
+    this.#facts.replaceChildren(
+      element("div", { class: "chips" }, chip(`${index + 1} of ${this.#steps.length}`), chip(event, "accent"), chip(`priority ${priority}`)),
+      verdictLine(verdict),
+      facts({
+        push: pushLink(push.number), received: absoluteTime(push.time * 1000),
+        timestamp: timestamp === null ? "none" : [`${timestamp}, `, absoluteTime(timestamp * 1000)],
+        "sent to": push.channel === undefined ? null : `channel ${push.channel}`,
+      }))
+    this.#state.replaceChildren(element("h3", {}, "Content state"), ...stateRows(step))
+    this.#showPreview(step)
+  }
+
+  /** Shows the screen after a push: for a push that was not shown, that of the last one that was. */
+  #showPreview({ shown, push, wasShown }) {
+    if (this.#previewed === shown?.number && this.#preview.dataset.of === String(push.number)) return
+    this.#previewed = shown?.number
+    this.#preview.dataset.of = push.number
+    this.#controller.abort()
+    this.#controller = new AbortController()
+    // The preview is rendered asynchronously: reserve its height, so that the content below does not move.
+    this.#preview.style.minHeight = `${this.#preview.offsetHeight}px`
+    // The verdict of today may say that newer content has replaced it since.
+    const content = shown ? [previews({ ...shown, verdict: { kind: "shown", text: "Shown" } }, this.#controller.signal)].flat()
+      : [element("p", { class: "faint" }, "Nothing is on the screen yet.")]
+    this.#preview.replaceChildren(element("h3", {}, "On the screen"),
+      shown && !wasShown ? element("p", { class: "faint" }, `Push ${push.number} was not shown. The screen still shows push ${shown.number}.`) : "", ...content)
+  }
+}
+
+/** The tone of a push in the timeline: good if its content was ever on the screen. */
+const markTone = (kind) => (["shown", "replaced", "ended"].includes(kind) ? "good" : verdictTone(kind))
+
+/** The content state with its changes, which are marked by text as well as by colour. */
+function stateRows({ before, after, wasShown }) {
+  if (after === undefined) return [element("p", { class: "faint" }, "No content state yet.")]
+  const note = wasShown ? [] : [element("p", { class: "faint" }, "This push did not change the content state.")]
+  const rows = changes(before, after).map(({ path, was, is, kind }) =>
+    element("div", { class: "change", "data-kind": kind },
+      element("span", { class: "name" }, path || "(all)"), ": ",
+      kind === "removed" ? element("del", {}, was) : element("span", { class: "value" }, is),
+      kind === "changed" ? element("span", { class: "was" }, ` was ${was}`) : null,
+      kind === "added" && before !== undefined ? element("span", { class: "was" }, " new") : null))
+  return [...note, ...rows]
+}

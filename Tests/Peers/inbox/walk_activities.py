@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The Live Activities: the table, and the timeline of one."""
+
+import time
+import unittest
+
+from pages_walk import ACTIVITY, TAXI, PagesWalk
+from playwright.sync_api import expect
+
+
+class Activities(PagesWalk):
+    def test_the_table_counts_what_was_not_shown(self):
+        self.open()
+        self.send_activity()
+        self.go("activities")
+        row = self.row("abababab…abababab")
+        expect(row).to_contain_text(TAXI)
+        expect(row).to_contain_text("ended")
+        expect(row).to_contain_text("stage: Here")
+        expect(row.locator("td[data-label=Pushes]")).to_have_text("5")
+        expect(row.locator("td[data-label='Not shown']")).to_have_text("2")
+        row.locator("td[data-label=App]").click()
+        expect(self.page.locator("#page .marks")).to_be_visible()
+        self.assertEqual(self.errors, [])
+
+    def test_the_timeline_of_an_activity(self):
+        self.open()
+        self.send_activity()
+        self.go("activities")
+        self.page.get_by_role("link", name="abababab…abababab").click()
+        push, state = (self.page.get_by_role("region", name=name) for name in ["Selected push", "Content state"])
+        expect(push).to_contain_text("Not shown")
+        scrubber = self.page.get_by_role("slider", name="Push")
+        scrubber.focus()
+        self.page.keyboard.press("Home")
+        expect(state.locator("[data-kind=added]")).to_have_count(2)
+        self.page.keyboard.press("ArrowRight")
+        expect(push).to_contain_text("priority 5")
+        expect(state.locator("[data-kind=changed]")).to_have_text('stage: "On its way" was "Ordered"')
+        expect(state.locator("[data-kind=added]")).to_have_text('driver.name: "Kim" new')
+        expect(state.locator("[data-kind=same]")).to_have_text("eta: 12")
+        preview = self.page.get_by_role("region", name="Preview")
+        expect(preview.get_by_role("group", name="Lock Screen")).to_contain_text("On its way")
+        self.page.keyboard.press("ArrowRight")
+        expect(push).to_contain_text("Not shown")
+        expect(state.locator("[data-kind=changed], [data-kind=added], [data-kind=removed]")).to_have_count(0)
+        expect(self.page.get_by_role("region", name="Preview")).to_contain_text("Push 3 was not shown. The screen still shows push 2.")
+        outcomes = self.page.locator(".step-mark").evaluate_all("marks => marks.map((mark) => mark.dataset.tone)")
+        self.assertEqual(outcomes, ["good", "good", "bad", "good", "bad"])
+        self.page.get_by_role("button", name="Push 4").click()
+        expect(state.locator("[data-kind=removed]")).to_have_count(2)
+        chart = self.page.get_by_role("img", name="4 with priority 10, 1 with priority 5")
+        expect(chart).to_be_visible()
+        chart.locator(".bar-group").first.hover()
+        expect(self.page.get_by_role("region", name="Budget").locator("output")).to_contain_text(": 4 with priority 10, 1 with priority 5")
+        # An older push stays selected when others arrive.
+        self.send_activity()
+        expect(self.page.locator(".step-mark")).to_have_count(10)
+        expect(push).to_contain_text("4 of 10")
+        self.assertEqual(self.errors, [])
+
+    def test_the_first_line_says_why_updates_are_not_shown(self):
+        self.open()
+        for timestamp in [100, 200, 150, 160]:
+            payload = {"aps": {"event": "update", "timestamp": timestamp, "content-state": {"stage": str(timestamp)}}}
+            self.send(ACTIVITY, payload, "liveactivity", TAXI + ".push-type.liveactivity")
+        self.go(f"activities/{ACTIVITY}")
+        banner = self.page.locator("#page .banner")
+        expect(banner).to_have_text("2 of 4 pushes were not shown: their timestamps are older than the content on screen.")
+        items = self.page.get_by_role("list", name="All pushes").locator("li")
+        expect(items.first).to_contain_text("Not shown")
+        self.send(ACTIVITY, {"aps": {"event": "end", "timestamp": 300}}, "liveactivity", TAXI + ".push-type.liveactivity")
+        self.send(ACTIVITY, {"aps": {"event": "update", "timestamp": 400, "content-state": {}}}, "liveactivity",
+                  TAXI + ".push-type.liveactivity")
+        expect(banner).to_contain_text(
+            "3 of 6 pushes were not shown: 2 because their timestamps are older than the content on screen, "
+            "1 because it came after the end of the activity.")
+        self.assertEqual(self.errors, [])
+
+    def test_every_push_that_was_shown_is_said_to_be(self):
+        self.open()
+        self.send(ACTIVITY, {"aps": {"event": "update", "timestamp": int(time.time()), "content-state": {"stage": "a"}}}, "liveactivity",
+                  TAXI + ".push-type.liveactivity")
+        self.go(f"activities/{ACTIVITY}")
+        expect(self.page.locator("#page .banner")).to_have_text("The push was shown.")
+
+    def test_an_activity_that_is_not_known_is_explained(self):
+        self.open()
+        self.go("activities/abcd")
+        expect(self.page.locator("#page")).to_contain_text("there is no device abcd")
+
+
+if __name__ == "__main__":
+    unittest.main()
