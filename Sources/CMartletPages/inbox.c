@@ -35,6 +35,12 @@ static const unsigned char compose_css[] = {
 static const unsigned char compose_js[] = {
 #embed "inbox/compose.js"
 };
+static const unsigned char compose_editor_js[] = {
+#embed "inbox/compose-editor.js"
+};
+static const unsigned char compose_store_js[] = {
+#embed "inbox/compose-store.js"
+};
 static const unsigned char connect_js[] = {
 #embed "inbox/connect.js"
 };
@@ -220,6 +226,8 @@ static const martlet_page_file files[] = {
     SCRIPT("channels", channels),
     SCRIPT("compare", compare),
     SCRIPT("compose", compose),
+    SCRIPT("compose-editor", compose_editor),
+    SCRIPT("compose-store", compose_store),
     SCRIPT("connect", connect),
     SCRIPT("connections", connections),
     SCRIPT("detail", detail),

@@ -1,90 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The dialog that composes a push: its destination, headers and payload, with findings as it is edited.
+// The dialog that composes a push: its destination, headers and payload beside a preview, with findings as it is edited.
 
 import { request } from "./api.js"
-import { element } from "./dom.js"
-import { byteLimit, examples, topic, types } from "./examples.js"
+import { button, iconButton, segments } from "./components.js"
+import { PayloadEditor } from "./compose-editor.js"
+import { Draft, removeTemplate, saveTemplate, templates } from "./compose-store.js"
+import { element, loadStyle } from "./dom.js"
+import { byteLimit, exampleGroups, examples, topic, types } from "./examples.js"
+import { outcome } from "./outcome.js"
+import { findingsList } from "./payload.js"
+import { previews } from "./preview.js"
 import { app } from "./push.js"
-import { findingsList, sizeBar } from "./payload.js"
 
 const dialog = document.getElementById("composer")
 const priorities = { "": "none", 10: "10 (immediate)", 5: "5 (saves power)", 1: "1 (does not wake)" }
 /** The destination of the last push, as the default of the next. */
 let last = { token: "5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac", app: "com.example.app", channel: "" }
+/** The field at which a reason of APNs, a header or a member of the request is reported. */
+const fieldOf = {
+  BadDeviceToken: "token", DeviceTokenNotForTopic: "token", MissingDeviceToken: "token", Unregistered: "token", "device-token": "token",
+  BadTopic: "topic", MissingTopic: "topic", TopicDisallowed: "topic", "apns-topic": "topic", BadPriority: "priority", "apns-priority": "priority",
+  BadExpirationDate: "expiration", "apns-expiration": "expiration", BadCollapseId: "collapse", "apns-collapse-id": "collapse",
+  InvalidPushType: "type", "apns-push-type": "type", ChannelNotRegistered: "channel", BadChannelId: "channel", "apns-channel-id": "channel",
+}
 
 /** Opens the dialog, filled in from `start` if it is given; the fields suggest tokens and topics from `pushes`. */
 export async function compose(pushes, start) {
-  const [{ devices }, { channels }] = await Promise.all([request("/api/v1/devices"), request("/api/v1/channels")])
+  const [{ devices }, { channels }] = await Promise.all([request("/api/v1/devices?details=true"), request("/api/v1/channels"), loadStyle("compose")])
   if (dialog.open) return
   const newest = pushes.find((push) => push["device-token"])
   last.channel ||= channels[0]?.channel ?? ""
   if (newest && !start) last = { ...last, token: newest["device-token"], app: app(newest) }
-  new Composer(pushes, devices, channels.map(({ channel }) => channel)).open(start)
+  new Composer(pushes, devices, channels.map(({ channel }) => channel), start).open()
 }
 
 class Composer {
   #fields = {}
+  #problems = {}
+  #editor = new PayloadEditor()
+  #target = "device"
   #timer = 0
-  #byteCount = element("div")
-  #findings = element("div", { class: "found", role: "status" })
+  #requests = new AbortController()
+  #start
+  #draft
+  #findings = element("div", { class: "found", role: "status", id: "composer-findings" })
   #result = element("output", { class: "result" })
-  #isPayloadValid = false
+  #preview = element("div", { class: "composer-preview", role: "region", "aria-label": "Preview" })
+  #startFrom = element("select", { "aria-label": "Start from", onchange: () => this.#useNamed(this.#startFrom.value) })
+  #templateTools = element("div", { class: "actions" })
+  #targets = element("div")
+  #form
 
-  constructor(pushes, devices, channels) {
-    const field = (name, made) => (this.#fields[name] = made)
-    const input = (name, label, list, more = {}) => element("label", { class: name }, label,
-      field(name, element("input", { spellcheck: "false", autocomplete: "off", list: list && `known-${name}`, ...more })),
-      list ? element("datalist", { id: `known-${name}` }, [...new Set(list)].slice(0, 50).map((value) =>
-        element("option", { value }))) : null)
-    const choice = (name, label, values) => element("label", { class: name }, label,
-      field(name, element("select", {}, Object.entries(values).map(([value, text]) => element("option", { value }, text)))))
+  constructor(pushes, devices, channels, start) {
+    this.#start = start
+    this.#draft = new Draft(start?.number)
     const known = (of) => pushes.map(of).filter(Boolean)
-    dialog.replaceChildren(element("form", { method: "dialog", onsubmit: (event) => event.preventDefault() },
-      element("h2", { id: "composer-title" }, "Compose a push"),
-      element("div", { class: "examples", role: "group", "aria-label": "Start from" }, Object.entries(examples).map(
-        ([name, example]) => element("button", { type: "button", onclick: () => this.#useExample(example) }, name))),
-      element("div", { class: "fields" },
-        choice("target", "To", { device: "a device", channel: "a channel" }),
-        input("token", "Device token", [...devices.slice(0, 30), ...known((push) => push["device-token"])]),
-        input("app", "App", known(app)), input("channel", "Channel", [...channels, ...known((push) => push.channel)]),
-        choice("type", "Push type", { "": "none", ...Object.fromEntries(types.map((type) => [type, type])) }),
-        input("topic", "Topic", known((push) => push.headers["apns-topic"])),
-        choice("priority", "Priority", priorities),
-        input("expiration", "Expiration", null, { inputmode: "numeric", placeholder: "Unix time in seconds, or 0" }),
-        input("collapse", "Collapse ID")),
-      element("label", { class: "payload" }, "Payload",
-        field("text", element("textarea", { spellcheck: "false", rows: 10, "aria-describedby": "composer-findings" }))),
-      element("div", { class: "state" }, this.#byteCount), this.#findings,
-      element("div", { class: "actions" }, this.#result,
-        element("button", { type: "button", onclick: () => dialog.close() }, "Close"),
-        element("button", { type: "button", class: "primary", onclick: () => this.#send() }, "Send"))))
-    this.#findings.id = "composer-findings"
-    const form = dialog.firstElementChild
-    form.addEventListener("input", ({ target }) => this.#changed(target))
-    form.addEventListener("keydown", (event) => {
+    const soon = Math.floor(Date.now() / 1000)
+    this.#form = element("form", { method: "dialog", onsubmit: (event) => event.preventDefault() },
+      element("div", { class: "composer-title" }, element("h2", { id: "composer-title" }, "Compose a push"), this.#startFrom, this.#templateTools,
+        iconButton("close", "Close", () => dialog.close(), { key: "Escape" })),
+      element("div", { class: "composer-fields" },
+        this.#targets,
+        element("div", { class: "fields" },
+          this.#input("token", "Device token", [...devices.map(({ token, name }) => [token, name]), ...known((push) => push["device-token"]).map((token) => [token])], { class: "token" }),
+          this.#input("app", "App", known(app).map((each) => [each])),
+          this.#input("channel", "Channel", [...channels, ...known((push) => push.channel)].map((each) => [each]), { class: "token" }),
+          this.#choice("type", "Push type", { "": "none", ...Object.fromEntries(types.map((type) => [type, type])) }),
+          this.#choice("priority", "Priority", priorities),
+          this.#input("topic", "Topic", known((push) => push.headers["apns-topic"]).map((each) => [each])),
+          this.#input("expiration", "Expiration", [["0", "one attempt"], [soon + 3600, "in one hour"], [soon + 86_400, "in one day"]], { inputmode: "numeric", placeholder: "seconds since 1970, or 0" }),
+          this.#input("collapse", "Collapse ID", null)),
+        this.#editor.container, this.#findings),
+      this.#preview,
+      element("div", { class: "composer-end" }, this.#result, element("div", { class: "actions" },
+        button("Discard draft", () => this.#discard(), { class: "quiet danger" }),
+        button("Send", () => this.#send(), { class: "primary", icon: "send", title: "Send (Control-Enter)", "aria-keyshortcuts": "Control+Enter" }))))
+    this.#fields.text = this.#editor.field
+    dialog.replaceChildren(this.#form)
+    this.#form.addEventListener("input", ({ target }) => { if (target !== this.#startFrom && !target.matches(".template-name")) this.#changed(target) })
+    this.#form.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#send()
     })
+    dialog.addEventListener("close", () => {
+      clearTimeout(this.#timer)
+      this.#requests.abort()
+    }, { once: true })
   }
 
-  open(start) {
-    if (start) this.#fill(start)
-    else this.#useExample(Object.values(examples)[0])
+  #input(name, label, list, { class: style, ...more } = {}) {
+    const field = element("input", { spellcheck: "false", autocomplete: "off", list: list && `known-${name}`, class: style, ...more })
+    const options = new Map((list ?? []).map(([value, text]) => [String(value), text]))
+    return this.#field(name, label, field, list && element("datalist", { id: `known-${name}` }, [...options].slice(0, 50).map(([value, text]) =>
+      element("option", { value, label: text ?? null }))))
+  }
+
+  #choice(name, label, values) {
+    return this.#field(name, label, element("select", {}, Object.entries(values).map(([value, text]) => element("option", { value }, text))))
+  }
+
+  #field(name, label, field, list = null) {
+    this.#fields[name] = field
+    this.#problems[name] = element("p", { class: "problem", role: "alert" })
+    return element("div", { class: `field of-${name}` }, element("label", {}, element("span", {}, label), field, list), this.#problems[name])
+  }
+
+  open() {
+    this.#showTemplates("")
+    const draft = this.#start?.isChanged ? null : this.#draft.values
+    if (draft) {
+      this.#fill(draft)
+      this.#result.replaceChildren("Your draft was restored.")
+    } else this.#begin()
     dialog.showModal()
-    this.#fields.text.focus()
+    this.#editor.field.focus()
+    this.#editor.field.setSelectionRange(0, 0)
   }
 
-  /** Fills in an example, for the device or app of the form. */
-  #useExample(example) {
+  /** Fills in the push that the dialog was opened for, or the first example. */
+  #begin() {
+    if (this.#start) this.#fill(this.#start)
+    else this.#useNamed(`example ${Object.keys(examples)[0]}`)
+  }
+
+  /** Fills in a template, or an example for the device or app of the form. */
+  #useNamed(value) {
+    const name = value.replace(/^(example|template) /, "")
+    const example = value.startsWith("example ") ? examples[name] : null
     const { token, app, channel } = this.#fields.app.value ? this.#values : last
-    this.#fill({
-      token, app, channel, topic: topic(app, example.type), text: JSON.stringify(example.payload(), null, 2),
-      expiration: "", priority: "", collapse: "", ...example,
-    })
+    if (example) {
+      this.#fill({
+        token, app, channel, topic: topic(app, example.type), text: JSON.stringify(example.payload(), null, 2),
+        expiration: "", priority: "", collapse: "", ...example,
+      })
+    } else if (templates()[name]) this.#fill(templates()[name])
+    this.#showTemplates(value)
+    this.#draft.save(this.#values)
   }
 
   #fill(start) {
-    const values = { ...last, ...start, target: start.isBroadcast ? "channel" : "device" }
+    const values = { ...last, ...start }
+    this.#target = start.isBroadcast ? "channel" : "device"
+    this.#targets.replaceChildren(segments("Destination", { device: "To a device", channel: "To a channel" }, this.#target, (value) => {
+      this.#target = value
+      this.#changed(null)
+    }))
     for (const [name, field] of Object.entries(this.#fields)) {
       const value = values[name] ?? ""
       // A received push may have a value that is not among the options.
@@ -94,25 +154,36 @@ class Composer {
       field.value = value
     }
     if (start.topic && !start.app) this.#fields.app.value = appOf(start.topic)
-    this.#result.textContent = ""
+    this.#result.replaceChildren()
     this.#show()
   }
 
   get #values() {
-    return Object.fromEntries(Object.entries(this.#fields).map(([name, field]) => [name, field.value]))
+    return { ...Object.fromEntries(Object.entries(this.#fields).map(([name, field]) => [name, field.value])), isBroadcast: this.#target === "channel" }
   }
 
   #changed(field) {
     const { app, type } = this.#values
     if (field === this.#fields.type || field === this.#fields.app) this.#fields.topic.value = topic(app, type)
     if (field === this.#fields.topic) this.#fields.app.value = appOf(field.value)
+    this.#result.replaceChildren()
+    this.#draft.save(this.#values)
     this.#show()
+  }
+
+  #discard() {
+    const values = this.#values
+    this.#begin()
+    this.#draft.discard()
+    this.#result.replaceChildren("Draft discarded. ", button("Undo", () => {
+      this.#fill(values)
+      this.#draft.save(values)
+    }, { class: "small" }))
   }
 
   /** The push as the simulator's API expects it. */
   get #push() {
-    const { target, token, app, channel, type, topic, priority, expiration, collapse, text } = this.#values
-    const isBroadcast = target === "channel"
+    const { isBroadcast, token, app, channel, type, topic, priority, expiration, collapse, text } = this.#values
     const headers = {
       "apns-push-type": isBroadcast ? "liveactivity" : type, "apns-topic": isBroadcast ? "" : topic, "apns-priority": priority,
       "apns-expiration": expiration.trim(), "apns-collapse-id": isBroadcast ? "" : collapse,
@@ -123,26 +194,41 @@ class Composer {
     }
   }
 
+  /** Checks the push, and draws its preview when the typing pauses. */
   #show() {
-    const { target, type, text } = this.#values
-    dialog.dataset.target = target
-    this.#byteCount.replaceChildren(
-      sizeBar(text, byteLimit(type, target === "channel")))
-    const error = jsonError(text)
-    this.#isPayloadValid = error === null
-    this.#fields.text.setAttribute("aria-invalid", String(error !== null))
+    const { isBroadcast, type } = this.#values
+    dialog.dataset.target = this.#target
+    const payload = this.#editor.check(byteLimit(type, isBroadcast))
     clearTimeout(this.#timer)
-    if (error) this.#findings.replaceChildren(element("p", { class: "error" }, `Invalid JSON: ${error}`))
-    else this.#timer = setTimeout(() => this.#lint(), 150)
+    this.#requests.abort()
+    this.#requests = new AbortController()
+    this.#preview.toggleAttribute("data-outdated", payload === undefined)
+    if (payload === undefined) this.#findings.replaceChildren()
+    else this.#timer = setTimeout(() => this.#examine(payload, this.#requests.signal), 150)
   }
 
-  async #lint() {
-    const checked = JSON.stringify(this.#push)
+  async #examine(payload, signal) {
+    const push = this.#push
+    this.#preview.replaceChildren(...[previews({
+      ...push, payload, time: Math.floor(Date.now() / 1000), status: 200, findings: [], deliveries: [{ kind: "delivered", time: 0 }],
+    }, signal)].flat())
     try {
-      const { findings } = await request("/api/v1/lint", "POST", this.#push)
-      if (checked === JSON.stringify(this.#push) && this.#isPayloadValid) this.#findings.replaceChildren(findingsList(findings))
+      const { findings } = await request("/api/v1/lint", "POST", push, signal)
+      this.#report({})
+      const atFields = findings.filter(({ place }) => fieldOf[place])
+      for (const { place, message } of atFields) this.#report({ [fieldOf[place]]: message }, false)
+      this.#findings.replaceChildren(findingsList(findings.filter((finding) => !atFields.includes(finding)), (place) => this.#editor.show(place)))
     } catch (error) {
-      this.#findings.replaceChildren(element("p", { class: "error" }, error.message))
+      if (!signal.aborted) this.#findings.replaceChildren(element("p", { class: "problem" }, error.message))
+    }
+  }
+
+  /** Shows messages beside their fields; `isComplete` removes those of other fields. */
+  #report(messages, isComplete = true) {
+    for (const [name, problem] of Object.entries(this.#problems)) {
+      if (!messages[name] && !isComplete) continue
+      problem.textContent = messages[name] ?? ""
+      this.#fields[name].setAttribute("aria-invalid", String(Boolean(messages[name])))
     }
   }
 
@@ -150,25 +236,48 @@ class Composer {
     const { token, app, channel } = this.#values
     last = { token, app, channel }
     try {
-      const { status, reason, number } = await request("/api/v1/pushes", "POST", this.#push)
-      this.#result.dataset.accepted = String(status === 200)
-      this.#result.replaceChildren(element("strong", {}, `${status} ${reason ?? ""}`),
-        element("a", { href: `#/push/${number}`, onclick: () => dialog.close() }, ` push ${number}`))
+      const push = await request("/api/v1/pushes", "POST", this.#push)
+      const name = push.status === 200 ? undefined : fieldOf[push.reason]
+      if (name) this.#report({ [name]: `The answer is ${push.reason}.` }, false)
+      this.#result.replaceChildren(await outcome(push, () => dialog.close()))
     } catch (error) {
-      this.#result.dataset.accepted = "false"
-      this.#result.textContent = error.message
+      const name = Object.keys(fieldOf).find((each) => error.message.startsWith(each))
+      if (name) this.#report({ [fieldOf[name]]: error.message }, false)
+      this.#result.replaceChildren(element("p", { class: "problem" }, error.message))
     }
+  }
+
+  // The templates.
+
+  #showTemplates(selected) {
+    const own = Object.keys(templates())
+    const group = (label, prefix, names) => element("optgroup", { label }, names.map((name) => element("option", { value: `${prefix} ${name}` }, name)))
+    this.#startFrom.replaceChildren(element("option", { value: "" }, "Start from…"),
+      ...own.length ? [group("My templates", "template", own)] : [], ...Object.entries(exampleGroups).map(([label, each]) => group(label, "example", Object.keys(each))))
+    this.#startFrom.value = selected
+    this.#templateTools.replaceChildren(button("Save as template", () => this.#nameTemplate(selected), { class: "quiet" }),
+      ...selected.startsWith("template ") ? [button("Delete template", () => {
+        removeTemplate(selected.slice("template ".length))
+        this.#showTemplates("")
+      }, { class: "quiet danger" })] : [])
+  }
+
+  #nameTemplate(selected) {
+    const field = element("input", { class: "template-name", "aria-label": "Name of the template", placeholder: "Name, then Enter", maxlength: 60,
+      value: selected.startsWith("template ") ? selected.slice("template ".length) : "" })
+    field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== "Escape") return
+      event.preventDefault()
+      event.stopPropagation()
+      const name = field.value.trim()
+      if (event.key === "Enter" && !name) return
+      if (event.key === "Enter") saveTemplate(name, this.#values)
+      this.#showTemplates(event.key === "Enter" ? `template ${name}` : selected)
+      this.#templateTools.querySelector("button").focus()
+    })
+    this.#templateTools.replaceChildren(field)
+    field.select()
   }
 }
 
 const appOf = (topic) => app({ headers: { "apns-topic": topic } })
-
-/** The browser's error message for invalid JSON; null if the text is valid. */
-function jsonError(text) {
-  try {
-    JSON.parse(text)
-    return null
-  } catch (error) {
-    return error.message
-  }
-}

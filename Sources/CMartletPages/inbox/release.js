@@ -4,12 +4,13 @@
 
 import { request } from "./api.js"
 import { facts } from "./components.js"
-import { element } from "./dom.js"
+import { element, loadStyle } from "./dom.js"
 
 const dialog = document.getElementById("release")
 
 /** Asks whether to send a push to a real device; `release` is the simulator's setting. */
 export function confirm(push, { destination, environment, "device-tokens": tokens }) {
+  loadStyle("compose")
   const isAllowed = tokens.includes((push["device-token"] ?? "").toLowerCase())
   const result = element("output", { class: "result" }, isAllowed ? "" : "The device token is not among those of --release-to.")
   const send = element("button", {

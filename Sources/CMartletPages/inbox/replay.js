@@ -79,7 +79,7 @@ export async function replay(push, text, edit) {
     element("div", { class: "actions end" },
       button("Edit first", () => {
         dialog.close()
-        edit(fromPush({ ...push, "device-token": push.channel === undefined ? token.value : undefined }, body()["payload-text"]))
+        edit({ ...fromPush(push, body()["payload-text"]), isChanged: true, ...push.channel === undefined ? { token: token.value } : {} })
       }, { icon: "compose" }),
       element("button", { class: "primary" }, "Replay"))))
   document.body.append(dialog)

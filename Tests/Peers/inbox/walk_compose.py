@@ -5,6 +5,7 @@
 import json
 import re
 import unittest
+import urllib.request
 
 from inbox_walk import InboxWalk, Simulator, push
 from playwright.sync_api import expect
@@ -27,6 +28,152 @@ class ComposeWalk(InboxWalk):
 
 
 class Composer(ComposeWalk):
+    def compose(self):
+        self.page.locator("#list").press("c")
+        expect(self.dialog).to_be_visible()
+
+    @property
+    def payload(self):
+        return self.dialog.get_by_label("Payload", exact=True)
+
+    def test_a_push_is_composed_and_linted(self):
+        self.open()
+        self.compose()
+        dialog, found = self.dialog, self.dialog.locator(".found")
+        expect(found).to_have_text("No findings.")
+        self.payload.fill('{"aps":{"alert":"Hi","badge":"3"}')
+        expect(dialog).to_contain_text("Line 1, column 34: expected a comma or }, but the text ends")
+        expect(self.payload).to_have_attribute("aria-invalid", "true")
+        text = '{ "aps": {"alert":"Hi","badge":"3"}, "n": 12345678901234567890, "m": 1.50 }'
+        self.payload.fill(text)
+        found.get_by_role("button", name="payload/aps/badge").click()
+        selected = "field => field.value.slice(field.selectionStart, field.selectionEnd)"
+        self.assertEqual(self.payload.evaluate(selected), '"3"')
+        dialog.get_by_label("Device token").fill(PHONE)
+        self.payload.press("Control+Enter")
+        expect(dialog.locator(".result")).to_contain_text("200push 1")
+        raw = urllib.request.urlopen(self.simulator.url + "/api/v1/pushes/1/payload").read().decode()
+        self.assertEqual(raw, text)
+        dialog.get_by_label("Push type").select_option("background")
+        dialog.get_by_role("button", name="Send").click()
+        expect(dialog.locator(".result")).to_contain_text("400 BadPriority")
+        expect(dialog.locator(".of-priority [role=alert]")).to_have_text("The answer is BadPriority.")
+        dialog.get_by_label("Start from").select_option("Broadcast")
+        expect(dialog.get_by_label("Device token")).to_be_hidden()
+        dialog.get_by_label("Channel").fill("bm9uZQ==")
+        dialog.get_by_role("button", name="Send").click()
+        expect(dialog.locator(".result")).to_contain_text("ChannelNotRegistered")
+        expect(dialog.get_by_label("Channel")).to_have_attribute("aria-invalid", "true")
+        dialog.locator(".result a").click()
+        expect(self.page.locator("#detail h2")).to_have_text("The kitchen is busy")
+        self.assertEqual(self.errors, [])
+
+    def test_every_example_is_accepted_without_errors(self):
+        channel = self.simulator.ask("POST", "/api/v1/channels", {"app": "com.example.app", "message-storage-policy": 0})["channel"]
+        self.open()
+        self.compose()
+        choice = self.dialog.get_by_label("Start from")
+        names = choice.evaluate("list => [...list.options].map(option => option.value).filter(Boolean)")
+        types = set()
+        for number, name in enumerate(names, 1):
+            choice.select_option(name)
+            if name == "example Broadcast":
+                self.dialog.get_by_label("Channel").fill(channel)
+            self.dialog.get_by_role("button", name="Send").click()
+            expect(self.dialog.locator(".result")).to_contain_text(f"push {number}")
+            sent = self.simulator.ask("GET", f"/api/v1/pushes/{number}")
+            self.assertEqual(sent["status"], 200, name)
+            self.assertEqual([each for each in sent["findings"] if each["severity"] == "error"], [], name)
+            types.add(sent["headers"]["apns-push-type"])
+        known = self.dialog.get_by_label("Push type").evaluate("list => [...list.options].map(option => option.value).filter(Boolean)")
+        self.assertEqual(set(known) - types, {"accessory"})
+        self.assertEqual(self.errors, [])
+
+    def test_a_draft_is_kept_until_it_is_discarded(self):
+        self.open(order(1))
+        self.compose()
+        self.payload.fill('{"aps":{"alert":"Draft"}}')
+        self.payload.press("Escape")
+        expect(self.dialog).to_be_visible()
+        self.page.keyboard.press("Escape")
+        expect(self.dialog).to_be_hidden()
+        self.compose()
+        expect(self.payload).to_have_value('{"aps":{"alert":"Draft"}}')
+        self.page.reload()
+        self.compose()
+        expect(self.payload).to_have_value('{"aps":{"alert":"Draft"}}')
+        self.dialog.get_by_role("button", name="Close").click()
+        # Editing a received push leaves the draft of a new one alone.
+        self.rows().first.click()
+        self.choose("Edit and replay")
+        self.payload.fill('{"aps":{"alert":"Edited"}}')
+        self.dialog.get_by_role("button", name="Close").click()
+        self.compose()
+        expect(self.payload).to_have_value('{"aps":{"alert":"Draft"}}')
+        self.dialog.get_by_role("button", name="Discard draft").click()
+        expect(self.payload).not_to_have_value('{"aps":{"alert":"Draft"}}')
+        self.dialog.get_by_role("button", name="Undo").click()
+        expect(self.payload).to_have_value('{"aps":{"alert":"Draft"}}')
+        self.dialog.get_by_role("button", name="Discard draft").click()
+        self.page.reload()
+        self.compose()
+        expect(self.payload).to_have_value(re.compile("Order ready"))
+        self.assertEqual(self.errors, [])
+
+    def test_templates_are_saved_and_deleted(self):
+        self.open()
+        self.compose()
+        self.payload.fill('{"aps":{"alert":"Mine"}}')
+        self.dialog.get_by_role("button", name="Save as template").click()
+        self.dialog.get_by_label("Name of the template").fill("Lunch")
+        self.page.keyboard.press("Enter")
+        self.page.reload()
+        self.compose()
+        self.dialog.get_by_label("Start from").select_option("Call")
+        expect(self.payload).to_have_value(re.compile("Ada"))
+        self.dialog.get_by_label("Start from").select_option("Lunch")
+        expect(self.payload).to_have_value('{"aps":{"alert":"Mine"}}')
+        expect(self.dialog.get_by_label("Push type")).to_have_value("alert")
+        self.dialog.get_by_role("button", name="Delete template").click()
+        expect(self.dialog.get_by_role("option", name="Lunch")).to_have_count(0)
+        self.assertEqual(self.errors, [])
+
+    def test_the_editor_indents_formats_and_selects_mistakes(self):
+        self.open()
+        self.compose()
+        self.payload.fill('{"aps":{},"n":12345678901234567890}')
+        self.dialog.get_by_role("button", name="Format").click()
+        expect(self.payload).to_have_value('{\n  "aps": {},\n  "n": 12345678901234567890\n}')
+        self.payload.press("Control+a")
+        self.page.keyboard.press("Tab")
+        expect(self.payload).to_have_value('  {\n    "aps": {},\n    "n": 12345678901234567890\n  }')
+        self.page.keyboard.press("Shift+Tab")
+        expect(self.payload).to_have_value('{\n  "aps": {},\n  "n": 12345678901234567890\n}')
+        self.page.keyboard.press("Control+z")
+        expect(self.payload).to_have_value(re.compile("^  {"))
+        self.payload.fill("")
+        self.page.keyboard.type('{')
+        self.page.keyboard.press("Enter")
+        self.page.keyboard.type('"a": tru')
+        self.dialog.get_by_role("button", name="Line 2, column 8: expected a value").click()
+        expect(self.payload).to_be_focused()
+        self.assertEqual(self.payload.evaluate("field => field.selectionStart"), 9)
+        self.assertEqual(self.errors, [])
+
+    def test_the_preview_follows_the_form_and_paired_fields_are_equally_high(self):
+        self.open()
+        self.compose()
+        preview = self.dialog.get_by_role("region", name="Preview")
+        expect(preview).to_contain_text("Order ready")
+        self.payload.fill('{"aps":{"alert":{"title":"Changed","body":"b"}}}')
+        expect(preview).to_contain_text("Changed")
+        self.dialog.get_by_label("Push type").select_option("voip")
+        expect(preview).to_contain_text("No preview: only the app receives this push.")
+        heights = self.dialog.locator(".fields :is(input, select):visible").evaluate_all("list => list.map(each => each.getBoundingClientRect().height)")
+        self.assertEqual(len(set(heights)), 1, heights)
+        self.assertFalse([request.url for request in self.requests if "undefined" in request.url])
+        self.assertEqual(self.errors, [])
+
     def test_a_push_is_edited_and_replayed(self):
         one = order(1)
         one["headers"] |= {"apns-collapse-id": "c", "apns-priority": "7", "apns-id": "x"}

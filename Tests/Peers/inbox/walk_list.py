@@ -220,35 +220,6 @@ class Lists(InboxWalk):
         self.assertLess(time.monotonic() - start, 5)
         self.assertEqual(len([request for request in self.requests if request.method == "DELETE"]), 1)
 
-    def test_a_push_is_composed_and_linted(self):
-        self.open()
-        self.page.keyboard.press("c")
-        dialog = self.page.get_by_role("dialog", name="Compose a push")
-        payload = dialog.get_by_label("Payload")
-        expect(dialog.locator(".found")).to_have_text("No findings.")
-        payload.fill('{"aps":{"alert":"Hi","badge":"3"}')
-        expect(dialog.locator(".found")).to_contain_text("Invalid JSON")
-        expect(payload).to_have_attribute("aria-invalid", "true")
-        text = '{ "aps": {"alert":"Hi","badge":"3"}, "n": 12345678901234567890, "m": 1.50 }'
-        payload.fill(text)
-        expect(dialog.locator(".found")).to_contain_text("payload/aps/badge")
-        dialog.get_by_label("Device token").fill(PHONE)
-        payload.press("Control+Enter")
-        expect(dialog.locator(".result")).to_have_text("200 push 1")
-        self.assertEqual(self.ask("/api/v1/pushes/1/payload"), text)
-        dialog.get_by_label("Push type").select_option("background")
-        dialog.get_by_role("button", name="Send").click()
-        expect(dialog.locator(".result")).to_contain_text("400 BadPriority")
-        dialog.get_by_role("button", name="Broadcast").click()
-        expect(dialog.get_by_label("Device token")).to_be_hidden()
-        dialog.locator(".channel input").fill("bm9uZQ==")
-        dialog.get_by_role("button", name="Send").click()
-        expect(dialog.locator(".result")).to_contain_text("ChannelNotRegistered")
-        dialog.locator(".result a").click()
-        expect(self.page.locator("#detail h2")).to_have_text("The kitchen is busy")
-        expect(self.rows().first.locator(".composed")).to_have_text("composed")
-        self.assertEqual(self.errors, [])
-
 
 if __name__ == "__main__":
     unittest.main()
