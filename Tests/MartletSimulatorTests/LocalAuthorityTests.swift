@@ -34,6 +34,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `the HTTP interface names the file that clients must trust`(isEncrypted: Bool) async throws {
+        let scratch = try ScratchDirectory()
+        let authority = try LocalAuthority(directory: scratch.path)
+        let apns = try await SimulatedAPNs.start(
+            SimulatedAPNs.Configuration(inboxPort: 0, isEncrypted: isEncrypted, authority: authority)
+        )
+        let port = try #require(await apns.inboxPort)
+        let info = try await ProgramRun.curl(["http://127.0.0.1:\(port)/api/v1/info"]).text
+        #expect(info.contains(#""authority":"\#(scratch.path)/ca.pem""#) == isEncrypted, "\(info)")
+        await apns.stop()
+    }
+
     /// BoringSSL, which APNSwift uses, rejects addresses in a certificate whose authority is limited to some.
     @Test(arguments: [
         (["-servername", "localhost"], false), (["-servername", "api.push.apple.com"], false),

@@ -19,7 +19,7 @@ const priorities = { "": "none", 10: "10 (immediate)", 5: "5 (saves power)", 1: 
 let last = { token: "5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac", app: "com.example.app", channel: "" }
 /** The field at which a reason of APNs, a header or a member of the request is reported. */
 const fieldOf = {
-  BadDeviceToken: "token", DeviceTokenNotForTopic: "token", MissingDeviceToken: "token", Unregistered: "token", "device-token": "token",
+  BadDeviceToken: "token", DeviceTokenNotForTopic: "token", MissingDeviceToken: "token", Unregistered: "token", "device-token": "token", ":path": "token",
   BadTopic: "topic", MissingTopic: "topic", TopicDisallowed: "topic", "apns-topic": "topic", BadPriority: "priority", "apns-priority": "priority",
   BadExpirationDate: "expiration", "apns-expiration": "expiration", BadCollapseId: "collapse", "apns-collapse-id": "collapse",
   InvalidPushType: "type", "apns-push-type": "type", ChannelNotRegistered: "channel", BadChannelId: "channel", "apns-channel-id": "channel",

@@ -14,8 +14,8 @@ export async function curl(push, text) {
   const path = push.channel === undefined ? `/3/device/${push["device-token"]}` : `/4/broadcasts/apps/${push.app}`
   const headers = Object.entries(push.headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
   if (push.channel !== undefined) headers.push(`-H ${quoted(`apns-channel-id: ${push.channel}`)}`)
-  // A simulator whose certificate is not in a file serves it.
-  const certificate = authority ? quoted(authority) : `<(curl -s ${quoted(`${location.origin}/api/v1/ca.pem`)})`
+  // The simulator serves its certificate, whose file may be unknown or relative to another directory.
+  const certificate = authority?.startsWith("/") ? quoted(authority) : `<(curl -s ${quoted(`${location.origin}/api/v1/ca.pem`)})`
   const protocol = apns.startsWith("https") ? `--http2 --cacert ${certificate}` : "--http2-prior-knowledge"
   return [`curl ${protocol} -H "authorization: bearer $(martlet token)"`, ...headers,
     `--data-raw ${quoted(text)}`, quoted(apns + path)].join(" \\\n  ")

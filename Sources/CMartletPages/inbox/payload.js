@@ -158,7 +158,7 @@ export function findingsList(findings, show = null) {
       element("h3", {}, severities[severity] ?? severity, " ", chip(String(groups[severity].length), severityTone(severity))),
       element("ul", {}, groups[severity].map((finding) => element("li", { "data-tone": severityTone(severity) },
         element("div", { class: "finding-place" },
-          show && finding.place !== "connection"
+          show && /^(payload|apns-)/.test(finding.place)
             ? element("button", { type: "button", class: "link", onclick: () => show(finding.place) }, finding.place) : element("code", {}, finding.place)),
         element("p", {}, finding.message),
         element("p", { class: "finding-source" },

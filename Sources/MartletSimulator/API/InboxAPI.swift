@@ -29,6 +29,8 @@ struct InboxAPI: Sendable {
                     .members([
                         "apns": .string(endpoint.url), "environment": .string(configuration.environment.rawValue),
                         "channel-port": endpoint.channels.map { .integer($0.port) },
+                        "authority": configuration.isEncrypted
+                            ? configuration.authority?.certificateFile.map(JSONValue.string) : nil,
                         "release": configuration.release?.json,
                     ])
                 )

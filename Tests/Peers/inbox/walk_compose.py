@@ -4,13 +4,32 @@
 
 import json
 import re
+import textwrap
 import unittest
 import urllib.request
+from pathlib import Path
 
 from inbox_walk import InboxWalk, Simulator, push
 from playwright.sync_api import expect
 
 PHONE = "5d3a6a1c8f9a42d6"
+ACTIVITY = "ab" * 16
+TOKENS = {"example Update activity": ACTIVITY, "example End activity": "cd" * 16}
+# The code of each example in Swift, which the build compiles.
+COPIES = Path(__file__).parents[2] / "MartletSimulatorTests" / "Copies"
+# The payload and the copied code of each example, of which one has no typed form.
+COPY = """async () => {
+  Date.now = () => 1795593600000
+  const [{ examples, topic }, { swift }] = await Promise.all([import("/page/examples.js"), import("/page/swift-code.js")])
+  const all = { ...examples, "Without a type": { type: "alert", priority: "10", payload: () => ({ aps: { alert: "Hi" }, note: null }) } }
+  return Object.entries(all).map(([name, { type, priority, expiration, isBroadcast, payload, topic: own }]) => {
+    const text = JSON.stringify(payload())
+    const headers = { "apns-push-type": type, "apns-topic": isBroadcast ? undefined : own ?? topic("com.example.app", type),
+      "apns-priority": priority, "apns-expiration": expiration }
+    const target = isBroadcast ? { app: "com.example.app", channel: "bm9uZQ==" } : { "device-token": "5d3a6a1c8f9a42d6" }
+    return { name, text, code: swift({ ...target, headers }, text) }
+  })
+}"""
 
 
 def order(number, **more):
@@ -79,6 +98,9 @@ class Composer(ComposeWalk):
             choice.select_option(name)
             if name == "example Broadcast":
                 self.dialog.get_by_label("Channel").fill(channel)
+            else:
+                # A phone ignores updates to the token that starts activities, and two with the same timestamp.
+                self.dialog.get_by_label("Device token").fill(TOKENS.get(name, PHONE))
             self.dialog.get_by_role("button", name="Send").click()
             expect(self.dialog.locator(".result")).to_contain_text(f"push {number}")
             sent = self.simulator.ask("GET", f"/api/v1/pushes/{number}")
@@ -193,6 +215,33 @@ class Composer(ComposeWalk):
         self.assertEqual(sent["headers"], {
             "apns-push-type": "alert", "apns-priority": "5", "apns-topic": "com.example.app", "apns-collapse-id": "c"})
         self.assertEqual(sent["payload"], one["payload"])
+        self.assertEqual(self.errors, [])
+
+
+class CopiedSwift(ComposeWalk):
+    def test_copied_swift_is_what_the_build_compiles(self):
+        source = "".join(file.read_text() for file in COPIES.glob("CopiedSwift+*.swift"))
+        compiled = {name: textwrap.dedent(code).strip() for name, code in re.findall(r"        // Example: ([^\n]*)\n(.*?)\n    }\n", source, re.DOTALL)}
+        payloads = {}
+        for name, text in re.findall(r'CopiedSwift\(\n +"(.*?)",\n +payload:(.*?),\n +copied:', source, re.DOTALL):
+            payloads[name] = "".join(re.findall(r'#"(.*)"#', text))
+        self.open()
+        copies = self.page.evaluate(COPY)
+        self.assertGreater(len(copies), 20)
+        for copy in copies:
+            self.assertEqual(copy["code"], compiled.get(copy["name"]), copy["name"])
+            self.assertEqual(copy["text"], payloads.get(copy["name"]), copy["name"])
+        self.assertEqual(len(copies), len(compiled))
+
+    def test_a_push_is_copied_as_swift(self):
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        self.open(order(1))
+        self.rows().first.click()
+        self.page.locator("#detail").get_by_role("button", name="Copy", exact=True).click()
+        self.page.get_by_role("menuitem", name="Copy as Swift").click()
+        expect(self.page.locator(".toast")).to_contain_text("Copied as Swift")
+        copied = self.page.evaluate("navigator.clipboard.readText()")
+        self.assertIn('PushNotification.Alert(title: "Order 1", body: "Tap to open it.")', copied)
         self.assertEqual(self.errors, [])
 
 
