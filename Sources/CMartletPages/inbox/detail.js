@@ -8,9 +8,11 @@ import { element } from "./dom.js"
 import { change, pushFacts, tagEditor, timeline, titleBar, verdict } from "./detail-header.js"
 import { byteLimit } from "./examples.js"
 import { findingsList, payloadTree, sizeBar } from "./payload.js"
-import { previews } from "./preview.js"
 import { headline, kind } from "./push.js"
 import { onStringsChange } from "./strings.js"
+
+/** The previews are a third of the page's code, which the list does not wait for. */
+const previews = () => import("./preview.js")
 
 export class Detail {
   #container
@@ -41,6 +43,8 @@ export class Detail {
       if (this.#number !== null && isAffected(this.#number)) this.#requests.abort()
     })
     onStringsChange(() => { this.#container.querySelector("h2")?.replaceChildren(headline(this.#push)) })
+    // The first push that is selected should not wait for them either.
+    addEventListener("load", previews, { once: true })
     this.show(null)
   }
 
@@ -119,7 +123,7 @@ export class Detail {
 
   #content(push, tab, place, signal) {
     switch (tab) {
-      case "Preview": return previews(push, signal)
+      case "Preview": return previews().then((module) => module.previews(push, signal))
       case "Headers": return headerList(push, place)
       case "Findings": return findingsList(push.findings ?? [], (found) => this.#showPlace(found))
       case "Timeline": return timeline(push)
