@@ -131,14 +131,8 @@ static const unsigned char preview_card_js[] = {
 static const unsigned char preview_categories_js[] = {
 #embed "inbox/preview-categories.js"
 };
-static const unsigned char preview_elsewhere_js[] = {
-#embed "inbox/preview-elsewhere.js"
-};
 static const unsigned char preview_css[] = {
 #embed "inbox/preview.css"
-};
-static const unsigned char preview_island_js[] = {
-#embed "inbox/preview-island.js"
 };
 static const unsigned char preview_notification_js[] = {
 #embed "inbox/preview-notification.js"
@@ -253,8 +247,6 @@ static const martlet_page_file files[] = {
     SCRIPT("preview-bar", preview_bar),
     SCRIPT("preview-card", preview_card),
     SCRIPT("preview-categories", preview_categories),
-    SCRIPT("preview-elsewhere", preview_elsewhere),
-    SCRIPT("preview-island", preview_island),
     SCRIPT("preview-notification", preview_notification),
     SCRIPT("preview-parts", preview_parts),
     SCRIPT("preview-screen", preview_screen),

@@ -13,8 +13,7 @@ export const everySurface = "all"
 const choices = {
   device: Object.entries(devices).map(([value, { name }]) => [value, name]),
   scheme: [["light", "Light"], ["dark", "Dark"]],
-  text: [["small", "Small"], ["default", "Default"], ["large", "Large"], ["larger", "Largest"], ["accessibility", "Accessibility 1"],
-    ["accessibility-3", "Accessibility 3"], ["accessibility-5", "Accessibility 5"]],
+  text: [["small", "Small"], ["default", "Default"], ["large", "Large"], ["accessibility", "Accessibility"], ["accessibility-5", "Largest"]],
 }
 const names = { device: "Phone", scheme: "Appearance", text: "Text size", language: "Language" }
 
@@ -27,15 +26,14 @@ selectLanguage(settings.language)
 
 function storedSettings() {
   let found
-  try { found = JSON.parse(localStorage.getItem(storageKey)) } catch { found = null }
-  const isKnown = ([name, value]) => {
-    if (name === "surfaces") return value !== null && typeof value === "object"
-    return name === "language" ? typeof value === "string" : choices[name]?.some(([known]) => known === value)
-  }
-  return Object.fromEntries(Object.entries(found ?? {}).filter(isKnown))
+  try { found = JSON.parse(localStorage.getItem(storageKey)) } catch { /* The settings are not readable. */ }
+  const isKnown = ([name, value]) => choices[name]?.some(([known]) => known === value)
+    ?? typeof value === { language: "string", surfaces: "object" }[name]
+  return Object.fromEntries(Object.entries(found ?? {}).filter(([, value]) => value !== null).filter(isKnown))
 }
 
-function store() {
+function change(name, value) {
+  settings[name] = value
   try { localStorage.setItem(storageKey, JSON.stringify(settings)) } catch { /* Storage is not available. */ }
 }
 
@@ -49,8 +47,7 @@ export function chosenSurface(kind, surfaces) {
 export function surfaceChoice(kind, surfaces, changed) {
   const options = Object.fromEntries([...surfaces.map(({ title, label }) => [title, label ?? title]), [everySurface, "All"]])
   return segments("Surface", options, chosenSurface(kind, surfaces), (title) => {
-    settings.surfaces = { ...settings.surfaces, [kind]: title }
-    store()
+    change("surfaces", { ...settings.surfaces, [kind]: title })
     changed()
   })
 }
@@ -72,8 +69,7 @@ function picker(name, options, changed) {
   const select = element("select", {
     "aria-label": names[name],
     onchange: () => {
-      settings[name] = select.value
-      store()
+      change(name, select.value)
       changed()
     },
   }, options.map(([value, text]) => element("option", { value, selected: value === settings[name] }, text)))

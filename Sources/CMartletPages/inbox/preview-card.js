@@ -1,76 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Previews of notifications on iPhone: on the Lock Screen, as a banner, expanded, and in Notification Center.
+// Previews of notifications on every surface of iPhone, on Apple Watch, in CarPlay and on a Mac.
 
 import { element } from "./dom.js"
 import { app } from "./push.js"
 import { category } from "./preview-categories.js"
-import { homeScreen } from "./preview-elsewhere.js"
 import { notification } from "./preview-notification.js"
-import { appName, glyph, homeIndicator, icon, lockScreen, part, statusBar } from "./preview-parts.js"
-import { figure } from "./preview-screen.js"
+import { appName, box, dayOf, glyph, homeIndicator, icon, lockScreen, part, statusBar, timeOf } from "./preview-parts.js"
+import { surface } from "./preview-screen.js"
 
-/** The maximum number of notifications of a thread that are shown individually. */
+/** The maximum number of notifications of a thread, and of actions, that are shown individually. */
 const maximumCards = 4
+const noBanner = "No banner: the interruption level is passive. The notification is only added to the list."
 
-/** The surfaces of iPhone that show an alert. `needsContext` marks those that show other pushes. */
-export const phoneSurfaces = (push, settings, { thread = [] }) => [
-  { title: "Lock Screen", make: () => figure("Lock Screen", "lock phone", settings, lockScreen(push, card(push, 4)), lockNotes(push)) },
-  bannerSurface(push, settings),
-  { title: "Expanded", make: () => expanded(push, settings) },
-  { title: "Notification Center", label: "Center", needsContext: true, make: () => center(push, settings, thread) },
-]
-
-const lockNotes = (push) => (notification(push).level === "passive"
-  ? ["The screen stays dark. The notification is there when the phone is next woken."] : [])
+/** The surfaces of iPhone that show an alert. */
+export function phoneSurfaces(push, { thread = [] }) {
+  const all = [push, ...thread].sort((one, other) => other.number - one.number)
+  const { level, thread: name } = notification(push)
+  return [
+    surface("Lock Screen", "lock phone", () => lockScreen(push, card(push, 4)), {
+      notes: () => [level === "passive" && "The screen stays dark. The notification is there when the phone is next woken."],
+    }),
+    bannerSurface(push),
+    surface("Expanded", "lock focused", () => expanded(push), { notes: () => expandedNotes(push) }),
+    surface("Notification Center", "lock center", () => center(push, all), {
+      label: "Center", needsContext: true,
+      notes: () => [all.length === 1 ? "No other stored push to this device has this app and thread."
+        : `${all.length} notifications of ${app(push)} ${name ? `in thread ${name}` : "without a thread"} on this device.`],
+    }),
+  ]
+}
 
 /** A banner; devices without a Dynamic Island also show one for Live Activity updates with an alert. */
-export const bannerSurface = (push, settings) => ({
-  title: "Banner",
-  make: () => {
-    const isPassive = notification(push).level === "passive"
-    return figure("Banner", "home top", settings, [statusBar(push), isPassive ? null : card(push, 2, "banner"), homeScreen(push, null, 2)], [isPassive
-      ? "No banner: the interruption level is passive. The notification is only added to the list."
-      : "While the app itself is open, it decides whether a banner appears."])
-  },
-})
+export function bannerSurface(push) {
+  const isPassive = notification(push).level === "passive"
+  return surface("Banner", "home top", () => [statusBar(push), isPassive ? null : card(push, 2, "banner"), homeScreen(push, null, 2)], {
+    notes: () => [isPassive ? noBanner
+      : "While the app itself is open, it decides whether a banner appears."],
+  })
+}
 
-function expanded(push, settings) {
-  const { category: id, attachments, isMutable } = notification(push)
-  const known = id ? category(app(push), id) : undefined
-  const shown = known?.actions.slice(0, maximumCards) ?? []
-  return figure("Expanded", "lock focused", settings, [
-    element("div", { class: "backdrop" }), statusBar(push, true), card(push, 0, "expanded"),
-    id ? element("div", { class: "actions glass" }, known
-      ? shown.map(({ title, isDestructive }) => element("div", { class: isDestructive ? "destructive" : null, dir: "auto" }, title))
-      : element("div", { class: "unknown" }, `Actions of ${id}`)) : null,
+const categoryOf = (push, { category: id } = notification(push)) => [id, id && category(app(push), id)]
+
+function expanded(push) {
+  const [id, known] = categoryOf(push)
+  return [
+    box("backdrop"), statusBar(push, true), card(push, 0, "expanded"),
+    id ? box("actions glass", known
+      ? known.actions.slice(0, maximumCards).map(actionRow("")) : box("unknown", `Actions of ${id}`)) : null,
     homeIndicator(),
-  ], [
-    id && !known ? `The app names the actions of ${id}.` : null,
-    known && known.actions.length === 0 ? `The category ${id} has no actions.` : null,
-    known && known.actions.length > maximumCards ? `iOS shows the first ${maximumCards} of ${known.actions.length} actions.` : null,
-    id ? "If the app has a notification content extension for this category, the app draws its own interface here." : null,
-    attachments.length && !isMutable ? "Without aps.mutable-content the app cannot attach files." : null,
-  ])
+  ]
+}
+
+/** The button of an action, as a function of the action. */
+const actionRow = (style) => ({ title, isDestructive }) =>
+  element("div", { class: isDestructive ? `${style} destructive` : style, dir: "auto" }, title)
+
+function expandedNotes(push) {
+  const [id, known] = categoryOf(push)
+  if (!id) return []
+  const count = known?.actions.length
+  return [
+    known ? null : `The app names the actions of ${id}.`, count === 0 && `The category ${id} has no actions.`,
+    count > maximumCards && `iOS shows the first ${maximumCards} of ${count} actions.`,
+    "If the app has a notification content extension for this category, the app draws its own interface here.",
+  ]
 }
 
 /** A group in Notification Center: collapsed, with the newest on top and two behind it, then expanded. */
-function center(push, settings, thread) {
-  const all = [push, ...thread].sort((one, other) => other.number - one.number)
-  const behind = all.slice(1, 3).map((_, index) => element("div", { class: `behind behind-${index + 1}` }))
+function center(push, all) {
   const isAlone = all.length === 1
-  const stack = element("div", { class: "stack" }, card(all[0], 4, "", isAlone), behind)
-  const cards = isAlone ? [] : excerpt(all, push).map((each) =>
-    element("div", { class: each === push ? "one this" : "one" }, card(each, 4, "", each === push)))
-  const rest = all.length > maximumCards ? element("div", { class: "more" }, `and ${all.length - maximumCards} more`) : null
-  const name = notification(push).thread
-  return figure("Notification Center", "lock center", settings, [
-    statusBar(push),
-    element("div", { class: "heading" }, "Notification Center"), stack,
-    isAlone ? null : element("div", { class: "open" }, element("div", { class: "heading opened" }, appName(push)), cards, rest),
+  const behind = all.slice(1, 3).map((_, index) => box(`behind behind-${index + 1}`))
+  const cards = excerpt(all, push).map((each) => box(`one ${each === push ? "this" : ""}`, card(each, 4, "", each === push)))
+  return [
+    statusBar(push), box("heading", "Notification Center"),
+    box("stack", card(all[0], 4, "", isAlone), behind),
+    isAlone ? null : box("open", box("heading", appName(push)), cards,
+      all.length > maximumCards ? box("more", `and ${all.length - maximumCards} more`) : null),
     homeIndicator(),
-  ], [isAlone ? "No other stored push to this device has this app and thread."
-    : `${all.length} notifications of ${app(push)} ${name ? `in thread ${name}` : "without a thread"} on this device.`])
+  ]
 }
 
 /** The newest notifications of a thread, with this one among them. */
@@ -84,22 +92,85 @@ export function card(push, lines, style = "", isReported = true) {
   const { title, subtitle, body, label, level, attachments, sender, isMutable } = notification(push)
   const file = isMutable ? attachments[0] : undefined
   const isMessage = isMutable && sender
-  const large = lines === 0 && file
-  return element("div", { class: `notification glass ${style}` },
-    isMessage ? element("div", { class: "sender" }, element("div", { class: "avatar" }, initials(sender.name)), icon(push)) : icon(push),
-    element("div", { class: "text" },
-      label ? element("div", { class: `label ${level}` }, level === "critical" ? glyph("critical", 11) : null, label) : null,
-      text("title", isMessage ? { ...title, text: sender.name } : title ?? { text: appName(push) }, lines && 1, isReported),
-      text("subtitle", isMessage ? title : subtitle, lines && 1, isReported), text("body", body, lines, isReported)),
-    element("div", { class: "when" }, "now"),
-    file && !large ? element("div", { class: `thumbnail ${file.type}` }, glyph(file.type, 14)) : null,
-    large ? element("div", { class: `attachment ${file.type}` }, glyph(file.type, 34), element("span", { dir: "auto" }, file.name)) : null)
+  const text = (kind, content, most) => part(content?.missing ? `${kind} unresolved` : kind,
+    isReported ? kind[0].toUpperCase() + kind.slice(1) : null, content?.text, most)
+  return box(`notification glass ${style}`,
+    isMessage ? box("sender", box("avatar", initials(sender.name)), icon(push)) : icon(push),
+    box("text",
+      label ? box(`label ${level}`, label) : null,
+      text("title", isMessage ? { ...title, text: sender.name } : title ?? { text: appName(push) }, lines && 1),
+      text("subtitle", isMessage ? title : subtitle, lines && 1), text("body", body, lines)),
+    box("when", "now"),
+    file ? box(lines ? "thumbnail" : "attachment", glyph(file.type === "image" ? "image" : "video", lines ? 14 : 34),
+      lines ? null : element("span", { dir: "auto" }, file.name)) : null)
 }
 
-const initials = (name) => [...new Intl.Segmenter(undefined, { granularity: "word" }).segment(name)].filter(({ isWordLike }) => isWordLike)
-  .map(({ segment }) => [...segment][0].toUpperCase()).slice(0, 2).join("") || "?"
+const initials = (name) => name.split(/\s+/).map((word) => [...word][0]?.toUpperCase() ?? "").slice(0, 2).join("")
 
-function text(style, content, lines, isReported) {
-  if (!content?.text) return null
-  return part(content.missing ? `${style} unresolved` : style, isReported ? style[0].toUpperCase() + style.slice(1) : null, content.text, lines)
+/** The other surfaces that show an alert. */
+export function otherSurfaces(push, { thread = [] }) {
+  const { badge, facts, level, relevance, category: id } = notification(push)
+  const known = id ? category(app(push), id) : undefined
+  const isImmediate = level === "time-sensitive" || level === "critical"
+  return [
+    surface("Home Screen", "home phone", () => [statusBar(push), homeScreen(push, badge, 4), dock(), homeIndicator()],
+      { notes: () => [`Badge: ${facts.Badge}.`] }),
+    surface("Summary", "lock phone", () => lockScreen(push, isImmediate ? card(push, 4) : digest(push, thread)), {
+      needsContext: true,
+      notes: () => (isImmediate ? [`Not in the summary: ${level} notifications are delivered immediately.`]
+        : ["Only if the user has put the app's notifications into a scheduled summary.", relevance === undefined
+          ? "aps.relevance-score is missing: the system alone decides which notification is on top."
+          : `aps.relevance-score ${relevance}: the notification with the highest score of the app is on top.`]),
+    }),
+    surface("Apple Watch", "watches", () => watch(push, known), {
+      label: "Watch", notes: () => ["Short look and long look, which scrolls; only while the phone is locked and the watch is worn and unlocked."],
+    }),
+    surface("CarPlay", "car", () => [
+      box("side", timeOf(push), [3, 5, 0].map(other)), box("map"), known?.isInCarPlay ? carBanner(push) : null,
+    ], { notes: () => [known?.isInCarPlay ? "CarPlay also needs an app that Apple has approved for it."
+      : `Not shown in CarPlay, unless the app allows it for the category${id ? ` ${id}` : "; aps.category is missing"}.`] }),
+    surface("Mac", "mac", () => [
+      box("menu-bar", element("b", {}, "Finder"), glyph("wifi"), glyph("battery"), `${dayOf(push)}  ${timeOf(push)}`),
+      level === "passive" ? null : card(push, 4),
+    ], { notes: () => [level === "passive" ? noBanner : "If the app also runs on the Mac, or the user shows the phone's notifications there."] }),
+  ]
+}
+
+/** The icon of another app. */
+function other(index) {
+  const made = box("icon other")
+  made.style.setProperty("--hue", (index % 7) * 53 + 150)
+  return made
+}
+const dock = () => box("dock glass", [1, 4, 2, 6].map(other))
+
+/** Icons of a Home Screen, with the app's as the first; `badge` is the text of its badge. */
+export const homeScreen = (push, badge, rows) => box("grid",
+  box("cell own", icon(push), badge ? box("badge", badge) : null, element("span", {}, appName(push))),
+  Array.from({ length: rows * 4 - 1 }, (_, index) => box("cell", other(index), element("i"))))
+
+/** The scheduled summary: the most relevant notification with its text, the others as lines. */
+const digest = (push, thread) => box("digest glass",
+  box("digest-head", element("strong", {}, "Your Evening Summary"),
+    element("span", { dir: "ltr" }, `${thread.length + 1} notification${thread.length ? "s" : ""}`)),
+  card(push, 2), thread.slice(0, 3).map((each) => box("digest-row", icon(each),
+    part("title", null, notification(each).title?.text ?? appName(each)), part("foot", null, notification(each).body?.text))))
+
+/** Apple Watch: the short look, then the long look with the actions. */
+function watch(push, known) {
+  const { title, subtitle, body, label } = notification(push)
+  return [
+    box("watch short", icon(push), part("title", "Title", title?.text ?? appName(push), 2), box("app", appName(push))),
+    box("watch long",
+      box("sash", icon(push), element("span", { class: "app" }, appName(push)), timeOf(push)),
+      label ? box("label", label) : null,
+      part("title", null, title?.text, 0), part("subtitle", null, subtitle?.text, 0), part("body", null, body?.text, 0),
+      known?.actions.map(actionRow("key")), box("key", "Dismiss")),
+  ]
+}
+
+function carBanner(push) {
+  const { title, subtitle, body } = notification(push)
+  return box("car-card", icon(push), box("text",
+    part("title", "Title", title?.text ?? appName(push)), part("subtitle", "Subtitle", subtitle?.text ?? (title ? undefined : body?.text))))
 }

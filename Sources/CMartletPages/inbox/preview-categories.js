@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The notification categories of apps with their actions, which only the app registers. The browser stores what the user
-// enters: actions by name, or the JSON of the app's LiveSurfaces categories.
+// The notification categories of apps, which only the app registers: the user enters them, and the browser stores them.
 
 import { button } from "./components.js"
 import { element } from "./dom.js"
@@ -11,25 +10,17 @@ const storageKey = "martlet.previews.categories"
 const maximumActions = 10
 
 /** Stored categories by app and identifier: {actions: [{title, isDestructive}], isInCarPlay}. */
-let apps = stored()
-
-function stored() {
-  try {
-    const found = JSON.parse(localStorage.getItem(storageKey))
-    return found && typeof found === "object" ? found : {}
-  } catch {
-    return {}
-  }
-}
+let apps
+try { apps = JSON.parse(localStorage.getItem(storageKey)) } catch { /* The categories are not readable. */ }
+apps = Object(apps)
 
 /** The category of an app; undefined if it is not known. */
 export function category(app, id) {
-  const own = Object.hasOwn(apps, app) ? apps[app] : {}
-  if (Object.hasOwn(own, id)) return own[id]
-  return id === "surface-update" ? { actions: [], isInCarPlay: false } : undefined
+  const known = Object.hasOwn(apps, app) && Object.hasOwn(apps[app], id) ? apps[app][id] : undefined
+  return Array.isArray(known?.actions) ? known : id === "surface-update" ? { actions: [] } : undefined
 }
 
-function save(app, categories) {
+function store(app, categories) {
   apps = { ...apps, [app]: { ...apps[app], ...categories } }
   try { localStorage.setItem(storageKey, JSON.stringify(apps)) } catch { /* Storage is not available. */ }
 }
@@ -37,44 +28,29 @@ function save(app, categories) {
 /** The form in which the user names the actions of a category; calls `changed` when they are stored. */
 export function categoryForm(app, id, changed) {
   const known = category(app, id)
-  const lines = known?.actions.map(({ title, isDestructive }) => (isDestructive ? `!${title}` : title)).join("\n") ?? ""
-  const text = element("textarea", { rows: 4, spellcheck: "false", "aria-describedby": "category-help" })
-  text.value = lines
+  const text = element("textarea", { rows: 4, spellcheck: "false" })
+  text.value = known?.actions.map(({ title, isDestructive }) => (isDestructive ? `!${title}` : title)).join("\n") ?? ""
   const inCarPlay = element("input", { type: "checkbox", checked: known?.isInCarPlay === true })
   const problem = element("p", { class: "problem", role: "alert" })
-  const store = () => {
-    const given = text.value.trim()
+  const save = () => {
     try {
-      save(app, given.startsWith("{") ? fromRegistry(given)
-        : { [id]: { actions: given.split("\n").map(fromLine).filter(Boolean).slice(0, maximumActions), isInCarPlay: inCarPlay.checked } })
+      store(app, /^\s*\{/.test(text.value) ? fromRegistry(text.value) : { [id]: { actions: actions(text.value.split("\n")
+        .map((line) => ({ title: line.replace("!", "").trim(), options: { destructive: line.startsWith("!") } }))), isInCarPlay: inCarPlay.checked } })
       changed()
     } catch (error) {
-      problem.textContent = error.message
+      problem.textContent = `This is not the JSON of NotificationCategories: ${error.message}`
     }
   }
-  return element("details", { class: "category-form", open: known ? null : true },
+  return element("details", { class: "category-form", open: !known },
     element("summary", {}, known ? "Change the actions" : "Name the actions"),
     element("label", { class: "field" }, element("span", {}, `Actions of ${id}, one on each line`), text,
-      element("small", { id: "category-help" }, "! before a name marks a destructive action. The JSON of LiveSurfaces categories sets those of the whole app. Stored by this browser.")),
-    element("label", { class: "check" }, inCarPlay, " Allowed in CarPlay"),
-    problem, button("Store the actions", store, { class: "small" }))
+      element("small", {}, "! before a name marks a destructive action. The JSON of NotificationCategories sets the whole app.")),
+    element("label", {}, inCarPlay, " Allowed in CarPlay"), problem, button("Store the actions", save, { class: "small" }))
 }
 
-function fromLine(line) {
-  const isDestructive = line.startsWith("!")
-  const title = line.slice(isDestructive ? 1 : 0).trim().slice(0, 80)
-  return title ? { title, isDestructive } : null
-}
+/** Actions of a list of {title, options}, as in the JSON of `NotificationCategories`. */
+const actions = (list) => list.filter(({ title }) => title).slice(0, maximumActions)
+  .map(({ title, options }) => ({ title: String(title), isDestructive: options?.destructive === true }))
 
-/** The categories in the JSON of `NotificationCategories`, {"categories": [{"id", "actions": [{"title", "options"}]}]}. */
-function fromRegistry(text) {
-  let json
-  try { json = JSON.parse(text) } catch { throw new Error("This is not valid JSON.") }
-  if (!Array.isArray(json.categories)) throw new Error("categories must be an array.")
-  return Object.fromEntries(json.categories.filter(({ id }) => typeof id === "string").map(({ id, actions, options }) => [id, {
-    actions: (Array.isArray(actions) ? actions : []).slice(0, maximumActions)
-      .map((action) => ({ title: String(action?.title ?? action?.id ?? ""), isDestructive: action?.options?.destructive === true }))
-      .filter(({ title }) => title),
-    isInCarPlay: options?.allowInCarPlay === true,
-  }]))
-}
+const fromRegistry = (text) => Object.fromEntries(JSON.parse(text).categories.map((each) =>
+  [each.id, { actions: actions(each.actions), isInCarPlay: each.options?.allowInCarPlay === true }]))

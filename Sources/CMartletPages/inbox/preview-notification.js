@@ -8,55 +8,48 @@ import { localizedText } from "./strings.js"
 const levels = {
   passive: { fact: "passive: only in the list, the screen stays dark" },
   active: { fact: "active: lights the screen" },
-  "time-sensitive": { label: "Time Sensitive", fact: "time-sensitive: also during a Focus and outside the summary, if the app has the capability" },
-  critical: { label: "Critical", fact: "critical: also when muted and during every Focus, if Apple has granted the entitlement" },
+  "time-sensitive": { label: "Time Sensitive", fact: "time-sensitive: also during a Focus, if the app has the capability" },
+  critical: { label: "Critical", fact: "critical: also when muted and during a Focus, if Apple has granted the entitlement" },
 }
 /** The maximum number of attachments, and the depth of the members that are searched for them. */
 const [maximumAttachments, maximumDepth] = [4, 5]
 const types = {
   image: /\.(jpe?g|png|gif|heic|webp)$/i, video: /\.(mp4|m4v|mov|mpe?g|avi)$/i, audio: /\.(mp3|m4a|wav|aiff?|caf)$/i,
 }
-const typeNames = { image: /image|photo|picture|thumb|gif|icon|avatar/i, video: /video|movie/i, audio: /audio|voice/i }
 const attachmentName = /attachment|media|image|photo|picture|thumb|video|audio|gif/i
 const senderName = /^(sender|from|author)(-?_?name)?$/i
-
 const isObject = (value) => value !== null && typeof value === "object"
 
 /** The content of a notification, as the phone reads it. */
 export function notification(push) {
-  const aps = isObject(push.payload?.aps) ? push.payload.aps : {}
+  const { aps: given, ...more } = isObject(push.payload) ? push.payload : {}
+  const aps = isObject(given) ? given : {}
   const alert = isObject(aps.alert) ? aps.alert : {}
   const [title, subtitle, body] = typeof aps.alert === "string" ? [null, null, { text: aps.alert }]
     : ["title", "subtitle", "body"].map((name) => localizedText(alert, name, app(push)))
-  const given = aps["interruption-level"]
-  const level = typeof given === "string" && Object.hasOwn(levels, given) ? given : "active"
-  const isMutable = aps["mutable-content"] === 1
-  const more = Object.fromEntries(Object.entries(isObject(push.payload) ? push.payload : {}).filter(([name]) => name !== "aps"))
+  const level = typeof aps["interruption-level"] === "string" && Object.hasOwn(levels, aps["interruption-level"]) ? aps["interruption-level"] : "active"
+  const text = (name) => (typeof aps[name] === "string" && aps[name] ? aps[name] : undefined)
   return {
     title, subtitle, body, level, label: levels[level].label,
     missing: [title, subtitle, body].flatMap((each) => each?.missing ?? []),
     badge: Number.isInteger(aps.badge) && aps.badge > 0 ? String(aps.badge) : undefined,
-    category: typeof aps.category === "string" && aps.category ? aps.category : undefined,
-    thread: typeof aps["thread-id"] === "string" ? aps["thread-id"] : undefined,
+    category: text("category"), thread: text("thread-id"),
     relevance: typeof aps["relevance-score"] === "number" ? aps["relevance-score"] : undefined,
-    isMutable, sender: sender(more), attachments: attachments(more),
-    facts: { Interruption: levelFact(given), Sound: soundFact(aps.sound, level), Badge: badgeFact(aps.badge) },
+    isMutable: aps["mutable-content"] === 1, sender: sender(more), attachments: attachments(more),
+    facts: { Interruption: levelFact(aps["interruption-level"], level), Sound: soundFact(aps.sound, level), Badge: badgeFact(aps.badge) },
   }
 }
 
-function levelFact(given) {
+function levelFact(given, level) {
   if (given === undefined) return "active (aps.interruption-level is missing)"
-  return Object.hasOwn(levels, given) ? levels[given].fact : `active: ${JSON.stringify(given)} is not a level`
+  return given === level ? levels[level].fact : `active: ${JSON.stringify(given)} is not a level`
 }
 
 function soundFact(sound, level) {
   if (sound === undefined) return "No sound: aps.sound is missing"
   const { name, critical, volume } = isObject(sound) ? sound : { name: sound }
   if (typeof name !== "string" || !name) return `No sound: aps.sound ${name === "" ? "is empty" : "has no name"}`
-  if (critical === 1) {
-    const share = typeof volume === "number" && volume >= 0 && volume <= 1 ? Math.round(volume * 100) : 100
-    return `Plays: ${name} at ${share} % of the volume, even when muted`
-  }
+  if (critical === 1) return `Plays: ${name} at ${Math.round((volume >= 0 && volume <= 1 ? volume : 1) * 100)} % of the volume, even when muted`
   if (level === "passive") return "No sound: the interruption level is passive"
   return name === "default" ? "Plays: default" : `Plays: ${name} of the app, or the default sound if the app lacks it`
 }
@@ -67,42 +60,28 @@ function badgeFact(badge) {
   return badge === 0 ? "Removed (0)" : String(badge)
 }
 
-/** The person who sends a message, from members beside `aps`; null if there is none. */
-function sender(members) {
-  for (const [name, value] of Object.entries(members)) {
-    if (!senderName.test(name)) continue
-    const text = isObject(value) ? value.name ?? value.displayName ?? value["display-name"] : value
-    if (typeof text === "string" && text.trim()) return { name: text.trim(), place: `payload/${name}` }
-  }
-  return null
-}
+/** The person who sends a message, from members beside `aps`; undefined if there is none. */
+const sender = (members) => Object.entries(members).filter(([name]) => senderName.test(name))
+  .map(([name, value]) => ({ name: isObject(value) ? value.name ?? value.displayName : value, place: `payload/${name}` }))
+  .find(({ name }) => typeof name === "string" && name.trim())
 
 /** The files that members beside `aps` name by a URL: {name, type, place}. None of them is ever loaded. */
 function attachments(members) {
   const found = []
   const visit = (value, names) => {
     if (found.length === maximumAttachments || names.length > maximumDepth) return
-    if (isObject(value)) {
-      for (const [name, each] of Object.entries(value)) visit(each, [...names, name])
-      return
-    }
-    const file = typeof value === "string" ? fileOf(value, names) : null
+    if (isObject(value)) for (const [name, each] of Object.entries(value)) visit(each, [...names, name])
+    const file = typeof value === "string" && /^(https?|file):\/\//i.test(value) ? fileOf(value, names.join("/")) : null
     if (file) found.push({ ...file, place: `payload/${names.join("/")}` })
   }
   visit(members, [])
   return found
 }
 
-function fileOf(text, names) {
-  if (!/^(https?|file):\/\//i.test(text)) return null
+function fileOf(text, place) {
   let path
-  try { path = new URL(text).pathname } catch { return null }
-  const named = names.join(".")
-  if (names.some((name) => senderName.test(name) || /avatar/i.test(name))) return null
-  const byFile = Object.keys(types).find((type) => types[type].test(path))
-  if (!byFile && !attachmentName.test(named)) return null
-  const byName = Object.keys(typeNames).find((type) => typeNames[type].test(named))
-  let name = path.split("/").pop()
-  try { name = decodeURIComponent(name) } catch { /* The name stays as it was sent. */ }
-  return { name: (name || "attachment").slice(0, 60), type: byFile ?? byName ?? "image" }
+  try { path = decodeURIComponent(new URL(text).pathname) } catch { return null }
+  const type = Object.keys(types).find((each) => types[each].test(path))
+  if (/^(sender|from|author)\b|avatar/i.test(place) || (!type && !attachmentName.test(place))) return null
+  return { name: (path.split("/").pop() || "attachment").slice(0, 60), type: type ?? /video|audio/i.exec(place)?.[0].toLowerCase() ?? "image" }
 }

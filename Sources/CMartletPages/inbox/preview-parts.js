@@ -6,41 +6,28 @@ import { element, svgElement } from "./dom.js"
 import { app } from "./push.js"
 import { fraction } from "./preview-template.js"
 
-/** Shapes of the system: the size of the grid, and a filled path. */
+/** Shapes of the system: width, height, a filled path, and lines with their width. */
 const glyphs = {
-  signal: [18, 12, "M1 8h1.4a1 1 0 0 1 1 1v2a1 1 0 0 1-1 1H1a1 1 0 0 1-1-1V9a1 1 0 0 1 1-1zM5.8 5.5h1.4a1 1 0 0 1 1 1V11a1 1 0 0 1-1 1H5.8a1"
-    + " 1 0 0 1-1-1V6.5a1 1 0 0 1 1-1zM10.6 2.8H12a1 1 0 0 1 1 1V11a1 1 0 0 1-1 1h-1.4a1 1 0 0 1-1-1V3.8a1 1 0 0 1 1-1zM15.4"
-    + " 0h1.4a1 1 0 0 1 1 1v10a1 1 0 0 1-1 1h-1.4a1 1 0 0 1-1-1V1a1 1 0 0 1 1-1z"],
-  wifi: [17, 12, "M8.5 2.4c2.4 0 4.6.9 6.3 2.5.1.1.3.1.4 0l1.2-1.3c.1-.1.1-.3 0-.5A11.5 11.5 0 0 0 .6 3.1c-.1.2-.1.4 0 .5l1.2 1.3c.1.1.3"
-    + ".1.4 0a9.2 9.2 0 0 1 6.3-2.5zm0 4c1.3 0 2.6.5 3.5 1.3.2.2.4.2.5 0l1.3-1.3c.1-.1.1-.3 0-.5a7.7 7.7 0 0 0-10.6 0c-.1.2-.1.4 0 .5l1.3"
-    + " 1.3c.1.2.3.2.5 0 .9-.8 2.2-1.3 3.5-1.3zm2.6 2.7c.1.1.1.3 0 .4l-2.3 2.4c-.2.1-.4.1-.6 0L5.9 9.5c-.1-.1-.1-.3 0-.4a4 4 0 0 1 5.2 0z"],
-  battery: [27, 12, "M3.5 0h18A3.5 3.5 0 0 1 25 3.5v5a3.5 3.5 0 0 1-3.5 3.5h-18A3.5 3.5 0 0 1 0 8.5v-5A3.5 3.5 0 0 1 3.5 0zm0 1A2.5 2.5 0 0 0 1"
-    + " 3.5v5A2.5 2.5 0 0 0 3.5 11h18A2.5 2.5 0 0 0 24 8.5v-5A2.5 2.5 0 0 0 21.5 1zm.3 1h17.4A1.8 1.8 0 0 1 23 3.8v4.4a1.8 1.8 0 0 1-1.8"
-    + " 1.8H3.8A1.8 1.8 0 0 1 2 8.2V3.8A1.8 1.8 0 0 1 3.8 2zM26 4c.7.3 1.2 1.1 1.2 2s-.5 1.7-1.2 2z"],
-  torch: [16, 24, "M3 0h10v3H3zM3 4.5h10c0 3-2.5 4-2.5 7V22a2 2 0 0 1-2 2h-1a2 2 0 0 1-2-2V11.5c0-3-2.5-4-2.5-7zM8 11.5a1.5 1.5 0 1 0 0 3 1.5"
-    + " 1.5 0 0 0 0-3z"],
-  camera: [24, 20, "M8.5 1h7l1.5 2.5h3.5A3.5 3.5 0 0 1 24 7v9.5a3.5 3.5 0 0 1-3.5 3.5h-17A3.5 3.5 0 0 1 0 16.5V7a3.5 3.5 0 0 1 3.5-3.5H7zM12"
-    + " 6.2a5.3 5.3 0 1 0 0 10.6 5.3 5.3 0 0 0 0-10.6zm0 1.8a3.5 3.5 0 1 1 0 7 3.5 3.5 0 0 1 0-7z"],
-  critical: [16, 15, "M6.7.8a1.5 1.5 0 0 1 2.6 0l6.5 11.7a1.5 1.5 0 0 1-1.3 2.2h-13a1.5 1.5 0 0 1-1.3-2.2zM7.2 5v4.5h1.6V5zm0 5.8v1.7h1.6v-1.7z"],
-  image: [20, 16, "M2.5 0h15A2.5 2.5 0 0 1 20 2.5v11a2.5 2.5 0 0 1-2.5 2.5h-15A2.5 2.5 0 0 1 0 13.5v-11A2.5 2.5 0 0 1 2.5 0zM2 12.2l4.3-4.3 3.7 3.6"
-    + " 2.7-2.6L18 13V2.5a.5.5 0 0 0-.5-.5h-15a.5.5 0 0 0-.5.5zM13.5 3.8a1.7 1.7 0 1 1 0 3.4 1.7 1.7 0 0 1 0-3.4z"],
-  video: [16, 16, "M3 1.3v13.4c0 .8.8 1.2 1.5.8l10.8-6.7c.6-.4.6-1.2 0-1.6L4.5.5C3.8.1 3 .5 3 1.3z"],
-  audio: [16, 16, "M7.6 1.3v13.4c0 .6-.7.9-1.1.5L3 11.5H.8a.8.8 0 0 1-.8-.8V5.3c0-.4.4-.8.8-.8H3L6.5.8c.4-.4 1.1-.1 1.1.5zM10 4.5l1-1.3a6 6 0 0 1 0"
-    + " 9.6l-1-1.3a4.4 4.4 0 0 0 0-7z"],
-  lock: [12, 16, "M2 6.5V4.3a4 4 0 0 1 8 0v2.2h.3A1.7 1.7 0 0 1 12 8.2v6.1a1.7 1.7 0 0 1-1.7 1.7H1.7A1.7 1.7 0 0 1 0 14.3V8.2a1.7 1.7 0 0 1"
-    + " 1.7-1.7zm1.6 0h4.8V4.3a2.4 2.4 0 0 0-4.8 0z"],
+  signal: [18, 12, "", "M1.5 9v1.5M6.5 7v3.5M11.5 4.5v6M16.5 1.5v9", 3],
+  wifi: [17, 12, "M8.5 11.5 6 9a3.5 3.5 0 0 1 5 0z", "M1.5 4.3a10 10 0 0 1 14 0M4 7a6.5 6.5 0 0 1 9 0", 2],
+  battery: [27, 12, "M4 2h16q2 0 2 2v4q0 2-2 2H4Q2 10 2 8V4q0-2 2-2zM25 4v4a2 2 0 0 0 0-4z", "M4 .5h16Q23.5.5 23.5 4v4q0 3.5-3.5 3.5H4Q.5 11.5.5 8V4Q.5.5 4 .5z", 1],
+  torch: [16, 24, "M3 0h10v3H3zM3 4.5h10c0 3-2.5 4-2.5 7V22l-1 2h-3l-1-2V11.5c0-3-2.5-4-2.5-7z", "", 0],
+  camera: [24, 20, "M8 1h8l1 2.5h4q3 0 3 3V17q0 3-3 3H3q-3 0-3-3V6.5q0-3 3-3h4zM12 6a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11z", "M12 8.5a3 3 0 1 1 0 6 3 3 0 0 1 0-6z", 1.5],
+  image: [20, 16, "M2 13V3h2v6l3-2 3 4 3-2 5 4z", "M2 1h16q1 0 1 1v12q0 1-1 1H2q-1 0-1-1V2q0-1 1-1z", 2],
+  video: [16, 16, "M2 1l13 7-13 7z", "", 0],
+  lock: [12, 16, "M0 6.5h12V14q0 2-2 2H2q-2 0-2-2z", "M3 7V4.5a3 3 0 0 1 6 0V7", 1.6],
 }
 
 /** A shape of the system, hidden from screen readers. */
 export function glyph(name, height = 12) {
-  const [width, unit, path] = glyphs[name]
-  const made = svgElement("svg", {
-    viewBox: `0 0 ${width} ${unit}`, width: (width * height) / unit, height, class: "glyph", fill: "currentColor", "fill-rule": "evenodd",
-    "aria-hidden": "true",
-  })
-  made.append(svgElement("path", { d: path }))
+  const [width, unit, filled, lines, stroke] = glyphs[name]
+  const made = svgElement("svg", { viewBox: `0 0 ${width} ${unit}`, width: (width * height) / unit, height, class: "glyph", "aria-hidden": "true" })
+  made.append(svgElement("path", { d: filled }), svgElement("path", { d: lines, class: "line", "stroke-width": stroke }))
   return made
 }
+
+/** A part of a screen with classes. */
+export const box = (style, ...children) => element("div", { class: style }, ...children)
 
 const hours = new Intl.DateTimeFormat([], { hour: "numeric", minute: "2-digit" })
 const day = new Intl.DateTimeFormat([], { weekday: "long", month: "long", day: "numeric" })
@@ -58,8 +45,8 @@ export const statusBar = (push, isLocked = false) => element("div", { class: "st
 /** The Lock Screen: the date above the clock, `widgets` below it, and `content` at the bottom. */
 export const lockScreen = (push, content, { above = null, widgets = null } = {}) => [
   statusBar(push, true),
-  element("div", { class: "face" }, above ?? element("div", { class: "date" }, dayOf(push)), element("div", { class: "clock" }, timeOf(push)), widgets),
-  element("div", { class: "list" }, content),
+  box("face", above ?? box("date", dayOf(push)), box("clock", timeOf(push)), widgets),
+  box("list", content),
   element("div", { class: "shortcuts", "aria-hidden": "true" },
     element("i", { class: "glass" }, glyph("torch", 24)), element("i", { class: "glass" }, glyph("camera", 20))),
   homeIndicator(),
@@ -69,15 +56,14 @@ export const homeIndicator = () => element("i", { class: "indicator", "aria-hidd
 
 /** The hues of apps' icons, on which white letters can be read. */
 const hues = [214, 262, 330, 355, 18, 160, 190]
-const hue = (name) => hues[[...name].reduce((sum, character) => (sum * 31 + character.codePointAt(0)) % 997, 0) % hues.length]
 const lastName = (push) => app(push).split(".").pop()
 /** The name of an app, which only its bundle identifier tells. */
 export const appName = (push) => lastName(push).slice(0, 1).toUpperCase() + lastName(push).slice(1, 40)
 
 /** The app's icon: the first letter of its name. */
-export function icon(push, style = "icon") {
-  const made = element("div", { class: style, "aria-hidden": "true" }, lastName(push).slice(0, 1).toUpperCase())
-  made.style.setProperty("--hue", hue(app(push)))
+export function icon(push) {
+  const made = element("div", { class: "icon", "aria-hidden": "true" }, lastName(push).slice(0, 1).toUpperCase())
+  made.style.setProperty("--hue", hues[[...app(push)].reduce((sum, letter) => (sum * 3 + letter.charCodeAt(0)) % 997, 0) % hues.length])
   return made
 }
 

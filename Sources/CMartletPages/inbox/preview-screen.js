@@ -34,12 +34,10 @@ const landscapeScale = 0.75
  * `kind` has the classes of the screen, such as `lock` or `standby`; `settings` become attributes for preview.css. Elements
  * of the content with `data-lines` are truncated to that number of lines.
  */
-export function figure(title, kind, settings, content, notes = []) {
-  const screen = element("div", { class: `screen ${kind}` }, content)
+function figure(title, kind, settings, content, notes) {
   const device = element("div", {
     class: "device", "data-device": settings.device, "data-scheme": settings.scheme, "data-text": settings.text, dir: settings.direction,
-    "data-kind": kind.split(" ")[0],
-  }, screen)
+  }, element("div", { class: `screen ${kind}${/^(lock|home|control)/.test(kind) ? " framed" : ""}` }, content))
   const host = element("div", { class: "preview", role: "group", "aria-label": title })
   const root = host.attachShadow({ mode: "open" })
   root.adoptedStyleSheets = [sheet]
@@ -48,14 +46,21 @@ export function figure(title, kind, settings, content, notes = []) {
   const truncated = [...device.querySelectorAll("[data-lines]")].map(truncate).filter((each) => each?.name)
   const overflowing = [...device.querySelectorAll("[data-overflow]")].filter((part) => part.scrollHeight > part.clientHeight + 1)
   fit(host, device, settings)
+  const cutOff = (...text) => element("p", { class: "cut-off" }, element("span", { "aria-hidden": "true" }, "✂ "), ...text)
   return element("figure", { class: "shown" },
-    element("figcaption", {}, title),
-    host,
-    truncated.map(({ name, rest }) => element("p", { class: "cut-off" },
-      element("span", { "aria-hidden": "true" }, "✂"), ` ${name} is truncated. Not shown: `, element("q", { dir: "auto" }, rest))),
-    overflowing.map((part) => element("p", { class: "cut-off" }, element("span", { "aria-hidden": "true" }, "✂"), ` ${part.dataset.overflow}`)),
+    element("figcaption", {}, title), host,
+    truncated.map(({ name, rest }) => cutOff(`${name} is truncated. Not shown: `, element("q", { dir: "auto" }, rest))),
+    overflowing.map((part) => cutOff(part.dataset.overflow)),
     notes.filter(Boolean).map((note) => element("p", { class: "note-below" }, note)))
 }
+
+/**
+ * A surface that shows a push, with a function that makes its figure; `label` is a short title.
+ *
+ * `content` and `notes` are functions. `needsContext` marks a surface that shows other pushes.
+ */
+export const surface = (title, kind, content, { label, notes = () => [], needsContext } = {}) =>
+  ({ title, label, needsContext, make: (settings) => figure(title, kind, settings, content(), notes()) })
 
 /** Scales a device to the available width, and a complete phone to the available height. */
 function fit(host, device, { room, limit }) {

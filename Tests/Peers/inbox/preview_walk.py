@@ -13,7 +13,7 @@ APP = "com.example.app"
 # Live Activities on devices 375 points wide, notifications and controls: their sizes are based on observation.
 ACTIVITY = (84, 160)
 # A watch of 45 mm has 198 by 242 points, here with a bezel of 9 around them. The other sizes are based on observation.
-OTHERS = {"app": (64, 64), "watch": (216, 260), "car": (480, 288), "mac": (344, None), "desktop": (560, 190)}
+OTHERS = {"app": (64, 64), "watch": (216, 260), "car": (480, 288), "mac": (344, None)}
 SIZES = {
     "393x852": {
         "notification": (377, None), "activity": (371, ACTIVITY), "compact": (230, 36.67), "ear": (52.33, 36.67),

@@ -11,7 +11,7 @@ from preview_walk import APP, BASE, LIVE_STATE, RELOAD, SLICES, PreviewWalk, act
 
 # The elements of a screen that could load or run something: only text, shapes and progress bars may be in it.
 CONTENT = """device => [...device.querySelectorAll("*")].filter(each =>
-    !["DIV", "SPAN", "I", "STRONG", "PROGRESS", "svg", "path", "circle"].includes(each.tagName)
+    !["DIV", "SPAN", "I", "STRONG", "B", "PROGRESS", "svg", "path", "circle"].includes(each.tagName)
     || [...each.attributes].some(({ name }) => name.startsWith("on") || ["href", "src"].includes(name))).map(each => each.outerHTML)"""
 
 

@@ -21,8 +21,6 @@ STANDBY = [("StandBy", ".activity", "standby"), ("StandBy at night", ".activity"
 STANDBY_VIEW = [("StandBy card", ".activity", "standby"), ("StandBy night", ".activity", "standby")]
 WIDGETS = [(f"Widget {size}", ".widget", size) for size in ("small", "medium", "large")]
 ACCESSORIES = [(f"Accessory {shape}", ".accessory", shape) for shape in ("circular", "rectangular", "inline")]
-# Live Activities on the devices of the same user.
-ELSEWHERE = [("Apple Watch", ".watch", "watch"), ("CarPlay", ".screen", "car"), ("Mac", ".screen", "desktop")]
 CONTROL = [("Control", ".control.wide", "wide"), ("Control", ".control.round", "round")]
 
 LONG = "Tap to open the order and see where to collect it from the counter. " * 6
@@ -41,7 +39,7 @@ class Previews(PreviewWalk):
             lock_screen = [("Lock Screen", ".activity", "activity")]
             banner = [("Banner", ".notification", "notification")]
             for number, previews in {
-                1: NOTIFICATION, 2: lock_screen + ELSEWHERE + (ISLAND + STANDBY if has_island else banner),
+                1: NOTIFICATION, 2: lock_screen + (ISLAND + STANDBY if has_island else banner),
                 3: WIDGETS + ACCESSORIES + (STANDBY_VIEW if has_island else []), 4: CONTROL,
             }.items():
                 self.show(number)
