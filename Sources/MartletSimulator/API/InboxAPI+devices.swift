@@ -108,6 +108,7 @@ extension SimulatedDevice {
             "activity": activity.map { activity in
                 [
                     "timestamp": .integer(activity.timestamp), "ended": .bool(activity.hasEnded),
+                    "push": .integer(activity.source.number),
                     "content-state": (try? JSONReader.read(activity.contentState)) ?? .null,
                 ]
             },

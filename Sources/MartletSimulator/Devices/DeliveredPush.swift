@@ -14,6 +14,8 @@ struct DeliveredPush: Sendable, Hashable {
     let isLiveActivity: Bool
     let isBroadcast: Bool
     let payload: JSONValue?
+    /// Whether the device shows a notification for the push.
+    let isShown: Bool
 
     init(_ push: ReceivedPush) {
         number = push.number
@@ -25,13 +27,11 @@ struct DeliveredPush: Sendable, Hashable {
         isLiveActivity = push.isLiveActivity
         isBroadcast = push.app != nil
         payload = try? JSONReader.readPayload(push.payload)
+        isShown = NotificationPresentation.isVisible(push.headers, payload)
     }
 
     /// The time in seconds for which APNs stores a push without an expiration: thirty days.
-    private static let storageLimit: Int64 = 30 * 24 * 60 * 60
-
-    /// Whether the device shows a notification for the push.
-    var isShown: Bool { payload?["aps"]?["alert"] != nil }
+    static let storageLimit: Int64 = 30 * 24 * 60 * 60
 
     /// Returns whether the push has expired, at a time in seconds since 1970.
     func isLate(at now: Int64) -> Bool {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
+internal import MartletHTTPServer
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -26,9 +27,18 @@ public struct DeliveryEvent: Sendable, Hashable {
         case discardedNotStored = "discarded-not-stored"
         /// The push was delivered, and the device ignored it: see ``DeliveryEvent/note``.
         case ignored
+        /// A newer push with the same collapse identifier, or newer content of the Live Activity, took the place of the
+        /// push on the device: see ``DeliveryEvent/replacedBy``.
+        case replacedOnDevice = "replaced-on-device"
+        /// The Live Activity that showed the content of the push has ended: see ``DeliveryEvent/replacedBy`` for the
+        /// push that ended it.
+        case activityEnded = "activity-ended"
         /// The push was sent on to a real device: see ``SimulatedAPNs/Release``, and ``DeliveryEvent/note`` for the
         /// answer.
         case released
+
+        /// Whether the push reached the device, which did not ignore it.
+        var isDelivery: Bool { self == .delivered || self == .deliveredFromStorage }
     }
 
     /// The time of the event in seconds since 1970.
@@ -39,33 +49,122 @@ public struct DeliveryEvent: Sendable, Hashable {
     public let kind: Kind
     /// The reason or the details; nil when the kind says everything.
     public private(set) var note: String?
+    /// The number of the push that replaced the push, or ended its Live Activity; nil for other events.
+    public private(set) var replacedBy: Int?
+    /// The token of the device, of a broadcast only; its first digits in an event of an earlier version's archive.
+    let device: String?
     /// The rule that an ignored push breaks; nil when the push breaks a rule about single pushes, or none.
-    private let brokenRule: PushLint.Rule?
+    let brokenRule: PushLint.Rule?
 
     init(_ kind: Kind, at time: Int64, _ note: String? = nil) {
-        self.time = time
-        self.kind = kind
-        self.note = note
-        brokenRule = nil
+        self.init(kind, at: time, note: note, replacedBy: nil, device: nil, brokenRule: nil)
     }
 
     /// Creates the event of a push that a Live Activity on the device ignores.
     init(ignoredAt time: Int64, _ rule: PushLint.Rule, _ note: String) {
-        self.time = time
-        kind = .ignored
-        self.note = note
-        brokenRule = rule
+        self.init(.ignored, at: time, note: note, replacedBy: nil, device: nil, brokenRule: rule)
     }
 
-    /// Returns the event with another note.
-    func with(note: String) -> DeliveryEvent {
+    /// Creates the event of a push whose place another push has taken.
+    init(_ kind: Kind, by number: Int, at time: Int64) {
+        let note = DeliveryEvent.notePrefix + String(number)
+        self.init(kind, at: time, note: note, replacedBy: number, device: nil, brokenRule: nil)
+    }
+
+    private init(
+        _ kind: Kind,
+        at time: Int64,
+        note: String?,
+        replacedBy: Int?,
+        device: String?,
+        brokenRule: PushLint.Rule?
+    ) {
+        self.time = time
+        self.kind = kind
+        self.note = note
+        self.replacedBy = replacedBy
+        self.device = device
+        self.brokenRule = brokenRule
+    }
+
+    /// Returns the event of a broadcast at a device, with a note that names the device.
+    func at(device token: String) -> DeliveryEvent {
+        let name = DeliveryEvent.name(ofDevice: token)
+        return DeliveryEvent(
+            kind,
+            at: time,
+            note: note.map { "\(name): \($0)" } ?? name,
+            replacedBy: replacedBy,
+            device: token,
+            brokenRule: brokenRule
+        )
+    }
+
+    /// Returns the event with the number that the other push has after an import; nil when that push was not imported.
+    func replacing(_ number: Int?) -> DeliveryEvent {
+        guard let replacedBy else { return self }
+        let old = DeliveryEvent.notePrefix + String(replacedBy)
+        let new = number.map { DeliveryEvent.notePrefix + String($0) } ?? "by a push that is not stored"
         var event = self
-        event.note = note
+        event.replacedBy = number
+        event.note = note.map { $0.hasSuffix(old) ? $0.dropLast(old.count) + new : $0 }
         return event
     }
+
+    /// The beginning of the note of an event with ``replacedBy``.
+    private static let notePrefix = "by push "
+
+    /// Returns the name of a device in the note of a broadcast's event.
+    private static func name(ofDevice token: String) -> String { "at \(token.prefix(8))…" }
 
     /// The finding that the event adds to its push; nil for none.
     var finding: PushLint.Finding? {
         brokenRule.map { PushLint.Finding($0, ActivityRules.place(of: $0), "ignored: \(note ?? $0.summary)") }
+    }
+
+    /// The note without the name of the device; nil when it has nothing else.
+    var reason: String? {
+        guard let device, let note else { return note }
+        let name = DeliveryEvent.name(ofDevice: device)
+        guard note.hasPrefix(name) else { return note }
+        let rest = note.dropFirst(name.count)
+        return rest.isEmpty ? nil : String(rest.drop { $0 == ":" || $0 == " " })
+    }
+}
+
+/// Delivery events as JSON.
+extension DeliveryEvent {
+    /// The event as the HTTP interface returns it, and as exports and the archive store it.
+    var json: JSONValue {
+        .object(of: [
+            "time": JSONValue.integer(time), "kind": kind.rawValue, "note": note, "by": replacedBy, "device": device,
+            "rule": brokenRule?.id,
+        ])
+    }
+
+    /// Creates an event from JSON made by ``json``.
+    init(_ record: APIField) throws(APIProblem) {
+        let note = record["note"].value?.stringValue
+        let number = record["by"].value?.integerValue.flatMap { Int(exactly: $0) }
+        self.init(
+            try record["kind"].choice(of: Kind.self),
+            at: try record["time"].integer(in: 0...Int64.max),
+            note: note,
+            replacedBy: number ?? note.flatMap(DeliveryEvent.number),
+            device: record["device"].value?.stringValue ?? note.flatMap(DeliveryEvent.device),
+            brokenRule: ActivityRules.all.first { $0.id == record["rule"].value?.stringValue }
+        )
+    }
+
+    /// Returns the number at the end of a note; archives of earlier versions have it only there.
+    private static func number(in note: String) -> Int? {
+        guard let last = note.split(separator: " ").last, note.hasSuffix(notePrefix + last) else { return nil }
+        return Int(last)
+    }
+
+    /// Returns the first digits of the device that a note names; archives of earlier versions have them only there.
+    private static func device(in note: String) -> String? {
+        guard note.hasPrefix("at "), let end = note.firstIndex(of: "…") else { return nil }
+        return String(note[..<end].dropFirst("at ".count))
     }
 }

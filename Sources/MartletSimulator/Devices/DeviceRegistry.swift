@@ -17,9 +17,16 @@ struct DeviceRegistry {
     /// The tokens of Live Activities that were not registered, oldest first.
     private var implicitTokens: [String] = []
     private(set) var subscriptions = ChannelSubscriptions()
+    private var notifications: CollapsedNotifications
 
-    init(environment: SimulatedAPNs.Environment) {
+    /// Creates an empty registry.
+    ///
+    /// - Parameters:
+    ///   - environment: The environment of tokens that are not registered.
+    ///   - limit: The number of collapse identifiers that are certainly remembered.
+    init(environment: SimulatedAPNs.Environment, rememberedNotifications limit: Int = 1_000) {
         self.environment = environment
+        notifications = CollapsedNotifications(limit: limit)
     }
 
     subscript(token: String) -> SimulatedDevice? { devices[token] }
@@ -60,11 +67,10 @@ struct DeviceRegistry {
         at now: Int64,
         using generator: inout some RandomNumberGenerator
     ) -> Deliveries {
-        let returned = change(token) { $0.setOnline(isOnline, at: now) }
-        return returned.flatMap { push, event -> Deliveries in
-            let delivery = (push.number, event)
-            return [push.isBroadcast ? naming(token.hex, delivery) : delivery]
-                + start(push, event, at: token.hex, at: now, using: &generator)
+        let stored = change(token) { $0.setOnline(isOnline) }
+        return stored.flatMap { push -> Deliveries in
+            let deliveries = deliver(push, to: token.hex, at: now) { $0.receiveStored(push, at: now) }
+            return deliveries + start(push, deliveries, at: token.hex, at: now, using: &generator)
         }
     }
 
@@ -99,7 +105,7 @@ struct DeviceRegistry {
     /// Adds a subscriber to a channel and delivers the stored broadcast of the channel to it.
     private mutating func listen(_ token: String, on channel: ChannelID, at now: Int64) -> Deliveries {
         guard let push = subscriptions.add(token, to: channel), !push.isLate(at: now) else { return [] }
-        return devices[token]?.receive(push, .deliveredFromStorage, at: now).map { naming(token, $0) } ?? []
+        return deliver(push, to: token, at: now) { $0.receive(push, .deliveredFromStorage, at: now) }
     }
 
     /// Returns the number of the push that started the activity with this identifier; nil when no push did.
@@ -124,25 +130,38 @@ struct DeviceRegistry {
         if push.expiration != 0, !push.isLate(at: now) { subscriptions.store(push, on: channel) }
         let tokens = subscriptions.tokens(of: channel).sorted()
         return tokens.enumerated().flatMap { index, token -> Deliveries in
-            let deliveries = devices[token]?.receive(push, .delivered, at: now).map { naming(token, $0) } ?? []
+            let deliveries = deliver(push, to: token, at: now) { $0.receive(push, at: now) }
             // Events of other pushes are always recorded.
             return index < DeviceRegistry.subscriberLimit
                 ? deliveries : deliveries.filter { $0.number != push.number }
         }
     }
 
-    /// Returns an event of a broadcast with a note that names the device.
-    private func naming(_ token: String, _ delivery: (number: Int, DeliveryEvent)) -> (number: Int, DeliveryEvent) {
-        let (number, event) = delivery
-        let device = "at \(token.prefix(8))…"
-        return (number, event.with(note: event.note.map { "\(device): \($0)" } ?? device))
+    /// Passes a push to a device.
+    ///
+    /// - Returns: The events of the push and of those that it replaces on the device; the events of broadcasts name the
+    ///   device.
+    private mutating func deliver(
+        _ push: DeliveredPush,
+        to token: String,
+        at now: Int64,
+        _ body: (inout SimulatedDevice) -> Deliveries
+    ) -> Deliveries {
+        let content = devices[token]?.activity?.source
+        let deliveries = body(&devices[token, default: SimulatedDevice(environment: environment)])
+        return deliveries.flatMap { number, event -> Deliveries in
+            let isBroadcast = content?.number == number ? content?.isBroadcast == true : push.isBroadcast
+            let delivery = (number, isBroadcast ? event.at(device: token) : event)
+            return (number == push.number ? collapse(push, event, at: token, at: now) : []) + [delivery]
+        }
     }
 
     // MARK: Pushes
 
-    /// Returns whether delivery of a push depends on known devices; other pushes are delivered at once.
+    /// Returns whether delivery of a push depends on, or changes, the state of devices; other pushes are delivered at
+    /// once.
     func concerns(_ push: ReceivedPush) -> Bool {
-        !devices.isEmpty || push.app != nil || push.isLiveActivity
+        !devices.isEmpty || push.app != nil || push.headers.collapseID != nil || push.isLiveActivity
     }
 
     /// Delivers, stores or discards an accepted push.
@@ -157,27 +176,45 @@ struct DeviceRegistry {
             let isReceived = push.headers.expiration != "0" || !subscriptions.tokens(of: channel).isEmpty
             return isReceived ? receive(broadcast: DeliveredPush(push), on: channel, at: now) : []
         }
-        // Nothing is stored for an unregistered device except the state of its Live Activity.
+        // Nothing is stored for an unregistered device except the state of its Live Activity, and the notifications
+        // that a newer one can replace.
         guard let token = try? DeviceToken(hex: push.deviceToken).hex,
             push.isLiveActivity || devices[token] != nil
-        else { return [(push.number, DeliveryEvent(.delivered, at: now))] }
+        else {
+            let event = DeliveryEvent(.delivered, at: now)
+            guard push.headers.collapseID != nil else { return [(push.number, event)] }
+            let replaced = collapse(DeliveredPush(push), event, at: push.deviceToken.lowercased(), at: now)
+            return replaced + [(push.number, event)]
+        }
         if devices[token] == nil { add(implicit: token, SimulatedDevice(environment: environment)) }
         let delivered = DeliveredPush(push)
-        let deliveries = devices[token]?.receive(delivered, .delivered, at: now) ?? []
-        let delivery = deliveries.first { $0.number == push.number }
-        return deliveries + (delivery.map { start(delivered, $0.1, at: token, at: now, using: &generator) } ?? [])
+        let deliveries = deliver(delivered, to: token, at: now) { $0.receive(delivered, at: now) }
+        return deliveries + start(delivered, deliveries, at: token, at: now, using: &generator)
+    }
+
+    /// Records the notification of a delivered push, and returns the event of the one that it replaces.
+    private mutating func collapse(
+        _ push: DeliveredPush,
+        _ event: DeliveryEvent,
+        at token: String,
+        at now: Int64
+    ) -> Deliveries {
+        guard event.kind.isDelivery, push.isShown, !push.isLiveActivity,
+            let older = notifications.replace(at: token, with: push)
+        else { return [] }
+        return [(older, DeliveryEvent(.replacedOnDevice, by: push.number, at: now))]
     }
 
     /// Gives an activity that a push has started its own token, as the app would report it to its server, or subscribes
     /// the activity to a channel instead.
     private mutating func start(
         _ push: DeliveredPush,
-        _ event: DeliveryEvent,
+        _ deliveries: Deliveries,
         at token: String,
         at now: Int64,
         using generator: inout some RandomNumberGenerator
     ) -> Deliveries {
-        guard push.isLiveActivity, event.kind == .delivered || event.kind == .deliveredFromStorage,
+        guard push.isLiveActivity, deliveries.contains(where: { $0.number == push.number && $0.1.kind.isDelivery }),
             let change = try? ActivityChange(push), change.event == .start,
             let new = try? DeviceRegistry.activityToken(using: &generator)
         else { return [] }
@@ -185,7 +222,7 @@ struct DeviceRegistry {
         var device = SimulatedDevice(topics: [push.topic], environment: environment)
         // Apple does not document whether the token or the channel updates an activity whose start requests both.
         let hasToken = channel == nil || push.payload?["aps"]?["input-push-token"] != nil
-        device.begin(change, hasToken: hasToken)
+        device.begin(change, with: push, hasToken: hasToken)
         device.channels = Set([channel].compactMap(\.self))
         add(implicit: new.hex, device)
         devices[token]?.started(new, hasToken: hasToken, push)

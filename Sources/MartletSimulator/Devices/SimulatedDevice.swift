@@ -20,6 +20,19 @@ public struct SimulatedDevice: Sendable, Hashable {
         public fileprivate(set) var contentState: [UInt8]
         /// Whether the activity has ended.
         public fileprivate(set) var hasEnded: Bool
+        /// The push that the newest content came from.
+        fileprivate(set) var source: Source
+    }
+
+    /// The push that the content of a Live Activity came from.
+    struct Source: Sendable, Hashable {
+        let number: Int
+        let isBroadcast: Bool
+
+        init(_ push: DeliveredPush) {
+            number = push.number
+            isBroadcast = push.isBroadcast
+        }
     }
 
     /// A Live Activity that a push has started on the device.
@@ -78,42 +91,44 @@ public struct SimulatedDevice: Sendable, Hashable {
 
     /// Delivers, stores or discards a push that APNs accepted.
     ///
-    /// - Returns: The event of the push, after that of the stored push it replaces.
+    /// - Returns: The event of the push, after that of the stored push or the content that it replaces.
     mutating func receive(
         _ push: DeliveredPush,
         _ kind: DeliveryEvent.Kind = .delivered,
         at now: Int64
-    ) -> [(number: Int, DeliveryEvent)] {
-        guard !isOnline else { return [(push.number, present(push, kind, at: now))] }
+    ) -> DeviceRegistry.Deliveries {
+        guard !isOnline else { return present(push, kind, at: now) }
         guard push.expiration != 0 else { return [(push.number, DeliveryEvent(.discardedNotStored, at: now))] }
         // APNs stores a push until it expires, so one that has expired does not replace the stored one either.
         guard !push.isLate(at: now) else {
             let note = "its apns-expiration was in the past when it arrived"
             return [(push.number, DeliveryEvent(.discardedExpired, at: now, note))]
         }
-        var events: [(number: Int, DeliveryEvent)] = []
+        var events: DeviceRegistry.Deliveries = []
         if let older = storedPushes[push.slot] {
-            events.append((older.number, DeliveryEvent(.discardedReplaced, at: now, "by push \(push.number)")))
+            events.append((older.number, DeliveryEvent(.discardedReplaced, by: push.number, at: now)))
         }
         storedPushes[push.slot] = push
         events.append((push.number, DeliveryEvent(.storedDeviceOffline, at: now)))
         return events
     }
 
-    /// Sets whether the device is online, and delivers its stored pushes when it comes online.
+    /// Sets whether the device is online.
     ///
-    /// - Returns: The pushes that were stored, each with its event.
-    mutating func setOnline(_ isOnline: Bool, at now: Int64) -> [(push: DeliveredPush, DeliveryEvent)] {
+    /// - Returns: The pushes that were stored for a device that comes online, for ``receiveStored(_:at:)``.
+    mutating func setOnline(_ isOnline: Bool) -> [DeliveredPush] {
         self.isOnline = isOnline
         guard isOnline else { return [] }
-        let waiting = storedPushes.values.sorted { $0.number < $1.number }
-        storedPushes = [:]
-        return waiting.map { push in
-            let event =
-                push.isLate(at: now)
-                ? DeliveryEvent(.discardedExpired, at: now) : present(push, .deliveredFromStorage, at: now)
-            return (push, event)
-        }
+        defer { storedPushes = [:] }
+        return storedPushes.values.sorted { $0.number < $1.number }
+    }
+
+    /// Delivers a push that was stored for the device, or discards it when it has expired.
+    ///
+    /// - Returns: The event of the push, after that of the content that it replaces.
+    mutating func receiveStored(_ push: DeliveredPush, at now: Int64) -> DeviceRegistry.Deliveries {
+        guard !push.isLate(at: now) else { return [(push.number, DeliveryEvent(.discardedExpired, at: now))] }
+        return present(push, .deliveredFromStorage, at: now)
     }
 
     /// Records an activity that a push has started on the device.
@@ -125,19 +140,37 @@ public struct SimulatedDevice: Sendable, Hashable {
     }
 
     /// Sets the state of the activity that a push starts.
-    mutating func begin(_ change: ActivityChange, hasToken: Bool) {
+    mutating func begin(_ change: ActivityChange, with push: DeliveredPush, hasToken: Bool) {
         hasNoToken = !hasToken
-        activity = Activity(timestamp: change.timestamp, contentState: change.contentState ?? [], hasEnded: false)
         isActivityToken = true
+        activity = Activity(
+            timestamp: change.timestamp,
+            contentState: change.contentState ?? [],
+            hasEnded: false,
+            source: Source(push)
+        )
     }
 
-    private mutating func present(_ push: DeliveredPush, _ kind: DeliveryEvent.Kind, at now: Int64) -> DeliveryEvent {
-        if push.isLiveActivity { return change(push, kind, at: now) }
-        guard push.isShown else { return DeliveryEvent(kind, at: now) }
-        notifications.removeAll { $0.collapseID != nil && $0.collapseID == push.collapseID }
+    private mutating func present(
+        _ push: DeliveredPush,
+        _ kind: DeliveryEvent.Kind,
+        at now: Int64
+    ) -> DeviceRegistry.Deliveries {
+        if push.isLiveActivity {
+            let before = activity?.source
+            let event = change(push, kind, at: now)
+            guard let before, let activity, activity.source != before else { return [(push.number, event)] }
+            let fate = activity.hasEnded ? DeliveryEvent.Kind.activityEnded : .replacedOnDevice
+            return [(before.number, DeliveryEvent(fate, by: push.number, at: now)), (push.number, event)]
+        }
+        if push.isShown { show(push) }
+        return [(push.number, DeliveryEvent(kind, at: now))]
+    }
+
+    private mutating func show(_ push: DeliveredPush) {
+        notifications.removeAll { $0.collapseID != nil && $0.collapseID == push.collapseID && $0.topic == push.topic }
         notifications.append(push)
         if notifications.count > SimulatedDevice.shownLimit { notifications.removeFirst() }
-        return DeliveryEvent(kind, at: now)
     }
 
     /// Returns the reason the token is wrong for the event of a push; nil when it is right, and when the kind of the
@@ -182,7 +215,8 @@ public struct SimulatedDevice: Sendable, Hashable {
         activity = Activity(
             timestamp: timestamp,
             contentState: change.contentState ?? activity?.contentState ?? [],
-            hasEnded: change.event == .end
+            hasEnded: change.event == .end,
+            source: Source(push)
         )
         return DeliveryEvent(kind, at: now)
     }

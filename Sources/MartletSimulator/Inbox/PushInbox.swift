@@ -95,10 +95,10 @@ actor PushInbox {
 
     /// Records delivery events; those of pushes that are no longer stored are ignored.
     func record(_ deliveries: DeviceRegistry.Deliveries) {
-        for (number, event) in deliveries {
-            log.record(event, on: number)
-            reportChange(of: number)
-        }
+        guard !deliveries.isEmpty else { return }
+        for (number, event) in deliveries { log.record(event, on: number) }
+        // A broadcast can have an event for each of many devices.
+        for number in Set(deliveries.map(\.number)).sorted() { reportChange(of: number) }
     }
 
     /// Records that a push was sent on to a real device, with the answer.

@@ -11,7 +11,7 @@ internal import MartletHTTPServer
 
 /// Pushes as JSON, for the HTTP interface, for exports with one push a line, and for the archive.
 extension ReceivedPush {
-    /// The push as the HTTP interface returns and exports it, with its findings.
+    /// The push as the HTTP interface returns and exports it, with its findings and its verdict.
     var json: JSONValue {
         let value = try? JSONReader.read(payload)
         // Inside the push the payload is one level deeper, and a reader must still accept that depth.
@@ -19,7 +19,11 @@ extension ReceivedPush {
         // A text is added when encoding the JSON would not give the same bytes.
         let isExact = isReadable && value?.encoded() == payload
         let fields = (isReadable ? [.init("payload", value ?? .null)] : []) + (isExact ? [] : [payloadText])
-        return .object(members(payload: fields) + [.init("findings", .array(findings.map(\.json)))])
+        let results = [
+            JSONValue.Member("findings", .array(findings.map(\.json))),
+            JSONValue.Member("verdict", verdict(payload: value).json),
+        ]
+        return .object(members(payload: fields) + results)
     }
 
     /// The push as the archive stores it, with everything that ``init(record:number:arrival:)`` needs.
@@ -166,16 +170,5 @@ extension PushLint.Place {
             description.hasPrefix(payload)
             ? .payload(String(description.dropFirst(payload.count)))
             : description == PushLint.Place.connection.description ? .connection : .header(description)
-    }
-}
-
-extension DeliveryEvent {
-    fileprivate var json: JSONValue {
-        .object(of: ["time": JSONValue.integer(time), "kind": kind.rawValue, "note": note])
-    }
-
-    fileprivate init(_ record: APIField) throws(APIProblem) {
-        let kind = try record["kind"].choice(of: Kind.self)
-        self.init(kind, at: try record["time"].integer(in: 0...Int64.max), record["note"].value?.stringValue)
     }
 }

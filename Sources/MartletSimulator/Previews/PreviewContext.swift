@@ -48,29 +48,24 @@ struct PreviewContext {
         return (try? JSONReader.readPayload(start.payload))?["aps"]
     }
 
-    /// Returns the other notifications of the same app and thread for the push's device, newest first.
+    /// Returns the other notifications of the same app and thread that the push's device shows, newest first.
     private static func thread(of push: ReceivedPush, among pushes: [ReceivedPush]) -> [ReceivedPush] {
         guard push.isNotification, let thread = push.threadID else { return [] }
         let token = push.deviceToken.lowercased()
-        var collapsed: Set<String> = []
         var found: [ReceivedPush] = []
         for other in pushes.reversed() where found.count < threadLimit {
-            guard other.isNotification, other.deviceToken.lowercased() == token, other.bundleID == push.bundleID,
-                other.threadID == thread
+            guard other.number != push.number, other.deviceToken.lowercased() == token, other.isNotification,
+                other.bundleID == push.bundleID, other.threadID == thread, other.verdict.isOnScreen
             else { continue }
-            // Of the notifications with the same collapse identifier, the phone shows only the newest.
-            let isNewest = other.headers.collapseID.map { collapsed.insert($0).inserted } ?? true
-            if isNewest, other.number != push.number { found.append(other) }
+            found.append(other)
         }
         return found
     }
 }
 
 extension ReceivedPush {
-    /// Whether the push was accepted and is shown to the user as a notification.
-    fileprivate var isNotification: Bool {
-        status == 200 && channel == nil && headers.pushType ?? PushType.alert.rawValue == PushType.alert.rawValue
-    }
+    /// Whether the push is a notification by its type.
+    fileprivate var isNotification: Bool { channel == nil && headers.isAlert }
 
     /// The thread of an alert, empty when it names none; nil for a push without an alert.
     fileprivate var threadID: String? {

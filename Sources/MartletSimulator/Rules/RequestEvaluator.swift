@@ -79,8 +79,12 @@ struct RequestEvaluator {
     /// The seconds by which a fault has set the clock ahead, which the times passed by callers include.
     var clockSkew: Int64 = 0
 
-    init(environment: SimulatedAPNs.Environment, relaxedRules: RelaxedRules = []) {
-        devices = DeviceRegistry(environment: environment)
+    init(
+        environment: SimulatedAPNs.Environment,
+        relaxedRules: RelaxedRules = [],
+        rememberedNotifications: Int = 1_000
+    ) {
+        devices = DeviceRegistry(environment: environment, rememberedNotifications: rememberedNotifications)
         self.environment = environment
         self.relaxedRules = relaxedRules
     }

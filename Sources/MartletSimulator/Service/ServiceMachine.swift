@@ -48,7 +48,11 @@ struct ServiceMachine {
         environment = configuration.environment
         relaxedRules = configuration.relaxedRules
         streamsBeforeToken = configuration.streamsBeforeToken
-        evaluator = RequestEvaluator(environment: environment, relaxedRules: relaxedRules)
+        evaluator = RequestEvaluator(
+            environment: environment,
+            relaxedRules: relaxedRules,
+            rememberedNotifications: configuration.storedPushes
+        )
         plan = FaultPlan(configuration.faults, seed: configuration.seed)
         generator = SplitMix64(state: configuration.seed)
     }

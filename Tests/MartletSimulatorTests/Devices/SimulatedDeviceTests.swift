@@ -33,8 +33,8 @@ import Testing
         events.map { "\($0.number) \($0.1.kind.rawValue)" }
     }
 
-    private func words(_ events: [(push: DeliveredPush, DeliveryEvent)]) -> [String] {
-        events.map { "\($0.push.number) \($0.1.kind.rawValue)" }
+    private mutating func comesOnline(at now: Int64) -> [String] {
+        words(device.setOnline(true).flatMap { device.receiveStored($0, at: now) })
     }
 
     @Test mutating func `a device that is there has it at once`() {
@@ -43,39 +43,39 @@ import Testing
     }
 
     @Test mutating func `the newest push of each topic is stored for an offline device`() {
-        _ = device.setOnline(false, at: 0)
+        _ = device.setOnline(false)
         #expect(words(device.receive(push(1), at: 0)) == ["1 stored-device-offline"])
         #expect(words(device.receive(push(2, topic: "other"), at: 0)) == ["2 stored-device-offline"])
         #expect(words(device.receive(push(3), at: 0)) == ["1 discarded-replaced", "3 stored-device-offline"])
         #expect(device.stored == ["app": 3, "other": 2])
-        #expect(words(device.setOnline(true, at: 1)) == ["2 delivered-from-storage", "3 delivered-from-storage"])
+        #expect(comesOnline(at: 1) == ["2 delivered-from-storage", "3 delivered-from-storage"])
         #expect(device.stored.isEmpty && device.shown == [2, 3])
     }
 
     @Test mutating func `pushes with expiration 0 are not stored, and expired ones are discarded`() {
-        _ = device.setOnline(false, at: 0)
+        _ = device.setOnline(false)
         #expect(words(device.receive(push(1, expiration: "0"), at: 0)) == ["1 discarded-not-stored"])
         _ = device.receive(push(2, topic: "a", expiration: "100"), at: 0)
         _ = device.receive(push(3, topic: "b", expiration: "101"), at: 0)
         _ = device.receive(push(4, topic: "c"), at: 0)
         #expect(
-            words(device.setOnline(true, at: 101)) == [
+            comesOnline(at: 101) == [
                 "2 discarded-expired", "3 delivered-from-storage", "4 delivered-from-storage",
             ]
         )
-        _ = device.setOnline(false, at: 101)
+        _ = device.setOnline(false)
         _ = device.receive(push(5, at: 101), at: 101)
-        #expect(words(device.setOnline(true, at: 101 + 31 * 86_400)) == ["5 discarded-expired"])
+        #expect(comesOnline(at: 101 + 31 * 86_400) == ["5 discarded-expired"])
     }
 
     @Test mutating func `an expired push is not stored and leaves the stored push in its place`() {
-        _ = device.setOnline(false, at: 100)
+        _ = device.setOnline(false)
         #expect(words(device.receive(push(1, at: 100), at: 100)) == ["1 stored-device-offline"])
         let expired = device.receive(push(2, at: 100, expiration: "99"), at: 100)
         #expect(words(expired) == ["2 discarded-expired"])
         #expect(expired.first?.1.note == "its apns-expiration was in the past when it arrived")
         #expect(device.stored == ["app": 1])
-        #expect(words(device.setOnline(true, at: 100)) == ["1 delivered-from-storage"])
+        #expect(comesOnline(at: 100) == ["1 delivered-from-storage"])
     }
 
     @Test mutating func `a newer notification replaces one with the same collapse identifier`() {
@@ -104,7 +104,7 @@ import Testing
         #expect(finding.rule == "activity-timestamp-repeated" && finding.severity == .error)
         #expect(finding.message == "ignored: its timestamp 10 is not after 10 of the content on screen")
         // A broadcast names the device as well.
-        #expect(late.first?.1.with(note: "at 5d3a…: late").finding?.message == "ignored: at 5d3a…: late")
+        #expect(late.first?.1.at(device: "5d3a").finding?.message.hasPrefix("ignored: at 5d3a…: its") == true)
         let older = device.receive(activity(3, "update", 9, 9), at: 0)
         #expect(words(older) == ["3 ignored"] && older.first?.1.finding?.rule == "activity-timestamp-older")
         #expect(words(device.receive(activity(4, "end", 11, 0), at: 0)) == ["4 delivered"])

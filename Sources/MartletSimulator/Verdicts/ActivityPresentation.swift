@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+
+/// The presentation of a push to a Live Activity that the device accepts ("Starting and updating Live Activities with
+/// ActivityKit push notifications"), without I/O.
+struct ActivityPresentation: Sendable, Hashable {
+    /// The presentation in words.
+    let parts: [PushVerdict.Part]
+    /// Whether the activity is visible after the push.
+    let isVisible: Bool
+
+    /// The maximum number of seconds for which an ended activity stays on the Lock Screen: four hours.
+    private static let longestStay: Int64 = 4 * 60 * 60
+
+    /// Creates the presentation of a push from the member `aps` of its payload, at its time of delivery in seconds
+    /// since 1970.
+    init(aps: JSONValue, at time: Int64) {
+        let event = aps["event"]?.stringValue.flatMap(ActivityPush.Event.init(rawValue:))
+        let change: String? =
+            switch event {
+            case .start: "Live Activity starts"
+            case .update: "Live Activity updates"
+            case .end: "Live Activity ends"
+            case nil: nil
+            }
+        let stay = event == .end ? ActivityPresentation.stay(aps, at: time) : nil
+        isVisible = stay?.isOver != true
+        parts =
+            [change.map { PushVerdict.Part($0, at: .aps("event")) }, stay?.part].compactMap(\.self)
+            + ActivityPresentation.alert(aps["alert"])
+            + [ActivityPresentation.staleness(aps, at: time)].compactMap(\.self)
+    }
+
+    /// Returns the time for which an ended activity stays on the Lock Screen, in words.
+    private static func stay(_ aps: JSONValue, at time: Int64) -> (part: PushVerdict.Part, isOver: Bool) {
+        let place = PushLint.Place.aps("dismissal-date")
+        guard let date = aps["dismissal-date"]?.wholeValue else {
+            return (PushVerdict.Part("stays for up to 4 hours", at: place), false)
+        }
+        guard date > time else {
+            return (PushVerdict.Part("removed at once", "aps.dismissal-date has passed", at: place), true)
+        }
+        let end = min(date, time + longestStay)
+        return (PushVerdict.Part("stays until \(VerdictTime.text(of: end, from: time))", at: place), false)
+    }
+
+    private static func alert(_ alert: JSONValue?) -> [PushVerdict.Part] {
+        guard let alert else { return [] }
+        return [
+            PushVerdict.Part("alert", at: .aps("alert")),
+            SoundPresentation(alert["sound"], at: "aps.alert.sound").part,
+        ]
+    }
+
+    private static func staleness(_ aps: JSONValue, at time: Int64) -> PushVerdict.Part? {
+        guard let date = aps["stale-date"]?.wholeValue else { return nil }
+        let text = date > time ? "outdated from \(VerdictTime.text(of: date, from: time))" : "outdated at once"
+        return PushVerdict.Part(text, at: .aps("stale-date"))
+    }
+}
+
+/// Times in the texts of verdicts.
+enum VerdictTime {
+    /// Returns a time in UTC, such as `14:20 UTC`, with its date when that differs from the date of another time.
+    static func text(of time: Int64, from reference: Int64) -> String {
+        let range = CalendarDay.secondsSince1970
+        let time = min(max(time, range.lowerBound), range.upperBound)
+        let text = CalendarDay.text(millisecondsSince1970: time * 1_000)
+        let (date, clock) = (text.prefix(10), text.dropFirst(11).prefix(5))
+        let isSameDay = date == CalendarDay.text(millisecondsSince1970: reference * 1_000).prefix(10)
+        return isSameDay ? "\(clock) UTC" : "\(date) \(clock) UTC"
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+
+/// The results of a broadcast at its devices, counted by kind, without I/O.
+struct BroadcastTally {
+    /// The number of devices by the kind of the result.
+    private(set) var counts: [PushVerdict.Kind: Int] = [:]
+    /// The number of the push that replaced the broadcast or ended its activities at every device; nil when there is
+    /// none, or more than one.
+    private(set) var replacedBy: Int?
+
+    /// Counts the last event of each device.
+    init(_ deliveries: [DeliveryEvent], isVisible: Bool) {
+        var last: [String: DeliveryEvent] = [:]
+        for event in deliveries where event.kind != .released { last[event.device ?? ""] = event }
+        for event in last.values {
+            let kind = event.kind.isDelivery && !isVisible ? .delivered : event.kind.verdictKind
+            counts[kind, default: 0] += 1
+        }
+        let others = Set(last.values.map(\.replacedBy))
+        replacedBy = others.count == 1 ? others.first ?? nil : nil
+    }
+
+    /// The number of devices.
+    var total: Int { counts.values.reduce(0, +) }
+
+    /// The best result of all devices; `delivered` when the channel has no subscribers.
+    var kind: PushVerdict.Kind { BroadcastTally.order.first { counts[$0] != nil } ?? .delivered }
+
+    /// The results in words, such as `Shown on 3 of 5 activities · 1 stored · 1 not shown`.
+    var text: String {
+        guard total > 0 else { return "No subscribers" }
+        let best = kind
+        let rest = BroadcastTally.order.filter { $0 != best }.compactMap { kind in
+            counts[kind].map { "\($0) \(BroadcastTally.word(for: kind))" }
+        }
+        let word = BroadcastTally.word(for: best)
+        let count = "\(counts[best] ?? 0) of \(total) \(total == 1 ? "activity" : "activities")"
+        let preposition = best == .stored ? "for" : "on"
+        let cause = replacedBy.map { " by push \($0)" } ?? ""
+        let beginning = "\(word.prefix(1).uppercased())\(word.dropFirst()) \(preposition) \(count)\(cause)"
+        return ([beginning] + rest).joined(separator: " · ")
+    }
+
+    /// The kinds of results, best first.
+    private static let order: [PushVerdict.Kind] = [
+        .shown, .delivered, .replaced, .ended, .stored, .notShown, .discarded,
+    ]
+
+    private static func word(for kind: PushVerdict.Kind) -> String {
+        kind == .notShown ? "not shown" : kind.rawValue
+    }
+}
+
+extension ReceivedPush {
+    /// The verdict on a broadcast that APNs accepted.
+    var broadcastVerdict: PushVerdict {
+        let aps = (try? JSONReader.readPayload(payload))?["aps"] ?? .null
+        let activity = ActivityPresentation(aps: aps, at: time)
+        let tally = BroadcastTally(deliveries, isVisible: activity.isVisible)
+        let isDelivered = tally.kind == .shown || tally.kind == .delivered
+        let parts = isDelivered && tally.total > 0 ? activity.parts : []
+        return PushVerdict(
+            tally.kind,
+            text: ([tally.text] + parts.map(\.description)).joined(separator: " · "),
+            parts: parts,
+            replacedBy: tally.replacedBy
+        )
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+
+/// The presentation of a notification by a phone ("Generating a remote notification" and
+/// "UNNotificationInterruptionLevel"), without I/O.
+///
+/// The user's settings and the app's extensions can change it on a real phone.
+struct NotificationPresentation: Sendable, Hashable {
+    typealias Part = PushVerdict.Part
+
+    /// The place where the phone shows the notification.
+    enum Appearance: Sendable, Hashable {
+        /// A banner, the Lock Screen and the notification list.
+        case banner
+        /// The notification list only.
+        case list
+        /// No place: there is no text.
+        case none
+    }
+
+    /// The place, with the reason for one other than a banner.
+    let appearance: Appearance
+    /// Whether the notification breaks through Focus and scheduled delivery.
+    let isTimeSensitive: Bool
+    /// Whether the notification also plays a sound while the phone is muted.
+    let isCritical: Bool
+    /// The name of the sound; nil for none.
+    let sound: String?
+    /// The new number on the app's icon, 0 to remove it; nil when it does not change.
+    let badge: Int64?
+    /// The thread that groups the notification; nil for none.
+    let thread: String?
+    /// Whether the push wakes the app in the background.
+    let wakesApp: Bool
+    /// Whether the app's service extension can change the notification before it is shown.
+    let runsServiceExtension: Bool
+    /// The presentation in words.
+    let parts: [Part]
+
+    /// Creates the presentation of an alert from the member `aps` of its payload.
+    init(aps: JSONValue) {
+        let level = aps["interruption-level"]?.stringValue
+        let isVisible = NotificationPresentation.hasText(aps)
+        let isPassive = level == "passive"
+        appearance = isVisible ? (isPassive ? .list : .banner) : .none
+        isTimeSensitive = isVisible && level == "time-sensitive"
+        isCritical = isVisible && (level == "critical" || aps["sound"]?["critical"]?.wholeValue == 1)
+        let sound = SoundPresentation(aps["sound"], at: "aps.sound", isPassive: isPassive)
+        self.sound = sound.name
+        thread = isVisible ? aps["thread-id"]?.stringValue.flatMap { $0.isEmpty ? nil : $0 } : nil
+        wakesApp = NotificationPresentation.wakesApp(aps)
+        runsServiceExtension = isVisible && aps["mutable-content"]?.wholeValue == 1
+        let badge = NotificationPresentation.badge(aps["badge"])
+        self.badge = badge.number
+        parts =
+            [
+                NotificationPresentation.appearance(of: aps, level: level),
+                isTimeSensitive ? Part("time-sensitive", at: .aps("interruption-level")) : nil,
+                isCritical
+                    ? Part("critical", at: .aps(level == "critical" ? "interruption-level" : "sound/critical")) : nil,
+                isVisible || sound.name != nil ? sound.part : nil, badge.part,
+                thread.map { Part("thread \(NotificationPresentation.excerpt($0))", at: .aps("thread-id")) },
+                runsServiceExtension ? Part("service extension runs", at: .aps("mutable-content")) : nil,
+                wakesApp ? Part("wakes the app", at: .aps("content-available")) : nil,
+            ]
+            .compactMap(\.self)
+    }
+
+    /// Whether the push only wakes the app.
+    var isSilent: Bool { appearance == .none && sound == nil && badge == nil && wakesApp }
+
+    /// Returns whether a phone shows a notification for a push with these headers and this payload.
+    static func isVisible(_ headers: PushHeaders, _ payload: JSONValue?) -> Bool {
+        guard headers.isAlert, let aps = payload?["aps"] else { return false }
+        return hasText(aps)
+    }
+
+    /// Returns whether an alert has a text, which a phone requires to show it.
+    static func hasText(_ aps: JSONValue) -> Bool {
+        guard let alert = aps["alert"] else { return false }
+        if let text = alert.stringValue { return !text.isEmpty }
+        return textKeys.contains { name in
+            guard let text = alert[name]?.stringValue else { return false }
+            return !text.isEmpty
+        }
+    }
+
+    private static let textKeys = ["title", "body", "subtitle", "title-loc-key", "loc-key", "subtitle-loc-key"]
+
+    /// Returns whether a push wakes the app in the background.
+    static func wakesApp(_ aps: JSONValue?) -> Bool { aps?["content-available"]?.wholeValue == 1 }
+
+    /// Returns the beginning of a text of the app, because it can be long.
+    static func excerpt(_ text: String) -> String {
+        let limit = 40
+        return text.count > limit ? text.prefix(limit) + "…" : text
+    }
+
+    private static func appearance(of aps: JSONValue, level: String?) -> Part {
+        guard hasText(aps) else {
+            guard let alert = aps["alert"] else { return Part("no banner", "aps.alert is missing", at: .aps("alert")) }
+            let hasWrongType = alert.stringValue == nil && alert.members == nil
+            let cause = hasWrongType ? "aps.alert is neither a string nor an object" : "aps.alert has no text"
+            return Part("no banner", cause, at: .aps("alert"))
+        }
+        guard level == "passive" else { return Part("banner", at: .aps("alert")) }
+        return Part("in the list only", "aps.interruption-level is passive", at: .aps("interruption-level"))
+    }
+
+    private static func badge(_ value: JSONValue?) -> (number: Int64?, part: Part?) {
+        guard let value else { return (nil, nil) }
+        guard let number = value.wholeValue else {
+            return (nil, Part("badge unchanged", "aps.badge is not a whole number", at: .aps("badge")))
+        }
+        guard number >= 0 else { return (nil, Part("badge unchanged", "aps.badge is below 0", at: .aps("badge"))) }
+        return (number, Part(number == 0 ? "badge removed" : "badge \(number)", at: .aps("badge")))
+    }
+}
+
+/// The sound of a notification, or of the alert of a Live Activity.
+struct SoundPresentation: Sendable, Hashable {
+    /// The name of the sound; nil for none.
+    let name: String?
+    /// The sound, or the reason for its absence, in words.
+    let part: PushVerdict.Part
+
+    /// Creates a sound from the value at a path such as `aps.sound`.
+    init(_ value: JSONValue?, at path: String, isPassive: Bool = false) {
+        let place = PushLint.Place.payload("/" + path.split(separator: ".").joined(separator: "/"))
+        func silence(_ cause: String, at place: PushLint.Place = place) -> PushVerdict.Part {
+            PushVerdict.Part("no sound", cause, at: place)
+        }
+        guard let value else {
+            name = nil
+            part = silence("\(path) is missing")
+            return
+        }
+        guard !isPassive else {
+            name = nil
+            part = silence("aps.interruption-level is passive", at: .aps("interruption-level"))
+            return
+        }
+        let isObject = value.members != nil
+        let sound = isObject ? value["name"].map { $0.stringValue ?? "" } ?? "default" : value.stringValue
+        guard let sound, !sound.isEmpty else {
+            name = nil
+            let cause = value.stringValue == nil && !isObject ? "neither a string nor an object" : "empty"
+            part = silence("\(path)\(isObject ? ".name" : "") is \(cause)")
+            return
+        }
+        if case .number(let volume)? = value["volume"], volume.doubleValue == 0 {
+            name = nil
+            part = silence("\(path).volume is 0")
+            return
+        }
+        name = sound
+        let words = sound == "default" ? "default sound" : "sound \(NotificationPresentation.excerpt(sound))"
+        part = PushVerdict.Part(words, at: place)
+    }
+}
+
+extension PushHeaders {
+    /// Whether the push is a notification by its type; a push without a type is one unless its topic implies another.
+    ///
+    /// The type is compared without case: Apple's pages spell it in several ways.
+    var isAlert: Bool { resolvedPushType.map { $0.rawValue.lowercased() == PushType.alert.rawValue } ?? true }
+}
+
+extension PushLint.Place {
+    /// Returns a place in the member `aps` of the payload.
+    static func aps(_ path: String) -> PushLint.Place { .payload("/aps/" + path) }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+
+/// The results of pushes, derived from their answers, delivery events and payloads.
+extension ReceivedPush {
+    /// The result of the push: what APNs answered, and what the phone made of it.
+    ///
+    /// It is computed at each access.
+    public var verdict: PushVerdict { verdict(payload: nil) }
+
+    /// Returns the result of the push, whose payload is parsed only if it is not passed and is needed.
+    func verdict(payload parsed: JSONValue?) -> PushVerdict {
+        guard status != 0 else { return unanswered(parsed) }
+        guard status == 200 else { return refusal }
+        return isBroadcast ? broadcastVerdict : deliveryVerdict(parsed)
+    }
+
+    /// The kind of the result, which is cheaper to compute than the whole.
+    var verdictKind: PushVerdict.Kind {
+        guard status == 200 else { return status == 0 ? .unanswered : .refused }
+        guard !isBroadcast, let fate = deliveries.fate, !fate.kind.isDelivery else { return verdict.kind }
+        return fate.kind.verdictKind
+    }
+
+    // MARK: Answers
+
+    private var refusal: PushVerdict {
+        let name = reason?.rawValue ?? "status \(status)"
+        let finding = observations.first { $0.reason != nil && $0.reason == reason }
+        let part = PushVerdict.Part(name, fault.map { "fault \($0)" }, at: finding?.place)
+        return PushVerdict(.refused, text: "Refused: \(part)", parts: [part])
+    }
+
+    private func unanswered(_ parsed: JSONValue?) -> PushVerdict {
+        let cause = "No answer: " + (fault.map { "fault \($0)" } ?? "the client left before it was sent")
+        // APNs had accepted a push that has delivery events.
+        guard !deliveries.isEmpty else { return PushVerdict(.unanswered, text: cause) }
+        let fate = isBroadcast ? broadcastVerdict : deliveryVerdict(parsed)
+        return PushVerdict(
+            .unanswered,
+            text: "\(cause) · \(fate.text.prefix(1).lowercased())\(fate.text.dropFirst())",
+            parts: fate.parts,
+            isOnScreen: fate.isOnScreen,
+            expiration: fate.expiration,
+            replacedBy: fate.replacedBy
+        )
+    }
+
+    // MARK: Pushes to one device
+
+    private func deliveryVerdict(_ parsed: JSONValue?) -> PushVerdict {
+        let released = deliveries.last { $0.kind == .released }.map { event in
+            PushVerdict.Part("sent on to a real device", event.note)
+        }
+        let parts = [released].compactMap(\.self)
+        // A push from an export may lack delivery events.
+        guard let fate = deliveries.fate, !fate.kind.isDelivery else {
+            return presentation(parsed, at: deliveries.fate, parts)
+        }
+        return fate.verdict(of: self, parts)
+    }
+
+    /// Returns the verdict on a push that the device accepted.
+    private func presentation(_ parsed: JSONValue?, at event: DeliveryEvent?, _ more: [PushVerdict.Part]) -> PushVerdict
+    {
+        let beginning = event?.kind == .deliveredFromStorage ? "Delivered when the device came online" : "Delivered"
+        let payload = parsed ?? (try? JSONReader.readPayload(payload))
+        if isLiveActivity {
+            let activity = ActivityPresentation(aps: payload?["aps"] ?? .null, at: event?.time ?? time)
+            return PushVerdict(activity.isVisible ? .shown : .delivered, beginning, activity.parts + more)
+        }
+        guard headers.isAlert else {
+            let (isSilent, parts) = AccessoryPresentation.parts(headers, payload)
+            return PushVerdict(.delivered, isSilent ? beginning + " silently" : beginning, parts + more)
+        }
+        guard let payload else {
+            let part = PushVerdict.Part("content unknown", "the payload cannot be parsed", at: .payload(""))
+            return PushVerdict(.delivered, beginning, [part] + more)
+        }
+        guard let aps = payload["aps"], aps.members != nil else {
+            let cause = payload["aps"] == nil ? "aps is missing" : "aps is not an object"
+            return PushVerdict(
+                .delivered,
+                beginning,
+                [PushVerdict.Part("nothing to show", cause, at: .payload(""))] + more
+            )
+        }
+        let notification = NotificationPresentation(aps: aps)
+        guard !notification.isSilent else {
+            return PushVerdict(.delivered, beginning + " silently", notification.parts.suffix(1) + more)
+        }
+        let isVisible = notification.appearance != .none
+        return PushVerdict(isVisible ? .shown : .delivered, beginning, notification.parts + more)
+    }
+}
+
+extension [DeliveryEvent] {
+    /// The last event that says what became of a push to one device; nil for none.
+    fileprivate var fate: DeliveryEvent? { last { $0.kind != .released } }
+}
+
+extension DeliveryEvent.Kind {
+    /// The kind of the verdict on a push with this as its last event; a delivered push counts as shown.
+    var verdictKind: PushVerdict.Kind {
+        switch self {
+        case .delivered, .deliveredFromStorage, .released: .shown
+        case .storedDeviceOffline: .stored
+        case .discardedReplaced, .discardedExpired, .discardedNotStored: .discarded
+        case .ignored: .notShown
+        case .replacedOnDevice: .replaced
+        case .activityEnded: .ended
+        }
+    }
+}
+
+extension DeliveryEvent {
+    /// Returns the verdict on a push to one device with this as its last event, which is not a delivery.
+    fileprivate func verdict(of push: ReceivedPush, _ more: [PushVerdict.Part]) -> PushVerdict {
+        let (text, part) = summary(of: push)
+        return PushVerdict(
+            kind.verdictKind,
+            text: ([text] + more.map(\.description)).joined(separator: " · "),
+            parts: [part].compactMap(\.self) + more,
+            expiration: kind == .storedDeviceOffline ? push.storageEnd : nil,
+            replacedBy: replacedBy
+        )
+    }
+
+    /// Returns the event in words, and the part of the push that is its cause.
+    private func summary(of push: ReceivedPush) -> (String, PushVerdict.Part?) {
+        let other = replacedBy.map { "push \($0)" } ?? "a push that is not stored"
+        func part(_ text: String, _ cause: String? = nil, _ place: PushLint.Place) -> PushVerdict.Part {
+            PushVerdict.Part(text, cause, at: place)
+        }
+        let expiration = PushLint.Place.header("apns-expiration")
+        switch kind {
+        case .delivered, .deliveredFromStorage, .released: return ("Delivered", nil)
+        case .storedDeviceOffline:
+            let end = "expires \(VerdictTime.text(of: push.storageEnd, from: time))"
+            return ("Stored: device is offline, \(end)", part(end, nil, expiration))
+        case .discardedReplaced: return ("Discarded: replaced by \(other) while the device was offline", nil)
+        case .discardedExpired:
+            let text = note == nil ? "expired while the device was offline" : "expired before it arrived"
+            return ("Discarded: " + text, part(text, note, expiration))
+        case .discardedNotStored:
+            let (text, cause) = ("not stored", "apns-expiration is 0")
+            return ("Discarded: device is offline and \(cause)", part(text, cause, expiration))
+        case .replacedOnDevice where push.isLiveActivity:
+            return ("Replaced by \(other) (newer content)", part("replaced", "newer content", .aps("timestamp")))
+        case .replacedOnDevice:
+            let cause = "same collapse identifier"
+            return ("Replaced by \(other) (\(cause))", part("replaced", cause, .header("apns-collapse-id")))
+        case .activityEnded: return ("Ended by \(other)", nil)
+        case .ignored:
+            return (
+                "Not shown: \(ignoredSummary)", part(ignoredSummary, brokenRule == nil ? nil : reason, ignoredPlace)
+            )
+        }
+    }
+
+    private var ignoredSummary: String {
+        switch brokenRule {
+        case .activityTimestampOlder: "older than the content on screen"
+        case .activityTimestampRepeated: "its timestamp is that of the content on screen"
+        case .activityAfterEnd: "the activity has ended"
+        default: reason ?? "the device ignored it"
+        }
+    }
+
+    private var ignoredPlace: PushLint.Place { brokenRule.map(ActivityRules.place) ?? .payload("/aps") }
+}
+
+extension ReceivedPush {
+    /// The time at which APNs discards the push while it stores it, in seconds since 1970.
+    fileprivate var storageEnd: Int64 {
+        let (end, overflows) = time.addingReportingOverflow(DeliveredPush.storageLimit)
+        return headers.expiration.flatMap { Int64($0) } ?? (overflows ? .max : end)
+    }
+}
