@@ -59,7 +59,11 @@ import Testing
             try await client.send(update, toActivity: activity, topic: "com.example.app")
         }
         try await client.send(.end(), toActivity: activity, topic: "com.example.app")
-        #expect(await apns.pushes.map { $0.deliveries.map(\.kind) } == [[.delivered], [.delivered], [.delivered]])
+        #expect(
+            await apns.pushes.map { $0.deliveries.map(\.kind) } == [
+                [.delivered, .replacedOnDevice], [.delivered, .activityEnded], [.delivered],
+            ]
+        )
         let shown = await apns.device(activity)?.activity
         #expect(shown?.hasEnded == true && shown?.contentState == Array(#"{"minutesLeft":2}"#.utf8))
         await client.close()

@@ -107,7 +107,7 @@ import Testing
         #expect(late.first?.1.at(device: "5d3a").finding?.message.hasPrefix("ignored: at 5d3a…: its") == true)
         let older = device.receive(activity(3, "update", 9, 9), at: 0)
         #expect(words(older) == ["3 ignored"] && older.first?.1.finding?.rule == "activity-timestamp-older")
-        #expect(words(device.receive(activity(4, "end", 11, 0), at: 0)) == ["4 delivered"])
+        #expect(words(device.receive(activity(4, "end", 11, 0), at: 0)) == ["1 activity-ended", "4 delivered"])
         let afterEnd = device.receive(activity(5, "update", 12, 9), at: 0)
         #expect(words(afterEnd) == ["5 ignored"] && afterEnd.first?.1.finding?.rule == "activity-after-end")
         let shown = try #require(device.activity)

@@ -78,12 +78,12 @@ import Testing
 
     @Test func `a thread has the newest push of each collapse identifier`() async throws {
         let bench = try await InboxBench(storedPushes: 20)
-        let records = [("1", "order"), ("2", "order"), ("3", "bill"), ("4", "bill")].map { number, collapseID in
-            #"{"number":\#(number),"time":1795000000,"connection":1,"device-token":"5d3a6a1c","status":200,"#
-                + #""apns-id":"","headers":{"apns-topic":"com.example.app","apns-collapse-id":"\#(collapseID)"},"#
-                + #""payload":{"aps":{"alert":"\#(number)","thread-id":"t"}}}"#
+        for (number, collapseID) in [("1", "order"), ("2", "order"), ("3", "bill"), ("4", "bill")] {
+            let push =
+                #"{"device-token":"5d3a6a1c","payload":{"aps":{"alert":"\#(number)","thread-id":"t"}},"#
+                + #""headers":{"apns-topic":"com.example.app","apns-collapse-id":"\#(collapseID)"}}"#
+            #expect(try await bench.send("POST", "/api/v1/pushes", push).status == "200")
         }
-        _ = try await bench.send("POST", "/api/v1/import", records.joined(separator: "\n"))
         let thread = try await bench.json("GET", "/api/v1/pushes/4/context")["thread"]?.elements ?? []
         #expect(thread.compactMap { $0["number"]?.integerValue } == [2])
         await bench.apns.stop()
