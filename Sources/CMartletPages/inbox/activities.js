@@ -3,7 +3,7 @@
 // The list of Live Activities.
 
 import { request } from "./api.js"
-import { button, chip, emptyState, relativeTime, table } from "./components.js"
+import { button, chip, completeTime, emptyState, relativeTime, table } from "./components.js"
 import { appsOf } from "./device-actions.js"
 import { element } from "./dom.js"
 import {
@@ -16,13 +16,19 @@ import { openTimeline } from "./timeline.js"
 const rowsShown = 200
 const filterThreshold = 20
 const pushesRead = 1000
+/** The text of the filter, which remains when the user returns to the list. */
+let filterText = ""
 
 export const open = (container, [token]) => (token ? openTimeline(container, token) : openList(container))
 
 function openList(container) {
   let value = { activities: [], facts: new Map() }
   const filter = element("input", {
-    type: "search", "aria-label": "Filter activities", placeholder: "Nickname, token, app or content", oninput: () => show(),
+    type: "search", "aria-label": "Filter activities", placeholder: "Nickname, token, app or content", value: filterText,
+    oninput: () => {
+      filterText = filter.value
+      show()
+    },
   })
   const bar = element("div", { class: "bar", hidden: true }, filter)
   const list = element("div")
@@ -39,11 +45,16 @@ function openList(container) {
     return replaceKeepingFocus(list, found.length ? activityTable(found.slice(0, rowsShown), facts)
       : emptyState("search", "No matching activities", `No activity matches “${filter.value.trim()}”.`), more(found.length, rowsShown, "activities"))
   }
+  let [newest, known] = [undefined, []]
   return page.follow(async (signal) => {
-    const [{ activities }, direct, broadcasts] = await Promise.all([request("/api/v1/activities", "GET", undefined, signal),
-      newestPushes("type:liveactivity -is:broadcast", pushesRead, signal), newestPushes("is:broadcast", pushesRead, signal)])
-    return { activities, pushes: [...direct, ...broadcasts].map((push) => ({
-      key: push.channel ?? push["device-token"], time: push.time, app: app(push), type: push.payload?.aps?.["attributes-type"],
+    const [{ activities }, [last]] = await Promise.all([request("/api/v1/activities", "GET", undefined, signal), newestPushes("", 1, signal)])
+    // All pushes are requested again only when there are other ones.
+    if (newest !== last?.number) {
+      known = (await Promise.all(["type:liveactivity -is:broadcast", "is:broadcast"].map((query) => newestPushes(query, pushesRead, signal)))).flat()
+      newest = last?.number
+    }
+    return { activities, pushes: known.map((push) => ({
+      key: push.channel ?? push["device-token"], time: push.time, app: app(push), payload: { aps: push.payload?.aps },
       isIgnored: push.channel === undefined && verdictAt(push, push["device-token"]).kind === "not-shown",
     })) }
   }, ({ activities, pushes }) => {
@@ -54,14 +65,15 @@ function openList(container) {
   })
 }
 
-/** The number of pushes, the ignored ones, the last time, the app and the attributes type of each token and channel. */
+/** The number of pushes, the ignored ones, the last time, the app, the type and the newest content of each token and channel. */
 function pushFacts(pushes) {
   const facts = new Map()
-  for (const { key, time, app, type, isIgnored } of pushes) {
-    const known = facts.get(key) ?? { count: 0, ignored: 0, last: time, app, type: undefined }
+  for (const { key, time, app, payload, isIgnored } of pushes) {
+    const known = facts.get(key) ?? { count: 0, ignored: 0, last: time, app, type: undefined, shown: undefined }
     known.count += 1
     known.ignored += isIgnored ? 1 : 0
-    known.type ??= type
+    known.type ??= payload.aps?.["attributes-type"]
+    if (!isIgnored) known.shown ??= { payload }
     facts.set(key, known)
   }
   return facts
@@ -72,7 +84,7 @@ function factsOf({ token, channels = [] }, facts) {
   const all = [token, ...channels].map((key) => facts.get(key)).filter(Boolean)
   return {
     count: all.reduce((sum, { count }) => sum + count, 0), ignored: facts.get(token)?.ignored ?? 0, app: all[0]?.app, type: all.find(({ type }) => type)?.type,
-    last: all.length ? Math.max(...all.map(({ last }) => last)) : undefined, hasBroadcasts: channels.some((channel) => facts.has(channel)),
+    last: all.length ? Math.max(...all.map(({ last }) => last)) : undefined, shown: all.find(({ shown }) => shown)?.shown, hasBroadcasts: channels.some((channel) => facts.has(channel)),
   }
 }
 
@@ -84,7 +96,7 @@ function activityTable(activities, facts) {
       name ? element("small", { class: "token" }, short(token)) : "") },
     { name: "App", value: appOf },
     { name: "Type", value: (each) => each["attributes-type"] ?? of(each).type ?? "" },
-    { name: "State", value: state },
+    { name: "State", value: (each) => state(each.activity, of(each).shown) },
     { name: "Shows", value: (each) => element("span", { class: "screen-cell" }, activityGlance(appOf(each), each.activity["content-state"])) },
     { name: "Last push", value: (each) => {
       const last = each.last ?? of(each).last
@@ -103,11 +115,11 @@ function activityTable(activities, facts) {
   ], activities, ({ token }) => ({ "data-key": token, "data-href": `#/activities/${token}` }))
 }
 
-/** The state of an activity: active, ended, or stale. */
-export function state({ activity }) {
+/** The state of an activity: active, ended, or stale since the date of the push that it shows. */
+export function state(activity, shown) {
   if (activity.ended) return chip("ended")
-  const stale = activity["stale-date"]
-  return stale !== undefined && stale < now() ? chip("stale", "warning") : chip("active", "good")
+  const stale = activity["stale-date"] ?? shown?.payload?.aps?.["stale-date"]
+  return stale < now() ? chip("stale", "warning", { title: completeTime(stale * 1000) }) : chip("active", "good")
 }
 
 const noActivities = () => emptyState("activity", "No Live Activities yet",

@@ -21,7 +21,7 @@ export function budget(pushes) {
   return [
     element("h3", {}, "Pushes per hour"),
     element("div", { class: "legend" }, swatch("high"), "priority 10 counts toward the budget", swatch("low"), "priority 5 does not"),
-    element("div", { class: "chart-host" }, chart(hours, most, summary, (text) => { readOut.textContent = text ?? `${summary}.` })),
+    chart(hours, most, summary, (text) => { readOut.textContent = text ?? `${summary}.` }),
     readOut,
     element("p", { class: "faint" }, `Apple limits the Live Activity pushes of each app per hour, and throttles updates that exceed the
       budget. Pushes with priority 10 or without a priority count. Apps that declare NSSupportsLiveActivitiesFrequentUpdates have a
@@ -67,14 +67,34 @@ function chart(hours, most, summary, read) {
   }
   for (const [index, each] of hours.entries()) svg.append(bar(each, left + index * width, scale, read, hours.length < 13 || index % 3 === 0))
   svg.addEventListener("pointerleave", () => read(null))
-  return svg
+  return readByKeys(svg, [...svg.querySelectorAll(".bar-group")], read)
+}
+
+/** A container of the chart in which the arrow keys select a bar, as the pointer does. */
+function readByKeys(svg, bars, read) {
+  let index = bars.length
+  const select = (position) => {
+    index = position
+    for (const [other, each] of bars.entries()) each.classList.toggle("selected", other === index)
+    read(bars[index]?.dataset.text ?? null)
+  }
+  return element("div", {
+    class: "chart-host", tabindex: 0, role: "group", "aria-label": "Pushes per hour: arrow keys read the hours",
+    onblur: () => select(bars.length),
+    onkeydown: (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+      if (!step) return
+      event.preventDefault()
+      select(Math.min(Math.max(index + step, 0), bars.length - 1))
+    },
+  }, svg)
 }
 
 function bar({ start, high, low }, x, scale, read, hasLabel) {
-  const group = svgElement("g", { class: "bar-group" })
   const date = new Date(start * 1000)
   const text = `${date.toLocaleDateString([], { day: "numeric", month: "short" })}, ${clock(date)} to ${clock(new Date((start + hour) * 1000))}: `
     + `${high} with priority 10, ${low} with priority 5`
+  const group = svgElement("g", { class: "bar-group", "data-text": text })
   group.append(svgElement("rect", { class: "target", x, y: top, width, height }),
     svgElement("rect", { class: "high", x: x + 3, y: top + height - scale(high), width: width - 6, height: scale(high), rx: 2 }),
     svgElement("rect", { class: "low", x: x + 3, y: top + height - scale(high + low), width: width - 6, height: scale(low), rx: 2 }))

@@ -15,13 +15,19 @@ import {
 const rowsShown = 200
 /** The number of devices from which a field filters them. */
 const filterThreshold = 20
+/** The text of the filter, which remains when the user returns to the list. */
+let filterText = ""
 
 export const open = (container, [token]) => (token ? openDevice(container, token) : openList(container))
 
 function openList(container) {
   let devices = []
   const filter = element("input", {
-    type: "search", "aria-label": "Filter devices", placeholder: "Nickname, token, app or state", oninput: () => show(),
+    type: "search", "aria-label": "Filter devices", placeholder: "Nickname, token, app or state", value: filterText,
+    oninput: () => {
+      filterText = filter.value
+      show()
+    },
   })
   const bar = element("div", { class: "bar", hidden: true }, filter)
   const list = element("div")

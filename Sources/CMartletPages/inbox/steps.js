@@ -2,8 +2,10 @@
 
 // The effect of each push on a Live Activity, as the simulator reports it.
 
-/** The kinds of verdicts of pushes whose content was on the screen at some time. */
-const shownKinds = new Set(["shown", "replaced", "ended"])
+/** The kinds of verdicts of pushes that the activity has applied; an end with a past dismissal is only delivered. */
+const shownKinds = new Set(["shown", "replaced", "ended", "delivered"])
+/** Whether the content of a push with this verdict was on the screen at some time. */
+export const isShown = (verdict) => shownKinds.has(verdict.kind) || verdict["on-screen"] === true
 
 /**
  * The pushes in the order of their numbers, each with `event`, `priority`, `timestamp`, `verdict`, the content state
@@ -16,7 +18,7 @@ export function steps(pushes, token) {
     const aps = push.payload?.aps ?? {}
     const verdict = verdictAt(push, token)
     const before = state
-    const wasShown = shownKinds.has(verdict.kind)
+    const wasShown = isShown(verdict)
     if (wasShown) {
       state = aps["content-state"] ?? state
       shown = push
@@ -82,7 +84,7 @@ export function summary(steps) {
     }).filter(Boolean)
     const isOne = reasons.length === 1 && reasons[0].count === ignored.length
     const because = isOne ? reasons[0].text : reasons.map(({ count, text }) => `${count} because ${text}`).join(", ")
-    sentences.push(`${ignored.length} of ${total} ${total === 1 ? "push was" : "pushes were"} not shown${because ? `: ${because}` : ""}.`)
+    sentences.push(`${ignored.length} of ${total} pushes ${ignored.length === 1 ? "was" : "were"} not shown${because ? `: ${because}` : ""}.`)
   }
   const counts = { stored: ["is", "are", "stored"], refused: ["was", "were", "refused"], discarded: ["was", "were", "discarded"],
     unanswered: ["was", "were", "not answered"] }

@@ -11,12 +11,12 @@ import { icon } from "./icons.js"
 import { Page, push as pushLink, replaceKeepingFocus, section, short } from "./pages.js"
 import { previews } from "./preview.js"
 import { app } from "./push.js"
-import { changes, steps, summary } from "./steps.js"
+import { changes, isShown, steps, summary } from "./steps.js"
 
 /** The number of pushes up to which the marks have icons. */
 const maximumIcons = 40
 const icons = {
-  shown: "shown", replaced: "shown", ended: "shown", stored: "stored", "not-shown": "hidden", refused: "error", discarded: "trash",
+  shown: "shown", replaced: "shown", ended: "shown", delivered: "shown", stored: "stored", "not-shown": "hidden", refused: "error", discarded: "trash",
   unanswered: "warning",
 }
 
@@ -93,7 +93,7 @@ class Timeline {
     if (value.name) this.#page.title.textContent = value.name
     document.title = `Activity ${value.name ?? short(this.#token)} – Martlet`
     replaceKeepingFocus(this.#head,
-      element("div", { class: "state-bar", "data-key": "state" }, stateChip(value), chip(app(newest)),
+      element("div", { class: "state-bar", "data-key": "state" }, stateChip(value.activity, this.#steps.at(-1).shown), chip(app(newest)),
         copied(this.#token, "the token", short(this.#token)), element("a", { href: `#/devices/${this.#token}` }, "Device")),
       banner(tone, element("span", { class: "summary" }, text)))
   }
@@ -107,13 +107,13 @@ class Timeline {
   #mark({ push, event, priority, verdict }, index) {
     const label = `${event}, priority ${priority}, ${verdict.text}`
     return element("li", { "data-key": push.number }, element("button", {
-      type: "button", class: "step-mark", "data-tone": markTone(verdict.kind), "data-outcome": verdict.kind, "data-event": event, title: label,
+      type: "button", class: "step-mark", "data-tone": markTone(verdict), "data-outcome": verdict.kind, "data-event": event, title: label,
       "aria-label": `Push ${push.number}, ${label}`, tabindex: -1, onclick: () => this.#select(index),
     }, this.#steps.length > maximumIcons ? "" : icon(icons[verdict.kind] ?? "push")))
   }
 
   #item({ push, event, priority, verdict }, index) {
-    return element("li", { "data-tone": markTone(verdict.kind), "data-key": `item ${push.number}`, "data-index": index },
+    return element("li", { "data-tone": markTone(verdict), "data-key": `item ${push.number}`, "data-index": index },
       icon(icons[verdict.kind] ?? "push"),
       element("div", {}, element("button", { type: "button", class: "step-link", onclick: () => this.#select(index) }, `${event}, priority ${priority}`),
         element("div", { class: "outcome" }, verdict.text)),
@@ -162,7 +162,7 @@ class Timeline {
 }
 
 /** The tone of a push in the timeline: good if its content was ever on the screen. */
-const markTone = (kind) => (["shown", "replaced", "ended"].includes(kind) ? "good" : verdictTone(kind))
+const markTone = (verdict) => (isShown(verdict) ? "good" : verdictTone(verdict.kind))
 
 /** The content state with its changes, which are marked by text as well as by colour. */
 function stateRows({ before, after, wasShown }) {

@@ -54,6 +54,9 @@ class Activities(PagesWalk):
         expect(chart).to_be_visible()
         chart.locator(".bar-group").first.hover()
         expect(self.page.get_by_role("region", name="Budget").locator("output")).to_contain_text(": 4 with priority 10, 1 with priority 5")
+        self.page.mouse.move(0, 0)
+        self.page.get_by_role("group", name="Pushes per hour").press("ArrowLeft")
+        expect(self.page.get_by_role("region", name="Budget").locator("output")).to_contain_text(": 4 with priority 10, 1 with priority 5")
         # An older push stays selected when others arrive.
         self.send_activity()
         expect(self.page.locator(".step-mark")).to_have_count(10)
@@ -84,6 +87,34 @@ class Activities(PagesWalk):
                   TAXI + ".push-type.liveactivity")
         self.go(f"activities/{ACTIVITY}")
         expect(self.page.locator("#page .banner")).to_have_text("The push was shown.")
+
+    def test_an_activity_is_stale_after_its_date(self):
+        self.open()
+        for token, stale in [("aa" * 8, 1_000_000_000), ("bb" * 8, 4_102_444_800)]:
+            payload = {"aps": {"event": "update", "timestamp": 100, "stale-date": stale, "content-state": {"stage": "a"}}}
+            self.send(token, payload, "liveactivity", TAXI + ".push-type.liveactivity")
+        self.go("activities")
+        for token, state in [("aa" * 8, "stale"), ("bb" * 8, "active")]:
+            expect(self.row(token).locator("td[data-label=State]")).to_have_text(state)
+        self.row("aa" * 8).get_by_role("link", name="aa" * 8).click()
+        expect(self.page.locator("#page .state-bar")).to_contain_text("stale")
+        self.assertEqual(self.errors, [])
+
+    def test_verdicts_decide_what_the_timeline_shows(self):
+        self.open()
+        self.send_activity()
+        answer = self.simulator.ask("GET", f"/api/v1/activities/{ACTIVITY}")
+        kinds = ["replaced", "not-shown", "replaced", "stored", "refused"]
+        for push, kind in zip(answer["pushes"], kinds):
+            push["verdict"] = {"kind": kind, "text": f"Verdict {kind}"}
+        self.page.route(f"**/api/v1/activities/{ACTIVITY}", lambda route: route.fulfill(json=answer))
+        self.go(f"activities/{ACTIVITY}")
+        expect(self.page.locator("#page .banner")).to_contain_text("1 of 5 pushes was not shown. 1 is stored. 1 was refused.")
+        push, state = (self.page.get_by_role("region", name=name) for name in ["Selected push", "Content state"])
+        expect(push).to_contain_text("Verdict refused")
+        expect(state).to_contain_text('stage: "Late"')
+        expect(self.page.get_by_role("region", name="Preview")).to_contain_text("The screen still shows push 3.")
+        self.assertEqual(self.errors, [])
 
     def test_an_activity_that_is_not_known_is_explained(self):
         self.open()

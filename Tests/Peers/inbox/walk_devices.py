@@ -162,6 +162,20 @@ class Devices(PagesWalk):
         expect(self.page.locator("#detail h2")).to_have_text("Your taxi is here")
         self.assertEqual(self.errors, [])
 
+    def test_a_push_is_composed_for_a_device(self):
+        self.simulator.ask("PUT", f"/api/v1/devices/{PHONE}", {"topics": [TAXI]})
+        self.open()
+        self.go("devices")
+        self.menu(self.row(PHONE), "Send a push to it")
+        dialog = self.page.locator("#composer")
+        expect(dialog.get_by_label("Device token")).to_have_value(PHONE)
+        expect(dialog.get_by_label("Topic")).to_have_value(TAXI)
+        dialog.get_by_role("button", name="Send", exact=True).click()
+        expect(dialog).to_contain_text("200")
+        self.page.keyboard.press("Escape")
+        expect(self.row(PHONE)).to_contain_text("Hello")
+        self.assertEqual(self.errors, [])
+
     def test_a_date_of_another_day_is_a_date(self):
         long_ago = int(time.time()) - 70 * 86_400
         self.known({"token": PHONE, "online": True, "stored": {}, "shown": [], "last": long_ago, "pushes": 1})
