@@ -7,7 +7,7 @@ import { button, copied, copyButton, facts, relativeTime, tabs } from "./compone
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
 import { composeTo, counted, newestPushes, Page, push as pushLink, replaceKeepingFocus, section } from "./pages.js"
-import { refusal } from "./refusals.js"
+import { isRefused, refusal } from "./refusals.js"
 
 /** The ends of device tokens that cause a fault, with the fault. */
 const faultTokens = [
@@ -35,10 +35,10 @@ export function open(container) {
       request("/api/v1/connections", "GET", undefined, signal), newestPushes("-is:composed", 1, signal),
     ])
     const connections = [...open, ...closed]
-    const reached = connections.filter((each) => !each["handshake-failed"])
+    const reached = connections.filter((each) => !isRefused(each))
     return {
       reached: reached.length, requests: reached.reduce((sum, { requests }) => sum + requests, 0),
-      refused: connections.find((each) => each["handshake-failed"]) ?? null, newest: pushes[0] ? { number: pushes[0].number, time: pushes[0].time, status: pushes[0].status } : null,
+      refused: connections.find(isRefused) ?? null, newest: pushes[0] ? { number: pushes[0].number, time: pushes[0].time, status: pushes[0].status } : null,
     }
   }, (state) => replaceKeepingFocus(check, checks(state)))
 }
@@ -53,7 +53,7 @@ function checks({ reached, requests, refused, newest }) {
     element("h3", {}, "Has a client reached the simulator?"),
     element("ol", { class: "checks" },
       isConnected ? step(true, "", reached ? `Connected: ${counted(reached, "connection")}` : "Connected")
-        : step(false, refused ? "bad" : "", refused ? "A client tried to connect, and the handshake failed." : "No client has connected yet.",
+        : step(false, refused ? "bad" : "", refused ? "A client tried to connect and failed." : "No client has connected yet.",
           ...(refused ? [refusal(refused).cause, " ", ...refusal(refused).remedy] : ["This changes by itself when one does."])),
       requests > 0 || newest ? step(true, "", "It has sent a request") : step(false, "", "It has not sent a request yet."),
       newest === null ? step(false, "", "No push has arrived yet.")

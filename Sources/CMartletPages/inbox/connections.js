@@ -3,11 +3,15 @@
 // The open and closed connections, and one connection with its protocol, provider token and responses.
 
 import { request } from "./api.js"
-import { absoluteTime, banner, chip, durationText, emptyState, facts, relativeTime, table } from "./components.js"
+import { absoluteTime, banner, chip, durationText, emptyState, facts, relativeTime, table, verdictLine } from "./components.js"
 import { element } from "./dom.js"
-import { counted, now, Page, replaceKeepingFocus, rowsOr, section } from "./pages.js"
-import { refusal } from "./refusals.js"
+import { counted, newestPushes, now, Page, replaceKeepingFocus, rowsOr, section } from "./pages.js"
+import { headline } from "./push.js"
+import { isRefused, refusal } from "./refusals.js"
+import { verdictAt } from "./steps.js"
 
+/** The number of refused and unanswered pushes that are searched for those of a connection. */
+const failedRead = 500
 const address = ({ id }) => `#/connections/${id}`
 const fetchConnections = (signal) => request("/api/v1/connections", "GET", undefined, signal)
 
@@ -20,7 +24,7 @@ function openList(container) {
   })
   return page.follow(fetchConnections, ({ open, closed, "open-count": count }) => {
     page.showCount(`${count} open`)
-    const refused = closed.filter((each) => each["handshake-failed"])
+    const refused = closed.filter(isRefused)
     if (!open.length && !closed.length) {
       return replaceKeepingFocus(page.body, emptyState("server", "No connections yet", "A connection appears here when a client connects.",
         element("a", { href: "#/connect" }, "Connect a client")))
@@ -33,11 +37,11 @@ function openList(container) {
   })
 }
 
-/** A message about the refused handshakes, with the remedy of the newest. */
+/** A message about the failed connections, with the remedy of the newest. */
 function refusedBanner(refused) {
   const { cause, remedy } = refusal(refused[0])
   return banner("bad", [
-    element("strong", {}, `${counted(refused.length, "handshake")} failed. `), `The latest, `, relativeTime(refused[0].closed.time * 1000), `: ${cause} `,
+    element("strong", {}, `${counted(refused.length, "connection")} failed before the first request. `), `The latest, `, relativeTime(refused[0].closed.time * 1000), `: ${cause} `,
     remedy, " ", element("a", { href: address(refused[0]) }, "Details"),
   ])
 }
@@ -58,16 +62,16 @@ function connectionTable(name, connections) {
 
 /** When and why a connection was closed. */
 const closing = (each) => element("span", { class: "faint" }, relativeTime(each.closed.time * 1000), ": ",
-  each["handshake-failed"] ? refusal(each).cause : each.closed.reason.replace(each.peer, "the client"))
+  isRefused(each) ? refusal(each).cause : each.closed.reason.replace(each.peer, "the client"))
 
 /** The name of the client, as far as it has sent one, or its address. */
 const client = ({ peer, port, "user-agent": agent }) => element("span", { class: "named" },
   element("span", agent ? {} : { class: "token" }, agent ?? peer),
   element("small", {}, [agent ? peer : "", port === "channels" ? "port of channels" : ""].filter(Boolean).join(", ")))
 
-function state({ closed, "handshake-failed": hasFailed }) {
-  if (hasFailed) return chip("handshake failed", "bad")
-  return closed ? chip("closed") : chip("open", "good")
+function state(each) {
+  if (isRefused(each)) return chip("failed", "bad")
+  return each.closed ? chip("closed") : chip("open", "good")
 }
 
 const responses = (answers, unanswered) => [
@@ -81,18 +85,22 @@ function openConnection(container, id) {
   // Durations change without an event: refresh them every ten seconds.
   return page.follow(async (signal) => {
     const { open, closed } = await fetchConnections(signal)
-    return { connection: [...open, ...closed].find((each) => each.id === id) ?? null, tick: Math.floor(now() / 10) }
-  }, ({ connection }) => replaceKeepingFocus(page.body, connection ? details(connection)
+    const failed = await newestPushes("-is:accepted", failedRead, signal)
+    return {
+      connection: [...open, ...closed].find((each) => each.id === id) ?? null, failed: failed.filter(({ connection }) => connection === id),
+      tick: Math.floor(now() / 10),
+    }
+  }, ({ connection, failed }) => replaceKeepingFocus(page.body, connection ? details(connection, failed)
     : emptyState("server", "No such connection", `Connection ${id} is not among the open connections and the last 100 closed ones.`)))
 }
 
-function details(connection) {
+function details(connection, failed) {
   const { peer, port, closed, answers, unanswered } = connection
   const reason = closed?.reason.replace(peer, "the client")
   const until = closed?.time ?? now()
   return element("div", { class: "stack" },
     element("div", { class: "state-bar" }, state(connection), responses(answers, unanswered)),
-    connection["handshake-failed"] ? failure(connection) : null, element("div", { class: "columns" }, section("Connection", facts({
+    isRefused(connection) ? failure(connection) : null, element("div", { class: "columns" }, section("Connection", facts({
       client: element("span", { class: "token" }, peer), "user agent": connection["user-agent"], port,
       opened: [absoluteTime(connection.opened * 1000), `, open for ${durationText(until - connection.opened)}`],
       closed: closed ? [absoluteTime(closed.time * 1000), `: ${reason}`] : null,
@@ -106,12 +114,18 @@ function details(connection) {
       requests: `${connection.requests.toLocaleString()}, ${connection["requests-malformed"]} malformed`,
       "GOAWAY sent": goAway(connection["goaway-sent"]),
       "GOAWAY received": goAway(connection["goaway-received"]),
-    }))))
+    }))), failed.length ? section("Refused and unanswered pushes", failures(failed)) : null)
 }
+
+const failures = (pushes) => table("Refused and unanswered pushes", [
+  { name: "Push", isHeader: true, value: (push) => element("a", { href: `#/push/${push.number}` }, headline(push)) },
+  { name: "Outcome", value: (push) => verdictLine(verdictAt(push, "")) },
+  { name: "Received", value: ({ time }) => relativeTime(time * 1000) },
+], pushes, ({ number }) => ({ "data-key": `failed ${number}`, "data-href": `#/push/${number}` }))
 
 function failure(connection) {
   const { cause, remedy } = refusal(connection)
-  return banner("bad", [element("strong", {}, "The handshake failed. "), `${cause} `, remedy])
+  return banner("bad", [element("strong", {}, "The connection failed. "), `${cause} `, remedy])
 }
 
 function protocol({ tls, "handshake-failed": hasFailed }) {

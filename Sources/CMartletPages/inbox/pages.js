@@ -149,15 +149,18 @@ export function replaceKeepingFocus(container, ...children) {
   const focused = container.contains(document.activeElement) ? document.activeElement : null
   const own = focused?.closest("[data-key]")
   const index = own ? sameKind(focused, own).indexOf(focused) : -1
+  const keys = [...container.querySelectorAll("[data-key]")]
   const unfolded = new Set([...container.querySelectorAll("details[open][data-key]")].map((each) => each.dataset.key))
   container.replaceChildren(...children.flat().filter((child) => child !== null))
   for (const details of container.querySelectorAll("details[data-key]")) {
     if (unfolded.has(details.dataset.key)) details.open = true
   }
   if (index < 0) return true
-  const replacement = [...container.querySelectorAll("[data-key]")].find((each) => each.dataset.key === own.dataset.key)
-  const others = replacement ? sameKind(focused, replacement) : []
-  const found = others.find((each) => each.textContent && each.textContent === focused.textContent) ?? others[index]
+  const others = [...container.querySelectorAll("[data-key]")]
+  // The focus of a row that is gone moves to the row in its place.
+  const replacement = others.find((each) => each.dataset.key === own.dataset.key) ?? others[Math.min(keys.indexOf(own), others.length - 1)]
+  const candidates = replacement ? sameKind(focused, replacement) : []
+  const found = candidates.find((each) => each.textContent && each.textContent === focused.textContent) ?? candidates[index]
   found?.focus({ preventScroll: true })
   return true
 }

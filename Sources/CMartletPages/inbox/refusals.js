@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The causes of failed handshakes, with what to change at the client.
+// The causes for which a client does not get as far as a request, with what to change at the client.
 
 import { element } from "./dom.js"
 
@@ -19,13 +19,21 @@ const causes = [
     () => ["Use an https: URL, or start the simulator with --h2c and use HTTP/2 with prior knowledge."]],
   [/not TLS/, "The client sent data that is not TLS, such as HTTP/2 without TLS.",
     () => ["Enable TLS in the client, or start the simulator with --h2c."]],
+  [/TLS handshake to a port without TLS/, "The client used TLS with a simulator that was started without it (--h2c).",
+    () => ["Use an http: URL and HTTP/2 with prior knowledge in the client, or start the simulator without --h2c."]],
+  [/data that is not HTTP\/2/, "The client sent data that is not HTTP/2.",
+    () => ["Use a client with HTTP/2 and prior knowledge: APNs has no HTTP/1.1."]],
   [/did not complete the TLS handshake in time/, "The client began a TLS handshake and did not finish it in time.",
     () => ["Check that the client is not blocked, and that a proxy between them passes TLS on."]],
   [/closed the connection during/, "The client closed the connection during the TLS handshake.",
     () => ["Its log has the reason. Often it does not trust the authority (", connect("Connect"), "), or only checks whether the port is open."]],
 ]
 
-/** The cause of a failed handshake as a sentence, and its remedy as elements. */
+/** Whether a connection failed before its first request. */
+export const isRefused = ({ closed, requests, "handshake-failed": hasFailed }) =>
+  hasFailed === true || (requests === 0 && closed !== undefined && /not HTTP\/2|port without TLS/.test(closed.reason))
+
+/** The cause of a failed connection as a sentence, and its remedy as elements. */
 export function refusal({ peer, closed }) {
   const reason = closed?.reason ?? ""
   const [, cause, remedy] = causes.find(([pattern]) => pattern.test(reason)) ?? [null, `${reason.replace(peer, "the client")}.`, () => []]

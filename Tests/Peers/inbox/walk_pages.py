@@ -4,6 +4,7 @@
 
 import re
 import socket
+import ssl
 import subprocess
 import unittest
 
@@ -162,12 +163,37 @@ class Pages(PagesWalk):
         self.open()
         self.go("connections")
         banner = self.page.locator("#page .banner")
-        expect(banner).to_contain_text("1 handshake failed.")
+        expect(banner).to_contain_text("1 connection failed before the first request.")
         expect(banner).to_contain_text("The client does not trust the certificate authority of the simulator. Give it the file ca.pem")
         banner.get_by_role("link", name="Details").click()
         expect(self.page.locator("#page .banner")).to_contain_text("Give it the file ca.pem")
         self.go("connect")
-        expect(self.page.get_by_role("region", name="Has a client reached the simulator?")).to_contain_text("the handshake failed")
+        expect(self.page.get_by_role("region", name="Has a client reached the simulator?")).to_contain_text("A client tried to connect and failed.")
+        self.assertEqual(self.errors, [])
+
+    def test_a_client_with_tls_is_told_that_the_simulator_has_none(self):
+        self.open()
+        self.go("connect")
+        host, port = self.simulator.ask("GET", "/api/v1/info")["apns"].removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as client, self.assertRaises(ssl.SSLError):
+            ssl.create_default_context().wrap_socket(client, server_hostname=host)
+        check = self.page.get_by_role("region", name="Has a client reached the simulator?")
+        expect(check).to_contain_text("The client used TLS with a simulator that was started without it (--h2c).")
+        self.go("connections")
+        expect(self.page.locator("#page .banner")).to_contain_text("Use an http: URL and HTTP/2 with prior knowledge")
+        self.assertEqual(self.errors, [])
+
+    def test_a_connection_lists_its_refused_pushes(self):
+        self.simulator.ask("PUT", "/api/v1/devices/5d3a6a1c8f9a42d6", {"topics": ["com.example.other"]})
+        apns = self.simulator.ask("GET", "/api/v1/info")["apns"]
+        subprocess.run([MARTLET, "send", "--host", apns, "--to", "5d3a6a1c8f9a42d6", "--topic", TAXI, "--body", "Hello"],
+                       check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.open()
+        self.go("connections/1")
+        refused = self.page.get_by_role("table", name="Refused and unanswered pushes").locator("tbody tr")
+        expect(refused).to_have_count(1)
+        expect(refused).to_contain_text("DeviceTokenNotForTopic")
+        expect(refused.locator("time")).to_have_attribute("title", re.compile(r"\d{4}"))
         self.assertEqual(self.errors, [])
 
     def test_client_examples_can_be_copied(self):
