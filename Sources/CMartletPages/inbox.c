@@ -32,6 +32,9 @@ static const unsigned char compare_js[] = {
 static const unsigned char compose_css[] = {
 #embed "inbox/compose.css"
 };
+static const unsigned char completion_js[] = {
+#embed "inbox/completion.js"
+};
 static const unsigned char compose_js[] = {
 #embed "inbox/compose.js"
 };
@@ -52,6 +55,12 @@ static const unsigned char detail_header_js[] = {
 };
 static const unsigned char detail_css[] = {
 #embed "inbox/detail.css"
+};
+static const unsigned char counts_js[] = {
+#embed "inbox/counts.js"
+};
+static const unsigned char deletions_js[] = {
+#embed "inbox/deletions.js"
 };
 static const unsigned char detail_js[] = {
 #embed "inbox/detail.js"
@@ -173,11 +182,20 @@ static const unsigned char replay_js[] = {
 static const unsigned char rows_js[] = {
 #embed "inbox/rows.js"
 };
+static const unsigned char search_js[] = {
+#embed "inbox/search.js"
+};
 static const unsigned char sidebar_js[] = {
 #embed "inbox/sidebar.js"
 };
+static const unsigned char splitter_js[] = {
+#embed "inbox/splitter.js"
+};
 static const unsigned char steps_js[] = {
 #embed "inbox/steps.js"
+};
+static const unsigned char store_js[] = {
+#embed "inbox/store.js"
 };
 static const unsigned char strings_js[] = {
 #embed "inbox/strings.js"
@@ -200,6 +218,9 @@ static const unsigned char unread_js[] = {
 static const unsigned char uploads_js[] = {
 #embed "inbox/uploads.js"
 };
+static const unsigned char welcome_js[] = {
+#embed "inbox/welcome.js"
+};
 
 static const martlet_page_file files[] = {
     FILE_AT("/", "text/html; charset=utf-8", index_html),
@@ -219,11 +240,14 @@ static const martlet_page_file files[] = {
     SCRIPT("budget", budget),
     SCRIPT("channels", channels),
     SCRIPT("compare", compare),
+    SCRIPT("completion", completion),
     SCRIPT("compose", compose),
     SCRIPT("compose-editor", compose_editor),
     SCRIPT("compose-store", compose_store),
     SCRIPT("connect", connect),
     SCRIPT("connections", connections),
+    SCRIPT("counts", counts),
+    SCRIPT("deletions", deletions),
     SCRIPT("detail", detail),
     SCRIPT("detail-header", detail_header),
     SCRIPT("device", device),
@@ -260,8 +284,11 @@ static const martlet_page_file files[] = {
     SCRIPT("release", release),
     SCRIPT("replay", replay),
     SCRIPT("rows", rows),
+    SCRIPT("search", search),
     SCRIPT("sidebar", sidebar),
+    SCRIPT("splitter", splitter),
     SCRIPT("steps", steps),
+    SCRIPT("store", store),
     SCRIPT("strings", strings),
     SCRIPT("swift-code", swift_code),
     SCRIPT("swift-values", swift_values),
@@ -269,6 +296,7 @@ static const martlet_page_file files[] = {
     SCRIPT("tools", tools),
     SCRIPT("unread", unread),
     SCRIPT("uploads", uploads),
+    SCRIPT("welcome", welcome),
 };
 
 martlet_page_file martlet_inbox_file_at(size_t index) {

@@ -23,11 +23,16 @@ export class Address {
     return `#/${this.parts.map(encodeURIComponent).join("/")}${query}`
   }
 
-  /** Updates the URL without navigation; `isNew` adds an entry to the browser's history instead of replacing it. */
+  /**
+   * Updates the URL without navigation; `isNew` adds an entry to the browser's history instead of replacing it.
+   *
+   * The new entry's state has the text of the previous address.
+   */
   replaceURL(isNew) {
-    if (Address.current.text === this.text) return
-    if (isNew) history.pushState(null, "", this.text)
-    else history.replaceState(null, "", this.text)
+    const previous = Address.current.text
+    if (previous === this.text) return
+    if (isNew) history.pushState({ previous }, "", this.text)
+    else history.replaceState(history.state, "", this.text)
   }
 }
 

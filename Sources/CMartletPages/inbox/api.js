@@ -2,22 +2,38 @@
 
 // Requests to the simulator, and the events that it sends.
 
+/** The simulator does not answer, or refuses a request; the message is for the user. */
+export class SimulatorError extends Error {}
+
+/** Sends a request; throws an error with a message for the user if the simulator does not answer. */
+export async function send(path, options = {}) {
+  try {
+    return await fetch(path, options)
+  } catch (error) {
+    if (options.signal?.aborted) throw error
+    throw new SimulatorError("The simulator does not answer. Is it running?")
+  }
+}
+
 /** Sends a request and returns the JSON of the response; throws an error with the simulator's `detail`. */
-export async function request(path, method = "GET", body = undefined, signal = undefined) {
-  const response = await fetch(path, { method, body: body === undefined ? undefined : JSON.stringify(body), signal })
+export async function request(path, method = "GET", body = undefined, signal = undefined, more = {}) {
+  const response = await send(path, { method, body: body === undefined ? undefined : JSON.stringify(body), signal, ...more })
   const text = await response.text()
   const value = text ? JSON.parse(text) : null
-  if (!response.ok) throw new Error(value?.detail ?? `The simulator returned status ${response.status}.`)
+  if (!response.ok) throw new SimulatorError(value?.detail ?? `The simulator returned status ${response.status}.`)
   return value
 }
 
 /** The payload as it was received. Parsing it would round long numbers and drop duplicate members. */
 export async function payload(number, signal) {
-  const response = await fetch(`/api/v1/pushes/${number}/payload`, { signal })
-  if (response.status === 404) throw new Error(`Push ${number} is no longer stored.`)
-  if (!response.ok) throw new Error(`The simulator returned status ${response.status}.`)
+  const response = await send(`/api/v1/pushes/${number}/payload`, { signal })
+  if (response.status === 404) throw new SimulatorError(`Push ${number} is no longer stored.`)
+  if (!response.ok) throw new SimulatorError(`The simulator returned status ${response.status}.`)
   return response.text()
 }
+/** The parameters of requests for pushes in lists. */
+const view = {}
+
 /** The addresses and the environment of the simulator. */
 export const info = () => request("/api/v1/info")
 /** The data that a device combines with a push: its thread, stored surfaces, attributes and template. */
@@ -25,28 +41,34 @@ export const context = (number, signal) => request(`/api/v1/pushes/${number}/con
 /** The languages of the apps' strings, and the strings of one language. */
 export const strings = () => request("/api/v1/strings")
 export const stringTable = (app, language) => request(`/api/v1/strings/${app}/${language}`)
-/** Up to `limit` pushes that match a query and have numbers below `before`, newest first. */
+/** The fields of the search language. */
+export const language = async () => []
+/** The summaries of up to `limit` pushes that match a query and have numbers below `before`, newest first. */
 export const pushes = (query, limit, before = Number.MAX_SAFE_INTEGER) =>
-  request(`/api/v1/pushes?${new URLSearchParams({ query, limit, before })}`)
+  request(`/api/v1/pushes?${new URLSearchParams({ query, limit, before, ...view })}`)
 /** The numbers of all pushes that match a query. */
 export const numbers = async (query) =>
   (await request(`/api/v1/pushes/numbers?${new URLSearchParams({ query })}`)).numbers
 /** The pushes that match a query as lines of an export file. */
 export const exported = async (query) =>
-  (await fetch(`/api/v1/export.jsonl?${new URLSearchParams({ query })}`)).text()
-export const removePush = (number) => remove(`/api/v1/pushes/${number}`, (each) => each === number)
-/** Deletes the pushes that match a query; `isAffected` returns whether the push with a number may be among them. */
-export const removePushes = (query, isAffected = () => true) =>
-  remove(`/api/v1/pushes?${new URLSearchParams({ query })}`, isAffected)
-
-function remove(path, isAffected) {
-  simulatorEvents.dispatchEvent(new CustomEvent("removing", { detail: isAffected }))
-  return request(path, "DELETE")
+  (await send(`/api/v1/export.jsonl?${new URLSearchParams({ query })}`)).text()
+/** Adds the pushes of an export file. */
+export const importPushes = async (file) => {
+  const response = await send("/api/v1/import", { method: "POST", body: file })
+  const { detail, imported } = await response.json()
+  if (!response.ok) throw new SimulatorError(detail)
+  return imported
 }
+
+/** Deletes a push; the inbox offers to undo that, and sends the request later. */
+export const removePush = (number) => simulatorEvents.dispatchEvent(new CustomEvent("remove", { detail: [number] }))
+/** Deletes the pushes that match a query immediately; `more` are options of the request. */
+export const removePushes = (query, more) =>
+  request(`/api/v1/pushes?${new URLSearchParams({ query })}`, "DELETE", undefined, undefined, more)
 
 /**
  * Dispatches `open` when the connection to the simulator is established, `chaos` when the faults change, `previews` when
- * the strings, surfaces or templates of previews change, and `removing` before this page deletes pushes.
+ * the strings, surfaces or templates of previews change, and `remove` with the numbers of pushes that the user deletes.
  */
 export const simulatorEvents = new EventTarget()
 
@@ -56,7 +78,7 @@ export const simulatorEvents = new EventTarget()
  * The browser reconnects after a lost connection. Returns a function that ends the subscription.
  */
 export function follow(query, handlers) {
-  const source = new EventSource(`/api/v1/events?${new URLSearchParams({ query })}`)
+  const source = new EventSource(`/api/v1/events?${new URLSearchParams({ query, ...view })}`)
   source.addEventListener("open", handlers.open)
   source.addEventListener("error", handlers.lost)
   for (const name of ["push", "changed", "forgotten"]) {

@@ -2,8 +2,9 @@
 
 // Shows the page of the current address, and the header that all pages share.
 
-import { request, simulatorEvents } from "./api.js"
+import { SimulatorError, request, simulatorEvents } from "./api.js"
 import { Address } from "./address.js"
+import { iconButton, toast } from "./components.js"
 import { element } from "./dom.js"
 import { InboxPage } from "./inbox-page.js"
 import { showKeys } from "./keys.js"
@@ -76,8 +77,14 @@ inbox.addEventListener("state", ({ detail }) => {
   byID("live").textContent = detail === "live" ? "Live" : "Connection lost. Retrying…"
 })
 for (const event of ["open", "chaos"]) simulatorEvents.addEventListener(event, showFaults)
-byID("help").addEventListener("click", showKeys)
 acceptDroppedFiles()
+byID("help").replaceWith(iconButton("help", "Keyboard shortcuts", showKeys, { key: "?", id: "help" }))
+// An action that fails because the simulator does not answer says so.
+addEventListener("unhandledrejection", (event) => {
+  if (!(event.reason instanceof SimulatorError)) return
+  event.preventDefault()
+  toast(event.reason.message)
+})
 
 let isPageKeyNext = false
 addEventListener("keydown", (event) => {

@@ -3,17 +3,20 @@
 // The received pushes, synchronized with the simulator, and their selection.
 
 import { follow, numbers, pushes as fetchPushes } from "./api.js"
+import { queries } from "./numbers.js"
+import { PushStore, limit } from "./store.js"
 import { onStringsChange } from "./strings.js"
 import { Unread } from "./unread.js"
 
-/** The number of pushes per request, and the maximum number of pushes in memory. */
+/** The number of pushes in the first request, which fill the screen, and in each of the others. */
+const firstPageSize = 200
 const pageSize = 1000
-const limit = 10_000
 
-/** Dispatches `change`, `select`, `state` and `error`. */
+/**
+ * Dispatches `change`, `select`, `state`, `error` with a message about the query, and `gone` with the number of the
+ * selected push when the simulator no longer stores it.
+ */
 export class Inbox extends EventTarget {
-  /** All pushes, newest first. */
-  all = []
   /** The pushes that match the query, newest first. */
   pushes = []
   unread = new Unread()
@@ -21,71 +24,111 @@ export class Inbox extends EventTarget {
   selected = null
   /** The numbers of the pushes that are marked for a common action. */
   marked = new Set()
+  /** Whether the newest pushes have been loaded. */
+  isLoaded = false
+  /** A message about the query; empty if it is valid. */
+  error = ""
+  /** The query that `pushes` match: the last valid one. */
+  matchedQuery = ""
+  #store = new PushStore()
   /** The numbers of the pushes that match the query; null for all. */
   #matching = null
   #isFollowing = false
   #isChangeScheduled = false
-  /** The number of the latest reload; earlier ones stop when they notice a later one. */
-  #reloadNumber = 0
-  /** The pushes that arrived since the latest reload began. */
-  #arrivedDuringReload = []
-  /** The lowest number of the arrived pushes that the query has not been evaluated for. */
-  #firstUnmatched = Infinity
+  /** The version of the store when `pushes` was last filtered. */
+  #filteredVersion = -1
+  /** The number of the latest load; earlier ones stop when they notice a later one. */
+  #loadNumber = 0
+  /** The events since the load began, which its answers may not contain yet; null while nothing is loaded. */
+  #missed = null
+  /** The numbers of the pushes for which the query has not been evaluated. */
+  #unmatched = new Set()
 
   constructor() {
     super()
     onStringsChange(() => this.#scheduleChange())
   }
 
-  /** Sets the query, and subscribes to the simulator's events on the first call. */
+  /** All pushes in memory, newest first. */
+  get all() { return this.#store.all }
+  /** The number of pushes of each filter. */
+  get counts() { return this.#store.counts }
+
+  /** Subscribes to the simulator's events. The pushes are loaded whenever the subscription begins. */
+  start() {
+    if (this.#isFollowing) return
+    this.#isFollowing = true
+    follow("", {
+      open: () => this.#load(),
+      lost: () => this.#notify("state", "lost"),
+      push: (push) => this.#handle({ push }),
+      changed: (changed) => this.#handle({ changed }),
+      forgotten: (forgotten) => this.#handle({ forgotten }),
+    })
+  }
+
+  /** Sets the query; an invalid one leaves the list unchanged. */
   async search(query) {
     this.query = query
-    this.marked.clear()
-    if (!this.#isFollowing) {
-      this.#isFollowing = true
-      follow("", {
-        open: () => this.#reload(),
-        lost: () => this.#notify("state", "lost"),
-        push: (push) => this.#arrived(push),
-        changed: (push) => this.#changed(push),
-        forgotten: ({ from, through }) => this.#forgotten(from, through),
-      })
-      await this.#reload()
-    } else {
-      await this.#match()
-    }
+    this.start()
+    // The first load evaluates the query.
+    if (this.isLoaded && (query !== this.matchedQuery || this.error)) await this.#match()
   }
 
-  async #reload() {
-    const reloadNumber = ++this.#reloadNumber
-    this.#arrivedDuringReload = []
-    let before
+  /** Rejects the current query with a message that explains why. */
+  reject(query, message) {
+    this.query = query
+    this.#setError(message)
+  }
+
+  async #load() {
+    const loadNumber = ++this.#loadNumber
+    const hidden = this.#store.hidden.keys()
+    const loaded = new PushStore(hidden)
+    // The first load shows each page as it arrives; a later one replaces the list at the end.
+    if (!this.isLoaded) this.#store = loaded
+    const missed = this.#missed = []
     try {
+      let before
       do {
-        const { pushes, cursor } = await fetchPushes("", pageSize, before)
-        if (reloadNumber !== this.#reloadNumber) return
-        if (before === undefined) this.#begin(pushes, cursor)
-        else this.all = [...this.all, ...pushes]
+        const size = before === undefined ? firstPageSize : pageSize
+        const { pushes, cursor } = await fetchPushes("", size, before)
+        if (loadNumber !== this.#loadNumber) return
+        if (before === undefined) await this.#begin(loaded, pushes, cursor)
+        else loaded.append(pushes)
         this.unread.found(pushes)
-        if (before === undefined) await this.#match()
-        this.#scheduleChange()
-        before = pushes.length === pageSize ? pushes.at(-1).number : undefined
-      } while (before !== undefined && this.all.length < limit)
-      // The reload is complete: pushes that it did not return no longer exist.
-      this.#removeState((number) => this.#index(number) < 0)
-    } catch (error) {
-      this.#notify("error", error.message)
+        if (loaded === this.#store) this.#scheduleChange()
+        before = pushes.length === size ? pushes.at(-1).number : undefined
+      } while (before !== undefined && loaded.all.length < limit)
+      if (loadNumber === this.#loadNumber) this.#finish(loaded, missed)
+    } catch {
+      if (loadNumber !== this.#loadNumber) return
+      this.#notify("state", "lost")
+      setTimeout(() => { if (loadNumber === this.#loadNumber) this.#load() }, 1000)
     }
   }
 
-  /** Replaces all pushes with the newest ones. */
-  #begin(pushes, cursor) {
-    const newest = pushes[0]?.number ?? 0
-    const arrived = this.#arrivedDuringReload.filter((push) => push.number > newest).reverse()
-    this.all = [...arrived, ...pushes]
-    // The answer may be older than pushes that arrived during the request.
-    this.unread.begin(this.all, Math.max(cursor, arrived[0]?.number ?? 0))
+  /** Handles the newest pushes of a load. */
+  async #begin(loaded, pushes, cursor) {
+    loaded.append(pushes)
+    const newest = Math.max(cursor, ...this.#missed.map(({ push }) => push?.number ?? 0))
+    this.unread.begin(pushes, newest)
+    for (const { push } of this.#missed) if (push) this.unread.arrived(push)
+    this.isLoaded = true
+    // The list appears together with the matches, because the others would flash.
+    if (this.query.trim()) await this.#match()
     this.#notify("state", "live")
+  }
+
+  /** Completes a load: pushes that it did not return no longer exist. */
+  #finish(loaded, missed) {
+    for (const event of missed) this.#apply(loaded, event)
+    this.#missed = null
+    this.#store = loaded
+    this.#filteredVersion = -1
+    if (loaded.all.length < limit) this.#removeState((number) => !loaded.find(number))
+    if (this.selected && !loaded.find(this.selected.number)) this.#notify("gone", this.selected.number)
+    this.#scheduleChange()
   }
 
   /** Requests the numbers of the pushes that match the query. */
@@ -95,72 +138,89 @@ export class Inbox extends EventTarget {
       const matching = query.trim() ? new Set(await numbers(query)) : null
       if (query !== this.query) return
       this.#matching = matching
-      this.#notify("error", "")
+      this.#unmatched.clear()
+      this.marked.clear()
+      this.matchedQuery = query
+      this.#filteredVersion = -1
+      this.#setError("")
     } catch (error) {
-      if (query === this.query) this.#notify("error", error.message)
+      if (query === this.query) this.#setError(error.message)
     }
-    this.#filter()
-    this.#notify("change")
-  }
-
-  /** Removes the unread, marked and selected state of deleted pushes. */
-  #removeState(isDeleted) {
-    for (const numbers of [this.unread, this.marked]) {
-      for (const number of numbers) if (isDeleted(number)) numbers.delete(number)
-    }
-    if (this.selected && isDeleted(this.selected.number)) this.select(null)
     this.#scheduleChange()
   }
 
-  #arrived(push) {
-    if (this.all[0]?.number >= push.number) return
-    this.all.unshift(push)
-    this.#arrivedDuringReload.push(push)
-    if (this.all.length > limit) this.all.pop()
-    this.unread.arrived(push)
-    if (this.#matching) this.#matchSoon(push.number)
+  #setError(message) {
+    this.error = message
+    this.#notify("error", message)
+  }
+
+  /** Handles an event of the simulator. */
+  #handle(event) {
+    this.#missed?.push(event)
+    const isKnown = this.#apply(this.#store, event)
+    const { push, changed, forgotten } = event
+    if (push && isKnown) this.unread.arrived(push)
+    if (push || changed) this.#matchSoon((push ?? changed).number)
+    if (changed && this.selected?.number === changed.number) this.select(changed)
+    if (forgotten) this.#forgot(forgotten)
     this.#scheduleChange()
   }
 
-  /** Evaluates the query for arrived pushes, with one request for those of 50 ms. */
+  /** Applies an event to a store; returns whether it changes the store. */
+  #apply(store, { push, changed, forgotten }) {
+    if (push) return store.arrived(push)
+    if (changed) return store.change(changed)
+    store.forget(forgotten.from, forgotten.through)
+    return true
+  }
+
+  #forgot({ from, through }) {
+    const number = this.selected?.number
+    if (number >= from && number <= through) this.#notify("gone", number)
+  }
+
+  /** Evaluates the query for new and changed pushes, with one request for those of 50 ms. */
   #matchSoon(number) {
-    const isScheduled = this.#firstUnmatched < Infinity
-    this.#firstUnmatched = Math.min(this.#firstUnmatched, number)
-    if (isScheduled) return
+    if (!this.#matching) return
+    this.#unmatched.add(number)
+    if (this.#unmatched.size > 1) return
     setTimeout(async () => {
-      const [query, first] = [this.query, this.#firstUnmatched]
-      this.#firstUnmatched = Infinity
-      const found = await numbers(`${query} number:${first}-`).catch(() => [])
-      if (query !== this.query) return
-      for (const number of found) this.#matching?.add(number)
+      const [query, candidates] = [this.matchedQuery, [...this.#unmatched]]
+      this.#unmatched.clear()
+      const found = await Promise.all(queries(candidates).map((term) => numbers(`${query} ${term}`).catch(() => [])))
+      if (query !== this.matchedQuery) return
+      for (const number of candidates) this.#matching?.delete(number)
+      for (const number of found.flat()) this.#matching?.add(number)
+      this.#filteredVersion = -1
       this.#scheduleChange()
     }, 50)
   }
 
-  #changed(push) {
-    const index = this.#index(push.number)
-    if (index < 0) return
-    this.all[index] = push
-    if (this.selected?.number === push.number) this.select(push)
+  /** Removes the unread and marked state of deleted pushes. */
+  #removeState(isDeleted) {
+    for (const numbers of [this.unread, this.marked]) {
+      for (const number of numbers) if (isDeleted(number)) numbers.delete(number)
+    }
+  }
+
+  // Deletion.
+
+  /** Takes pushes out of the list; `restore` puts them back. */
+  hide(numbers) {
+    this.#store.hide(numbers)
+    for (const number of numbers) this.marked.delete(number)
     this.#scheduleChange()
   }
 
-  #forgotten(from, through) {
-    const isDeleted = (number) => number >= from && number <= through
-    this.all = this.all.filter((push) => !isDeleted(push.number))
-    this.#removeState(isDeleted)
+  restore(numbers) {
+    this.#store.restore(numbers)
+    this.#scheduleChange()
   }
 
-  /** The index of the push with a number; -1 if there is none. */
-  #index(number) {
-    let [low, high] = [0, this.all.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.all[middle].number > number) low = middle + 1
-      else high = middle
-    }
-    return this.all[low]?.number === number ? low : -1
-  }
+  // Selection.
+
+  /** The push with a number, if it is in memory. */
+  find(number) { return this.#store.find(number) }
 
   select(push) {
     this.selected = push
@@ -185,19 +245,30 @@ export class Inbox extends EventTarget {
     this.#scheduleChange()
   }
 
-  #filter() {
-    this.pushes = this.#matching ? this.all.filter((push) => this.#matching.has(push.number)) : this.all
-  }
-
-  /** Dispatches `change` at most once per frame. */
+  /** Dispatches `change` at most once per frame, or a few times a second while the page is in the background. */
   #scheduleChange() {
     if (this.#isChangeScheduled) return
     this.#isChangeScheduled = true
-    requestAnimationFrame(() => {
+    const change = () => {
       this.#isChangeScheduled = false
-      this.#filter()
+      this.#settle()
       this.#notify("change")
-    })
+    }
+    if (document.hidden) setTimeout(change, 300)
+    else requestAnimationFrame(change)
+  }
+
+  /** Applies the pending events, and filters the pushes if they or the query have changed. */
+  #settle() {
+    for (const { number } of this.#store.settle()) {
+      this.unread.delete(number)
+      this.marked.delete(number)
+      this.#matching?.delete(number)
+    }
+    if (this.#filteredVersion === this.#store.version) return
+    this.#filteredVersion = this.#store.version
+    const matching = this.#matching
+    this.pushes = matching ? this.all.filter((push) => matching.has(push.number)) : this.all
   }
 
   #notify(name, detail) {

@@ -13,7 +13,7 @@ const groups = {
     ["/", "search"], ["j or ↓", "next push"], ["k or ↑", "previous push"], ["PageDown, PageUp", "ten pushes down or up"],
     ["x or space", "select or deselect a push or group"], ["J and K, Shift-↓ and Shift-↑", "extend the selection"],
     ["a", "select all"], ["r", "mark selected pushes as read"], ["e", "export selected pushes"], ["Delete", "delete selected pushes"],
-    ["← and →", "collapse and expand a group"], ["c", "compose a push"],
+    ["z", "undo the last deletion"], ["← and →", "collapse and expand a group"], ["c", "compose a push"],
     ["Escape", "clear the selection, close the push, or leave a field"],
   ],
   "Activity": [["← and →", "previous and next push in the timeline"], ["Home, End", "first and last push"]],

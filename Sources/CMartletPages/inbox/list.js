@@ -3,21 +3,25 @@
 // The list of pushes. Only the visible rows are in the document, so that scrolling is as fast with thousands.
 
 import { element } from "./dom.js"
-import { groupings, height, lines } from "./lines.js"
-import { row, rowID } from "./rows.js"
+import { Lines, groupings } from "./lines.js"
+import { row, rowID, rowState } from "./rows.js"
+
+/** The number of rows above and below the visible ones. */
+const margin = 6
 
 export class List {
   #inbox
   #scroller
   #rows
-  #lines = []
-  /** The top of each line, and the bottom of the last, in pixels. */
-  #tops = [0]
+  #empty = element("p", { class: "empty", hidden: true })
+  #lines = new Lines([], "", new Set())
+  /** The rows in the document by their identifier, each with the values that it shows. */
+  #drawn = new Map()
   #collapsed = new Set()
   #grouping = ""
   /** The group with the keyboard cursor; null if the cursor is at the selected push. */
   #group = null
-  /** The number of the push at which a range selection begins. */
+  /** The push at which a range selection begins. */
   #anchor = null
 
   constructor(scroller, inbox) {
@@ -25,6 +29,7 @@ export class List {
     this.#scroller = scroller
     this.#rows = element("div", { class: "rows", role: "presentation" })
     scroller.append(this.#rows)
+    scroller.after(this.#empty)
     scroller.addEventListener("scroll", () => this.#draw(), { passive: true })
     scroller.addEventListener("keydown", (event) => this.#press(event))
     new ResizeObserver(() => this.#draw()).observe(scroller)
@@ -34,6 +39,8 @@ export class List {
       this.#reveal()
     })
   }
+
+  focus() { this.#scroller.focus({ preventScroll: true }) }
 
   /** The grouping; empty for none. */
   get grouping() { return this.#grouping }
@@ -48,55 +55,72 @@ export class List {
   /** Lays out the current pushes. */
   show() {
     const { scrollTop } = this.#scroller
-    const index = this.#lineAt(scrollTop)
-    const [seen, offset] = [this.#lines[index], scrollTop - this.#tops[index]]
-    this.#lines = lines(this.#inbox.pushes, this.#grouping, this.#collapsed)
-    this.#tops = new Array(this.#lines.length + 1)
-    let top = 0
-    this.#lines.forEach((line, index) => {
-      this.#tops[index] = top
-      top += height(line)
-    })
-    this.#tops[this.#lines.length] = top
-    this.#rows.style.height = `${top}px`
+    const index = this.#lines.indexAt(scrollTop)
+    const seen = scrollTop > 0 ? this.#lines.at(index) : undefined
+    const offset = scrollTop - this.#lines.top(index)
+    this.#lines = new Lines(this.#inbox.pushes, this.#grouping, this.#collapsed)
+    this.#rows.style.height = `${this.#lines.height}px`
     this.#scroller.setAttribute("role", this.#grouping ? "tree" : "listbox")
-    if (seen && scrollTop > 0) this.#restorePosition(seen, offset)
+    if (seen) this.#restorePosition(seen, offset)
+    this.#showEmpty()
     this.#draw()
   }
 
   /** Keeps a visible line at its position when lines are added above it. */
   #restorePosition(seen, offset) {
-    const index = this.#lines.findIndex(({ push, group }) =>
-      (push ? push.number === seen.push?.number : group.key === seen.group?.key))
-    if (index >= 0) this.#scroller.scrollTop = this.#tops[index] + offset
+    const index = this.#indexOf(seen)
+    if (index >= 0) this.#scroller.scrollTop = this.#lines.top(index) + offset
+  }
+
+  #showEmpty() {
+    const { isLoaded, query } = this.#inbox
+    this.#empty.hidden = !isLoaded || this.#lines.count > 0
+    if (!this.#empty.hidden) this.#empty.textContent = query ? "No matching pushes." : "No pushes yet."
+  }
+
+  /** The index of a line in the current layout; -1 if there is none. */
+  #indexOf({ push, group }) {
+    return push ? this.#lines.indexOfPush(push) : this.#lines.group(group.key)?.first ?? -1
   }
 
   #draw() {
     const { selected, unread, marked } = this.#inbox
     const { scrollTop, clientHeight } = this.#scroller
-    const first = Math.max(0, this.#lineAt(scrollTop) - 5)
-    const last = Math.min(this.#lines.length, this.#lineAt(scrollTop + clientHeight) + 6)
+    const first = Math.max(0, this.#lines.indexAt(scrollTop) - margin)
+    const last = Math.min(this.#lines.count, this.#lines.indexAt(scrollTop + clientHeight) + margin + 1)
     const state = {
       unread, marked, isTree: this.#grouping !== "", isCurrent: (line) => this.#isCurrent(line),
       isSelected: ({ number }) => (marked.size ? marked.has(number) : number === selected?.number),
     }
-    const handlers = { click: (event, line) => this.#click(event, line) }
-    this.#rows.replaceChildren(...this.#lines.slice(first, last).map((line, index) =>
-      row(line, this.#tops[first + index], state, handlers)))
-    if (this.#lines.length === 0) this.#rows.append(element("p", { class: "empty" }, this.#inbox.query ? "No matching pushes." : "No pushes yet."))
-    const current = this.#lines[this.#currentIndex]
-    this.#scroller.setAttribute("aria-activedescendant", current ? rowID(current) : "")
+    const drawn = new Map()
+    for (let index = first; index < last; index += 1) {
+      const made = this.#row(this.#lines.at(index), state)
+      made.row.style.top = `${this.#lines.top(index)}px`
+      drawn.set(made.row.id, made)
+    }
+    this.#drawn = drawn
+    this.#arrange([...drawn.values()].map(({ row }) => row))
+    const current = this.#lines.at(this.#currentIndex)
+    if (current) this.#scroller.setAttribute("aria-activedescendant", rowID(current))
+    else this.#scroller.removeAttribute("aria-activedescendant")
   }
 
-  /** The index of the line at a height. */
-  #lineAt(top) {
-    let [low, high] = [0, this.#lines.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#tops[middle + 1] <= top) low = middle + 1
-      else high = middle
-    }
-    return low
+  /** The row of a line: the one in the document if it is current, because a new one would lose its tooltip. */
+  #row(line, state) {
+    const known = this.#drawn.get(rowID(line))
+    const shown = rowState(line, state)
+    if (known && known.push === line.push && known.shown === shown && line.push) return known
+    return { row: row(line, state, (event, line) => this.#click(event, line)), push: line.push, shown }
+  }
+
+  /** Puts the rows into the document in order, and leaves those that are in their place untouched. */
+  #arrange(rows) {
+    const wanted = new Set(rows)
+    for (const child of [...this.#rows.children]) if (!wanted.has(child)) child.remove()
+    rows.forEach((row, index) => {
+      const there = this.#rows.children[index]
+      if (there !== row) this.#rows.insertBefore(row, there ?? null)
+    })
   }
 
   // The keyboard cursor.
@@ -106,17 +130,20 @@ export class List {
     return push !== undefined && push.number === this.#inbox.selected?.number
   }
 
-  get #currentIndex() { return this.#lines.findIndex((line) => this.#isCurrent(line)) }
+  get #currentIndex() {
+    if (this.#group !== null) return this.#lines.group(this.#group)?.first ?? -1
+    return this.#inbox.selected ? this.#lines.indexOfPush(this.#inbox.selected) : -1
+  }
 
   /** Moves the cursor down by a number of lines. */
   move(count) {
-    const line = this.#lines[Math.min(Math.max(this.#currentIndex + count, 0), this.#lines.length - 1)]
+    const line = this.#lines.at(Math.min(Math.max(this.#currentIndex + count, 0), this.#lines.count - 1))
     if (line) this.#goTo(line)
   }
 
   #goTo(line) {
     if (line.push) {
-      this.#anchor = line.push.number
+      this.#anchor = line.push
       this.#inbox.select(line.push)
       return
     }
@@ -125,12 +152,31 @@ export class List {
     this.#reveal()
   }
 
+  /** Selects the nearest push that is not among these numbers if the selected one is. */
+  leave(numbers) {
+    if (!numbers.has(this.#inbox.selected?.number)) return
+    const start = this.#currentIndex
+    const isLeft = (index) => {
+      const { push } = this.#lines.at(index)
+      return push && !numbers.has(push.number)
+    }
+    let next = start + 1
+    while (next < this.#lines.count && !isLeft(next)) next += 1
+    if (next === this.#lines.count) {
+      next = start - 1
+      while (next >= 0 && !isLeft(next)) next -= 1
+    }
+    const push = start < 0 || next < 0 ? null : this.#lines.at(next).push
+    this.#anchor = push
+    this.#inbox.select(push)
+  }
+
   /** Scrolls by the least distance that makes the current line visible. */
   #reveal() {
     const current = this.#currentIndex
     if (current < 0) return
     const { scrollTop, clientHeight } = this.#scroller
-    const [top, end] = [this.#tops[current], this.#tops[current + 1]]
+    const [top, end] = [this.#lines.top(current), this.#lines.top(current + 1)]
     if (top < scrollTop) this.#scroller.scrollTop = top
     else if (end > scrollTop + clientHeight) this.#scroller.scrollTop = end - clientHeight
   }
@@ -147,7 +193,7 @@ export class List {
 
   /** Marks or unmarks the current push, or all pushes of the current group. */
   toggleMark() {
-    const line = this.#lines[this.#currentIndex]
+    const line = this.#lines.at(this.#currentIndex)
     if (line) this.#mark(line)
   }
 
@@ -156,7 +202,7 @@ export class List {
     const marked = new Set(this.#inbox.marked)
     const isAdding = !numbers.every((number) => marked.has(number))
     for (const number of numbers) isAdding ? marked.add(number) : marked.delete(number)
-    if (push) this.#anchor = push.number
+    if (push) this.#anchor = push
     this.#inbox.mark(marked)
   }
 
@@ -164,27 +210,32 @@ export class List {
     this.#inbox.mark(this.#inbox.pushes.map((push) => push.number))
   }
 
-  /** Marks the range from the anchor to the push a number of pushes below the current one. */
-  extend(count) {
-    const pushes = this.#lines.filter((line) => line.push)
-    const current = pushes.findIndex((line) => line.push.number === this.#inbox.selected?.number)
-    const line = pushes[Math.min(Math.max(current + count, 0), pushes.length - 1)]
-    if (line) this.#markUpTo(line.push)
+  /** Marks the range from the anchor to the next push below or above the current one. */
+  extend(step) {
+    let index = this.#currentIndex + step
+    while (this.#lines.at(index)?.group) index += step
+    const line = this.#lines.at(index) ?? this.#lines.at(this.#currentIndex)
+    if (line?.push) this.#markUpTo(line.push)
   }
 
   #markUpTo(push) {
-    const numbers = this.#lines.flatMap((line) => (line.push ? [line.push.number] : []))
-    const begin = numbers.indexOf(this.#anchor ?? this.#inbox.selected?.number)
-    const end = numbers.indexOf(push.number)
-    this.#anchor = begin < 0 ? push.number : numbers[begin]
-    this.#inbox.mark(numbers.slice(...(begin < 0 ? [end, end + 1] : [Math.min(begin, end), Math.max(begin, end) + 1])))
+    const anchor = this.#anchor ?? this.#inbox.selected
+    const begin = anchor ? this.#lines.indexOfPush(anchor) : -1
+    const end = this.#lines.indexOfPush(push)
+    this.#anchor = begin < 0 ? push : anchor
+    const numbers = []
+    for (let index = Math.min(begin < 0 ? end : begin, end); index <= Math.max(begin, end); index += 1) {
+      const line = this.#lines.at(index)
+      if (line.push) numbers.push(line.push.number)
+    }
+    this.#inbox.mark(numbers)
     this.#inbox.select(push)
   }
 
   // Input.
 
   #click(event, line) {
-    const isMark = event.target.classList.contains("mark")
+    const isMark = event.target.closest(".mark") !== null
     if (line.group) {
       if (event.ctrlKey || event.metaKey) this.#mark(line)
       else this.#toggle(line.group)
@@ -208,13 +259,13 @@ export class List {
   }
 
   #press(event) {
-    const line = this.#lines[this.#currentIndex]
+    const line = this.#lines.at(this.#currentIndex)
     if ((event.ctrlKey || event.metaKey) && event.key === "a") this.markAll()
     else if (event.ctrlKey || event.metaKey || event.altKey) return
     else if (event.key === "ArrowDown" && event.shiftKey) this.extend(1)
     else if (event.key === "ArrowUp" && event.shiftKey) this.extend(-1)
-    else if (event.key === "Home") this.move(-this.#lines.length)
-    else if (event.key === "End") this.move(this.#lines.length)
+    else if (event.key === "Home") this.move(-this.#lines.count)
+    else if (event.key === "End") this.move(this.#lines.count)
     else if (event.key === " ") this.toggleMark()
     else if (event.key === "Enter" && line?.group) this.#toggle(line.group)
     else if (event.key === "ArrowRight" && line?.group && !line.group.isOpen) this.#toggle(line.group)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Lists of numbers as ranges, in the syntax of queries: 3,7-9.
+// Lists of numbers as ranges, in the syntax of queries: 3,7-9. And numbers as text.
 
 /** The maximum length of a query, because the length of URLs is limited. */
 const limit = 4000
@@ -8,7 +8,7 @@ const limit = 4000
 /** The ranges of consecutive numbers, in order. */
 export function ranges(numbers) {
   const found = []
-  for (const number of [...numbers].sort((one, other) => one - other)) {
+  for (const number of Float64Array.from(numbers).sort()) {
     const last = found.at(-1)
     if (last?.[1] === number - 1) last[1] = number
     else found.push([number, number])
@@ -33,3 +33,9 @@ export function queries(numbers) {
   }
   return found
 }
+
+/** A count with its digits in groups of three: 12 345. */
+export const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f")
+
+/** A number of pushes as text. */
+export const pushCount = (count, adjective = "") => `${grouped(count)} ${adjective}${count === 1 ? "push" : "pushes"}`

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Names for a push: its kind, its headline and its app.
+// Names for a push: its kind, its headline, its app, its device and its outcome.
 
 import { pushTypes } from "./push-types.js"
 import { localizedText } from "./strings.js"
@@ -8,6 +8,9 @@ import { localizedText } from "./strings.js"
 /** The suffixes of topics, the longest first. */
 const suffixes = Object.values(pushTypes).map(({ topicSuffix }) => topicSuffix).filter(Boolean)
   .sort((left, right) => right.length - left.length)
+
+/** The bundle identifiers of the topics seen so far, because the list asks for them very often. */
+const apps = new Map()
 
 /** The kind of a push: its push type, with separate names for broadcasts, Live Activities and silent alerts. */
 export function kind(push) {
@@ -39,6 +42,46 @@ export function headline(push) {
 /** The app's bundle identifier. */
 export function app(push) {
   const topic = push.app ?? push.headers["apns-topic"] ?? "no topic"
+  const known = apps.get(topic)
+  if (known !== undefined) return known
   const suffix = suffixes.find((suffix) => topic.endsWith(suffix)) ?? ""
-  return topic.slice(0, topic.length - suffix.length)
+  const found = topic.slice(0, topic.length - suffix.length)
+  if (apps.size > 1000) apps.clear()
+  apps.set(topic, found)
+  return found
+}
+
+/** A device token or another long identifier, shortened. */
+export const short = (text) => (text.length > 20 ? `${text.slice(0, 8)}…${text.slice(-4)}` : text)
+
+/** The nickname or the shortened token of the device, or the channel of a broadcast. */
+export function destination(push) {
+  if (push.channel !== undefined) return `channel ${short(push.channel)}`
+  return push["device-name"] ?? short(push["device-token"] ?? "")
+}
+
+/** The time at which a push was received, in milliseconds since 1970. */
+export const received = (push) => push["time-ms"] ?? push.time * 1000
+
+/** The findings about the client rather than the push; they would mark almost every row. */
+const clientRules = new Set(["connection-per-push"])
+
+/** The highest severity of the findings about the push itself: error, warning, or null. */
+export function severity({ findings }) {
+  const own = findings.filter(({ rule }) => !clientRules.has(rule))
+  if (own.length === 0) return null
+  return own.some((finding) => finding.severity === "error") ? "error" : "warning"
+}
+
+/** The kind of the push's verdict; null for an accepted push of which no more is known. */
+export function outcome({ verdict, status }) {
+  if (verdict) return verdict.kind
+  if (status === 200) return null
+  return status ? "refused" : "unanswered"
+}
+
+/** The labels of the kinds of verdicts. */
+export const outcomes = {
+  shown: "Shown", delivered: "Delivered", replaced: "Replaced", ended: "Ended", stored: "Stored", "not-shown": "Not shown",
+  discarded: "Discarded", refused: "Refused", unanswered: "No answer",
 }

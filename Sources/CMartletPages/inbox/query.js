@@ -20,3 +20,31 @@ export function toggled(query, filter, others) {
   const remaining = terms(query).filter((term) => !removed.has(term))
   return [...remaining, ...(contains(query, filter) ? [] : terms(filter))].join(" ")
 }
+
+/**
+ * An explanation of what is wrong with a query; empty for a query that appears valid.
+ *
+ * `fields` is the description of the language from the simulator; empty if it is not known.
+ */
+export function problem(query, fields) {
+  if (fields.length === 0) return ""
+  for (const term of terms(query)) {
+    if ((term.match(/"/g) ?? []).length % 2) return `A quotation mark is missing at the end of ${term}`
+    const [, name, value] = term.match(/^[-!]?([^:"]+):(.*)$/s) ?? []
+    if (name === undefined) continue
+    const field = fields.find((each) => each.name === name)
+    if (!field) {
+      const similar = fields.filter((each) => each.name.startsWith(name.slice(0, 2))).map((each) => `${each.name}:`)
+      return `There is no field ${name}: in the search language${similar.length ? `; did you mean ${similar.join(" or ")}?` : "."}`
+    }
+    if (field.values?.length && !field.values.includes(value.replaceAll('"', "").replace(/^=/, ""))) {
+      return value ? `${name}:${value} is not known; use ${listed(field.values)}.` : `${name}: needs a value: ${listed(field.values)}.`
+    }
+    if (name === "number" && !/^"?\d+(-\d*)?(,\d+(-\d*)?)*"?$/.test(value)) {
+      return `number:${value} must be numbers and ranges, as in number:3,7-9 or number:43-`
+    }
+  }
+  return ""
+}
+
+const listed = (values) => (values.length < 2 ? values.join("") : `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`)

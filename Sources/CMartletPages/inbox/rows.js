@@ -2,52 +2,112 @@
 
 // The rows of the list, as elements.
 
-import { element, time } from "./dom.js"
-import { app, headline, kind } from "./push.js"
+import { chip, completeTime, shortTime, verdictTone } from "./components.js"
+import { element } from "./dom.js"
+import { icon, kindIcon } from "./icons.js"
+import { grouped } from "./numbers.js"
+import { app, destination, headline, kind, outcome, outcomes, received, severity } from "./push.js"
 
-const glyphs = { alert: "●", silent: "○", background: "○", activity: "◉", broadcast: "◎" }
-
-/** The row of a line; `state` has the selected, marked and unread pushes. */
-export function row(line, top, state, handlers) {
-  const made = line.push ? pushRow(line, state, handlers) : groupRow(line.group, state, handlers)
-  made.style.top = `${top}px`
-  return made
-}
+/** The verdicts that need no attention, and the refusal, whose chip shows status and reason. */
+const quietOutcomes = new Set([null, "shown", "delivered", "refused", "unanswered"])
+/** The number of tags in a row. */
+const tagCount = 2
 
 /** The identifier of a line's row. */
 export const rowID = (line) => (line.push ? `push-${line.push.number}` : `group-${line.group.position}`)
 
-function pushRow(line, state, handlers) {
+/** The row of a line; `state` has the selected, marked and unread pushes. */
+export const row = (line, state, click) => (line.push ? pushRow(line, state, click) : groupRow(line.group, state, click))
+
+/** The values on which the row of a line depends, apart from the push, as text. */
+export function rowState(line, state) {
+  const { push, group } = line
+  const flags = push ? [state.unread.has(push.number), state.marked.has(push.number), state.isSelected(push)] : groupFlags(group, state)
+  return [state.isTree, state.isCurrent(line), (group ?? line).position, (group ?? line).count, ...flags].join(" ")
+}
+
+function pushRow(line, state, click) {
   const { push } = line
-  const isAccepted = push.status === 200
   return element("div", {
     id: rowID(line), class: "row", "data-number": push.number, "data-unread": state.unread.has(push.number),
     "data-current": state.isCurrent(line), "data-marked": state.marked.has(push.number), ...roles(line, state, Boolean(line.of)),
-    "aria-selected": String(state.isSelected(push)), onclick: (event) => handlers.click(event, line),
+    "aria-selected": String(state.isSelected(push)), "aria-label": description(push, state), onclick: (event) => click(event, line),
   },
-    element("span", { class: "mark", "data-glyph": glyphs[kind(push)] ?? "◇", title: kind(push) }),
-    element("span", { class: "headline" }, headline(push)),
-    push.connection === 0 ? element("span", { class: "composed", title: "sent from this page" }, "composed") : null,
-    element("span", { class: "time" }, time(push.time)),
-    element("span", { class: "app" }, app(push)),
-    element("span", { class: "result", "data-accepted": isAccepted },
-      isAccepted ? "200" : `${push.status || "no response"} ${push.reason ?? ""}`),
-    push.findings.length ? element("span", { class: "count", title: "findings" }, push.findings.length) : null)
+    element("span", { class: "unread-dot" }),
+    mark(push),
+    element("span", { class: "headline", dir: "auto" }, headline(push)),
+    element("span", { class: "time", title: completeTime(received(push)) }, shortTime(received(push), true)),
+    element("span", { class: "app" }, element("span", {}, app(push)), " · ", element("span", {}, destination(push))),
+    element("span", { class: "badges" }, badges(push)))
 }
 
-function groupRow(group, state, handlers) {
+/** The icon of the push in the colour of its app; hovering shows a check box in its place. */
+function mark(push) {
+  const made = element("span", { class: "mark", title: kind(push) }, icon(kindIcon(kind(push))), icon("check"))
+  made.style.setProperty("--app", appColour(app(push)))
+  return made
+}
+
+/** A colour that depends on the bundle identifier; all are equally light, so that the white icon has contrast. */
+export function appColour(app) {
+  let hash = 7
+  for (let index = 0; index < app.length; index += 1) hash = (hash * 31 + app.charCodeAt(index)) >>> 0
+  // Multiplying by the golden ratio spreads similar identifiers over the whole circle.
+  return `oklch(0.52 0.13 ${Math.round((hash * 0.618034) % 1 * 360)})`
+}
+
+/** The text of a row for screen readers; its position in the list follows from other attributes. */
+function description(push, state) {
+  const { verdict, status, reason } = push
+  const kindOfOutcome = outcome(push)
+  const result = kindOfOutcome === "refused" ? `refused ${reason ?? status}` : kindOfOutcome && outcomes[kindOfOutcome].toLowerCase()
+  const found = severity(push)
+  return [
+    headline(push), kind(push), app(push), destination(push), result ?? (verdict ? verdict.text : "accepted"),
+    state.unread.has(push.number) ? "unread" : "", found && `${found}s found`, push.pinned ? "pinned" : "",
+    push.tags?.length ? `tagged ${push.tags.join(", ")}` : "",
+  ].filter(Boolean).join(", ")
+}
+
+/** The answer if it is not 200, a verdict that needs attention, the severity of findings, the pin and the tags. */
+function badges(push) {
+  const found = severity(push)
+  const kindOfOutcome = outcome(push)
+  const { status, reason, verdict, tags = [] } = push
+  return [
+    ...tags.slice(0, tagCount).map((tag) => chip(tag, "accent", { class: "chip tag" })),
+    tags.length > tagCount ? chip(`+${tags.length - tagCount}`, "accent", { title: tags.join(", ") }) : null,
+    push.connection === 0 ? chip("composed", "", { class: "chip composed", title: "Sent from this page" }) : null,
+    status === 200 ? null : chip(status ? `${status} ${reason ?? ""}`.trim() : "No answer", "bad", { class: "chip result" }),
+    quietOutcomes.has(kindOfOutcome) ? null
+      : chip(outcomes[kindOfOutcome] ?? kindOfOutcome, verdictTone(kindOfOutcome), { class: "chip outcome", title: verdict.text }),
+    found ? element("span", { class: "dot severity", "data-tone": found === "error" ? "bad" : "warning", title: `Has ${found}s` }) : null,
+    push.pinned ? element("span", { class: "pin", title: "Pinned" }, icon("pin", 14)) : null,
+  ].filter(Boolean)
+}
+
+/** The number of unread pushes of a group, and whether all are marked; computed once per layout. */
+function groupFlags(group, state) {
+  group.flags ??= [
+    group.pushes.reduce((count, push) => count + (state.unread.has(push.number) ? 1 : 0), 0),
+    state.marked.size > 0 && group.pushes.every((push) => state.marked.has(push.number)), group.pushes.length, group.isOpen, group.label,
+  ]
+  return group.flags
+}
+
+function groupRow(group, state, click) {
   const line = { group }
-  const unread = group.pushes.filter((push) => state.unread.has(push.number)).length
-  const isMarked = group.pushes.every((push) => state.marked.has(push.number))
+  const [unread, isMarked] = groupFlags(group, state)
   return element("div", {
     id: rowID(line), class: "group", "data-current": state.isCurrent(line), "data-marked": isMarked,
     ...roles(group, state, false), "aria-expanded": String(group.isOpen), "aria-selected": String(isMarked),
-    onclick: (event) => handlers.click(event, line),
+    onclick: (event) => click(event, line),
   },
-    element("span", { class: "mark", "data-glyph": group.isOpen ? "▾" : "▸" }),
+    icon(group.isOpen ? "down" : "right", 14),
+    isMarked ? icon("check", 14) : null,
     element("span", { class: "headline", title: group.key }, group.label),
-    unread ? element("span", { class: "unread" }, `${unread} new`) : null,
-    element("span", { class: "total" }, group.pushes.length))
+    unread ? element("span", { class: "unread" }, `${grouped(unread)} new`) : null,
+    element("span", { class: "total" }, grouped(group.pushes.length)))
 }
 
 /** The accessibility role and position of a row. */

@@ -1,103 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The filters beside the list. Each adds terms to the query, or removes them.
+// The filters beside the list. Each adds terms to the query, or removes them. They are one stop of the Tab key.
 
+import { mostFrequent, pinned, sections } from "./counts.js"
 import { element } from "./dom.js"
-import { app, kind } from "./push.js"
+import { icon } from "./icons.js"
+import { grouped } from "./numbers.js"
+import { received } from "./push.js"
 import { contains, exactTerm, toggled } from "./query.js"
 
-/** The number of filters that a section shows collapsed, and expanded. */
+/** The number of values that a section shows collapsed, and expanded. */
 const collapsedCount = 5
 const expandedCount = 100
-
-const isSilent = (push) => push.payload?.aps?.["content-available"] !== undefined && push.payload.aps.alert === undefined
-const type = (push) => push.headers["apns-push-type"]
-const has = (severity) => (push) => push.findings.some((finding) => finding.severity === severity)
-const short = (text) => (text.length > 20 ? `${text.slice(0, 8)}…${text.slice(-4)}` : text)
-
-/** The fixed filters, each with its query and the pushes that it counts. */
-const kinds = {
-  Alerts: ["type:alert -is:silent", (push) => type(push) === "alert" && !isSilent(push)],
-  Silent: ["is:silent", isSilent],
-  Activities: ["type:liveactivity", (push) => type(push) === "liveactivity"],
-  Broadcasts: ["is:broadcast", (push) => push.channel !== undefined],
-}
-const responses = {
-  Accepted: ["is:accepted", (push) => push.status === 200],
-  Refused: ["is:refused", (push) => push.status !== 200 && push.status !== 0],
-  Errors: ["has:error", has("error")],
-  Warnings: ["has:warning", has("warning")],
-}
-
-/** The filters for values that occur in the pushes. */
-const found = {
-  Type: { of: (push) => (["alert", "background", "liveactivity"].includes(type(push)) ? undefined : type(push)), term: "type" },
-  Reason: { of: (push) => push.reason, term: "reason" },
-  App: { of: (push) => app(push), term: "app" },
-  Device: { of: (push) => push["device-token"], term: "device", label: short },
-  Activity: { of: (push) => (kind(push) === "activity" ? push["device-token"] : undefined), term: "device", label: short,
-    more: "type:liveactivity" },
-  Channel: { of: (push) => push.channel, term: "channel" },
-  Thread: { of: (push) => push.payload?.aps?.["thread-id"], term: "thread" },
-  Collapse: { of: (push) => push.headers["apns-collapse-id"], term: "collapse" },
-}
-const sections = {
-  Kind: [kinds, found.Type], Response: [responses, found.Reason], Apps: [{}, found.App], Devices: [{}, found.Device],
-  "Live Activities": [{}, found.Activity], Channels: [{}, found.Channel], Threads: [{}, found.Thread],
-  "Collapse IDs": [{}, found.Collapse],
-}
-const collapsedSections = ["Collapse IDs"]
+/** The sections that are closed until the user opens them. */
+const initiallyClosed = ["Collapse IDs"]
+/** The minimum time between two updates, in milliseconds. */
+const delay = 200
 
 export class Sidebar {
   #container
   #inbox
   #search
-  #sections
   #timer = 0
   #expanded = new Set()
+  #closed = new Set(initiallyClosed)
+  /** The key of the button that the Tab key reaches. */
+  #focusKey = "All"
+  /** The filters that the document shows, as text. */
+  #shown = ""
 
-  /** `search` is called with the new query. */
+  /** `search` is called with a function that returns the new query for the current one. */
   constructor(container, inbox, search) {
     this.#container = container
     this.#inbox = inbox
     this.#search = search
-    this.#sections = Object.fromEntries(Object.keys(sections).map((name) => [name,
-      element("details", { open: !collapsedSections.includes(name), hidden: true }, element("summary", {}, name), element("div"))]))
-    container.replaceChildren(element("div"), ...Object.values(this.#sections))
-    inbox.addEventListener("change", () => { this.#timer ||= setTimeout(() => this.show(), 200) })
+    container.addEventListener("keydown", (event) => this.#press(event))
+    container.addEventListener("focusin", ({ target }) => this.#setFocusKey(target.dataset.key))
+    inbox.addEventListener("change", () => { this.#timer ||= setTimeout(() => this.show(), delay) })
     this.show()
   }
 
   show() {
     clearTimeout(this.#timer)
     this.#timer = 0
-    const { all, query } = this.#inbox
+    const { all } = this.#inbox
+    const query = this.#inbox.error ? this.#inbox.matchedQuery : this.#inbox.query
+    const groups = Object.keys(sections).map((name) => this.#group(name, query)).filter(({ filters }) => filters.length)
+    const shown = JSON.stringify([all.length, query, groups, [...this.#closed]])
+    if (shown === this.#shown) return
+    this.#shown = shown
     const focused = this.#container.contains(document.activeElement) ? document.activeElement.dataset.key : undefined
-    this.#container.firstElementChild.replaceChildren(this.#button("All", "All", all.length, query === "", ""))
-    for (const [name, section] of Object.entries(this.#sections)) this.#fill(section, name, all, query)
-    if (focused) [...this.#container.querySelectorAll("[data-key]")].find((button) => button.dataset.key === focused)?.focus()
+    const list = this.#container.querySelector(".sections") ?? this.#container.appendChild(element("div", { class: "sections" }))
+    const { scrollTop } = this.#container
+    list.replaceChildren(this.#button({ key: "All", label: "All", count: all.length, isPressed: query.trim() === "", change: () => "" }),
+      ...groups.map((group) => this.#section(group)))
+    this.#container.scrollTop = scrollTop
+    const buttons = this.#buttons
+    this.#setFocusKey(buttons.some(({ dataset }) => dataset.key === this.#focusKey) ? this.#focusKey : "All")
+    if (focused) buttons.find(({ dataset }) => dataset.key === focused)?.focus()
   }
 
-  #fill(section, name, all, query) {
-    const filters = filtersOf(sections[name], all)
-    const wanted = filters.map((filter) => filter.query)
+  /** The filters of a section: the fixed ones, then its values by frequency, and those of the query in any case. */
+  #group(name, query) {
+    const { fixed = {}, of, term, label, always, isClosed } = sections[name]
+    const { counts } = this.#inbox
+    const filters = Object.entries(fixed).map(([key, { query, within }]) =>
+      ({ key, label: key, terms: query(), count: within ? this.#countWithin(within()) : counts.fixed(name, key) }))
     const isExpanded = this.#expanded.has(name)
-    const shown = filters.filter((filter, index) =>
-      filter.isFixed || (isExpanded ? index < expandedCount : index < collapsedCount + filters.filter((one) => one.isFixed).length)
-      || contains(query, filter.query))
-    const buttons = shown.map((filter) => this.#button(`${name} ${filter.key}`, filter.label, filter.count,
-      contains(query, filter.query), toggled(query, filter.query, wanted), filter.key))
-    const rest = filters.length - shown.length
-    if (rest > 0 || isExpanded) buttons.push(this.#moreButton(name, isExpanded, rest))
-    section.hidden = filters.length === 0
-    section.lastElementChild.replaceChildren(...buttons)
+    const values = of ? counts.values(name) : new Map()
+    const others = mostFrequent(values, expandedCount).flatMap(([value, count]) => {
+      const own = value === pinned ? "is:pinned" : isClosed ? `${term}:${value}` : exactTerm(term, value)
+      const text = value === pinned ? "Pinned" : label ? label(value) : term === "device" ? counts.deviceName(value) : value
+      return own ? [{ key: value, label: text, terms: [always, own].filter(Boolean).join(" "), count }] : []
+    })
+    const limit = isClosed ? others.length : isExpanded ? expandedCount : collapsedCount
+    const shown = others.filter((filter, index) => index < limit || contains(query, filter.terms))
+    const wanted = [...filters, ...others].map((filter) => filter.terms)
+    // The fixed filters appear with the first push.
+    const isEmpty = this.#inbox.all.length === 0 && query === ""
+    return {
+      name, isExpanded, rest: Math.max(values.size - shown.length, 0),
+      filters: isEmpty ? [] : [...filters, ...shown].map((filter) => ({
+        ...filter, key: `${name} ${filter.key}`, isPressed: contains(query, filter.terms),
+        change: (current) => toggled(current, filter.terms, wanted),
+      })),
+    }
   }
 
-  #button(key, label, count, isPressed, query, title) {
+  /** The number of pushes that were received within a number of milliseconds. */
+  #countWithin(duration) {
+    const { all } = this.#inbox
+    const since = Date.now() - duration
+    let [low, high] = [0, all.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (received(all[middle]) >= since) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  #section({ name, filters, rest, isExpanded }) {
+    const isOpen = !this.#closed.has(name)
+    const id = `filters-${name.replaceAll(" ", "-")}`
+    return element("section", { role: "group", "aria-label": name },
+      element("button", {
+        type: "button", class: "section", "data-key": name, "aria-expanded": String(isOpen), "aria-controls": id, onclick: () => this.#toggle(name),
+      }, icon(isOpen ? "down" : "right", 12), name),
+      element("div", { id, hidden: !isOpen }, filters.map((filter) => this.#button(filter)),
+        rest > 0 || isExpanded ? this.#moreButton(name, isExpanded, rest) : null))
+  }
+
+  #button({ key, label, count, isPressed, change }) {
     return element("button", {
       type: "button", "data-key": key, "aria-pressed": String(isPressed), "aria-label": label,
-      "aria-description": `${count} pushes`, title, onclick: () => this.#search(query),
-    }, element("span", { class: "label" }, label), " ", element("span", { class: "number" }, count))
+      "aria-description": `${count} pushes`, title: key.includes(" ") ? key.slice(key.indexOf(" ") + 1) : null,
+      onclick: () => this.#search(change),
+    }, element("span", { class: "label" }, label), " ", element("span", { class: "number" }, grouped(count)))
   }
 
   #moreButton(name, isExpanded, rest) {
@@ -107,23 +126,42 @@ export class Sidebar {
         if (!this.#expanded.delete(name)) this.#expanded.add(name)
         this.show()
       },
-    }, isExpanded ? "Show fewer" : `Show ${rest} more`)
+    }, isExpanded ? "Show fewer" : `Show ${grouped(rest)} more`)
   }
-}
 
-/** The filters of a section: the fixed ones, then the others by frequency. */
-function filtersOf([fixed, { of, term: name, label = (text) => text, more = "" }], all) {
-  const counts = new Map()
-  const fixedFilters = Object.entries(fixed).map(([key, [query]]) => ({ key, label: key, query, count: 0, isFixed: true }))
-  const tests = Object.values(fixed).map(([, test]) => test)
-  for (const push of all) {
-    tests.forEach((test, index) => { if (test(push)) fixedFilters[index].count += 1 })
-    const value = of(push)
-    if (typeof value === "string" && value) counts.set(value, (counts.get(value) ?? 0) + 1)
+  #toggle(name) {
+    if (!this.#closed.delete(name)) this.#closed.add(name)
+    this.show()
   }
-  const others = [...counts].sort(([, one], [, other]) => other - one).flatMap(([key, count]) => {
-    const valueTerm = exactTerm(name, key)
-    return valueTerm ? [{ key, label: label(key), query: [more, valueTerm].filter(Boolean).join(" "), count }] : []
-  })
-  return [...fixedFilters, ...others]
+
+  // Keyboard.
+
+  /** The buttons that are not in a closed section. */
+  get #buttons() { return [...this.#container.querySelectorAll(".sections button")].filter((button) => !button.closest("[hidden]")) }
+
+  #setFocusKey(key) {
+    if (key === undefined) return
+    this.#focusKey = key
+    for (const button of this.#container.querySelectorAll(".sections button")) button.tabIndex = button.dataset.key === key ? 0 : -1
+  }
+
+  #press(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const buttons = this.#buttons
+    const index = buttons.indexOf(document.activeElement)
+    if (index < 0) return
+    const name = buttons[index].closest("section")?.getAttribute("aria-label")
+    const isOpen = !this.#closed.has(name)
+    const target = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: buttons.length - 1 }[event.key]
+    if (target !== undefined) {
+      buttons[Math.min(Math.max(target, 0), buttons.length - 1)].focus()
+    } else if (name && ((event.key === "ArrowLeft" && isOpen) || (event.key === "ArrowRight" && !isOpen))) {
+      this.#toggle(name)
+      this.#container.querySelector(`[data-key="${name}"]`).focus()
+    } else {
+      return
+    }
+    event.preventDefault()
+    event.stopPropagation()
+  }
 }

@@ -2,42 +2,39 @@
 
 // The toolbar above the list: the number of pushes, the grouping, and actions on the marked pushes.
 
-import { exported, removePushes } from "./api.js"
+import { SimulatorError, exported, importPushes } from "./api.js"
+import { button, iconButton, toast } from "./components.js"
 import { element } from "./dom.js"
 import { groupings } from "./lines.js"
-import { queries } from "./numbers.js"
+import { grouped, pushCount, queries } from "./numbers.js"
 
 const storageKey = "martlet.grouping"
 
 export class Tools {
   #inbox
   #list
+  #deletions
   #count = element("span", { class: "shown" })
   #marked = element("strong", { role: "status" })
   #normalBar
   #actionBar
 
-  constructor(bar, inbox, list) {
+  constructor(bar, inbox, list, deletions) {
     this.#inbox = inbox
     this.#list = list
-    this.#normalBar = element("div", {},
-      element("button", {
-        type: "button", class: "filters", "aria-controls": "filters", "aria-expanded": "false",
-        onclick: ({ target }) =>
-          target.setAttribute("aria-expanded", String(document.body.toggleAttribute("data-filters"))),
-      }, "Filters"),
-      this.#count, this.#groupingChoice())
+    this.#deletions = deletions
+    this.#normalBar = element("div", {}, this.#count, this.#groupingChoice())
     this.#actionBar = element("div", { hidden: true, role: "toolbar", "aria-label": "Selected pushes" },
       this.#marked,
-      button("Select all", "a", () => list.markAll()), button("Mark read", "r", () => this.markRead()),
-      button("Export", "e", () => this.export()), button("Delete", "Delete", () => this.remove()),
-      element("button", { type: "button", "aria-label": "Clear selection", title: "Clear selection (Escape)", onclick: () => inbox.mark([]) }, "✕"))
+      action("Select all", "a", () => list.markAll()), action("Mark read", "r", () => this.markRead()),
+      action("Export", "e", () => this.export()), action("Delete", "Delete", () => this.remove(), { class: "small quiet danger" }),
+      iconButton("close", "Clear selection", () => inbox.mark([]), { key: "Escape", class: "small" }))
     bar.append(this.#normalBar, this.#actionBar)
     inbox.addEventListener("change", () => this.#show())
   }
 
   #groupingChoice() {
-    const choice = element("select", { id: "grouping", onchange: ({ target }) => this.#group(target.value) },
+    const choice = element("select", { id: "grouping", class: "small", onchange: ({ target }) => this.#group(target.value) },
       element("option", { value: "" }, "none"),
       Object.entries(groupings).map(([value, { name }]) => element("option", { value }, name.toLowerCase())))
     choice.value = storedGrouping()
@@ -56,40 +53,71 @@ export class Tools {
     const { all, pushes, marked } = this.#inbox
     this.#normalBar.hidden = marked.size > 0
     this.#actionBar.hidden = marked.size === 0
-    this.#marked.textContent = marked.size ? `${marked.size} selected` : ""
-    const noun = all.length === 1 ? "push" : "pushes"
-    this.#count.textContent = pushes.length === all.length ? `${all.length} ${noun}` : `${pushes.length} of ${all.length} ${noun}`
+    const texts = [
+      [this.#marked, marked.size ? `${grouped(marked.size)} selected` : ""],
+      [this.#count, pushes.length === all.length ? pushCount(all.length) : `${grouped(pushes.length)} of ${pushCount(all.length)}`],
+    ]
+    for (const [part, text] of texts) if (part.textContent !== text) part.textContent = text
   }
 
-  markRead() {
-    this.#inbox.markRead(this.#inbox.chosen)
+  markRead(numbers = this.#inbox.chosen) {
+    this.#inbox.markRead(numbers)
     this.#inbox.mark([])
   }
 
-  async remove() {
-    const { chosen, marked, selected } = this.#inbox
-    // Select the next push, so that repeated deletions go through the list.
-    if (marked.size === 0 && selected) {
-      this.#list.move(1)
-      if (this.#inbox.selected === selected) this.#list.move(-1)
-    }
-    for (const query of queries(chosen)) await removePushes(query, (number) => chosen.includes(number))
+  /** Deletes the marked or the selected pushes. */
+  remove() {
+    const { chosen } = this.#inbox
+    if (chosen.length) this.#deletions.remove(chosen)
+  }
+
+  /** The items of the menu for all pushes that match; they apply to the pushes that are listed when the menu opens. */
+  menuItems() {
+    const { all, pushes, error, matchedQuery, unread } = this.#inbox
+    const listed = pushes.filter((push) => !push.pinned).map((push) => push.number)
+    const found = matchedQuery.trim() ? "matching " : ""
+    const read = pushes.flatMap(({ number }) => (unread.has(number) ? [number] : []))
+    const importing = { name: "Import pushes…", icon: "upload", action: () => this.#import() }
+    if (error) return [{ name: "Delete matching pushes", icon: "trash", isDanger: true, action: () => toast(`Nothing deleted. ${error}`) }, importing]
+    return [
+      read.length ? { name: `Mark ${pushCount(read.length, found)} as read`, icon: "check", action: () => this.markRead(read) } : null,
+      pushes.length ? {
+        name: `Export ${pushCount(pushes.length, found)}`, icon: "download", action: () => this.export(pushes.map(({ number }) => number)),
+      } : null,
+      importing,
+      listed.length ? { name: `Delete ${pushCount(listed.length, found)}`, icon: "trash", isDanger: true, action: () => this.#deletions.remove(listed) } : null,
+      all.length && !listed.length ? { name: "Nothing to delete", icon: "trash", action: () => {} } : null,
+    ].filter(Boolean)
   }
 
   /** Downloads a file with one line of JSON for each push. */
-  async export() {
-    const { chosen } = this.#inbox
-    if (chosen.length === 0) return
+  async export(numbers = this.#inbox.chosen) {
+    if (numbers.length === 0) return
     const lines = []
-    for (const query of queries(chosen)) lines.push(await exported(query))
+    for (const query of queries(numbers)) lines.push(await exported(query))
     const url = URL.createObjectURL(new Blob(lines, { type: "application/jsonl" }))
     element("a", { href: url, download: "pushes.jsonl" }).click()
     setTimeout(() => URL.revokeObjectURL(url), 10_000)
   }
+
+  /** Asks for an export file, and adds its pushes. */
+  #import() {
+    element("input", {
+      type: "file", accept: ".jsonl,.json", onchange: async ({ target }) => {
+        try {
+          const count = await importPushes(target.files[0])
+          toast(`${pushCount(count)} imported`)
+        } catch (error) {
+          if (!(error instanceof SimulatorError)) throw error
+          toast(`Nothing imported: ${error.message}`)
+        }
+      },
+    }).click()
+  }
 }
 
-const button = (name, key, onclick) =>
-  element("button", { type: "button", title: `${name} (${key})`, "aria-keyshortcuts": key, onclick }, name)
+const action = (name, key, onclick, more = {}) =>
+  button(name, onclick, { class: "small quiet", title: `${name} (${key})`, "aria-keyshortcuts": key, ...more })
 
 function storedGrouping() {
   try {

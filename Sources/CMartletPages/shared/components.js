@@ -177,7 +177,7 @@ export function menu(name, items, { icon: iconName = "more", label = null, class
 }
 
 /** Places a popover below the element that opens it, or above it where there is no room. */
-function place(popover, opener) {
+export function place(popover, opener) {
   const at = opener.getBoundingClientRect()
   const { offsetWidth: width, offsetHeight: height } = popover
   const top = at.bottom + 4 + height > innerHeight ? Math.max(4, at.top - height - 4) : at.bottom + 4

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The number of pushes of each filter, counted as pushes come and go.
+
+import { app, kind, outcome, outcomes, short } from "./push.js"
+
+const type = (push) => push.headers["apns-push-type"]
+const isSilent = (push) => push.payload?.aps?.["content-available"] !== undefined && push.payload.aps.alert === undefined
+const has = (severity) => (push) => push.findings.some((finding) => finding.severity === severity)
+const sortedTypes = ["alert", "background", "liveactivity"]
+
+/** Midnight as a date in the syntax of queries. */
+const today = () => {
+  const now = new Date()
+  return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, "0")).join("-")
+}
+
+/**
+ * The sections of filters.
+ *
+ * `fixed` filters are always shown: each has a query and a test of pushes, or a number of milliseconds within which
+ * pushes were received. `of` returns the value or the values of a push, each of which is a filter with the name `term`;
+ * `always` lists terms that are added to it, and `label` names a value.
+ */
+export const sections = {
+  Time: { fixed: {
+    "Last 10 minutes": { query: () => "after:10m", within: () => 600_000 },
+    "Last hour": { query: () => "after:1h", within: () => 3_600_000 },
+    Today: { query: () => `after:${today()}`, within: () => Date.now() - new Date().setHours(0, 0, 0, 0) },
+  } },
+  Kind: { fixed: {
+    Alerts: { query: () => "type:alert -is:silent", test: (push) => type(push) === "alert" && !isSilent(push) },
+    Silent: { query: () => "is:silent", test: isSilent },
+    Activities: { query: () => "type:liveactivity", test: (push) => type(push) === "liveactivity" },
+    Broadcasts: { query: () => "is:broadcast", test: (push) => push.channel !== undefined },
+  }, of: (push) => (sortedTypes.includes(type(push)) ? undefined : type(push)), term: "type" },
+  Verdict: { of: (push) => push.verdict && outcome(push), term: "verdict", label: (kind) => outcomes[kind] ?? kind, isClosed: true },
+  Response: { fixed: {
+    Accepted: { query: () => "is:accepted", test: (push) => push.status === 200 },
+    Refused: { query: () => "is:refused", test: (push) => push.status !== 200 && push.status !== 0 },
+  }, of: (push) => push.reason, term: "reason" },
+  Findings: { fixed: {
+    Errors: { query: () => "has:error", test: has("error") },
+    Warnings: { query: () => "has:warning", test: has("warning") },
+  }, of: (push) => [...new Set(push.findings.map(({ rule }) => rule))], term: "rule" },
+  Tags: { of: (push) => [...(push.pinned ? [pinned] : []), ...(push.tags ?? [])], term: "tag" },
+  Apps: { of: app, term: "app" },
+  Devices: { of: (push) => push["device-token"], term: "device" },
+  "Live Activities": {
+    of: (push) => (kind(push) === "activity" ? push["device-token"] : undefined), term: "device", always: "type:liveactivity",
+  },
+  Channels: { of: (push) => push.channel, term: "channel" },
+  Threads: { of: (push) => push.payload?.aps?.["thread-id"], term: "thread" },
+  "Collapse IDs": { of: (push) => push.headers["apns-collapse-id"], term: "collapse" },
+}
+
+/** The value of pinned pushes among the tags; it cannot be a tag. */
+export const pinned = "\0pinned"
+
+/** The parts of the sections that count pushes, as pairs of a key and a function that returns its values for a push. */
+const counted = Object.entries(sections).flatMap(([name, { fixed = {}, of }]) => [
+  ...Object.entries(fixed).filter(([, { test }]) => test).map(([key, { test }]) => [`${name}/${key}`, (push) => (test(push) ? "" : undefined)]),
+  ...(of ? [[name, of]] : []),
+])
+
+export class Counts {
+  /** The count of each value, for each section and each fixed filter. */
+  #counts = new Map(counted.map(([key]) => [key, new Map()]))
+  /** The nicknames of devices. */
+  #names = new Map()
+
+  add(push) {
+    this.#change(push, 1)
+    if (push["device-name"]) this.#names.set(push["device-token"], push["device-name"])
+  }
+
+  remove(push) { this.#change(push, -1) }
+
+  #change(push, difference) {
+    for (const [key, of] of counted) {
+      const value = of(push)
+      if (value === undefined) continue
+      const counts = this.#counts.get(key)
+      for (const each of Array.isArray(value) ? value : [value]) {
+        if (typeof each !== "string") continue
+        const count = (counts.get(each) ?? 0) + difference
+        if (count > 0) counts.set(each, count)
+        else counts.delete(each)
+      }
+    }
+  }
+
+  /** The count of a fixed filter that tests pushes. */
+  fixed(section, key) { return this.#counts.get(`${section}/${key}`)?.get("") ?? 0 }
+
+  /** The values of a section with their counts. */
+  values(section) { return this.#counts.get(section) ?? new Map() }
+
+  /** The values of a field of the query language that occur in the pushes, the most frequent first. */
+  valuesOf(term, limit) {
+    const found = Object.entries(sections).find(([, section]) => section.term === term)
+    return found ? mostFrequent(this.values(found[0]), limit).map(([value]) => value).filter((value) => value !== pinned) : []
+  }
+
+  /** The nickname of a device, or its shortened token. */
+  deviceName(token) { return this.#names.get(token) ?? short(token) }
+}
+
+/** The entries with the highest counts, in order; equal counts in the order of the map. */
+export function mostFrequent(counts, limit) {
+  let entries = [...counts]
+  if (entries.length > 4 * limit) {
+    // Sorting many thousand devices would take longer than finding the count that the last of the entries has.
+    const threshold = Float64Array.from(counts.values()).sort().at(-limit)
+    entries = entries.filter(([, count]) => count >= threshold)
+  }
+  return entries.sort(([, one], [, other]) => other - one).slice(0, limit)
+}
