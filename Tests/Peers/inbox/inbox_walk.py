@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import unittest
 import urllib.request
 
@@ -89,6 +90,13 @@ class InboxWalk(unittest.TestCase):
             self.simulator.import_pushes(*pushes)
         self.page.goto(self.simulator.url)
         expect(self.page.locator("#live")).to_have_text("Live")
+
+    def wait_until(self, condition):
+        """Waits until a condition is true that the page does not show."""
+        deadline = time.monotonic() + 30
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "the condition has not become true")
+            self.page.wait_for_timeout(20)
 
     def rows(self):
         return self.page.locator(".row")

@@ -108,8 +108,6 @@ class Lists(InboxWalk):
         self.page.get_by_role("button", name="Delete", exact=True).first.click()
         expect(self.rows()).to_have_count(5)
         self.assertEqual(self.numbers(), [10, 7, 4, 3, 1])
-        deletions = [request.url for request in self.requests if request.method == "DELETE"]
-        self.assertEqual([urllib.parse.unquote(url.split("query=")[1]) for url in deletions], ["number:2,5-6,8-9"])
         expect(self.page.get_by_role("toolbar", name="Selected pushes")).to_be_hidden()
         self.page.locator("#push-7").click()
         for _ in range(2):
@@ -118,7 +116,10 @@ class Lists(InboxWalk):
         self.page.keyboard.press("K")
         expect(marked).to_have_count(2)
         self.page.keyboard.press("Escape")
-        self.page.keyboard.press("Delete")
+        # Only the last deletion can be undone, so another one sends the request.
+        with self.page.expect_request(lambda request: request.method == "DELETE") as deletion:
+            self.page.keyboard.press("Delete")
+        self.assertEqual(urllib.parse.unquote(deletion.value.url.split("query=")[1]), "number:2,5-6,8-9")
         expect(self.rows()).to_have_count(4)
         expect(self.page.locator("#detail h2")).to_have_text("Order 3")
         self.page.locator("#list").press("Control+a")
@@ -218,7 +219,8 @@ class Lists(InboxWalk):
         self.page.keyboard.press("Delete")
         expect(self.page.locator("#tools .shown")).to_have_text("0 pushes", timeout=10_000)
         self.assertLess(time.monotonic() - start, 5)
-        self.assertEqual(len([request for request in self.requests if request.method == "DELETE"]), 1)
+        self.page.goto("about:blank")
+        self.wait_until(lambda: self.simulator.ask("GET", "/api/v1/pushes")["total"] == 0)
 
 
 if __name__ == "__main__":
