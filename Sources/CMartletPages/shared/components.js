@@ -172,6 +172,8 @@ export function menu(name, items, { icon: iconName = "more", label = null, class
     place(list, opener)
     list.querySelector("button")?.focus()
   })
+  // Escape closes the menu and nothing else.
+  list.addEventListener("keydown", (event) => { if (event.key === "Escape") event.stopPropagation() })
   roving(list, () => false, (each) => each.focus())
   return element("span", { class: "menu-host" }, opener, list)
 }

@@ -176,6 +176,24 @@ class Views(DetailWalk):
         self.assertIsNone(self.page.evaluate("window.hacked ?? null"))
         self.assertEqual(self.page.locator("main img, main script").count(), 0)
 
+    def test_a_menu_is_used_with_the_keyboard(self):
+        self.open(alert(1))
+        self.show(1)
+        opener = self.detail.get_by_role("button", name="Copy", exact=True)
+        opener.press("Enter")
+        expect(self.detail.get_by_role("menuitem", name="Copy as curl")).to_be_focused()
+        self.page.keyboard.press("ArrowDown")
+        expect(self.detail.get_by_role("menuitem", name="Copy as Swift")).to_be_focused()
+        self.page.keyboard.press("Escape")
+        expect(self.detail.get_by_role("menu", name="Copy")).to_be_hidden()
+        expect(opener).to_be_focused()
+        expect(self.detail.locator("h2")).to_have_text("Order 1")
+        opener.click()
+        expect(self.detail.get_by_role("menu", name="Copy")).to_be_visible()
+        opener.click()
+        expect(self.detail.get_by_role("menu", name="Copy")).to_be_hidden()
+        self.assertEqual(self.errors, [])
+
     def test_a_narrow_screen_has_a_way_back(self):
         self.page.set_viewport_size({"width": 390, "height": 844})
         self.open(alert(1))
