@@ -81,10 +81,10 @@ async function show(container, numbers, signal) {
     element("div", { class: "compare-heads" }, heads(pushes)),
     Object.entries(sections).map(([name, rows]) => section(name, rows)))
   const choice = tabs("Shown values", { differences: `Differences ${count}`, all: "All values" }, "differences", (value) => { tables.dataset.only = value })
-  container.replaceChildren(
+  container.replaceChildren(element("div", { class: "page" },
     element("div", { class: "compare-title" }, element("h2", {}, "Compare two pushes"),
       iconButton("replaced", "Swap the sides", () => { location.hash = `#/compare/${numbers[1]}/${numbers[0]}` })),
-    choice, tables)
+    choice, tables))
 }
 
 const delivery = (push) => ({

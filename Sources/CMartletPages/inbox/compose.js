@@ -62,7 +62,7 @@ class Composer {
         iconButton("close", "Close", () => dialog.close(), { key: "Escape" })),
       element("div", { class: "composer-fields" },
         this.#targets,
-        element("div", { class: "fields" },
+        element("div", { class: "composer-grid" },
           this.#input("token", "Device token", [...devices.map(({ token, name }) => [token, name]), ...known((push) => push["device-token"]).map((token) => [token])], { class: "token" }),
           this.#input("app", "App", known(app).map((each) => [each])),
           this.#input("channel", "Channel", [...channels, ...known((push) => push.channel)].map((each) => [each]), { class: "token" }),

@@ -18,7 +18,7 @@ export const answerChip = (push) =>
 /** The line with the headline, the answer, the age and the actions. */
 export function titleBar(push, close, actions) {
   return element("div", { class: "title-bar" },
-    iconButton("left", "Back to the list", close, { class: "back" }),
+    iconButton("left", "Back to the list", close, { class: "pane-back" }),
     element("span", { class: "kind", title: kind(push) }, icon(kindIcon(kind(push)), 20)),
     element("h2", { title: headline(push) }, headline(push)),
     answerChip(push), relativeTime(milliseconds(push)),
@@ -132,7 +132,7 @@ export function timeline(push) {
     { time: push.time, "time-ms": push["time-ms"], kind: `answered ${push.status || "nothing"} ${push.reason ?? ""}`, note: push.fault ? `fault ${push.fault}` : "" },
     ...push.deliveries ?? [],
   ]
-  return element("ol", { class: "timeline" }, events.map((event) => {
+  return element("ol", { class: "deliveries" }, events.map((event) => {
     const [at, by] = [milliseconds(event), event.by ?? event.note?.match(/\bpush (\d+)\b/)?.[1]]
     const note = event.note ? linked(event.note, by ? [{ text: `push ${by}`, made: (text) => element("a", { href: `#/push/${by}` }, text) }] : []) : []
     return element("li", { "data-kind": event.kind },

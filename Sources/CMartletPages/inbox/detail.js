@@ -6,8 +6,6 @@ import { info, payload, removePush, request, simulatorEvents } from "./api.js"
 import { copied, emptyState, iconButton, menu, tabs, toast } from "./components.js"
 import { element } from "./dom.js"
 import { change, pushFacts, tagEditor, timeline, titleBar, verdict } from "./detail-header.js"
-import { byteLimit } from "./examples.js"
-import { findingsList, payloadTree, sizeBar } from "./payload.js"
 import { headline, kind } from "./push.js"
 import { onStringsChange } from "./strings.js"
 
@@ -71,7 +69,7 @@ export class Detail {
     this.#push = null
     this.#container.replaceChildren(message === null
       ? emptyState("push", "No push selected", "Select a push to see what became of it.")
-      : emptyState("info", message, "Select another push.", iconButton("left", "Back to the list", () => this.#inbox.select(null), { class: "back" })))
+      : emptyState("info", message, "Select another push.", iconButton("left", "Back to the list", () => this.#inbox.select(null), { class: "pane-back" })))
   }
 
   #render(push) {
@@ -115,7 +113,7 @@ export class Detail {
     panel.setAttribute("aria-label", tab)
     try {
       const content = await this.#content(push, tab, place, signal)
-      if (panel === this.#panel && tab === this.#tab) panel.replaceChildren(...[content].flat())
+      if (panel === this.#panel && tab === this.#tab && place === this.#place) panel.replaceChildren(...[content].flat())
     } catch (error) {
       if (!signal.aborted) panel.replaceChildren(element("p", { class: "problem" }, error.message))
     }
@@ -125,14 +123,19 @@ export class Detail {
     switch (tab) {
       case "Preview": return previews().then((module) => module.previews(push, signal))
       case "Headers": return headerList(push, place)
-      case "Findings": return findingsList(push.findings ?? [], (found) => this.#showPlace(found))
+      case "Findings": return this.#findingsView(push)
       case "Timeline": return timeline(push)
       default: return this.#payloadView(push, tab, place)
     }
   }
 
+  async #findingsView(push) {
+    const { findingsList } = await import("./payload.js")
+    return findingsList(push.findings ?? [], (found) => this.#showPlace(found))
+  }
+
   async #payloadView(push, tab, place) {
-    const text = await this.#payload()
+    const [{ payloadTree, sizeBar }, { byteLimit }, text] = await Promise.all([import("./payload.js"), import("./examples.js"), this.#payload()])
     const size = sizeBar(text, byteLimit(push.headers["apns-push-type"], kind(push) === "broadcast"))
     return [size, tab === "Raw" ? element("pre", { tabindex: 0 }, text) : payloadTree(text, push.findings ?? [], place)]
   }

@@ -73,7 +73,7 @@ export async function replay(push, text, edit) {
     element("div", { class: "dialog-title" }, element("h2", { id: "replay-title" }, `Replay push ${push.number}`), iconButton("close", "Close", () => dialog.close())),
     element("p", { class: "faint" }, headline(push)),
     push.channel === undefined ? element("label", { class: "field" }, element("span", {}, kind(push) === "activity" ? "Activity token" : "Device token"), token, devices) : null,
-    isActivity ? element("label", { class: "check" }, fresh, element("span", {}, "Fresh timestamp ",
+    isActivity ? element("label", { class: "replay-check" }, fresh, element("span", {}, "Fresh timestamp ",
       element("small", {}, "The phone ignores content that is not newer than what it shows. The stale and dismissal dates move with it."))) : null,
     problem, result,
     element("div", { class: "actions end" },

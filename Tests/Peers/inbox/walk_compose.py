@@ -191,7 +191,7 @@ class Composer(ComposeWalk):
         expect(preview).to_contain_text("Changed")
         self.dialog.get_by_label("Push type").select_option("voip")
         expect(preview).to_contain_text("No preview: only the app receives this push.")
-        heights = self.dialog.locator(".fields :is(input, select):visible").evaluate_all("list => list.map(each => each.getBoundingClientRect().height)")
+        heights = self.dialog.locator(".composer-grid :is(input, select):visible").evaluate_all("list => list.map(each => each.getBoundingClientRect().height)")
         self.assertEqual(len(set(heights)), 1, heights)
         self.assertFalse([request.url for request in self.requests if "undefined" in request.url])
         self.assertEqual(self.errors, [])

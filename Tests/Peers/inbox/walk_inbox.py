@@ -44,7 +44,7 @@ class InboxPage(InboxWalk):
         detail.get_by_role("tab", name="Findings 1").click()
         expect(detail.locator(".findings a")).to_have_attribute("href", re.compile("^https://developer.apple.com/"))
         detail.get_by_role("tab", name="Timeline").click()
-        expect(detail.locator(".timeline li")).to_have_count(2)
+        expect(detail.locator(".deliveries li")).to_have_count(2)
         detail.get_by_role("tab", name="Raw").click()
         expect(detail.locator("pre")).to_contain_text('"order":12345678901234567890')
         detail.get_by_role("button", name="Delete").click()
