@@ -31,7 +31,14 @@ export function verdict(push, show) {
   if (!line) return null
   const links = [...(push.verdict.parts ?? []).filter(({ place }) => place).map((part) => ({
     text: part.cause && push.verdict.text.includes(`${part.text} (${part.cause})`) ? `${part.text} (${part.cause})` : part.text,
-    made: (text) => element("button", { type: "button", class: "link", title: `Show ${part.place}`, onclick: () => show(part.place) }, text),
+    // A button would not wrap as text does.
+    made: (text) => element("a", {
+      href: location.hash, title: `Show ${part.place}`,
+      onclick: (event) => {
+        event.preventDefault()
+        show(part.place)
+      },
+    }, text),
   })), ...push.verdict.by ? [{
     text: `push ${push.verdict.by}`, made: (text) => element("a", { href: `#/push/${push.verdict.by}` }, text),
   }] : []]

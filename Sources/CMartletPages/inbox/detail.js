@@ -2,7 +2,7 @@
 
 // The selected push: what became of it, its preview, payload, headers, findings and timeline.
 
-import { info, payload, removePush, request, simulatorEvents } from "./api.js"
+import { info, payload, removePush, request } from "./api.js"
 import { copied, emptyState, iconButton, menu, tabs, toast } from "./components.js"
 import { element } from "./dom.js"
 import { change, pushFacts, tagEditor, timeline, titleBar, verdict } from "./detail-header.js"
@@ -18,28 +18,21 @@ export class Detail {
   #tab = "Preview"
   /** The shown push with everything that is stored of it; null if none is shown. */
   #push = null
-  /** The number of the selected push, which may not have arrived yet. */
-  #number = null
   /** The payload of the shown push as it was received, or null before it is needed. */
   #text = null
   /** The place that the Payload and Headers tabs highlight. */
   #place = null
-  /** Cancels the requests for the shown push when another is selected, or before it is deleted. */
+  /** Cancels the requests for the shown push when another one or none is selected. */
   #requests = new AbortController()
   #compose
-  #remove
   #panel
 
-  /** `compose` opens the composer with the values of a push; `remove` deletes the push with a number. */
-  constructor(container, inbox, compose, remove = removePush) {
+  /** `compose` opens the composer with the values of a push. */
+  constructor(container, inbox, compose) {
     this.#container = container
     this.#inbox = inbox
     this.#compose = compose
-    this.#remove = remove
     inbox.addEventListener("select", ({ detail }) => this.show(detail))
-    simulatorEvents.addEventListener("removing", ({ detail: isAffected }) => {
-      if (this.#number !== null && isAffected(this.#number)) this.#requests.abort()
-    })
     onStringsChange(() => { this.#container.querySelector("h2")?.replaceChildren(headline(this.#push)) })
     // The first push that is selected should not wait for them either.
     addEventListener("load", previews, { once: true })
@@ -50,9 +43,7 @@ export class Detail {
   async show(push, message = null) {
     this.#requests.abort()
     this.#requests = new AbortController()
-    this.#number = push?.number ?? null
     const { signal } = this.#requests
-    document.body.toggleAttribute("data-detail", push !== null || message !== null)
     if (!push) {
       this.#showMessage(message)
       return
@@ -175,7 +166,7 @@ export class Detail {
       iconButton("replay", "Replay", act(() => import("./replay.js"), (module, text) => module.replay(push, text, this.#compose))),
       menu("Compare", () => this.#comparisons(push), { icon: "compare" }),
       iconButton("pin", push.pinned ? "Unpin" : "Pin", () => change(push, { pinned: !push.pinned }), { "aria-pressed": String(Boolean(push.pinned)) }),
-      iconButton("trash", "Delete", () => this.#remove(push.number)),
+      iconButton("trash", "Delete", () => removePush(push.number)),
       menu("More actions", async () => {
         const { release } = await info().catch(() => ({}))
         return [

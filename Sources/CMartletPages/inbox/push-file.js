@@ -2,7 +2,7 @@
 
 // A file with one push, which a colleague drops onto their inbox, and the import of such files and of exports.
 
-import { exported } from "./api.js"
+import { exported, send } from "./api.js"
 import { toast } from "./components.js"
 import { element } from "./dom.js"
 import { headline } from "./push.js"
@@ -20,7 +20,7 @@ export async function download(push) {
 export async function importPushes(files) {
   for (const file of files) {
     try {
-      const response = await fetch("/api/v1/import", { method: "POST", body: await file.text() })
+      const response = await send("/api/v1/import", { method: "POST", body: await file.text() })
       const answer = await response.json()
       if (!response.ok) throw new Error(`${file.name} was not imported: ${answer.detail}`)
       if (answer.imported === 1) location.hash = `#/push/${answer.cursor}`
@@ -29,12 +29,6 @@ export async function importPushes(files) {
       toast(error.message, { seconds: 10 })
     }
   }
-}
-
-/** Lets the user choose files to import. */
-export function chooseFiles() {
-  const input = element("input", { type: "file", accept: ".martletpush,.jsonl,.json", multiple: true, onchange: () => importPushes(input.files) })
-  input.click()
 }
 
 const isPreviewFile = ({ name }) => /\.(strings|xcstrings|json)$/i.test(name)

@@ -103,7 +103,7 @@ export class Tools {
   /** Asks for an export file, and adds its pushes. */
   #import() {
     element("input", {
-      type: "file", accept: ".jsonl,.json", onchange: async ({ target }) => {
+      type: "file", accept: ".martletpush,.jsonl,.json", onchange: async ({ target }) => {
         try {
           const count = await importPushes(target.files[0])
           toast(`${pushCount(count)} imported`)

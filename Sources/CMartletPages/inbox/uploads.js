@@ -2,7 +2,7 @@
 
 // The dialog for the files that previews need: localized strings, string catalogs, and templates of Live Activities.
 
-import { request } from "./api.js"
+import { request, send } from "./api.js"
 import { button, iconButton } from "./components.js"
 import { element } from "./dom.js"
 import { app } from "./push.js"
@@ -61,7 +61,7 @@ function upload(file, suggested, uploaded) {
       for (const field of Object.values(fields)) field.removeAttribute("aria-invalid")
       const values = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, encodeURIComponent(field.value.trim())]))
       try {
-        const response = await fetch(`/api/v1/${kind.path(values)}`, { method: "PUT", body: file })
+        const response = await send(`/api/v1/${kind.path(values)}`, { method: "PUT", body: file })
         if (!response.ok) throw new Error((await response.json()).detail)
         Object.assign(suggested, { app: fields.app.value.trim() })
         form.replaceWith(element("p", { class: "verdict", "data-tone": "good", role: "status" }, `Uploaded ${file.name}.`))
