@@ -22,7 +22,7 @@ export function open(container) {
   const page = new Page(container, {
     title: "Connect", lead: "Any device token and any signing key are accepted. Configure a client as shown, and its pushes appear in the inbox.",
   })
-  const check = element("section", { class: "card check", "aria-label": "Has a client reached the simulator?", "aria-live": "polite" })
+  const check = element("section", { class: "card reach", "aria-label": "Has a client reached the simulator?", "aria-live": "polite" })
   const content = element("div", { class: "stack" })
   page.body.append(element("div", { class: "stack" }, check, content))
   page.attempt(async () => {

@@ -10,7 +10,7 @@ import { actions, appsOf, deviceName, devicePath } from "./device-actions.js"
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
 import {
-  activity as activityLink, activityGlance, composeTo, counted, deviceState, editableName, glance, Page, push as pushLink, replaceKeepingFocus,
+  activity as activityLink, activityGlance, composeTo, counted, deviceState, editableName, glance, newestPushes, Page, push as pushLink, replaceKeepingFocus,
   rowsOr, search, section, short,
 } from "./pages.js"
 import { headline } from "./push.js"
@@ -23,9 +23,11 @@ export function openDevice(container, token) {
   const get = (address, signal) => request(address, "GET", undefined, signal)
   return page.follow(async (signal) => {
     const device = { token, ...await get(path, signal) }
-    const [{ events }, { pushes: notifications }, { pushes: stored }] = await Promise.all([
-      get(`${path}/log`, signal), get(`${path}/notifications`, signal), storedPushes(device, signal),
-    ])
+    // A simulator of an earlier version has no log.
+    const results = device.registered === undefined ? fromPushes(device, signal)
+      : Promise.all([get(`${path}/log`, signal), get(`${path}/notifications`, signal)])
+        .then(([{ events }, { pushes }]) => ({ events, notifications: pushes }))
+    const [{ events, notifications }, stored] = await Promise.all([results, storedPushes(device, signal)])
     return { device, events, notifications, stored }
   }, ({ device, events, notifications, stored }) => {
     document.title = `${deviceName(device)} – Martlet`
@@ -47,8 +49,21 @@ export function openDevice(container, token) {
 /** The pushes that APNs stores for a device. */
 async function storedPushes({ stored = {} }, signal) {
   const numbers = Object.values(stored)
-  if (!numbers.length) return { pushes: [] }
-  return request(`/api/v1/pushes?${new URLSearchParams({ query: `number:${numbers.join(",")}` })}`, "GET", undefined, signal)
+  return numbers.length ? newestPushes(`number:${numbers.join(",")}`, numbers.length, signal) : []
+}
+
+/** The delivery log and the notifications of a device, from the stored pushes to it. */
+async function fromPushes({ token, shown = [] }, signal) {
+  const pushes = await newestPushes(`device:${token}`, eventsShown, signal)
+  const events = pushes.flatMap((push) => {
+    const { number, time, status, reason, deliveries } = push
+    const all = deliveries.length ? deliveries : [{ time, kind: status === 200 ? "delivered" : "refused", note: reason }]
+    return all.toReversed().map((event) => ({ ...event, number, title: headline(push) }))
+  })
+  return {
+    events: events.sort((one, other) => other.time - one.time),
+    notifications: shown.toReversed().map((shown) => pushes.find(({ number }) => number === shown)).filter(Boolean),
+  }
 }
 
 function factsSection(device) {

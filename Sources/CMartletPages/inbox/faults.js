@@ -111,7 +111,7 @@ async function removeRule(page, rules, seed, index) {
 
 function newRule(page) {
   const problem = element("p", { class: "problem", role: "alert" })
-  const settings = element("div", { class: "fields" })
+  const settings = element("div", { class: "rule-fields" })
   const fault = choice("Fault", { name: "do", onchange: () => showSettings() },
     Object.fromEntries(Object.entries(actions).map(([name, [text]]) => [name, `${name}: ${text}`])))
   const showSettings = () => settings.replaceChildren(...actions[fault.querySelector("select").value][1].map((name) =>
@@ -125,10 +125,10 @@ function newRule(page) {
     },
   },
     element("h3", {}, "Add a rule"),
-    element("div", { class: "fields" }, fault), settings,
-    element("fieldset", {}, element("legend", {}, "When"), element("div", { class: "fields" },
+    element("div", { class: "rule-fields" }, fault), settings,
+    element("fieldset", {}, element("legend", {}, "When"), element("div", { class: "rule-fields" },
       Object.entries(conditions).map(([name, [attributes, hint]]) => field(name, { name, ...attributes }, hint)))),
-    element("fieldset", {}, element("legend", {}, "Match (all pushes if empty)"), element("div", { class: "fields" },
+    element("fieldset", {}, element("legend", {}, "Match (all pushes if empty)"), element("div", { class: "rule-fields" },
       matches.map((name) => field(name, { name: `match.${name}` })))),
     element("datalist", { id: "reasons" }, reasons.map((value) => element("option", { value }))),
     problem, element("div", { class: "actions" }, element("button", { class: "primary" }, "Add rule")))

@@ -23,7 +23,7 @@ export class Page {
     this.title = element("h2", {}, title)
     this.count = element("span", { class: "chip", "data-tone": "", hidden: true })
     this.#heading.append(
-      element("div", {}, back ? element("a", { class: "back", href: back.href }, icon("left"), back.name) : "",
+      element("div", {}, back ? element("a", { class: "parent-link", href: back.href }, icon("left"), back.name) : "",
         element("div", { class: "title" }, this.title, this.count), lead ? element("p", { class: "lead" }, lead) : ""),
       element("div", { class: "actions" }, actions))
     this.element = element("div", { class: "page" }, this.#heading, this.#away, this.#message, this.body)

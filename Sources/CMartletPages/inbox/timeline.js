@@ -35,7 +35,7 @@ export function openTimeline(container, token) {
 }
 
 class Timeline {
-  container = element("div", { class: "timeline" })
+  container = element("div", { class: "activity-timeline" })
   #token
   #page
   #steps = []

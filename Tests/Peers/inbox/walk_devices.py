@@ -143,11 +143,6 @@ class Devices(PagesWalk):
         self.simulator.ask("PUT", f"/api/v1/devices/{PHONE}", {"online": False})
         expiration = int(time.time()) + 3600
         self.send(PHONE, {"aps": {"alert": "Stored one"}}, **{"apns-expiration": str(expiration)})
-        events = [{"time": expiration - 3600, "number": 2, "kind": "stored-device-offline", "title": "Stored one"},
-                  {"time": expiration - 3601, "number": 1, "kind": "delivered", "title": "Your taxi is here"}]
-        self.page.route(f"**/devices/{PHONE}/log", lambda route: route.fulfill(json={"events": events}))
-        notifications = [self.simulator.ask("GET", "/api/v1/pushes/1")]
-        self.page.route(f"**/devices/{PHONE}/notifications", lambda route: route.fulfill(json={"pushes": notifications}))
         self.open()
         self.go(f"devices/{PHONE}")
         log = self.page.get_by_role("region", name="Delivery log")

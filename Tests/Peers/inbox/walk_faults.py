@@ -95,7 +95,7 @@ class Faults(PagesWalk):
     def test_the_fields_of_the_form_have_equal_heights(self):
         self.open()
         self.go("faults")
-        inputs = self.page.locator(".builder .fields :is(input:not([type=checkbox]), select)")
+        inputs = self.page.locator(".builder .rule-fields :is(input:not([type=checkbox]), select)")
         expect(inputs.first).to_be_visible()
         self.assertEqual(len(set(inputs.evaluate_all("all => all.map((each) => each.getBoundingClientRect().height)"))), 1)
 
