@@ -4,6 +4,8 @@
 
 /** The simulator does not answer, or refuses a request; the message is for the user. */
 export class SimulatorError extends Error {}
+/** The simulator does not answer. */
+export class SimulatorAway extends SimulatorError {}
 
 /** Sends a request; throws an error with a message for the user if the simulator does not answer. */
 export async function send(path, options = {}) {
@@ -11,7 +13,7 @@ export async function send(path, options = {}) {
     return await fetch(path, options)
   } catch (error) {
     if (options.signal?.aborted) throw error
-    throw new SimulatorError("The simulator does not answer. Is it running?")
+    throw new SimulatorAway("The simulator does not answer. Is it running?")
   }
 }
 

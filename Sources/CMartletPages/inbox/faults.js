@@ -2,7 +2,7 @@
 
 // Fault injection: presets, single rules, and the seed that reproduces their random choices.
 
-import { request } from "./api.js"
+import { request, send, SimulatorError } from "./api.js"
 import { banner, button, relativeTime, table, toast } from "./components.js"
 import { element } from "./dom.js"
 import { action, actions, affects, conditions, matches, parameters, reasons, same, scope } from "./fault-rules.js"
@@ -37,17 +37,17 @@ export function open(container) {
 
 /** Reads the seed from the text of the response: JavaScript numbers are exact only up to 2^53. */
 async function fetchChaos(signal) {
-  const response = await fetch(path, { signal })
+  const response = await send(path, { signal })
   const text = await response.text()
-  if (!response.ok) throw new Error(`The simulator returned status ${response.status}.`)
+  if (!response.ok) throw new SimulatorError(`The simulator returned status ${response.status}.`)
   return { ...JSON.parse(text), seed: /"seed":(-?\d+)/.exec(text)?.[1] ?? "" }
 }
 
 /** Replaces all rules, with a seed given as text. */
 async function setRules(seed, rules) {
-  if (!/^-?\d+$/.test(seed)) throw new Error("The seed must be an integer.")
-  const answer = await fetch(path, { method: "PUT", body: `{"seed":${seed},"rules":${JSON.stringify(rules)}}` })
-  if (!answer.ok) throw new Error((await answer.json()).detail)
+  if (!/^-?\d+$/.test(seed)) throw new SimulatorError("The seed must be an integer.")
+  const answer = await send(path, { method: "PUT", body: `{"seed":${seed},"rules":${JSON.stringify(rules)}}` })
+  if (!answer.ok) throw new SimulatorError((await answer.json()).detail)
 }
 
 const isOn = (preset, rules) => preset.rules.every((rule) => rules.some((other) => same(rule, other)))

@@ -2,7 +2,7 @@
 
 // The frame of the pages other than the inbox, and the functions they share.
 
-import { request, simulatorEvents } from "./api.js"
+import { request, SimulatorAway, SimulatorError, simulatorEvents } from "./api.js"
 import { banner, button, chip, iconButton, shortTime, toast } from "./components.js"
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
@@ -44,7 +44,7 @@ export class Page {
     try {
       await action()
     } catch (error) {
-      const text = isAway(error) ? "Nothing was changed: the simulator did not answer." : error.message
+      const text = error instanceof SimulatorAway ? "Nothing was changed: the simulator did not answer." : error.message
       place.replaceChildren(place === this.#message
         ? banner("bad", text, iconButton("close", "Dismiss", () => place.replaceChildren(), { class: "small" })) : text)
       return false
@@ -70,7 +70,7 @@ export class Page {
       return show(value)
     }, (error) => {
       if (!error) return this.#away.replaceChildren()
-      if (!isAway(error)) return this.body.replaceChildren(banner("bad", error.message))
+      if (!(error instanceof SimulatorAway)) return this.body.replaceChildren(banner("bad", error.message))
       return this.#away.replaceChildren(banner("warning", [
         element("strong", {}, "The simulator cannot be reached. "),
         since ? `This page shows its state of ${shortTime(since)}, and continues when the simulator is back.`
@@ -80,9 +80,6 @@ export class Page {
     return this.#refresh.end
   }
 }
-
-/** Whether an error means that the simulator did not answer; browsers differ in the text. */
-const isAway = (error) => error instanceof TypeError && /fetch|network|load failed/i.test(error.message)
 
 /**
  * Fetches a value regularly while the document is visible, and calls `show` with it when it has changed.
@@ -113,9 +110,9 @@ function refreshed(fetchValue, show, failed) {
     } catch (error) {
       if (own.signal.aborted) return
       finish(error)
-      if (error instanceof TypeError && !isAway(error)) reportError(error)
+      if (!(error instanceof SimulatorError)) reportError(error)
       // After an error the content may have been replaced.
-      if (!isAway(error)) last = null
+      if (!(error instanceof SimulatorAway)) last = null
     }
     // A slow answer leaves the simulator time for its clients.
     timer = setTimeout(again, Math.max(pollMilliseconds, 10 * (performance.now() - start)))

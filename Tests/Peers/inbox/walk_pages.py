@@ -60,7 +60,7 @@ class Pages(PagesWalk):
         expect(self.page.locator("#push-1[aria-selected=true]")).to_have_count(1)
         self.page.get_by_role("button", name="Refused").click()
         expect(self.rows()).to_have_count(0)
-        self.assertTrue(self.page.url.endswith("#/?query=title%3AOrder%20is%3Arefused"))
+        expect(self.page).to_have_url(re.compile(re.escape("?query=title%3AOrder%20is%3Arefused") + "$"))
         self.assertEqual(self.errors, [])
 
     def test_a_page_says_that_the_simulator_is_away_and_recovers(self):
