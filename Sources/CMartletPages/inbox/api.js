@@ -44,7 +44,7 @@ export const context = (number, signal) => request(`/api/v1/pushes/${number}/con
 export const strings = () => request("/api/v1/strings")
 export const stringTable = (app, language) => request(`/api/v1/strings/${app}/${language}`)
 /** The fields of the search language. */
-export const language = async () => []
+export const language = async () => (await request("/api/v1/query")).fields
 /** The summaries of up to `limit` pushes that match a query and have numbers below `before`, newest first. */
 export const pushes = (query, limit, before = Number.MAX_SAFE_INTEGER) =>
   request(`/api/v1/pushes?${new URLSearchParams({ query, limit, before, ...view })}`)

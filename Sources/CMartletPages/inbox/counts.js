@@ -63,20 +63,51 @@ const counted = Object.entries(sections).flatMap(([name, { fixed = {}, of }]) =>
   ...(of ? [[name, of]] : []),
 ])
 
+/** The number of pushes that are counted without a pause, so that no task takes long. */
+const chunk = 1000
+
 export class Counts {
+  /** Called when pushes have been counted later than they came or went. */
+  changed = () => {}
   /** The count of each value, for each section and each fixed filter. */
   #counts = new Map(counted.map(([key]) => [key, new Map()]))
   /** The nicknames of devices. */
   #names = new Map()
+  /** The pushes to count, as {pushes, difference, done}. */
+  #waiting = []
+  #isScheduled = false
 
-  add(push) {
-    this.#change(push, 1)
-    if (push["device-name"]) this.#names.set(push["device-token"], push["device-name"])
+  /** Counts pushes that came: the first of many at once, and the others soon. */
+  add(pushes) { this.#count(pushes, 1) }
+
+  /** Counts pushes that went. */
+  remove(pushes) { this.#count(pushes, -1) }
+
+  #count(pushes, difference) {
+    this.#waiting.push({ pushes, difference, done: 0 })
+    if (!this.#isScheduled) this.#work()
   }
 
-  remove(push) { this.#change(push, -1) }
+  #work() {
+    let rest = chunk
+    while (rest > 0 && this.#waiting.length) {
+      const first = this.#waiting[0]
+      const end = Math.min(first.pushes.length, first.done + rest)
+      rest -= end - first.done
+      for (; first.done < end; first.done += 1) this.#change(first.pushes[first.done], first.difference)
+      if (end === first.pushes.length) this.#waiting.shift()
+    }
+    if (this.#waiting.length === 0) return
+    this.#isScheduled = true
+    setTimeout(() => {
+      this.#isScheduled = false
+      this.#work()
+      this.changed()
+    })
+  }
 
   #change(push, difference) {
+    if (push["device-name"]) this.#names.set(push["device-token"], push["device-name"])
     for (const [key, of] of counted) {
       const value = of(push)
       if (value === undefined) continue

@@ -95,8 +95,13 @@ export class InboxPage extends EventTarget {
     if (known) return known
     try {
       // A list that may be empty is asked for, because the browser reports an answer 404 in its console.
-      const { pushes, cursor } = await fetchPushes(isNumber ? `number:${name}` : `id:"${name.replaceAll('"', "")}"`, 1)
-      if (pushes.length) return pushes[0]
+      const forms = isNumber ? [`number:${name}`] : new Set([name, name.toUpperCase(), name.toLowerCase()].map((each) => `id:"${each.replaceAll('"', "")}"`))
+      let cursor = 0
+      for (const query of forms) {
+        const found = await fetchPushes(query, 1)
+        if (found.pushes.length) return found.pushes[0]
+        cursor = found.cursor
+      }
       const isFuture = isNumber && Number(name) > cursor
       this.#showMissing(name, isNumber ? `Push ${name} ${isFuture ? "has not been received" : "is no longer stored"}.`
         : `No stored push has the apns-id ${name}.`)
@@ -108,8 +113,8 @@ export class InboxPage extends EventTarget {
 
   /** Shows a message in place of a push; the address stays. */
   #showMissing(name, message) {
-    this.#inbox.select(null)
     this.#missing = name
+    if (this.#inbox.selected) this.#inbox.select(null)
     this.#detail.show(null, message)
     byID("inbox").dataset.pane = "push"
   }
@@ -151,10 +156,11 @@ export class InboxPage extends EventTarget {
 
   #selected(push) {
     const wasOpen = byID("inbox").dataset.pane === "push"
-    this.#missing = null
+    const isMissing = !push && this.#missing !== null && this.#missing === Address.current.parts[1]
+    if (!isMissing) this.#missing = null
     byID("pane-notice").replaceChildren()
     byID("inbox").dataset.pane = push ? "push" : "list"
-    this.#updateURL(push)
+    if (!isMissing) this.#updateURL(push)
     // On a narrow screen the list and the push take turns.
     if (narrow.matches && Boolean(push) !== wasOpen) byID(push ? "detail" : "list").focus({ preventScroll: true })
   }

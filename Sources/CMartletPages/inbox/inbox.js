@@ -30,7 +30,7 @@ export class Inbox extends EventTarget {
   error = ""
   /** The query that `pushes` match: the last valid one. */
   matchedQuery = ""
-  #store = new PushStore()
+  #store = new PushStore(() => this.#scheduleChange())
   /** The numbers of the pushes that match the query; null for all. */
   #matching = null
   #isFollowing = false
@@ -83,8 +83,7 @@ export class Inbox extends EventTarget {
 
   async #load() {
     const loadNumber = ++this.#loadNumber
-    const hidden = this.#store.hidden.keys()
-    const loaded = new PushStore(hidden)
+    const loaded = new PushStore(() => this.#scheduleChange(), this.#store.hidden.keys())
     // The first load shows each page as it arrives; a later one replaces the list at the end.
     if (!this.isLoaded) this.#store = loaded
     const missed = this.#missed = []

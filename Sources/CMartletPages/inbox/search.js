@@ -87,9 +87,9 @@ export class SearchField {
     else await this.#search(text)
   }
 
-  /** Loads the description of the language when it is first needed. */
+  /** Loads the description of the language when it is first needed. Without it the simulator explains errors. */
   #loadLanguage() {
-    this.#languageLoad ??= language().then((fields) => { this.#fields = fields }).catch(() => { this.#languageLoad = null })
+    this.#languageLoad ??= language().then((fields) => { this.#fields = fields }).catch(() => {})
     return this.#languageLoad
   }
 

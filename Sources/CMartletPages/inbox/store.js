@@ -37,7 +37,9 @@ export class PushStore {
   /** The ranges of numbers that were deleted since the last `settle`. */
   #forgotten = []
 
-  constructor(hiddenNumbers = []) {
+  /** `countsChanged` is called when the counts change later than the pushes. */
+  constructor(countsChanged, hiddenNumbers = []) {
+    this.counts.changed = countsChanged
     this.hidden = new Map(Array.from(hiddenNumbers, (number) => [number, null]))
   }
 
@@ -54,7 +56,7 @@ export class PushStore {
     this.settle()
     const last = this.all.at(-1)?.number ?? Infinity
     const added = pushes.filter((push) => push.number < last && !this.#hide(push))
-    for (const push of added) this.counts.add(push)
+    this.counts.add(added)
     this.all = this.all.length ? [...this.all, ...added] : added
     this.version += 1
   }
@@ -65,8 +67,8 @@ export class PushStore {
     if (this.hidden.has(push.number)) this.hidden.set(push.number, push)
     const index = indexOf(this.all, push.number)
     if (index < 0) return false
-    this.counts.remove(this.all[index])
-    this.counts.add(push)
+    this.counts.remove([this.all[index]])
+    this.counts.add([push])
     this.all[index] = push
     this.version += 1
     return true
@@ -89,14 +91,14 @@ export class PushStore {
       const newest = this.all[0]?.number ?? -1
       const added = this.#arrived.reverse().filter((push) => push.number > newest && !this.#hide(push))
       this.#arrived = []
-      for (const push of added) this.counts.add(push)
+      this.counts.add(added)
       this.all = [...added, ...this.all]
       this.version += 1
     }
     if (this.#forgotten.length) removed = this.#removeForgotten()
     if (this.all.length > limit) removed = removed.concat(this.all.splice(limit))
     if (removed.length) {
-      for (const push of removed) this.counts.remove(push)
+      this.counts.remove(removed)
       this.version += 1
     }
     return removed
@@ -133,11 +135,13 @@ export class PushStore {
   hide(numbers) {
     this.settle()
     for (const number of numbers) this.hidden.set(number, null)
+    const hidden = []
     this.all = this.all.filter((push) => {
       const isHidden = this.#hide(push)
-      if (isHidden) this.counts.remove(push)
+      if (isHidden) hidden.push(push)
       return !isHidden
     })
+    this.counts.remove(hidden)
     this.version += 1
   }
 
@@ -146,7 +150,7 @@ export class PushStore {
     this.settle()
     const pushes = numbers.map((number) => this.hidden.get(number)).filter(Boolean)
     for (const number of numbers) this.hidden.delete(number)
-    for (const push of pushes) this.counts.add(push)
+    this.counts.add(pushes)
     this.all = [...this.all, ...pushes].sort((one, other) => other.number - one.number)
     this.version += 1
   }

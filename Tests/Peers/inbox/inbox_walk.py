@@ -31,10 +31,10 @@ def push(number, **more):
 
 
 class Simulator:
-    def __init__(self, inbox_port=0, *more, is_encrypted=False):
+    def __init__(self, inbox_port=0, *more, is_encrypted=False, keep=6000):
         protocol = [] if is_encrypted else ["--h2c"]
         self.process = subprocess.Popen(
-            [MARTLET, "simulate", *protocol, "--port", "0", "--inbox-port", str(inbox_port), "--keep", "6000", *more],
+            [MARTLET, "simulate", *protocol, "--port", "0", "--inbox-port", str(inbox_port), "--keep", str(keep), *more],
             stdout=subprocess.PIPE, text=True)
         for line in self.process.stdout:
             if found := re.search(r"Simulated APNs at (https?://localhost:\d+)", line):

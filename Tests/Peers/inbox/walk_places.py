@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Addresses of pushes, the rows of the list, the layout on wide and narrow screens, and the empty inbox."""
+
+import unittest
+
+from inbox_walk import InboxWalk, push
+from playwright.sync_api import expect
+
+IDENTIFIER = "9A8E0F6C-1B2C-4D3E-8F90-123456789ABC"
+
+
+class Places(InboxWalk):
+    def hash(self):
+        return self.page.evaluate("location.hash")
+
+    def test_a_push_has_addresses_by_number_and_by_apns_id(self):
+        self.simulator.import_pushes(push(1), push(2, **{"apns-id": IDENTIFIER}), push(3))
+        for name in ["2", IDENTIFIER, IDENTIFIER.lower()]:
+            self.page.goto("about:blank")
+            self.page.goto(f"{self.simulator.url}/#/push/{name}")
+            expect(self.page.locator("#detail h2")).to_have_text("Order 2")
+            self.assertEqual(self.hash(), f"#/push/{name}")
+        self.page.keyboard.press("j")
+        expect(self.page.locator("#detail h2")).to_have_text("Order 1")
+        self.assertEqual(self.hash(), "#/push/1")
+        self.assertEqual(self.errors, [])
+
+    def test_the_address_of_a_missing_push_stays_and_says_so(self):
+        self.simulator.import_pushes(push(1), push(2))
+        self.simulator.ask("DELETE", "/api/v1/pushes/1")
+        texts = {"1": "Push 1 is no longer stored.", "421": "Push 421 has not been received.",
+                 IDENTIFIER: f"No stored push has the apns-id {IDENTIFIER}."}
+        for name, text in texts.items():
+            self.page.goto("about:blank")
+            self.page.goto(f"{self.simulator.url}/#/push/{name}")
+            expect(self.page.locator("#detail")).to_contain_text(text)
+            expect(self.rows()).to_have_count(1)
+            self.assertEqual(self.hash(), f"#/push/{name}")
+        self.rows().first.click()
+        expect(self.page.locator("#detail h2")).to_have_text("Order 2")
+        self.assertEqual(self.errors, [])
+
+    def test_a_push_that_is_deleted_elsewhere_stays_until_it_is_left(self):
+        self.open(push(1), push(2), push(3))
+        self.page.locator("#push-2").click()
+        expect(self.page.locator("#detail h2")).to_have_text("Order 2")
+        # The preview is complete, so that it requests nothing more.
+        expect(self.page.locator("#detail .panel [aria-busy=false]").first).to_be_visible()
+        self.simulator.ask("DELETE", "/api/v1/pushes/2")
+        expect(self.page.locator("#pane-notice")).to_contain_text("Push 2 is no longer stored")
+        expect(self.page.locator("#detail h2")).to_have_text("Order 2")
+        expect(self.rows()).to_have_count(2)
+        self.assertEqual(self.hash(), "#/push/2")
+        self.page.locator("#push-1").click()
+        expect(self.page.locator("#detail h2")).to_have_text("Order 1")
+        expect(self.page.locator("#pane-notice")).to_have_text("")
+        self.assertEqual(self.errors, [])
+
+    def test_pushes_are_loaded_once(self):
+        self.open(*[push(number) for number in range(1, 1501)])
+        expect(self.page.locator("#tools .shown")).to_have_text("1\u202f500 pushes")
+        lists = [request.url for request in self.requests if "/api/v1/pushes?" in request.url]
+        self.assertEqual(len(lists), len(set(lists)))
+        loaded = sum(int(url.split("limit=")[1].split("&")[0]) for url in lists)
+        self.assertLess(loaded, 2500, lists)
+
+    def test_nothing_in_a_row_stretches(self):
+        finding = push(2, **{"tags": ["checkout"]})
+        finding["payload"]["aps"]["badge"] = "3"
+        self.open(push(1, status=410, reason="Unregistered"), finding, push(3, connection=0))
+        heights = self.page.eval_on_selector_all(".row", "rows => rows.map(row => row.offsetHeight)")
+        self.assertEqual(heights, [52, 52, 52])
+        chips = self.page.eval_on_selector_all(".row .chip", """chips => chips.map(chip => {
+          const range = document.createRange()
+          range.selectNodeContents(chip)
+          return Math.round(chip.offsetWidth - range.getBoundingClientRect().width)
+        })""")
+        self.assertTrue(chips and all(space <= 14 for space in chips), chips)
+        self.assertEqual(self.page.locator("#push-2 .severity").bounding_box()["width"], 8)
+        expect(self.page.locator("#push-1 .result")).to_have_text("410 Unregistered")
+        self.assertEqual(self.page.locator("#push-1").get_attribute("aria-label"),
+                         "Order 1, alert, com.example.app, 00000001, refused Unregistered")
+        self.assertIn("errors found", self.page.locator("#push-2").get_attribute("aria-label"))
+        expect(self.page.locator("#push-1")).to_have_attribute("aria-setsize", "3")
+
+    def test_a_finding_about_the_client_does_not_colour_a_row(self):
+        self.simulator.import_pushes(push(1))
+        stored = self.simulator.ask("GET", "/api/v1/pushes")
+        finding = {"rule": "connection-per-push", "severity": "warning", "place": "connection", "message": "", "page": ""}
+        stored["pushes"][0]["findings"] = [finding]
+        self.page.route("**/api/v1/pushes?*", lambda route: route.fulfill(json=stored))
+        self.open()
+        expect(self.rows()).to_have_count(1)
+        expect(self.page.locator(".row .severity")).to_have_count(0)
+        expect(self.page.locator("#filters").get_by_role("button", name="connection-per-push")).to_be_visible()
+
+    def test_a_narrow_screen_has_a_way_back(self):
+        self.page.route("**/api/v1/query", lambda route: route.fulfill(json={"fields": []}))
+        self.page.set_viewport_size({"width": 390, "height": 800})
+        self.open(push(1), push(2))
+        self.rows().first.click()
+        expect(self.page.locator("#detail h2")).to_have_text("Order 2")
+        expect(self.page.locator("#list")).to_be_hidden()
+        self.page.get_by_role("button", name="Back to the list").click()
+        expect(self.page.locator("#list")).to_be_visible()
+        expect(self.page.locator("#detail")).to_be_hidden()
+        self.rows().last.click()
+        expect(self.page.locator("#detail h2")).to_have_text("Order 1")
+        self.page.go_back()
+        expect(self.page.locator("#list")).to_be_visible()
+        self.assertEqual(self.hash(), "")
+        self.page.get_by_role("button", name="Filters").click()
+        filters = self.page.get_by_role("navigation", name="Filters")
+        filters.get_by_role("button", name="Refused", exact=True).click()
+        filters.get_by_role("button", name="Done").click()
+        expect(filters).to_be_hidden()
+        expect(self.rows()).to_have_count(0)
+        self.assertEqual(self.errors, [])
+
+    def test_the_width_of_the_list_is_changed_and_stored(self):
+        self.open(push(1))
+        handle = self.page.get_by_role("separator", name="Width of the list")
+        width = self.page.locator("#list").bounding_box()["width"]
+        handle.focus()
+        self.page.keyboard.press("ArrowRight")
+        self.assertEqual(self.page.locator("#list").bounding_box()["width"], width + 24)
+        box = handle.bounding_box()
+        self.page.mouse.move(box["x"], box["y"] + 100)
+        self.page.mouse.down()
+        self.page.mouse.move(box["x"] + 40, box["y"] + 100)
+        self.page.mouse.up()
+        self.page.reload()
+        expect(self.rows()).to_have_count(1)
+        self.assertEqual(self.page.locator("#list").bounding_box()["width"], width + 64)
+
+    def test_the_empty_inbox_shows_clients_and_sends_a_test_push(self):
+        self.open()
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        welcome = self.page.get_by_role("region", name="First steps")
+        expect(welcome.get_by_role("tab")).to_have_text(["curl", "Martlet for Swift", "Node.js"])
+        welcome.get_by_role("tab", name="curl").press("ArrowRight")
+        expect(welcome.get_by_role("tab", name="Martlet for Swift")).to_be_focused()
+        expect(welcome.locator("pre")).to_contain_text("PushClient(")
+        welcome.get_by_role("button", name="Copy").click()
+        expect(welcome.get_by_role("button", name="Copy")).to_have_text("Copied")
+        self.assertIn("PushClient(", self.page.evaluate("navigator.clipboard.readText()"))
+        welcome.get_by_role("button", name="Send a test push").click()
+        expect(self.rows()).to_have_count(1)
+        expect(welcome).to_be_hidden()
+        self.assertEqual(self.errors, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The search field and the filters: explanations of errors, completion, recent searches, help, and the keyboard."""
+
+import unittest
+
+from inbox_walk import InboxWalk, push
+from playwright.sync_api import expect
+
+LANGUAGE = {"fields": [
+    {"name": "app", "summary": "the bundle identifier", "example": "app:com.example.app"},
+    {"name": "title", "summary": "the title of the alert", "example": 'title:"Order ready"'},
+    {"name": "topic", "summary": "the topic", "example": "topic:com.example.app"},
+    {"name": "number", "summary": "numbers and ranges", "example": "number:3,7-9"},
+    {"name": "is", "summary": "a state", "values": ["accepted", "refused", "silent", "broadcast"], "example": "is:refused"},
+    {"name": "has", "summary": "findings", "values": ["error", "warning"], "example": "has:error"},
+    {"name": "reason", "summary": "the reason of a refusal", "example": "reason:BadDeviceToken"},
+]}
+
+
+class Search(InboxWalk):
+    def setUp(self):
+        super().setUp()
+        self.page.route("**/api/v1/query", lambda route: route.fulfill(json=LANGUAGE))
+        other = push(3)
+        other["headers"]["apns-topic"] = "com.example.other"
+        self.open(push(1), push(2, status=400, reason="BadDeviceToken"), other)
+        self.search = self.page.get_by_role("combobox", name="Search")
+        self.error = self.page.locator("#search-error")
+
+    def options(self):
+        return self.page.get_by_role("listbox", name="Suggestions").get_by_role("option")
+
+    def test_an_invalid_search_keeps_the_list_and_explains_itself(self):
+        width = self.search.bounding_box()["width"]
+        self.search.fill("number:2-3")
+        expect(self.rows()).to_have_count(2)
+        for text, message in [("colour:red", "There is no field colour:"), ("is:green", "is:green is not known"),
+                              ('title:"Order', "quotation mark is missing"), ("number:x", "must be numbers and ranges")]:
+            self.search.fill(text)
+            expect(self.error).to_contain_text(message)
+            expect(self.search).to_have_attribute("aria-invalid", "true")
+            expect(self.rows()).to_have_count(2)
+            self.assertEqual(self.search.bounding_box()["width"], width)
+        self.assertEqual(self.search.get_attribute("aria-describedby"), self.error.get_attribute("id"))
+        self.assertGreater(self.error.bounding_box()["y"], self.search.bounding_box()["y"])
+        self.search.fill("")
+        expect(self.error).to_have_text("")
+        expect(self.rows()).to_have_count(3)
+        # A filter replaces what is wrong.
+        self.search.fill("colour:red")
+        expect(self.error).to_contain_text("colour:")
+        self.page.locator("#filters").get_by_role("button", name="Refused", exact=True).click()
+        expect(self.search).to_have_value("is:refused")
+        expect(self.rows()).to_have_count(1)
+        # None of this asked the simulator, whose refusal the browser would report.
+        self.assertEqual(self.errors, [])
+
+    def test_fields_and_values_are_completed_with_the_keyboard(self):
+        self.page.keyboard.press("/")
+        self.page.keyboard.type("t")
+        expect(self.options()).to_have_text(["title:the title of the alert", "topic:the topic"])
+        self.page.keyboard.press("ArrowDown")
+        expect(self.search).to_have_attribute("aria-activedescendant", "suggestion-0")
+        self.page.keyboard.press("Escape")
+        expect(self.options()).to_have_count(0)
+        expect(self.search).to_be_focused()
+        self.search.fill("")
+        self.page.keyboard.type("refu")
+        expect(self.options().first).to_contain_text("is:refused")
+        self.page.keyboard.press("ArrowDown")
+        self.page.keyboard.press("Enter")
+        expect(self.search).to_have_value("is:refused ")
+        expect(self.rows()).to_have_count(1)
+        self.page.keyboard.type("-app:oth")
+        # The values come from the pushes.
+        expect(self.options()).to_have_text(["-app:=com.example.other"])
+        self.page.keyboard.press("ArrowUp")
+        self.page.keyboard.press("Tab")
+        expect(self.search).to_have_value("is:refused -app:=com.example.other ")
+        expect(self.rows()).to_have_count(1)
+        self.assertEqual(self.errors, [])
+
+    def test_recent_searches_and_help(self):
+        self.search.fill("is:refused")
+        self.page.keyboard.press("Enter")
+        expect(self.rows()).to_have_count(1)
+        self.page.reload()
+        self.search.fill("")
+        expect(self.rows()).to_have_count(3)
+        self.search.click()
+        expect(self.options().first).to_have_text("is:refusedrecent")
+        self.options().first.click()
+        expect(self.search).to_have_value("is:refused")
+        expect(self.rows()).to_have_count(1)
+        self.page.get_by_role("button", name="Search help").click()
+        help_text = self.page.get_by_role("dialog", name="Search language")
+        expect(help_text.locator("dt")).to_have_count(len(LANGUAGE["fields"]))
+        help_text.get_by_role("button", name="reason:BadDeviceToken").click()
+        expect(self.search).to_have_value("is:refused reason:BadDeviceToken")
+        expect(self.rows()).to_have_count(1)
+        self.assertEqual(self.errors, [])
+
+    def test_the_filters_are_one_stop_of_the_tab_key(self):
+        stops = self.page.locator("#filters button:not([tabindex='-1'])")
+        self.page.locator("#filters").get_by_role("button", name="Refused", exact=True).wait_for()
+        self.assertEqual([each for each in stops.all() if each.is_visible()].__len__(), 1)
+        groups = self.page.locator("#filters").get_by_role("group")
+        self.assertEqual([each.get_attribute("aria-label") for each in groups.all()][:3], ["Time", "Kind", "Response"])
+        all_filter = self.page.locator("#filters").get_by_role("button", name="All", exact=True)
+        all_filter.focus()
+        self.page.keyboard.press("ArrowDown")
+        expect(self.page.locator("#filters").get_by_role("button", name="Time", exact=True)).to_be_focused()
+        self.page.keyboard.press("ArrowLeft")
+        expect(self.page.locator("#filters").get_by_role("button", name="Today")).to_be_hidden()
+        self.page.keyboard.press("ArrowDown")
+        self.page.keyboard.press("ArrowDown")
+        expect(self.page.locator("#filters").get_by_role("button", name="Alerts")).to_be_focused()
+        self.page.keyboard.press("Enter")
+        expect(self.search).to_have_value("type:alert -is:silent")
+        expect(self.page.locator("#filters").get_by_role("button", name="Alerts")).to_be_focused()
+        self.page.keyboard.press("End")
+        self.page.keyboard.press("Home")
+        expect(all_filter).to_be_focused()
+        self.assertEqual(self.errors, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
