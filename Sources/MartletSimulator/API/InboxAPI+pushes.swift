@@ -9,10 +9,19 @@ extension InboxAPI {
     private static let defaultLimit = 50
     /// The maximum number of pushes in one answer.
     private static let maximumLimit = 1_000
+    /// The maximum number of summaries in one answer.
+    private static let maximumSummaries = 5_000
     /// The maximum number of seconds that a request may wait.
     private static let waitLimit: Double = 300
 
     static let query = RouteParameter(name: "query", summary: "The query, as in topic:com.example.app")
+
+    private static let view = RouteParameter(
+        name: "view",
+        summary: "full, the default, or summary: an excerpt of the payload, only rule and severity of findings, no"
+            + " deliveries",
+        schema: ["type": "string", "enum": .strings(PushView.allCases.map(\.rawValue))]
+    )
 
     /// The routes of received pushes and of events.
     static let pushRoutes: [Route] = [
@@ -21,22 +30,14 @@ extension InboxAPI {
             "/api/v1/pushes",
             "List the received pushes, newest first, with their number",
             [
-                query, RouteParameter(name: "limit", summary: "The maximum number of pushes, 1 to 1000; 50 by default"),
-                RouteParameter(name: "before", summary: "Only pushes with lower numbers"),
-            ]
-        ) { (call) throws(APIProblem) in
-            let query = try call.pushQuery()
-            let limit = try call.number("limit", 1...maximumLimit, default: defaultLimit)
-            let before = try call.number("before", 0 ... .max, default: .max)
-            let all = await call.simulator.inbox.pushes
-            let newest = await call.simulator.inbox.lastNumber
-            let matching = query == .everything ? all : all.filter(query.matches)
-            let pushes = matching.reversed().lazy.filter { $0.number < before }
-            return .json([
-                "total": .integer(matching.count), "cursor": .integer(newest),
-                "pushes": .array(pushes.prefix(limit).map(\.json)),
-            ])
-        },
+                query,
+                RouteParameter(
+                    name: "limit",
+                    summary: "The maximum number of pushes, 1 to 1000, or to 5000 for summaries; 50 by default"
+                ), RouteParameter(name: "before", summary: "Only pushes with lower numbers"), view,
+            ],
+            answer: listPushes
+        ),
         Route("DELETE", "/api/v1/pushes", "Delete the pushes that match; the numbering continues", [query]) {
             (call) throws(APIProblem) in
             let count = await call.simulator.forgetPushes(matching: try call.pushQuery())
@@ -99,15 +100,15 @@ extension InboxAPI {
             "GET",
             "/api/v1/events",
             "Stream events as server-sent events, beginning after Last-Event-ID if it is sent",
-            [query]
+            [query, view]
         ) { (call) throws(APIProblem) in
-            let query = try call.pushQuery()
+            let (query, view) = (try call.pushQuery(), try call.pushView())
             try await checkCapacity(call)
             let lastID = call.fields["last-event-id"].flatMap { Int($0) }
             let events = await call.simulator.inbox.events(after: lastID)
             return .pieces(
                 ["content-type": "text/event-stream", "cache-control": "no-store"],
-                events.map { $0.bytes(matching: query) }
+                events.map { $0.bytes(matching: query, view) }
             )
         },
         Route("GET", "/api/v1/cursor", "Get the number of the newest push, for since") { call in
@@ -115,6 +116,27 @@ extension InboxAPI {
             return .json(["cursor": .integer(count)])
         },
     ]
+
+    @Sendable private static func listPushes(_ call: APICall) async throws(APIProblem) -> HTTP1Answer {
+        let (query, view) = (try call.pushQuery(), try call.pushView())
+        let maximum = view == .summary ? maximumSummaries : maximumLimit
+        let limit = try call.number("limit", 1...maximum, default: defaultLimit)
+        let before = try call.number("before", 0 ... .max, default: .max)
+        let inbox = call.simulator.inbox
+        var listing: PushInbox.Listing
+        if query == .everything {
+            listing = await inbox.listing(before: before, limit: limit)
+        } else {
+            listing = await inbox.listing()
+            let matching = listing.pushes.filter(query.matches)
+            listing.total = matching.count
+            listing.pushes = matching.prefix { $0.number < before }.suffix(limit)
+        }
+        return .json([
+            "total": .integer(listing.total), "cursor": .integer(listing.lastNumber),
+            "pushes": .array(listing.pushes.reversed().map { $0.json(view) }),
+        ])
+    }
 
     private static func checkCapacity(_ call: APICall) async throws(APIProblem) {
         guard await call.simulator.inbox.admitsListener else {
@@ -125,10 +147,14 @@ extension InboxAPI {
     /// Returns the push that the path names by its number or as `latest`.
     static func push(_ call: APICall) async throws(APIProblem) -> ReceivedPush {
         let name = call.argument("number")
-        let pushes = await call.simulator.inbox.pushes
-        guard let push = name == "latest" ? pushes.last : pushes.first(where: { String($0.number) == name }) else {
-            throw .missing("there is no push \(name), or it is no longer stored")
-        }
+        let inbox = call.simulator.inbox
+        let push: ReceivedPush? =
+            if name == "latest" {
+                await inbox.newest
+            } else if let number = Int(name), String(number) == name {
+                await inbox.push(number)
+            } else { nil }
+        guard let push else { throw .missing("there is no push \(name), or it is no longer stored") }
         return push
     }
 }

@@ -33,7 +33,7 @@ extension InboxAPI {
                 throw body["assertions"].error(rule)
             }
             let assertions = try list.map { (json) throws(APIProblem) in try Assertion(json) }
-            let pushes = await call.simulator.inbox.pushes.filter { $0.number > since }
+            let pushes = await call.simulator.inbox.pushes(after: since)
             var failures = 0
             let results = assertions.map { assertion in
                 let result = assertion.result(on: pushes, hasNearMisses: failures < assertionsWithNearMisses)

@@ -8,12 +8,12 @@ extension SimulatorEvent {
     ///
     /// Only the event of a received push has an identifier, the number of the push: a client that reconnects with it as
     /// `Last-Event-ID` misses no stored push.
-    func bytes(matching query: PushQuery) -> [UInt8] {
+    func bytes(matching query: PushQuery, _ view: PushView = .full) -> [UInt8] {
         switch self {
         case .received(let push):
-            query.matches(push) ? ServerSentEvent.bytes("push", push.json, id: String(push.number)) : []
+            query.matches(push) ? ServerSentEvent.bytes("push", push.json(view), id: String(push.number)) : []
         case .changed(let push):
-            query.matches(push) ? ServerSentEvent.bytes("changed", push.json) : []
+            query.matches(push) ? ServerSentEvent.bytes("changed", push.json(view)) : []
         case .forgotten(let numbers):
             ServerSentEvent.bytes(
                 "forgotten",

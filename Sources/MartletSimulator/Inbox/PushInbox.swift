@@ -8,6 +8,16 @@ internal import MartletTransport
 ///
 /// The actor runs on the event loop of the simulator, so that ``PushService`` records pushes without suspending.
 actor PushInbox {
+    /// Stored pushes, with the state of the inbox at that moment.
+    struct Listing: Sendable {
+        /// The pushes, oldest first.
+        var pushes: [ReceivedPush]
+        /// The number of all stored pushes.
+        var total: Int
+        /// The number of the push that was received last, after which a client can wait without missing one.
+        let lastNumber: Int
+    }
+
     /// The effects of a request to remove pushes.
     struct Removal: Sendable {
         /// The removed pushes.
@@ -61,6 +71,29 @@ actor PushInbox {
         return log.pushes
     }
 
+    /// The stored push that was received last; nil for none.
+    var newest: ReceivedPush? {
+        removeExpired()
+        return log.newest
+    }
+
+    /// Returns the push with this number; nil when it is not stored.
+    func push(_ number: Int) -> ReceivedPush? {
+        removeExpired()
+        return log[number]
+    }
+
+    /// Returns stored pushes, oldest first: those with numbers between two others, at most `limit` of the newest.
+    func pushes(after number: Int = -1, before end: Int = .max, limit: Int = .max) -> [ReceivedPush] {
+        removeExpired()
+        return log.pushes(after: number, before: end, limit: limit)
+    }
+
+    /// Returns the newest stored pushes before a number, with the figures of the same moment.
+    func listing(before end: Int = .max, limit: Int = .max) -> Listing {
+        Listing(pushes: pushes(before: end, limit: limit), total: log.count, lastNumber: log.lastNumber)
+    }
+
     /// The number of the push that was received last, which is the number of pushes received in total.
     var lastNumber: Int { log.lastNumber }
 
@@ -69,7 +102,7 @@ actor PushInbox {
     /// - Returns: The number of the oldest push that is stored; nil when none is.
     func restore(_ pushes: [ReceivedPush], lastNumber: Int) -> Int? {
         log.restore(pushes, lastNumber: lastNumber)
-        return log.pushes.first?.number
+        return log.oldest?.number
     }
 
     /// Adds a push.
@@ -123,7 +156,7 @@ actor PushInbox {
     private func remove(where isUnwanted: (ReceivedPush) -> Bool, endingNamespaces names: Set<String>) -> Int {
         let (removed, ranges) = log.remove(where: isUnwanted)
         for numbers in ranges { report(.forgotten(numbers)) }
-        onRemoval?(Removal(pushes: removed, isComplete: log.pushes.isEmpty, namespaces: names))
+        onRemoval?(Removal(pushes: removed, isComplete: log.count == 0, namespaces: names))
         return removed.count
     }
 
@@ -177,7 +210,7 @@ actor PushInbox {
     func wait(for query: PushQuery, count: Int, after number: Int, timeout: Duration) async -> SimulatedAPNs.WaitResult
     {
         removeExpired()
-        let search = PushSearch(query, after: number, count: max(1, count), among: log.pushes)
+        let search = PushSearch(query, after: number, count: max(1, count), among: log.pushes(after: number))
         if let result = search.result { return result }
         guard !isStopped, timeout > .zero else { return search.shortfall(in: log) }
         return await withCheckedContinuation { continuation in
@@ -212,7 +245,7 @@ actor PushInbox {
     /// The sequence of a reader that falls too far behind ends; the reader can continue with the number of the last
     /// push that it has received.
     func events(after number: Int?) -> AsyncStream<SimulatorEvent> {
-        let missed = number.map { number in pushes.filter { $0.number > number } } ?? []
+        let missed = number.map { pushes(after: $0) } ?? []
         reportPending()
         scheduleKeepAlive()
         return feed.listen(

@@ -23,9 +23,28 @@ struct PushLog {
     /// The stored pushes, oldest first.
     var pushes: [ReceivedPush] { start == 0 ? ring : Array(ring[start...] + ring[..<start]) }
 
+    /// The number of stored pushes.
+    var count: Int { ring.count }
+    /// The push that was received first; nil when none is stored.
+    var oldest: ReceivedPush? { ring.isEmpty ? nil : ring[start] }
+    /// The push that was received last; nil when none is stored.
+    var newest: ReceivedPush? { ring.isEmpty ? nil : ring[index(at: ring.count - 1)] }
+
     /// The push with this number; nil when it is not stored.
     subscript(number: Int) -> ReceivedPush? {
         index(of: number).map { ring[$0] }
+    }
+
+    /// Returns stored pushes, oldest first, without copying the others.
+    ///
+    /// - Parameters:
+    ///   - number: The number after which pushes are included.
+    ///   - end: The number before which pushes are included.
+    ///   - limit: The maximum number of pushes, the newest of those.
+    func pushes(after number: Int = -1, before end: Int = .max, limit: Int = .max) -> [ReceivedPush] {
+        let upper = position(of: end)
+        let lower = max(number < .max ? position(of: number + 1) : ring.count, upper - min(limit, upper))
+        return (lower..<max(lower, upper)).map { ring[index(at: $0)] }
     }
 
     /// Restores earlier pushes, oldest first, as many of the newest as the limit allows.
@@ -103,14 +122,25 @@ struct PushLog {
         return (removed, ranges)
     }
 
-    /// Returns the index of the push with this number by binary search; numbers ascend, with gaps after removals.
+    /// Returns the index of the push with this number; nil when it is not stored.
     private func index(of number: Int) -> Int? {
-        var offsets = 0..<ring.count
-        while let middle = offsets.isEmpty ? nil : offsets.lowerBound + offsets.count / 2 {
-            let index = (start + middle) % ring.count
-            if ring[index].number == number { return index }
-            offsets = ring[index].number < number ? middle + 1..<offsets.upperBound : offsets.lowerBound..<middle
-        }
-        return nil
+        let position = position(of: number)
+        guard position < ring.count, ring[index(at: position)].number == number else { return nil }
+        return index(at: position)
     }
+
+    /// Returns the number of pushes with lower numbers by binary search; numbers ascend, with gaps after removals.
+    private func position(of number: Int) -> Int {
+        var positions = 0..<ring.count
+        while !positions.isEmpty {
+            let middle = positions.lowerBound + positions.count / 2
+            positions =
+                ring[index(at: middle)].number < number
+                ? middle + 1..<positions.upperBound : positions.lowerBound..<middle
+        }
+        return positions.lowerBound
+    }
+
+    /// Returns the index of a push by its position from the oldest.
+    private func index(at position: Int) -> Int { (start + position) % ring.count }
 }

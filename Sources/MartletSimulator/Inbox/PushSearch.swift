@@ -35,7 +35,7 @@ struct PushSearch {
         .timedOut(
             SimulatedAPNs.WaitResult.Shortfall(
                 found: found,
-                nearMisses: nearMisses(among: log.pushes),
+                nearMisses: nearMisses(among: log.pushes(after: start)),
                 lastNumber: log.lastNumber
             )
         )

@@ -9,6 +9,14 @@ internal import MartletHTTPServer
     internal import Foundation
 #endif
 
+/// The form in which a list or a stream of events has pushes.
+enum PushView: String, CaseIterable {
+    /// Everything about each push.
+    case full
+    /// What a row of a list shows.
+    case summary
+}
+
 /// Pushes as JSON, for the HTTP interface, for exports with one push a line, and for the archive.
 extension ReceivedPush {
     /// The push as the HTTP interface returns and exports it, with its findings and its verdict.
@@ -26,10 +34,38 @@ extension ReceivedPush {
         return .object(members(payload: fields) + results)
     }
 
+    /// The push as lists show it: an excerpt of the payload, which is missing when the payload is not valid JSON, and
+    /// findings without their messages.
+    var summary: JSONValue {
+        let payload = (try? JSONReader.read(payload)).map { PayloadExcerpt(of: $0).json }
+        let findings = findings.map {
+            ["rule": .string($0.rule), "severity": .string($0.severity.rawValue)] as JSONValue
+        }
+        let results = JSONValue.members(["payload": payload, "findings": .array(findings)])
+        return .object(facts + (results.members ?? []))
+    }
+
+    /// Returns the push in one of its forms.
+    func json(_ view: PushView) -> JSONValue {
+        switch view {
+        case .full: json
+        case .summary: summary
+        }
+    }
+
     /// The push as the archive stores it, with everything that ``init(record:number:arrival:)`` needs.
     var record: JSONValue { .object(members(payload: [payloadText])) }
 
     private func members(payload: [JSONValue.Member]) -> [JSONValue.Member] {
+        let results = JSONValue.members([
+            "observations": observations.isEmpty ? nil : .array(observations.map(\.record)),
+            "deliveries": .array(deliveries.map(\.json)),
+        ])
+        return facts + payload + (results.members ?? [])
+    }
+
+    /// The members of the push besides its payload and its results.
+    private var facts: [JSONValue.Member] {
         let (size, minimum): (Int?, Int?) =
             switch truncatedPayloadSize {
             case .exactly(let count): (count, nil)
@@ -45,11 +81,7 @@ extension ReceivedPush {
             "arrival": arrival == time ? nil : JSONValue.integer(arrival), "namespace": namespace, "fault": fault,
             "reason": reason?.rawValue,
         ])
-        let results = JSONValue.members([
-            "observations": observations.isEmpty ? nil : .array(observations.map(\.record)),
-            "deliveries": .array(deliveries.map(\.json)),
-        ])
-        return (facts.members ?? []) + payload + (results.members ?? [])
+        return facts.members ?? []
     }
 
     private var payloadText: JSONValue.Member {

@@ -21,6 +21,24 @@ import Testing
         #expect((2...6).map { log[$0]?.number } == [nil, 3, 4, 5, nil])
     }
 
+    @Test func `a part of the pushes is found by their numbers`() {
+        var log = log(limit: 4, of: 1...6)
+        _ = log.remove { $0.number == 4 }
+        #expect(log.pushes.map(\.number) == [3, 5, 6])
+        _ = log.append(.sample(9))
+        _ = log.append(.sample(10))
+        #expect(log.pushes().map(\.number) == [5, 6, 9, 10])
+        #expect(log.oldest?.number == 5 && log.newest?.number == 10 && log.count == 4)
+        for (after, end, limit, numbers) in [
+            (5, 10, 4, [6, 9]), (4, 6, 9, [5]), (-1, .max, 3, [6, 9, 10]), (6, 9, 1, []), (9, 4, 1, []),
+            (.max, .max, .max, []), (0, 0, 7, []), (7, 11, .max, [9, 10]),
+        ] {
+            #expect(log.pushes(after: after, before: end, limit: limit).map(\.number) == numbers)
+        }
+        _ = log.remove { _ in true }
+        #expect(log.oldest == nil && log.newest == nil && log.pushes(limit: 2).isEmpty)
+    }
+
     @Test func `pushes that are too old are forgotten`() {
         var log = log(of: 1...5)
         #expect(log.prune(at: 13) == nil)

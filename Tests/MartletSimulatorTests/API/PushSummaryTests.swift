@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Martlet
+import TestSupport
+import Testing
+
+@testable import MartletSimulator
+
+/// The short form of pushes in lists and in events.
+@Suite(.timeLimit(.minutes(1))) struct PushSummaryTests {
+    private func excerpt(_ payload: String) -> JSONValue? {
+        ReceivedPush.sample(1, payload).summary["payload"]
+    }
+
+    private func value(_ text: String) throws -> JSONValue { try JSONReader.read(Array(text.utf8)) }
+
+    @Test(arguments: [
+        (#"{"aps":{"alert":"Hi","sound":"default","badge":3},"order":{"id":4}}"#, nil),
+        (#"{"aps":{"alert":"Hi","mutable-content":1,"badge":3}}"#, #"{"aps":{"alert":"Hi","badge":3}}"#),
+        (
+            #"{"aps":{"alert":{"title-loc-key":"T","title-loc-args":["a",2,[3]],"launch-image":"x","body":"B"}}}"#,
+            #"{"aps":{"alert":{"title-loc-key":"T","title-loc-args":["a",2],"body":"B"}}}"#
+        ),
+        (
+            #"{"aps":{"sound":{"critical":1,"name":"a","volume":0.5},"interruption-level":"critical"}}"#,
+            #"{"aps":{"sound":{"critical":1,"name":"a","volume":0.5},"interruption-level":"critical"}}"#
+        ),
+        (
+            #"{"aps":{"event":"update","timestamp":7,"content-state":{"status":"here","driver":{"name":"A"}}}}"#,
+            #"{"aps":{"event":"update","content-state":{"status":"here"}}}"#
+        ),
+        (
+            #"{"aps":{"content-changed":true},"surfaceSnapshot":{"kind":"widget","widget":{"title":"T","value":4}}}"#,
+            #"{"aps":{},"surfaceSnapshot":{"kind":"widget","widget":{"title":"T"}}}"#
+        ),
+        (#"{"aps":{"thread-id":["a"],"category":"C","badge":{}}}"#, #"{"aps":{"category":"C"}}"#),
+        (#"{"aps":{"alert":{"title":{"a":{"b":1}}},"content-state":3}}"#, #"{"aps":{"alert":{"title":{}}}}"#),
+        (#"{"aps":[1],"surfaceSnapshot":{"kind":4}}"#, #"{"aps":{}}"#), ("[1]", "{}"),
+    ])
+    func `the excerpt has what a row of a list shows`(payload: String, excerpt: String?) throws {
+        let expected = try value(excerpt ?? #"{"aps":{"alert":"Hi","sound":"default","badge":3}}"#)
+        #expect(self.excerpt(payload) == expected)
+    }
+
+    @Test func `long texts, numbers and lists are shortened`() throws {
+        let long = String(repeating: "é", count: 3_000)
+        let list = Array(repeating: "1", count: 500).joined(separator: ",")
+        let number = "1." + String(repeating: "0", count: 900)
+        let payload =
+            #"{"aps":{"alert":{"title":"\#(long)","loc-args":[\#(list)],"body":\#(number)},"#
+            + #""sound":{"name":"\#(long)"},"content-state":{"title":"\#(long)"}}}"#
+        let aps = try #require(excerpt(payload)?["aps"])
+        #expect(aps["alert"]?["title"]?.stringValue == String(long.prefix(200)))
+        #expect(aps["alert"]?["loc-args"]?.elements?.count == 10 && aps["alert"]?["body"] == nil)
+        #expect(aps["content-state"]?["title"]?.stringValue?.count == 200)
+        #expect(aps.encoded().count < 1_500)
+    }
+
+    @Test func `a summary has the facts, and of findings only rule and severity`() throws {
+        var push = ReceivedPush.sample(
+            7,
+            app: nil,
+            headers: PushHeaders(topic: "app", collapseID: "c"),
+            #"{"aps":{"Badge":1}}"#
+        )
+        push.record(DeliveryEvent(.delivered, at: 3))
+        let (whole, summary) = (push.json, push.summary)
+        let names = (summary.members ?? []).map(\.name)
+        #expect(names == (whole.members ?? []).map(\.name).filter { $0 != "deliveries" && $0 != "observations" })
+        for name in names where name != "payload" && name != "findings" { #expect(summary[name] == whole[name]) }
+        let findings = try #require(summary["findings"]?.elements)
+        #expect(findings.count == push.findings.count && !findings.isEmpty)
+        for (finding, full) in zip(findings, push.findings) {
+            #expect(finding == ["rule": .string(full.rule), "severity": .string(full.severity.rawValue)])
+        }
+    }
+
+    @Test func `a payload that is not JSON has no excerpt`() {
+        let summary = ReceivedPush.sample(1, "{").summary
+        #expect(summary["payload"] == nil && summary["payload-text"] == nil && summary["findings"] != [])
+    }
+
+    @Test func `a list of summaries may be longer`() async throws {
+        let bench = try await InboxBench(pushes: 3)
+        let list = try await bench.json("GET", "/api/v1/pushes?view=summary&limit=5000&before=3")
+        #expect(list["total"]?.integerValue == 3 && list["cursor"]?.integerValue == 3)
+        let pushes = list["pushes"]?.elements ?? []
+        #expect(pushes.map { $0["number"]?.integerValue } == [2, 1])
+        #expect(pushes.allSatisfy { $0["deliveries"] == nil && $0["payload"]?["aps"]?["alert"] != nil })
+        #expect(try await bench.get("/api/v1/pushes?limit=5000").status == "400")
+        #expect(try await bench.get("/api/v1/pushes?view=summary&limit=5001").status == "400")
+        #expect(try await bench.get("/api/v1/pushes?view=short").body.contains("view must be full or summary"))
+        let full = try await bench.json("GET", "/api/v1/pushes?view=full&query=body:push&before=2")
+        #expect(full["pushes"]?.elements?.first?["deliveries"] != nil)
+        await bench.apns.stop()
+    }
+
+    @Test func `events can have summaries`() async throws {
+        let bench = try await InboxBench(pushes: 2)
+        let push = try #require(await bench.apns.inbox.newest)
+        #expect(
+            SimulatorEvent.received(push).bytes(matching: .everything, .summary)
+                == Array("event: push\nid: 2\ndata: ".utf8) + push.summary.encoded() + Array("\n\n".utf8)
+        )
+        #expect(
+            SimulatorEvent.changed(push).bytes(matching: .everything, .summary)
+                == Array("event: changed\ndata: ".utf8) + push.summary.encoded() + Array("\n\n".utf8)
+        )
+        let port = try #require(await bench.apns.inboxPort)
+        let client = try RawClient(port: port)
+        client.send("GET /api/v1/events?view=summary HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 1\r\n\r\n")
+        let event = await client.read(until: "\n\n\r\n")
+        #expect(event.contains(String(decoding: push.summary.encoded(), as: UTF8.self)))
+        await bench.apns.stop()
+    }
+}
