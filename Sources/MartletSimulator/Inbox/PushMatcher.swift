@@ -33,7 +33,7 @@ struct PushMatcher {
         case .collapse: contains(push.headers.collapseID, value)
         case .thread: contains(payload?["aps"]?["thread-id"]?.stringValue, value)
         case .key: hasKey(value)
-        case .has: push.findings.contains { $0.severity.rawValue == value }
+        case .has: push.findingMarks.contains { $0.severity.rawValue == value }
         case .is: hasProperty(value)
         case .ns: push.namespace == value
         }

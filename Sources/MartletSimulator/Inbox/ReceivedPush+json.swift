@@ -13,7 +13,7 @@ internal import MartletHTTPServer
 enum PushView: String, CaseIterable {
     /// Everything about each push.
     case full
-    /// What a row of a list shows.
+    /// The parts that a row of a list displays.
     case summary
 }
 
@@ -38,8 +38,8 @@ extension ReceivedPush {
     /// findings without their messages.
     var summary: JSONValue {
         let payload = (try? JSONReader.read(payload)).map { PayloadExcerpt(of: $0).json }
-        let findings = findings.map {
-            ["rule": .string($0.rule), "severity": .string($0.severity.rawValue)] as JSONValue
+        let findings = findingMarks.map { mark -> JSONValue in
+            ["rule": .string(mark.rule), "severity": .string(mark.severity.rawValue)]
         }
         let results = JSONValue.members(["payload": payload, "findings": .array(findings)])
         return .object(facts + (results.members ?? []))

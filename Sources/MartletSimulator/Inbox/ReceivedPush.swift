@@ -52,6 +52,8 @@ public struct ReceivedPush: Sendable, Hashable {
     public internal(set) var deliveries: [DeliveryEvent] = []
     /// The stored findings, which depend on earlier pushes, on the contracts at its arrival, or on its delivery.
     var observations: [PushLint.Finding] = []
+    /// The marks of the findings about the request.
+    let requestMarks = FindingMarks()
 
     /// Adds a delivery event and its finding; a broadcast that many devices ignore gets the finding once.
     mutating func record(_ event: DeliveryEvent) {
@@ -84,20 +86,32 @@ public struct ReceivedPush: Sendable, Hashable {
 
     /// The errors in the push, and behavior on the device that may be unexpected, in the order of the rules.
     public var findings: [PushLint.Finding] {
-        // A request with another path or method is not a push, so the rules about pushes do not apply.
+        (isPush ? requestFindings : []) + observations
+    }
+
+    /// The rules and severities of ``findings``, without evaluating the rules again for each list and query.
+    var findingMarks: [FindingMark] {
+        (isPush ? requestMarks.value { requestFindings.map(FindingMark.init) } : [])
+            + observations.map(FindingMark.init)
+    }
+
+    /// Whether the rules about pushes apply: a request with another path or method is not a push.
+    private var isPush: Bool {
         let pathRules = [PushLint.Rule.requestPathUnknown, .requestMethodWrong].map(\.id)
-        if observations.contains(where: { pathRules.contains($0.rule) }) { return observations }
+        return !observations.contains { pathRules.contains($0.rule) }
+    }
+
+    /// The findings that depend only on the request.
+    private var requestFindings: [PushLint.Finding] {
         let channel = channel?.rawValue
-        let pushFindings =
-            switch (app, truncatedPayloadSize) {
-            case (nil, nil): PushLint.check(headers: headers, payload: payload, at: date)
-            case (nil, let size?): PushLint.check(headers: headers, payloadSize: size, at: date)
-            case (let app?, nil):
-                PushLint.check(broadcastTo: app, channel: channel, headers: headers, payload: payload, at: date)
-            case (let app?, let size?):
-                PushLint.check(broadcastTo: app, channel: channel, headers: headers, payloadSize: size, at: date)
-            }
-        return pushFindings + observations
+        return switch (app, truncatedPayloadSize) {
+        case (nil, nil): PushLint.check(headers: headers, payload: payload, at: date)
+        case (nil, let size?): PushLint.check(headers: headers, payloadSize: size, at: date)
+        case (let app?, nil):
+            PushLint.check(broadcastTo: app, channel: channel, headers: headers, payload: payload, at: date)
+        case (let app?, let size?):
+            PushLint.check(broadcastTo: app, channel: channel, headers: headers, payloadSize: size, at: date)
+        }
     }
 }
 
