@@ -20,8 +20,8 @@ let common: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
-/// Settings of every target except `MartletPostgreSQL`, `MartletSQLite` and `MartletTransport`, the only ones that may
-/// use unsafe pointers: in the others the compiler reports each unsafe expression (SE-0458).
+/// Settings of every target except `MartletPostgreSQL`, `MartletSQLite`, `MartletTransport` and `MartletZlib`, the only
+/// ones that may use unsafe pointers: in the others the compiler reports each unsafe expression (SE-0458).
 let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
 /// Programs for libFuzzer, built separately by Scripts/fuzz.
@@ -103,7 +103,7 @@ let package = Package(
             name: "MartletCLI",
             dependencies: [
                 "MartletCore", "Martlet", "MartletCommands", "LiveSurfaces", "MartletOutbox", "MartletPostgreSQL",
-                "MartletRelay", "MartletSimulator", "MartletSQLite", "MartletTransport",
+                "MartletRelay", "MartletSimulator", "MartletSQLite", "MartletTransport", "MartletZlib",
             ],
             swiftSettings: safe
         ),
@@ -154,11 +154,11 @@ let package = Package(
             swiftSettings: safe
         ),
 
-        // Layer 2: the snapshot contract, network transport, HTTP/1.1 and databases.
+        // Layer 2: the snapshot contract, network transport, HTTP/1.1, databases and compression.
         .target(name: "LiveSurfaces", dependencies: ["MartletCore"], swiftSettings: safe),
         .target(
             name: "MartletHTTPServer",
-            dependencies: ["CMartletPages", "MartletCore", "MartletTransport"],
+            dependencies: ["CMartletPages", "MartletCore", "MartletTransport", "MartletZlib"],
             swiftSettings: safe
         ),
         .target(name: "MartletPostgreSQL", dependencies: ["CMartletPostgreSQL"], swiftSettings: common),
@@ -168,6 +168,7 @@ let package = Package(
             dependencies: ["CMartletLibuv", "CMartletNghttp2", "CMartletOpenSSL"],
             swiftSettings: common
         ),
+        .target(name: "MartletZlib", dependencies: ["CMartletZlib"], swiftSettings: common),
 
         // Layer 1: vocabulary, command lines, and the C libraries.
         .target(name: "MartletCore", swiftSettings: safe),
@@ -198,6 +199,11 @@ let package = Package(
             name: "CMartletSQLite",
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
+        ),
+        .systemLibrary(
+            name: "CMartletZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
 
         // Tests mirror the sources.
@@ -269,6 +275,7 @@ let package = Package(
             dependencies: ["MartletCore", "CMartletNghttp2", "TestSupport", "MartletTransport"],
             swiftSettings: common
         ),
+        .testTarget(name: "MartletZlibTests", dependencies: ["MartletZlib", "TestSupport"], swiftSettings: common),
         .target(
             name: "OutboxModel",
             dependencies: ["MartletCore", "MartletOutbox"],

@@ -14,6 +14,7 @@ class Martlet < Formula
   depends_on macos: :sequoia
   depends_on "openssl@3"
   depends_on "sqlite"
+  depends_on "zlib"
 
   def install
     system "swift", "build", "--disable-sandbox", "--configuration", "release", "--product", "martlet"

@@ -5,6 +5,7 @@ internal import MartletCore
 internal import MartletPostgreSQL
 internal import MartletSQLite
 internal import MartletTransport
+internal import MartletZlib
 
 extension Command {
     /// Prints the version of the program and those of its libraries.
@@ -29,6 +30,7 @@ extension Command {
                     "nghttp2": .string(transport.nghttp2),
                     "openssl": .string(transport.openssl),
                     "sqlite": .string(SQLiteLibrary.version),
+                    "zlib": .string(ZlibLibrary.version),
                 ],
             ],
             text: "martlet \(version)\n"

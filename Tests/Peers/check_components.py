@@ -16,7 +16,7 @@ if error:
     sys.exit(f"{sys.argv[1]}: {str(error).splitlines()[0]}")
 document = json.loads(text)
 names = {component["name"] for component in document["components"]}
-missing = {"libuv", "nghttp2", "openssl", "sqlite", "libpq"} - names
+missing = {"libuv", "nghttp2", "openssl", "sqlite", "libpq", "zlib"} - names
 if missing:
     sys.exit(f"{sys.argv[1]}: no component {', '.join(sorted(missing))}")
 for component in document["components"]:

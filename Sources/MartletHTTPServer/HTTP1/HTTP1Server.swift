@@ -200,7 +200,10 @@ actor HTTP1Server {
         clients[id]?.task = Task { [weak self] in
             let answer = await handler(request, body)
             switch answer {
-            case .whole(let response): await self?.answer(id, number, response)
+            case .whole(let response):
+                // Not on the loop: compressing a large body takes long.
+                let coded = await response.coded(for: request)
+                await self?.answer(id, number, coded)
             case .pieces(let fields, let pieces):
                 guard await self?.begin(id, number, fields) ?? false else { return }
                 for await piece in pieces {
