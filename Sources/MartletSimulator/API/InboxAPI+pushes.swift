@@ -18,8 +18,8 @@ extension InboxAPI {
 
     private static let view = RouteParameter(
         name: "view",
-        summary: "full, the default, or summary: an excerpt of the payload, only rule and severity of findings, no"
-            + " deliveries",
+        summary: "full, the default, or summary: an excerpt of the payload, only rule and severity of findings,"
+            + " only kind and text of the verdict, no deliveries",
         schema: ["type": "string", "enum": .strings(PushView.allCases.map(\.rawValue))]
     )
 

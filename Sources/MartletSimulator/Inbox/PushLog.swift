@@ -41,6 +41,7 @@ struct PushLog {
     ///   - number: The number after which pushes are included.
     ///   - end: The number before which pushes are included.
     ///   - limit: The maximum number of pushes, the newest of those.
+    /// - Returns: The pushes.
     func pushes(after number: Int = -1, before end: Int = .max, limit: Int = .max) -> [ReceivedPush] {
         let upper = position(of: end)
         let lower = max(number < .max ? position(of: number + 1) : ring.count, upper - min(limit, upper))

@@ -34,14 +34,17 @@ extension ReceivedPush {
         return .object(members(payload: fields) + results)
     }
 
-    /// The push as lists show it: an excerpt of the payload, which is missing when the payload is not valid JSON, and
-    /// findings without their messages.
+    /// The push as lists show it: an excerpt of the payload, which is missing when the payload is not valid JSON,
+    /// findings without their messages, and the kind and the text of the verdict.
     var summary: JSONValue {
-        let payload = (try? JSONReader.read(payload)).map { PayloadExcerpt(of: $0).json }
+        let value = try? JSONReader.read(payload)
         let findings = findingMarks.map { mark -> JSONValue in
             ["rule": .string(mark.rule), "severity": .string(mark.severity.rawValue)]
         }
-        let results = JSONValue.members(["payload": payload, "findings": .array(findings)])
+        let results = JSONValue.members([
+            "payload": value.map { PayloadExcerpt(of: $0).json }, "findings": .array(findings),
+            "verdict": verdict(payload: value).summary,
+        ])
         return .object(facts + (results.members ?? []))
     }
 

@@ -102,6 +102,9 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
     /// The result on one line.
     public var description: String { text }
 
+    /// The verdict as a list of pushes has it.
+    var summary: JSONValue { ["kind": .string(kind.rawValue), "text": .string(text)] }
+
     /// The verdict as the HTTP interface returns it.
     var json: JSONValue {
         .members([

@@ -67,7 +67,10 @@ import Testing
         let (whole, summary) = (push.json, push.summary)
         let names = (summary.members ?? []).map(\.name)
         #expect(names == (whole.members ?? []).map(\.name).filter { $0 != "deliveries" && $0 != "observations" })
-        for name in names where name != "payload" && name != "findings" { #expect(summary[name] == whole[name]) }
+        let shortened = ["payload", "findings", "verdict"]
+        for name in names where !shortened.contains(name) { #expect(summary[name] == whole[name]) }
+        let verdict = push.verdict
+        #expect(summary["verdict"] == ["kind": .string(verdict.kind.rawValue), "text": .string(verdict.text)])
         let findings = try #require(summary["findings"]?.elements)
         #expect(findings.count == push.findings.count && !findings.isEmpty)
         for (finding, full) in zip(findings, push.findings) {
