@@ -110,17 +110,17 @@ function expiry(push) {
 /** The icons and tones of delivery events. */
 const eventKinds = {
   delivered: ["check", "good"], "delivered-from-storage": ["check", "good"], "stored-device-offline": ["stored", "warning"],
-  ignored: ["hidden", "bad"], "replaced-on-device": ["replaced", ""], "activity-ended": ["check", ""], refused: ["error", "bad"],
+  ignored: ["hidden", "bad"], "replaced-on-device": ["replaced", ""], "activity-ended": ["check", ""], refused: ["error", "bad"], unanswered: ["warning", "bad"],
 }
 
 function logSection(token, events) {
   return section("Delivery log", rowsOr(events, "Nothing was sent to this device yet.", () => element("ol", { class: "log" },
-    events.slice(0, eventsShown).map(({ time, number, kind, note, title, verdict }) => {
+    events.slice(0, eventsShown).map(({ time, "time-ms": milliseconds = time * 1000, number, kind, note, title, verdict }) => {
       const [name, tone] = eventKinds[kind] ?? ["trash", verdict ? verdictTone(verdict.kind) : "bad"]
       return element("li", { "data-tone": tone, "data-key": `${number} ${kind} ${time}` }, icon(name),
         element("div", {}, element("a", { href: `#/push/${number}` }, title || `push ${number}`),
           element("div", { class: "faint" }, verdict ? verdictLine(verdict) : [kind.replaceAll("-", " "), note ? `: ${note}` : ""])),
-        element("span", { class: "faint" }, absoluteTime(time * 1000)))
+        element("span", { class: "faint" }, absoluteTime(milliseconds)))
     }))),
   events.length > eventsShown ? element("p", {}, search(`device:${token}`, `All ${counted(events.length, "event")} in the inbox`)) : null)
 }

@@ -13,6 +13,8 @@ import {
 } from "./pages.js"
 
 const rowsShown = 200
+/** The number of newest pushes that are searched for what devices show. */
+const newestRead = 200
 /** The number of devices from which a field filters them. */
 const filterThreshold = 20
 /** The text of the filter, which remains when the user returns to the list. */
@@ -61,8 +63,24 @@ function openList(container) {
 /** The newest notification of each device, fetched once for each push. */
 class Screens {
   #pushes = new Map()
+  /** The newest pushes that the phones of devices show that are known only from pushes, by token. */
+  #newest = new Map()
+  #newestKey = ""
 
   async load(devices, signal) {
+    await Promise.all([this.#loadShown(devices, signal), this.#loadNewest(devices.filter(({ registered }) => registered === false), signal)])
+  }
+
+  /** Loads the newest pushes for devices whose notifications the list does not name. */
+  async #loadNewest(devices, signal) {
+    const key = devices.map(({ token, last }) => `${token} ${last}`).join()
+    if (key === this.#newestKey) return
+    const pushes = await newestPushes("-is:broadcast", newestRead, signal)
+    this.#newest = new Map(pushes.filter(({ verdict }) => verdict?.kind === "shown").toReversed().map((push) => [push["device-token"].toLowerCase(), push]))
+    this.#newestKey = key
+  }
+
+  async #loadShown(devices, signal) {
     const missing = devices.map(({ shown }) => shown?.at(-1)).filter((number) => number !== undefined && !this.#pushes.has(number))
     if (!missing.length) return
     const numbers = [...new Set(missing)]
@@ -73,12 +91,13 @@ class Screens {
 
   /** What the screen of a device shows, in miniature. */
   of(device) {
-    const { activity, shown = [], topics, apps } = device
+    const { token, registered, activity, shown = [], topics, apps } = device
     if (activity && !activity.ended) return activityGlance(appsOf({ topics, apps })[0] ?? "", activity["content-state"])
-    const push = this.#pushes.get(shown.at(-1))
-    if (!push) return element("span", { class: "faint" }, activity ? "Activity ended" : "Nothing")
+    const isKnown = registered !== false || shown.length > 0
+    const push = isKnown ? this.#pushes.get(shown.at(-1)) : this.#newest.get(token)
+    if (!push) return element("span", { class: "faint" }, activity ? "Activity ended" : isKnown ? "Nothing" : "")
     const others = shown.length - 1
-    return [glance(push), others ? element("small", { title: `${counted(others, "more notification")}` }, `+${others}`) : ""]
+    return [glance(push), others > 0 ? element("small", { title: `${counted(others, "more notification")}` }, `+${others}`) : ""]
   }
 }
 

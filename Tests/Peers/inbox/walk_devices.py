@@ -6,6 +6,7 @@ import re
 import time
 import unittest
 
+from inbox_walk import push
 from pages_walk import TAXI, PagesWalk
 from playwright.sync_api import expect
 
@@ -110,6 +111,18 @@ class Devices(PagesWalk):
         expect(self.page.locator("#page .title")).to_contain_text("1 of 300")
         self.page.get_by_role("searchbox", name="Filter devices").fill("nothing like it")
         expect(self.page.locator("#page .empty")).to_contain_text("No matching devices")
+        self.assertEqual(self.errors, [])
+
+    def test_a_device_known_from_pushes_shows_its_newest_notification(self):
+        self.known({"token": PHONE, "registered": False, "online": True, "apps": [TAXI], "pushes": 2, "last": 1, "stored": {}, "shown": []},
+                   {"token": "ab" * 8, "registered": False, "online": True, "apps": [TAXI], "pushes": 1, "last": 1, "stored": {}, "shown": []})
+        verdicts = [(PHONE, 3, "not-shown"), (PHONE, 2, "shown"), ("ab" * 8, 1, "refused")]
+        pushes = [push(number, **{"device-token": token, "verdict": {"kind": kind, "text": kind}}) for token, number, kind in verdicts]
+        self.page.route("**/api/v1/pushes?query=-is*", lambda route: route.fulfill(json={"pushes": pushes}))
+        self.open()
+        self.go("devices")
+        expect(self.row(PHONE).locator("td[data-label='On screen']")).to_contain_text("Order 2")
+        expect(self.row("ab" * 8).locator("td[data-label='On screen']")).to_have_text("")
         self.assertEqual(self.errors, [])
 
     def test_a_nickname_is_edited_in_place(self):
