@@ -238,7 +238,8 @@ class Composer {
     try {
       const push = await request("/api/v1/pushes", "POST", this.#push)
       const name = push.status === 200 ? undefined : fieldOf[push.reason]
-      if (name) this.#report({ [name]: `The answer is ${push.reason}.` }, false)
+      // A finding explains more than the reason.
+      if (name && !this.#problems[name].textContent) this.#report({ [name]: `The answer is ${push.reason}.` }, false)
       this.#result.replaceChildren(await outcome(push, () => dialog.close()))
     } catch (error) {
       const name = Object.keys(fieldOf).find((each) => error.message.startsWith(each))
