@@ -149,6 +149,33 @@ class Views(DetailWalk):
         expect(tree.locator("[data-shown=value]")).to_have_attribute("data-pointer", "/aps/badge")
         self.assertEqual(self.errors, [])
 
+    def test_the_parts_of_the_verdict_open_their_places(self):
+        text = "Delivered · banner · no sound (aps.sound is missing) · low priority · replaced by push 1"
+        parts = [{"text": "no sound", "cause": "aps.sound is missing", "place": "payload/aps/sound"},
+                 {"text": "low priority", "cause": "apns-priority is 5", "place": "apns-priority"}]
+        verdict = {"kind": "replaced", "text": text, "parts": parts, "by": 1}
+        second = alert(2)
+        second["headers"]["apns-priority"] = "5"
+        self.open(alert(1), second)
+
+        def answer(route):
+            response = route.fetch()
+            route.fulfill(response=response, json={**response.json(), "verdict": verdict})
+
+        self.page.route(re.compile("/api/v1/pushes/2$"), answer)
+        self.show(2)
+        line = self.detail.locator(".verdict").first
+        expect(line).to_have_text(text)
+        line.get_by_role("link", name="no sound (aps.sound is missing)").click()
+        shown = self.detail.get_by_role("tree").locator("[data-shown]")
+        expect(shown).to_have_attribute("data-pointer", "/aps")
+        expect(shown).to_contain_text("sound is not in the payload")
+        line.get_by_role("link", name="low priority").click()
+        expect(self.detail.get_by_role("tabpanel", name="Headers").locator("dt[data-shown]")).to_have_text("apns-priority")
+        line.get_by_role("link", name="push 1").click()
+        expect(self.detail.locator("h2")).to_have_text("Order 1")
+        self.assertEqual(self.errors, [])
+
     def test_tags_and_the_pin_are_edited_in_place(self):
         self.open(alert(1))
         self.show(1)
