@@ -30,7 +30,7 @@ export function verdict(push, show) {
   const line = verdictLine(push.verdict)
   if (!line) return null
   const links = [...(push.verdict.parts ?? []).filter(({ place }) => place).map((part) => ({
-    text: part.cause && push.verdict.text.includes(`${part.text} (${part.cause})`) ? `${part.text} (${part.cause})` : part.text,
+    text: [`${part.text} (${part.cause})`, part.text, part.cause].find((each) => each && push.verdict.text.includes(each)) ?? part.text,
     // A button would not wrap as text does.
     made: (text) => element("a", {
       href: location.hash, title: `Show ${part.place}`,
