@@ -23,16 +23,8 @@ extension Command {
             "martlet \(status["version"]?.stringValue ?? ""), \(status["state"]?.stringValue ?? "")",
             "stores pushes in \(storage?["place"]?.stringValue ?? "")",
         ]
-        let storageError = storage?["problem"].map { problem in
-            "the relay stores no pushes and refuses them (since \(storage?.time("since") ?? "")): \(problem.shown);"
-                + " \(storage?["action"]?.shown ?? "")\n"
-        }
-        let problems = (status["problems"]?.elements ?? []).map { problem in
-            "\(problem["problem"]?.shown ?? "") (since \(problem.time("since"))): \(problem["error"]?.shown ?? "");"
-                + " \(problem["action"]?.shown ?? "")\n"
-        }
-        let head = facts.joined(separator: ", ") + "\n" + (storageError ?? "") + problems.joined()
-        Terminal.output.write(head + "\n" + lanes(in: status) + retries(in: status))
+        Terminal.output.write(facts.joined(separator: ", ") + "\n" + summary(of: status) + "\n")
+        Terminal.output.write(lanes(in: status) + retries(in: status))
         if status["nodes"]?.elements?.isEmpty == false {
             Terminal.output.write("\n" + nodes(in: status))
             if status["nodes-outdated-since"] != nil {
@@ -41,6 +33,14 @@ extension Command {
             }
         }
         try checkDelivery(status)
+    }
+
+    /// Returns a line for each problem, worst first; the headline if there is none.
+    private static func summary(of status: JSONValue) -> String {
+        let incidents = status["incidents"]?.elements ?? []
+        let lines = incidents.map { "\($0["severity"]?.shown ?? ""): \($0["text"]?.shown ?? "")\n" }
+        let isUrgent = incidents.contains { $0["severity"] != "notice" }
+        return (isUrgent ? "" : (status["headline"]?.shown ?? "") + "\n") + lines.joined()
     }
 
     /// Fails when the relay cannot store pushes, or a lane is down.

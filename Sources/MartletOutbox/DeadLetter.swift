@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// The number of pushes of an app that were abandoned.
+package struct DeadLetterCount: Sendable, Hashable {
+    package var count: Int
+    /// The time when the last one was abandoned, in milliseconds since 1970.
+    package var newest: Int64
+
+    package init(count: Int, newest: Int64) {
+        self.count = count
+        self.newest = newest
+    }
+}
+
 /// A push that was abandoned.
 package struct DeadLetter: Sendable, Hashable {
     package var push: OutboxPush

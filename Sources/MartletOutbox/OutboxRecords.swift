@@ -74,6 +74,9 @@ package protocol OutboxRecords: Sendable {
     /// Returns the pushes that were abandoned after too many attempts, newest first.
     func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter]
 
+    /// Returns the number of dead letters of each app that has some.
+    func deadLetterCounts() async throws(OutboxError) -> [String: DeadLetterCount]
+
     /// Returns the position of a reader in a feed; 0 for a reader that has read nothing.
     ///
     /// - Parameter reader: The name of the reader.

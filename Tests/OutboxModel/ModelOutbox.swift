@@ -99,6 +99,8 @@ private struct ModelRecords: OutboxRecords {
         disk.model.withLock { $0.deadLetters(of: app, limit: limit) }
     }
 
+    func deadLetterCounts() -> [String: DeadLetterCount] { disk.model.withLock { $0.deadLetterCounts } }
+
     func cursor(of reader: String) -> Int64 { disk.model.withLock { $0.readers[reader] ?? 0 } }
 
     func setCursor(_ cursor: Int64, of reader: String) {

@@ -240,6 +240,16 @@ package struct OutboxModel: Sendable {
         }
     }
 
+    package var deadLetterCounts: [String: DeadLetterCount] {
+        ends.filter { $0.value.outcome.state == .dead }.reduce(into: [:]) { counts, end in
+            let before = counts[end.key.app]
+            counts[end.key.app] = DeadLetterCount(
+                count: (before?.count ?? 0) + 1,
+                newest: max(before?.newest ?? end.value.at, end.value.at)
+            )
+        }
+    }
+
     package func deadLetter(_ id: APNsID, of app: String) -> DeadLetter? {
         deadLetters(of: app, limit: .max).first { $0.push.id == id }
     }

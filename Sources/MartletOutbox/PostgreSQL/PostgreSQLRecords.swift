@@ -101,6 +101,21 @@ struct PostgreSQLRecords: OutboxRecords {
         try await deadLetters(of: app, "AND o.apns_id = $2", .identifier(id)).first
     }
 
+    func deadLetterCounts() async throws(OutboxError) -> [String: DeadLetterCount] {
+        try await connections.query(
+            .maintaining,
+            """
+            SELECT a.name, count(*), max(o.ended_at) FROM martlet.outcome o JOIN martlet.app a ON a.number = o.app
+            WHERE o.state = 'dead' GROUP BY 1
+            """
+        ) { rows in
+            let counts = rows.all.map { row in
+                (row.text(at: 0), DeadLetterCount(count: Int(row.integer(at: 1)), newest: row.integer(at: 2)))
+            }
+            return Dictionary(counts) { first, _ in first }
+        }
+    }
+
     private func deadLetters(
         of app: String,
         _ condition: String,

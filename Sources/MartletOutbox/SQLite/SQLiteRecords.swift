@@ -117,6 +117,20 @@ struct SQLiteRecords: OutboxRecords {
         try await deadLetters(of: app, "AND outcome.apns_id = ?", id.bytes).first
     }
 
+    func deadLetterCounts() async throws(OutboxError) -> [String: DeadLetterCount] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            let rows = try tables.database.connection.prepare(
+                "SELECT app, count(*), max(ended_at) FROM outcome WHERE state = 'dead' GROUP BY app"
+            )
+            var counts: [String: DeadLetterCount] = [:]
+            while try rows.step() {
+                let count = DeadLetterCount(count: Int(rows.integer(at: 1)), newest: rows.integer(at: 2))
+                counts[tables.database.name(of: rows.integer(at: 0))] = count
+            }
+            return counts
+        }
+    }
+
     private func deadLetters(
         of app: String,
         _ condition: String,

@@ -64,6 +64,7 @@ extension RelayAPI {
             let app = try call.app()
             let ids = try requeued(call)
             let count = try await outboxCall(await call.parts.dispatcher.requeueDeadLetters(ids, of: app))
+            await call.parts.monitor.readDeadLetters()
             return .json(["requeued": .number(JSONNumber(count))])
         },
     ]

@@ -94,7 +94,8 @@ extension RelayAPI {
             access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The state", .schema("Status"))]
         ) { (call) throws(APIProblem) in
-            return .json(await call.parts.monitor.status(of: call.caller.apps))
+            let status = await call.parts.monitor.status(of: call.caller.apps)
+            return .json(.object((status.members ?? []) + [.init("caller", call.service.rights)]))
         },
         Route(
             method: "GET",
@@ -104,6 +105,15 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The samples, oldest first", .schema("History"))]
         ) { (call) throws(APIProblem) in
             return .json(await call.parts.monitor.history(of: call.caller.apps))
+        },
+        Route(
+            method: "GET",
+            path: "/v1/status/events",
+            summary: "The latest events, such as outages, pauses, reloads and changes of the fleet; since the start only",
+            access: .scope("read", audit: nil),
+            answers: [RouteAnswer(200, "The events, oldest first", .schema("Events"))]
+        ) { (call) throws(APIProblem) in
+            return .json(await call.parts.monitor.events(of: call.caller.apps))
         },
         Route(
             method: "GET",

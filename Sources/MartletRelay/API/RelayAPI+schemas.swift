@@ -8,10 +8,14 @@ extension RelayAPI {
     /// They are null when the text is not valid JSON, which a test rules out.
     static let schemas = (try? JSONReader.read(Array(schemaText.utf8))) ?? .null
 
-    private static let pushTypes = String(
-        decoding: JSONValue.array(PushType.all.map { .string($0.rawValue) }).encoded(),
-        as: UTF8.self
-    )
+    private static let pushTypes = encoded(PushType.all.map(\.rawValue))
+
+    private static let incidentKinds = encoded(Incident.Kind.allCases.map(\.rawValue))
+    private static let eventKinds = encoded(StatusEvent.Kind.allCases.map(\.rawValue))
+
+    private static func encoded(_ texts: [String]) -> String {
+        String(decoding: JSONValue.strings(texts).encoded(), as: UTF8.self)
+    }
 
     private static let oldest = String(decoding: JSONValue.string(RelaySnapshot.oldestHelp).encoded(), as: UTF8.self)
 
@@ -182,15 +186,31 @@ extension RelayAPI {
             "properties": {
               "in-flight": {"type": "integer"}, "connections": {"type": "integer"},
               "sent-per-second": {"type": "number"}, "sent": {"type": "integer"},
-              "outcomes": {"type": "object", "additionalProperties": {"type": "integer"}}
+              "delivered-per-second": {"type": "number"},
+              "recent-attempts": {"type": "integer", "description": "Attempts in the last minute"},
+              "recent-failures": {"type": "integer", "description": "Those of them that Apple did not accept"},
+              "outcomes": {"type": "object", "additionalProperties": {"type": "integer"}},
+              "failures": {"type": "object", "additionalProperties": {"type": "integer"},
+                "description": "Attempts that Apple did not accept since the start, by reason, most frequent first"}
             }
           },
           "Status": {
             "type": "object",
             "required": [
-              "version", "state", "started-at", "now", "storage", "problems", "connections", "apps", "nodes", "lanes"],
+              "version", "headline", "incidents", "state", "started-at", "now", "storage", "problems", "connections",
+              "apps", "nodes", "lanes", "caller"],
             "properties": {
               "version": {"type": "string"},
+              "headline": {"type": "string", "description": "The state in one line, for people"},
+              "incidents": {"type": "array", "items": {"$ref": "#/components/schemas/Incident"},
+                "description": "The problems of the relay and its lanes, worst first; problems and storage remain"},
+              "caller": {
+                "type": "object", "required": ["name", "scopes", "may-manage"], "description": "The key of the request",
+                "properties": {
+                  "name": {"type": "string"}, "scopes": {"type": "array", "items": {"type": "string"}},
+                  "may-manage": {"type": "boolean", "description": "Whether administrative requests are accepted here"}
+                }
+              },
               "state": {"enum": ["ok", "draining", "not-storing"],
                 "description": "not-storing: the relay refuses pushes with 503, and storage has the problem"},
               "started-at": {"$ref": "#/components/schemas/Milliseconds"},
@@ -257,6 +277,48 @@ extension RelayAPI {
                 ]}}
             }
           },
+          "Incident": {
+            "type": "object",
+            "required": ["kind", "severity", "title", "scope", "effect", "action", "runbook", "text"],
+            "properties": {
+              "kind": {"enum": \#(incidentKinds)},
+              "severity": {"enum": ["critical", "warning", "notice"],
+                "description": "critical: pushes are not accepted or not delivered. notice: good to know"},
+              "title": {"type": "string", "description": "The problem and its scope"},
+              "scope": {
+                "type": "object", "required": ["apps", "environments"],
+                "properties": {
+                  "apps": {"type": "array", "items": {"type": "string"}},
+                  "environments": {"type": "array", "items": {"enum": ["production", "development"]}}
+                }
+              },
+              "since": {"$ref": "#/components/schemas/Milliseconds"},
+              "waiting": {"type": "integer", "description": "Pushes that wait because of it; absent if not known"},
+              "lost": {"type": "integer",
+                "description": "Pushes that have expired or were abandoned since it began; absent if not known"},
+              "effect": {"type": "string", "description": "What it means for pushes"},
+              "detail": {"type": "string", "description": "The last error or Apple's reason"},
+              "action": {"type": "string", "description": "What to do"},
+              "runbook": {"type": "string", "description": "The heading of the runbook"},
+              "text": {"type": "string", "description": "All of it, for people; times are in UTC"}
+            }
+          },
+          "Events": {
+            "type": "object", "required": ["since", "limit", "events"],
+            "properties": {
+              "since": {"$ref": "#/components/schemas/Milliseconds",
+                "description": "The start of the relay, which stores events in memory only"},
+              "limit": {"type": "integer", "description": "The number of events that are stored, the latest ones"},
+              "events": {"type": "array", "items": {
+                "type": "object", "required": ["time", "kind", "text"],
+                "properties": {
+                  "time": {"$ref": "#/components/schemas/Milliseconds"}, "kind": {"enum": \#(eventKinds)},
+                  "app": {"type": "string"}, "environment": {"enum": ["production", "development"]},
+                  "text": {"type": "string"}
+                }
+              }}
+            }
+          },
           "History": {
             "type": "object", "required": ["lanes", "samples"],
             "properties": {
@@ -270,7 +332,8 @@ extension RelayAPI {
                     "properties": {
                       "backlog": {"type": "integer"},
                       "oldest-seconds": {"type": "integer", "description": \#(oldest)},
-                      "sent-per-second": {"type": "number"}
+                      "sent-per-second": {"type": "number"}, "delivered-per-second": {"type": "number"},
+                      "failed-per-second": {"type": "number"}
                     }
                   }}
                 }

@@ -42,6 +42,14 @@ struct RelayAPI: Sendable {
             }
         }
 
+        /// The caller's name, its scopes, and whether its administrative requests are accepted here.
+        var rights: JSONValue {
+            [
+                "name": .string(caller.name), "scopes": .strings(caller.scopes.map(\.rawValue).sorted()),
+                "may-manage": .bool(mayManage && caller.scopes.contains(.manage)),
+            ]
+        }
+
         /// Checks that the key is for all apps of the relay.
         func requireAllApps() async throws(APIProblem) {
             guard await parts.monitor.context.configuration.appNames.isSubset(of: caller.apps) else {

@@ -2,6 +2,9 @@
 
 /// The reloads of the configuration since the relay started.
 struct ConfigurationReloads {
+    /// The text instead of the error of a reload for a key that is not for all apps.
+    static let hiddenError = "the log line `configuration rejected` has the reason"
+
     private(set) var succeeded = 0
     private(set) var failed = 0
     /// The rejection of the last reload; nil when it succeeded.

@@ -63,6 +63,35 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The name of the caller that expires; nil for a certificate.
+    var caller: String? { if case .caller(let name) = subject { name } else { nil } }
+
+    /// The number of days before the expiry from which on an operator has to act.
+    private static let urgentDays: Int64 = 14
+
+    /// Returns the warning as an incident of some apps.
+    func incident(_ apps: [String]) -> Incident {
+        let name =
+            switch subject {
+            case .caller(let name): "The caller \(name)"
+            case .certificates(let setting): "A certificate of `\(setting)`"
+            }
+        let isUrgent = isExpired || days < ExpiryWarning.urgentDays
+        let isCaller = caller != nil
+        return Incident(
+            kind: isCaller ? .callerExpires : .certificateExpires,
+            severity: isOfExpiredServerCertificate ? .critical : isUrgent ? .warning : .notice,
+            title: isExpired ? "\(name) has expired" : "\(name) expires in \(days == 1 ? "1 day" : "\(days) days")",
+            apps: apps,
+            since: isExpired ? expiry * 1_000 : nil,
+            effect: isExpired
+                ? isCaller ? "Its requests are refused." : "Clients cannot connect with it." : "",
+            action: isCaller
+                ? "Make a new key with martlet relay keys make, and add it before the old one expires."
+                : "Renew it, and run systemctl reload martlet-relay."
+        )
+    }
+
     private var time: String { Timestamp.text(expiry * 1_000) }
 }
 

@@ -47,6 +47,35 @@ struct DispatchCounts: Sendable {
         answers.reduce(into: [:]) { $0[$1.key.lane, default: 0] += $1.value }
     }
 
+    /// The numbers of each lane since the start, for recent rates.
+    var totals: [Lane: RecentRates.Totals] {
+        var totals: [Lane: RecentRates.Totals] = [:]
+        for (answer, count) in answers {
+            totals[answer.lane, default: RecentRates.Totals()].sent += count
+            totals[answer.lane]?.attempts += count
+            if answer.status != 200 { totals[answer.lane]?.failures += count }
+        }
+        for (cause, count) in unsent {
+            totals[cause.lane, default: RecentRates.Totals()].attempts += count
+            totals[cause.lane]?.failures += count
+        }
+        for (lane, states) in outcomes {
+            totals[lane, default: RecentRates.Totals()].delivered = states[.delivered, default: 0]
+        }
+        return totals
+    }
+
+    /// The attempts that Apple did not accept, by lane and reason; an answer without a reason counts by its status.
+    var failures: [Lane: [String: Int]] {
+        var failures: [Lane: [String: Int]] = [:]
+        for (answer, count) in answers where answer.status != 200 {
+            let reason = answer.reason.isEmpty ? "Status \(answer.status)" : answer.reason
+            failures[answer.lane, default: [:]][reason, default: 0] += count
+        }
+        for (cause, count) in unsent { failures[cause.lane, default: [:]][cause.reason, default: 0] += count }
+        return failures
+    }
+
     mutating func answered(
         _ push: OutboxPush,
         _ result: SendResult,

@@ -8,6 +8,21 @@ struct FleetView: Sendable {
     /// The time without an update after which the data is outdated, in milliseconds: several updates were missed.
     private static let longestAge: Int64 = 10_000
 
+    /// A relay that has stopped without ending its registration.
+    struct MissingNode: Sendable, Hashable {
+        var number: Int64
+        var name: String
+        /// The time of its last heartbeat, in milliseconds since 1970.
+        var since: Int64
+    }
+
+    /// The time without a heartbeat after which a relay counts as missing, in milliseconds: several were missed.
+    private static let longestSilence: Int64 = 5_000
+    /// The time for which a missing relay is reported, in milliseconds.
+    private static let missingTime: Int64 = 3_600_000
+    /// The maximum number of missing relays that are stored.
+    private static let missingLimit = 20
+
     /// The registered relays; empty for a relay with an outbox in a file.
     private(set) var nodes: [OutboxNode] = []
     /// The time of the last update, in milliseconds since 1970; nil before the first one.
@@ -16,6 +31,8 @@ struct FleetView: Sendable {
     private var others: [Int64: [Lane: LaneFacts]] = [:]
     /// The totals of relays that have stopped, so that sums do not decrease.
     private var stopped: [Lane: LaneFacts] = [:]
+    /// The relays whose registration has expired without a shutdown, oldest first.
+    private var expired: [MissingNode] = []
     /// The running relays with the same name as this relay.
     private var duplicates: Set<Int64> = []
     /// Those of them that ``takeDuplicates()`` has not returned yet.
@@ -25,6 +42,7 @@ struct FleetView: Sendable {
     mutating func update(_ nodes: [OutboxNode], at now: Int64) {
         updatedAt = now
         findDuplicates(among: nodes)
+        findExpired(among: nodes, at: now)
         self.nodes = nodes
         let before = others
         others = [:]
@@ -32,6 +50,25 @@ struct FleetView: Sendable {
         for (number, lanes) in before where others[number] == nil {
             for (lane, facts) in lanes { stopped[lane] = (stopped[lane] ?? LaneFacts()) + facts.done }
         }
+    }
+
+    /// Records the relays whose registration has ended since the last call although they were silent: they did not end
+    /// it themselves.
+    private mutating func findExpired(among now: [OutboxNode], at time: Int64) {
+        let numbers = Set(now.map(\.number))
+        let silent = nodes.filter { node in
+            !node.isOwn && !numbers.contains(node.number) && node.silence >= FleetView.longestSilence
+        }
+        expired += silent.map { MissingNode(number: $0.number, name: $0.name, since: time - $0.silence) }
+        if expired.count > FleetView.missingLimit { expired.removeFirst(expired.count - FleetView.missingLimit) }
+    }
+
+    /// Returns the relays that have stopped without a shutdown within the last hour, and were not started again.
+    func missing(at now: Int64) -> [MissingNode] {
+        let silent = nodes.filter { !$0.isOwn && $0.silence >= FleetView.longestSilence }
+        let all = expired + silent.map { MissingNode(number: $0.number, name: $0.name, since: (updatedAt ?? now) - $0.silence) }
+        let running = Set(nodes.filter { $0.silence < FleetView.longestSilence }.map(\.name))
+        return all.filter { (0..<FleetView.missingTime).contains(now - $0.since) && !running.contains($0.name) }
     }
 
     /// Returns the time of the last update if it was long ago, because the database does not answer; nil otherwise.

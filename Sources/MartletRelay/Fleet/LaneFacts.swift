@@ -9,10 +9,21 @@ struct LaneFacts: Sendable, Hashable {
     var connections = 0
     /// The number of pushes per second.
     var rate = 0.0
+    /// The number of pushes per second that Apple accepted.
+    var deliveredRate = 0.0
+    /// The number of attempts in the last minute, and of those that Apple did not accept.
+    var recentAttempts = 0
+    var recentFailures = 0
     /// The number of attempts to send a push since the relay was started.
     var sent = 0
     /// The number of outcomes since the relay was started.
     var outcomes: [Outcome.State: Int] = [:]
+    /// The number of attempts that Apple did not accept, by reason, since the relay was started.
+    var failures: [String: Int] = [:]
+
+    /// The maximum number of reasons that are read from another relay, and the maximum length of one.
+    private static let reasonLimit = 60
+    private static let reasonLength = 40
 
     init() {}
 
@@ -24,9 +35,16 @@ struct LaneFacts: Sendable, Hashable {
         inFlight = whole("in-flight")
         connections = whole("connections")
         if case .number(let number)? = json["sent-per-second"] { rate = number.doubleValue }
+        if case .number(let number)? = json["delivered-per-second"] { deliveredRate = number.doubleValue }
+        recentAttempts = whole("recent-attempts")
+        recentFailures = whole("recent-failures")
         sent = whole("sent")
         for state in Outcome.State.allCases {
             outcomes[state] = count(json["outcomes"]?[state.rawValue])
+        }
+        for member in (json["failures"]?.members ?? []).prefix(LaneFacts.reasonLimit)
+        where member.name.count <= LaneFacts.reasonLength {
+            failures[member.name] = count(member.value)
         }
     }
 
@@ -35,6 +53,7 @@ struct LaneFacts: Sendable, Hashable {
         var done = LaneFacts()
         done.sent = sent
         done.outcomes = outcomes
+        done.failures = failures
         return done
     }
 
@@ -43,13 +62,21 @@ struct LaneFacts: Sendable, Hashable {
             .init("in-flight", .whole(inFlight)), .init("connections", .whole(connections)),
             // To a tenth, which a sum over relays is not.
             JSONNumber((rate * 10).rounded() / 10).map { .init("sent-per-second", .number($0)) },
+            JSONNumber((deliveredRate * 10).rounded() / 10).map { .init("delivered-per-second", .number($0)) },
+            .init("recent-attempts", .whole(recentAttempts)), .init("recent-failures", .whole(recentFailures)),
             .init("sent", .whole(sent)),
             .init(
                 "outcomes",
                 .object(Outcome.State.allCases.map { .init($0.rawValue, .whole(outcomes[$0, default: 0])) })
             ),
+            .init("failures", .object(reasons.map { .init($0.name, .whole($0.count)) })),
         ]
         return members.compactMap(\.self)
+    }
+
+    /// The reasons of failures with their numbers, most frequent first.
+    private var reasons: [(name: String, count: Int)] {
+        failures.map { (name: $0.key, count: $0.value) }.sorted { ($1.count, $0.name) < ($0.count, $1.name) }
     }
 
     static func + (left: LaneFacts, right: LaneFacts) -> LaneFacts {
@@ -57,8 +84,12 @@ struct LaneFacts: Sendable, Hashable {
         sum.inFlight += right.inFlight
         sum.connections += right.connections
         sum.rate += right.rate
+        sum.deliveredRate += right.deliveredRate
+        sum.recentAttempts += right.recentAttempts
+        sum.recentFailures += right.recentFailures
         sum.sent += right.sent
         sum.outcomes.merge(right.outcomes, uniquingKeysWith: +)
+        sum.failures.merge(right.failures, uniquingKeysWith: +)
         return sum
     }
 }

@@ -2,33 +2,62 @@
 
 internal import MartletOutbox
 
-/// The number of pushes that were sent per second in the last ten seconds, by lane.
+/// The number of pushes that were sent and delivered per second in the last ten seconds, and the attempts of the last
+/// minute, by lane.
 struct RecentRates {
+    /// The numbers of a lane since the start of the relay.
+    struct Totals: Sendable, Hashable {
+        /// Attempts that left the relay.
+        var sent = 0
+        /// Pushes that Apple accepted.
+        var delivered = 0
+        /// All attempts, and those of them that Apple did not accept.
+        var attempts = 0
+        var failures = 0
+    }
+
     /// The time over which the rate is measured, in milliseconds.
     private static let window: Int64 = 10_000
+    /// The time over which failures are counted, in milliseconds.
+    private static let failureWindow: Int64 = 60_000
     /// The shortest time between two totals, in milliseconds.
     private static let interval: Int64 = 1_000
     /// The longest time between two totals; after a longer one the clock was changed or the machine was suspended.
     private static let longestGap: Int64 = 60_000
 
-    private var totals: [(time: Int64, sent: [Lane: Int])] = []
+    private var totals: [(time: Int64, lanes: [Lane: Totals])] = []
 
     /// Returns whether the last total is old enough to add another.
     func wantsTotals(at now: Int64) -> Bool {
         totals.last.map { !(0..<RecentRates.interval).contains(now - $0.time) } ?? true
     }
 
-    /// Adds the number of pushes that were sent since the start.
-    mutating func record(_ sent: [Lane: Int], at now: Int64) {
+    /// Adds the numbers since the start.
+    mutating func record(_ lanes: [Lane: Totals], at now: Int64) {
         if let last = totals.last, !(0...RecentRates.longestGap).contains(now - last.time) { totals = [] }
-        totals.append((now, sent))
-        while totals.count > 2, totals[1].time <= now - RecentRates.window { totals.removeFirst() }
+        totals.append((now, lanes))
+        while totals.count > 2, totals[1].time <= now - RecentRates.failureWindow { totals.removeFirst() }
     }
 
-    /// Returns the pushes per second of a lane, to a tenth; 0 before there are two totals.
-    func rate(of lane: Lane) -> Double {
-        guard let first = totals.first, let last = totals.last, last.time > first.time else { return 0 }
-        let count = last.sent[lane, default: 0] - first.sent[lane, default: 0]
+    /// Returns the sent pushes per second of a lane, to a tenth; 0 before there are two totals.
+    func rate(of lane: Lane) -> Double { rate(of: lane, \.sent) }
+
+    /// Returns the delivered pushes per second of a lane, to a tenth; 0 before there are two totals.
+    func deliveredRate(of lane: Lane) -> Double { rate(of: lane, \.delivered) }
+
+    /// Returns the attempts of a lane in the last minute, and those of them that Apple did not accept.
+    func recentAttempts(of lane: Lane) -> (all: Int, failed: Int) {
+        guard let first = totals.first, let last = totals.last else { return (0, 0) }
+        let (before, after) = (first.lanes[lane] ?? Totals(), last.lanes[lane] ?? Totals())
+        return (max(0, after.attempts - before.attempts), max(0, after.failures - before.failures))
+    }
+
+    private func rate(of lane: Lane, _ number: KeyPath<Totals, Int>) -> Double {
+        guard let last = totals.last,
+            let first = totals.last(where: { $0.time <= last.time - RecentRates.window }) ?? totals.first,
+            last.time > first.time
+        else { return 0 }
+        let count = (last.lanes[lane] ?? Totals())[keyPath: number] - (first.lanes[lane] ?? Totals())[keyPath: number]
         return (Double(count) * 10_000 / Double(last.time - first.time)).rounded() / 10
     }
 }

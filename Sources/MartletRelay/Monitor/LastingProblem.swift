@@ -11,4 +11,10 @@ struct LastingProblem: Sendable, Hashable {
         since = earlier?.since ?? now
         self.error = error
     }
+
+    /// Creates a problem that began at a time.
+    init(since: Int64, _ error: String) {
+        self.since = since
+        self.error = error
+    }
 }

@@ -71,7 +71,7 @@ actor RelayMaintenance {
     /// Does the work of one run; called once a second.
     func run() async {
         let now = context.now
-        watchClock(at: now)
+        await watchClock(at: now)
         // Before all else, because the outbox may take long.
         updateStreams(at: now / 1_000)
         logExpiry(isStart: false)
@@ -92,6 +92,7 @@ actor RelayMaintenance {
             let backlog = await monitor.backlog()
             if let backlog { await dispatcher.endOutages(without: backlog) }
             await monitor.addSample(backlog)
+            await monitor.readDeadLetters()
             returnMemory()
         }
         await checkOutbox()
@@ -158,13 +159,15 @@ actor RelayMaintenance {
     // MARK: Warnings and memory
 
     /// Warns when the wall clock has jumped.
-    private func watchClock(at now: Int64) {
+    private func watchClock(at now: Int64) async {
         let steady = clockOrigin.duration(to: .now)
         guard let jump = clockWatch.record(wall: now, steady: steady) else { return }
+        let seconds = Int64((Double(jump) / 1_000).rounded())
+        await monitor.recordClockJump(by: seconds)
         context.log.warning(
             .clockJumped,
             [
-                "seconds": .whole(Int64((Double(jump) / 1_000).rounded())),
+                "seconds": .whole(seconds),
                 "deletes-outcomes-in-seconds": .whole(ClockWatch.confirmation.components.seconds),
             ]
         )

@@ -4,6 +4,7 @@ internal import Martlet
 internal import MartletCore
 internal import MartletOutbox
 internal import MartletTransport
+internal import Synchronization
 
 /// The part of a relay that observes the others: health, status, metrics and telemetry.
 ///
@@ -12,7 +13,9 @@ actor RelayMonitor {
     /// The interval between measurements of the event loop's delay.
     private static let lagInterval = Duration.milliseconds(250)
     /// The duration of a commit after which the relay counts as not ready, in milliseconds.
-    private static let longestCommit: Int64 = 3_000
+    static let longestCommit: Int64 = 3_000
+    /// The time after which a status is answered without waiting for the outbox.
+    private static let backlogTime = Duration.seconds(1)
 
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
@@ -35,6 +38,9 @@ actor RelayMonitor {
     private var exportThrottle = LogThrottle()
     private var exporter: TelemetryExporter?
     private var isDraining = false
+    var observations: StatusObservations
+    /// The reading of the backlog that is under way; nil when there is none.
+    private var backlogReading: Task<[Lane: Backlog]?, Never>?
 
     init(
         _ context: RelayContext,
@@ -51,6 +57,7 @@ actor RelayMonitor {
         self.webhooks = webhooks
         health = SharedHealth(context.outboxHealth)
         reloads = ConfigurationReloads(startedAt: context.startedAt)
+        observations = StatusObservations(startedAt: context.startedAt, version: MartletVersion.current)
     }
 
     /// Starts to observe, and to export telemetry.
@@ -62,12 +69,18 @@ actor RelayMonitor {
 
     func use(_ context: RelayContext) {
         self.context = context
+        observations.readExpiries(of: context.configuration, at: context.now, isForced: true)
         postHealth()
     }
 
     /// Records the result of a reload; nil for a success.
     func recordReload(_ error: String?) {
         reloads.record(error, at: context.now)
+    }
+
+    /// Records a jump of the wall clock by a number of seconds.
+    func recordClockJump(by seconds: Int64) {
+        observations.recordClockJump(by: seconds, at: context.now)
     }
 
     /// Reports that the relay is shutting down.
@@ -82,24 +95,27 @@ actor RelayMonitor {
 
     // MARK: Health
 
-    /// Posts the relay's health for other threads.
+    /// Posts the relay's health for other threads, and records the events since the last call.
     func postHealth() {
-        let snapshot = dispatcher.assumeIsolated { $0.snapshot }
-        let oldestCommit = intake.assumeIsolated { $0.snapshot.oldestCommit }
+        observations.readExpiries(of: context.configuration, at: context.now)
+        observations.update(snapshot.watched, at: context.now)
+        let snapshot = snapshot
+        let backlog = observations.backlog
         let report = SharedHealth.Report(
-            problem: readinessProblem(oldestCommit),
-            lanes: snapshot.lanes(of: context.configuration.appNames).map { lane, report in
+            problem: isDraining ? "the relay is shutting down" : nil,
+            storeProblem: storeProblem(snapshot.intake.oldestCommit),
+            lanes: snapshot.dispatcher.lanes(of: context.configuration.appNames).map { lane, report in
                 (lane.app, "\(lane.app) \(lane.environment.rawValue): \(report.condition)")
-            }
+            },
+            summary: { snapshot.summary(of: $0, snapshot.store.isUnreachable ? nil : backlog) }
         )
         health.post(report)
     }
 
-    /// Returns the reason why no pushes are accepted, apart from errors of the outbox; nil when they are.
-    private func readinessProblem(_ oldestCommit: Int64?) -> String? {
-        if isDraining { return "the relay is shutting down" }
+    /// Returns the reason why no pushes are stored before the outbox has reported an error; nil when they are.
+    private func storeProblem(_ oldestCommit: Int64?) -> String? {
         guard let since = oldestCommit, context.now - since > RelayMonitor.longestCommit else { return nil }
-        return "pushes cannot be stored: " + LoadGate.Refusal.storeDoesNotAnswer(since: since).message(context.store)
+        return LoadGate.Refusal.storeDoesNotAnswer(since: since).message(context.store)
     }
 
     /// Posts the relay's health and takes measurements at intervals.
@@ -118,7 +134,7 @@ actor RelayMonitor {
     /// Records the number of sent pushes for the rates of the lanes, about once a second.
     func recordRates() {
         let now = context.now
-        if rates.wantsTotals(at: now) { rates.record(dispatcher.assumeIsolated { $0.snapshot }.counts.sent, at: now) }
+        if rates.wantsTotals(at: now) { rates.record(dispatcher.assumeIsolated { $0.snapshot }.counts.totals, at: now) }
     }
 
     // MARK: Status
@@ -137,7 +153,8 @@ actor RelayMonitor {
             rates: rates,
             reloads: reloads,
             exports: exports,
-            loopLag: loopLag
+            loopLag: loopLag,
+            observations: observations
         )
     }
 
@@ -150,9 +167,12 @@ actor RelayMonitor {
 
     /// Returns the status of the relay, with the apps and lanes of some apps.
     func status(of apps: Set<String>) async -> JSONValue {
-        let backlog = await backlog()
+        let backlog = await recentBacklog()
         return snapshot.status(of: apps, backlog)
     }
+
+    /// Returns the events of some apps and of the relay as a whole.
+    func events(of apps: Set<String>) -> JSONValue { observations.json(of: apps, since: context.startedAt) }
 
     /// Returns the lanes of some apps, sorted by app and environment.
     func lanes(of apps: Set<String>) -> [Lane] {
@@ -167,6 +187,36 @@ actor RelayMonitor {
         guard let backlog = try? await context.outbox.backlog() else { return nil }
         let lanes = await dispatcher.snapshot.lanes
         return Dictionary(backlog.map { ($0.lane, $0.since(lanes[$0.lane]?.problem)) }) { first, _ in first }
+    }
+
+    /// Returns the backlog, or the one before if the outbox does not answer within a second; nil while it cannot be
+    /// read.
+    private func recentBacklog() async -> [Lane: Backlog]? {
+        guard !context.outboxHealth.current.isUnreachable else { return nil }
+        let reading = backlogReading ?? Task { await readBacklog() }
+        backlogReading = reading
+        let isRead = await withCheckedContinuation { continuation in
+            let first = FirstResult(continuation)
+            let timer = loop.schedule(after: RelayMonitor.backlogTime) { first.resume(returning: false) }
+            Task {
+                _ = await reading.value
+                timer.cancel()
+                first.resume(returning: true)
+            }
+        }
+        return isRead ? await reading.value : observations.backlog
+    }
+
+    private func readBacklog() async -> [Lane: Backlog]? {
+        let backlog = await backlog()
+        observations.backlog = backlog
+        backlogReading = nil
+        return backlog
+    }
+
+    /// Reads the number of dead letters; the last one stays known while the outbox cannot be read.
+    func readDeadLetters() async {
+        if let counts = try? await context.outbox.records.deadLetterCounts() { observations.deadLetters = counts }
     }
 
     /// Returns the metrics of some apps, and those of the relay as a whole.
@@ -191,6 +241,7 @@ actor RelayMonitor {
 
     /// Adds a sample of the lanes to the history.
     func addSample(_ backlog: [Lane: Backlog]?) {
+        observations.backlog = backlog
         let snapshot = snapshot
         history.add(snapshot.historySample(backlog), at: snapshot.now)
     }
@@ -233,6 +284,19 @@ actor RelayMonitor {
                 "not-logged": omitted > 0 ? .whole(omitted) : nil,
             ]
         )
+    }
+}
+
+/// A continuation that the first of several results resumes.
+private final class FirstResult: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Bool, Never>?>
+
+    init(_ continuation: CheckedContinuation<Bool, Never>) {
+        self.continuation = Mutex(continuation)
+    }
+
+    func resume(returning result: Bool) {
+        continuation.withLock { $0.take() }?.resume(returning: result)
     }
 }
 

@@ -20,6 +20,7 @@ struct RelaySnapshot: Sendable {
     let exports: ExportCounts
     /// The delay of the event loop's timers.
     let loopLag: Histogram
+    let observations: StatusObservations
 
     /// The description of the age of a lane's oldest due push.
     static let oldestHelp =
@@ -28,18 +29,23 @@ struct RelaySnapshot: Sendable {
 
     /// The activity of this relay in each of its lanes.
     var ownFacts: [Lane: LaneFacts] {
-        let sent = dispatcher.counts.sent
-        return Dictionary(uniqueKeysWithValues: dispatcher.lanes.keys.map { ($0, ownFacts(of: $0, sent)) })
+        let (sent, failures) = (dispatcher.counts.sent, dispatcher.counts.failures)
+        return Dictionary(uniqueKeysWithValues: dispatcher.lanes.keys.map { ($0, ownFacts(of: $0, sent, failures)) })
     }
 
     /// Returns the activity of all relays that share the outbox in a lane.
-    func facts(of lane: Lane) -> LaneFacts { ownFacts(of: lane, dispatcher.counts.sent) + fleet.others(in: lane) }
+    func facts(of lane: Lane) -> LaneFacts {
+        ownFacts(of: lane, dispatcher.counts.sent, dispatcher.counts.failures) + fleet.others(in: lane)
+    }
 
-    private func ownFacts(of lane: Lane, _ sent: [Lane: Int]) -> LaneFacts {
+    private func ownFacts(of lane: Lane, _ sent: [Lane: Int], _ failures: [Lane: [String: Int]]) -> LaneFacts {
         var facts = LaneFacts()
         facts.inFlight = dispatcher.lanes[lane]?.inFlight ?? 0
         facts.connections = dispatcher.lanes[lane]?.connections.count ?? 0
         facts.rate = rates.rate(of: lane)
+        facts.deliveredRate = rates.deliveredRate(of: lane)
+        (facts.recentAttempts, facts.recentFailures) = rates.recentAttempts(of: lane)
+        facts.failures = failures[lane] ?? [:]
         facts.sent = sent[lane] ?? 0
         facts.outcomes = dispatcher.counts.outcomes[lane] ?? [:]
         return facts
@@ -48,10 +54,13 @@ struct RelaySnapshot: Sendable {
     func historySample(_ backlog: [Lane: Backlog]?) -> [Lane: StatusHistory.LaneSample] {
         var sample: [Lane: StatusHistory.LaneSample] = [:]
         for lane in dispatcher.lanes.keys {
+            let facts = facts(of: lane)
             sample[lane] = StatusHistory.LaneSample(
                 backlog: backlog.map { $0[lane]?.count ?? 0 },
                 oldest: backlog.map { max(0, now - ($0[lane]?.oldest ?? now)) / 1_000 },
-                sent: facts(of: lane).sent
+                sent: facts.sent,
+                delivered: facts.outcomes[.delivered, default: 0],
+                failed: facts.failures.values.reduce(0, +)
             )
         }
         return sample

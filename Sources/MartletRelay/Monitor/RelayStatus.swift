@@ -11,8 +11,10 @@ extension RelaySnapshot {
         let lanes = dispatcher.lanes(of: apps).map { lane, report in
             JSONValue.object(members(of: lane, report, backlog))
         }
+        let summary = summary(of: apps, backlog)
         return .members([
-            "version": .string(MartletVersion.current),
+            "version": .string(MartletVersion.current), "headline": .string(summary.headline),
+            "incidents": .array(summary.incidents.map { $0.json(at: now) }),
             "state": .string(isDraining ? "draining" : store.problem == nil ? "ok" : "not-storing"),
             "started-at": .whole(context.startedAt), "now": .whole(now), "storage": storage,
             "problems": .array(problems(apps)), "connections": .whole(server.connections),
@@ -39,7 +41,7 @@ extension RelaySnapshot {
                 "configuration",
                 "the relay runs with an earlier configuration, because it rejected the new one",
                 since: rejection.since,
-                error: isForAll ? rejection.error : "the log line `configuration rejected` has the reason",
+                error: isForAll ? rejection.error : ConfigurationReloads.hiddenError,
                 action: "check the file with martlet relay check, correct it, and reload again"
             )
         }

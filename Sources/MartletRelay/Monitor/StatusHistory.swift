@@ -17,6 +17,10 @@ struct StatusHistory {
         var oldest: Int64?
         /// The number of attempts to send a push since the relay was started.
         var sent: Int
+        /// The number of pushes that Apple accepted since the relay was started.
+        var delivered = 0
+        /// The number of attempts that Apple did not accept since the relay was started.
+        var failed = 0
     }
 
     private struct Sample {
@@ -51,13 +55,17 @@ struct StatusHistory {
 
     private func figures(of lane: Lane, in sample: Sample, after earlier: Sample?) -> JSONValue {
         guard let figures = sample.lanes[lane] else { return [:] }
-        let before = earlier?.lanes[lane]?.sent ?? figures.sent
+        let before = earlier?.lanes[lane] ?? figures
         let time = Double(max(1, sample.time - (earlier?.time ?? 0)))
-        // To a tenth. The sum over several relays may decrease, which counts as 0.
-        let rate = (Double(max(0, figures.sent - before)) * 10_000 / time).rounded() / 10
+        func rate(_ number: KeyPath<LaneSample, Int>) -> JSONValue? {
+            // To a tenth. The sum over several relays may decrease, which counts as 0.
+            let count = max(0, figures[keyPath: number] - before[keyPath: number])
+            return JSONNumber((Double(count) * 10_000 / time).rounded() / 10).map { .number($0) }
+        }
         return .members([
             "backlog": figures.backlog.map { .whole($0) }, "oldest-seconds": figures.oldest.map { .whole($0) },
-            "sent-per-second": JSONNumber(rate).map { .number($0) },
+            "sent-per-second": rate(\.sent), "delivered-per-second": rate(\.delivered),
+            "failed-per-second": rate(\.failed),
         ])
     }
 }

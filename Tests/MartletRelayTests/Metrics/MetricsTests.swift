@@ -171,13 +171,18 @@ import Testing
         var rates = RecentRates()
         let lane = Lane(app: "orders", environment: .production)
         #expect(rates.rate(of: lane) == 0)
-        for second in 0...20 { rates.record([lane: second < 10 ? 0 : (second - 10) * 25], at: Int64(second) * 1_000) }
-        #expect(rates.rate(of: lane) == 25)
+        for second in 0...20 { 
+            let count = second < 10 ? 0 : (second - 10) * 25
+            let totals = RecentRates.Totals(sent: count, delivered: count / 5, attempts: 100 + count, failures: second)
+            rates.record([lane: totals], at: Int64(second) * 1_000)
+        }
+        #expect(rates.rate(of: lane) == 25 && rates.deliveredRate(of: lane) == 5)
+        #expect(rates.recentAttempts(of: lane) == (250, 20), "the attempts of the last minute")
         #expect(!rates.wantsTotals(at: 20_999) && rates.wantsTotals(at: 21_000) && rates.wantsTotals(at: 0))
         for time: Int64 in [7_200_000, 0] {
-            rates.record([lane: 251], at: time)
+            rates.record([lane: RecentRates.Totals(sent: 251)], at: time)
             #expect(rates.rate(of: lane) == 0)
-            rates.record([lane: 252], at: time + 10_000)
+            rates.record([lane: RecentRates.Totals(sent: 252)], at: time + 10_000)
             #expect(rates.rate(of: lane) == 0.1)
         }
     }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletOutbox
+
+/// A problem of a relay, with its scope, its effect on pushes and its remedy.
+struct Incident: Sendable, Hashable {
+    enum Severity: String, Sendable, CaseIterable, Comparable {
+        /// Pushes are not accepted or not delivered.
+        case critical
+        /// An operator has to act, or pushes wait because an operator wanted it.
+        case warning
+        /// A state that an operator should know of.
+        case notice
+
+        static func < (left: Severity, right: Severity) -> Bool { left.rank < right.rank }
+
+        private var rank: Int { Severity.allCases.firstIndex(of: self) ?? 0 }
+    }
+
+    /// The kinds of problem, in the order in which they are shown at the same severity.
+    enum Kind: String, Sendable, CaseIterable {
+        case dataDamaged = "data-damaged"
+        case databaseAway = "database-away"
+        case diskFull = "disk-full"
+        case notStoring = "not-storing"
+        case storeSilent = "store-silent"
+        case queueFull = "queue-full"
+        case appleUnreachable = "apple-unreachable"
+        case connectionsReset = "connections-reset"
+        case tlsIntercepted = "tls-intercepted"
+        case appleSilent = "apple-silent"
+        case keyRefused = "key-refused"
+        case tokensRefused = "tokens-refused"
+        case appleErrors = "apple-errors"
+        case laneDown = "lane-down"
+        case draining
+        case paused
+        case certificateExpires = "certificate-expires"
+        case callerExpires = "caller-expires"
+        case configurationRejected = "configuration-rejected"
+        case webhookFailing = "webhook-failing"
+        case relayMissing = "relay-missing"
+        case fleetOutdated = "fleet-outdated"
+        case deadLetters = "dead-letters"
+        case retrying
+        case clockJumped = "clock-jumped"
+    }
+
+    var kind: Kind
+    var severity: Severity
+    /// The problem and its scope, as a sentence without a final period.
+    var title: String
+    var apps: [String] = []
+    var environments: [String] = []
+    /// The time since which the problem lasts, in milliseconds since 1970; nil if it is not known.
+    var since: Int64?
+    /// The number of pushes that wait because of the problem; nil if it is not known or no push waits for its end.
+    var waiting: Int?
+    /// The number of accepted pushes that have expired or were abandoned since the problem began; nil if it is not known.
+    var lost: Int? = 0
+    /// The effect on pushes, as sentences; empty if there is none.
+    var effect = ""
+    /// The last error or Apple's reason.
+    var detail: String?
+    /// The remedy, as sentences.
+    var action: String
+
+    /// The heading of the article <doc:Runbook> about the problem.
+    var runbook: String {
+        switch kind {
+        case .dataDamaged, .databaseAway, .diskFull, .notStoring: "MartletRelayCannotStore"
+        case .storeSilent: "MartletRelayDiskSlow"
+        case .queueFull: "MartletRelaySheds"
+        case .appleUnreachable, .connectionsReset, .tlsIntercepted, .keyRefused, .appleErrors, .laneDown:
+            "MartletRelayLaneDown"
+        case .appleSilent: "MartletRelayNoAnswers"
+        case .tokensRefused: "MartletRelayCircuitOpen"
+        case .draining, .relayMissing, .fleetOutdated: "MartletRelayUnreachable"
+        case .paused: "MartletRelayLanePaused"
+        case .callerExpires: "MartletRelayCallerExpires"
+        case .certificateExpires: "MartletRelayCertificateExpires"
+        case .configurationRejected: "MartletRelayConfigurationRejected"
+        case .webhookFailing: "MartletRelayWebhookFails"
+        case .deadLetters: "MartletRelayDeadLetters"
+        case .retrying: "MartletRelayPushesRetried"
+        case .clockJumped: "MartletRelayProviderTokenOld"
+        }
+    }
+
+    /// Returns the problem with the time since which it lasts, and its effect on pushes, at a time in milliseconds since
+    /// 1970.
+    func statement(at now: Int64) -> String {
+        let time = since.map { " since \(StatusText.time($0, at: now)) (\(StatusText.duration(now - $0)))" } ?? ""
+        return title + time + "." + (effect.isEmpty ? "" : " " + effect)
+    }
+
+    /// Returns the whole text for people.
+    func text(at now: Int64) -> String {
+        statement(at: now) + " " + action + (detail.map { " (\($0))" } ?? "")
+    }
+
+    /// Returns the incident for the status.
+    func json(at now: Int64) -> JSONValue {
+        .members([
+            "kind": .string(kind.rawValue), "severity": .string(severity.rawValue), "title": .string(title),
+            "scope": ["apps": .strings(apps), "environments": .strings(environments)], "since": .whole(since),
+            "waiting": .whole(waiting), "lost": .whole(lost), "effect": .string(effect),
+            "detail": detail.map { .string($0) }, "action": .string(action), "runbook": .string(runbook),
+            "text": .string(text(at: now)),
+        ])
+    }
+}

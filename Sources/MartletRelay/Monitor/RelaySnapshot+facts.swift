@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletOutbox
+
+/// The facts for the summary of a status.
+extension RelaySnapshot {
+    /// Returns the summary for some apps; without a backlog while the outbox cannot be read.
+    func summary(of apps: Set<String>, _ backlog: [Lane: Backlog]?) -> StatusSummary {
+        StatusSummary(facts(of: apps, backlog))
+    }
+
+    /// The state of the relay from which events are made.
+    var watched: StatusWatch.State {
+        var state = StatusWatch.State()
+        for (lane, report) in dispatcher.lanes {
+            state.lanes[lane] = StatusWatch.LaneState(
+                problem: report.problem,
+                pause: report.pause,
+                lost: lost(of: lane)
+            )
+        }
+        state.storeError = store.problem
+        state.storeSince = store.problemSince
+        state.isDraining = isDraining
+        state.reloads = reloads.succeeded
+        state.rejections = reloads.failed
+        for node in fleet.nodes {
+            state.relays[node.number] = StatusWatch.Relay(name: node.name, version: node.version)
+        }
+        return state
+    }
+
+    /// The number of pushes of a lane that have expired or were abandoned, in all relays that share the outbox.
+    private func lost(of lane: Lane) -> Int {
+        let outcomes = facts(of: lane).outcomes
+        return outcomes[.expired, default: 0] + outcomes[.dead, default: 0]
+    }
+
+    private func facts(of apps: Set<String>, _ backlog: [Lane: Backlog]?) -> StatusFacts {
+        let configuration = context.configuration
+        let isForAll = configuration.appNames.isSubset(of: apps)
+        let lanes = dispatcher.lanes(of: apps).map { lane, report in laneState(of: lane, report, backlog?[lane], backlog) }
+        var facts = StatusFacts(now: now, apps: apps.intersection(configuration.appNames).sorted(), lanes: lanes)
+        facts.isDraining = isDraining
+        facts.isDatabase = context.sharedOutbox != nil
+        if let error = store.problem, let kind = store.problemKind {
+            let action = kind.action(at: configuration.data)
+            facts.store = StatusFacts.StoreProblem(
+                kind: kind,
+                error: error,
+                since: store.problemSince,
+                action: action
+            )
+        }
+        facts.commitSince = intake.oldestCommit.flatMap { now - $0 > RelayMonitor.longestCommit ? $0 : nil }
+        let stored = (backlog ?? [:]).values.map(\.count).reduce(0, +)
+        facts.isFull = stored >= configuration.outbox.limit
+        facts.rejection = reloads.rejection.map { rejection in
+            // The error may name apps that the key is not for.
+            isForAll ? rejection : LastingProblem(since: rejection.since, ConfigurationReloads.hiddenError)
+        }
+        // Only the leader calls webhooks, so another relay does not know whether they still fail.
+        if dispatcher.fleet.isLeader {
+            facts.webhooks = configuration.apps.compactMap { app in
+                guard app.webhook != nil, apps.contains(app.name), let problem = webhooks[app.name]?.problem else {
+                    return nil
+                }
+                return (app.name, problem)
+            }
+        }
+        facts.expiries = observations.expiries.filter { warning in
+            guard let name = warning.caller else { return true }
+            return configuration.callers.contains { $0.name == name && $0.apps.isSubset(of: apps) }
+        }
+        facts.clockJump = observations.clockJump
+        facts.deadLetters = observations.deadLetters
+        facts.fleetOutdatedSince = fleet.outdatedSince(at: now)
+        facts.missingRelays = fleet.missing(at: now)
+        return facts
+    }
+
+    private func laneState(
+        of lane: Lane,
+        _ report: Dispatcher.LaneReport,
+        _ own: Backlog?,
+        _ backlog: [Lane: Backlog]?
+    ) -> StatusFacts.LaneState {
+        var state = StatusFacts.LaneState(lane: lane, problem: report.problem, pause: report.pause)
+        if backlog != nil { state.waiting = max(0, (own?.count ?? 0) - facts(of: lane).inFlight) }
+        state.retrying = own?.retrying ?? 0
+        state.retryingSince = own?.oldestRetry
+        state.retryReason = state.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil
+        state.lost = observations.watch.lost(of: lane, total: lost(of: lane))
+        return state
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletOutbox
+
+/// The facts from which a ``StatusSummary`` is made. Times are milliseconds since 1970.
+struct StatusFacts: Sendable {
+    /// The state of a lane.
+    struct LaneState: Sendable {
+        var lane: Lane
+        var problem: LaneProblem?
+        var pause: LanePause?
+        /// The number of pushes that wait; nil while the outbox cannot be read.
+        var waiting: Int?
+        /// The number of pushes that wait for another attempt, the time when the oldest was accepted, and Apple's last
+        /// answer to one of them.
+        var retrying = 0
+        var retryingSince: Int64?
+        var retryReason: String?
+        /// The number of pushes that have expired or were abandoned since the problem began.
+        var lost = 0
+    }
+
+    /// The problem of an outbox that stores no pushes.
+    struct StoreProblem: Sendable {
+        var kind: OutboxError.Kind
+        var error: String
+        var since: Int64?
+        var action: String
+    }
+
+    /// A jump of the wall clock.
+    struct ClockJump: Sendable, Hashable {
+        var time: Int64
+        /// The seconds by which the clock jumped, negative for a jump back.
+        var seconds: Int64
+    }
+
+    var now: Int64
+    /// The names of the apps that the status is about.
+    var apps: [String]
+    var lanes: [LaneState]
+    var isDraining = false
+    /// Whether the outbox is a database.
+    var isDatabase = false
+    var store: StoreProblem?
+    /// The start of a commit that takes too long; nil without one.
+    var commitSince: Int64?
+    /// Whether as many pushes wait as the outbox may contain.
+    var isFull = false
+    var rejection: LastingProblem?
+    /// The webhooks that accept no reports, by the name of the app.
+    var webhooks: [(app: String, problem: LastingProblem)] = []
+    var expiries: [ExpiryWarning] = []
+    var clockJump: ClockJump?
+    var deadLetters: [String: DeadLetterCount] = [:]
+    /// The time of the last data about the relays that share the database, if that is outdated.
+    var fleetOutdatedSince: Int64?
+    var missingRelays: [FleetView.MissingNode] = []
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletOutbox
+
+/// What the monitor has observed over time: events, and facts that are read at longer intervals than the status.
+struct StatusObservations: Sendable {
+    /// The interval between readings of the expiry of keys and certificates, in milliseconds.
+    private static let expiryInterval: Int64 = 60_000
+
+    private(set) var watch = StatusWatch()
+    private(set) var events = StatusEvents()
+    /// The dead letters, by the name of the app.
+    var deadLetters: [String: DeadLetterCount] = [:]
+    private(set) var clockJump: StatusFacts.ClockJump?
+    /// The last backlog that was read; nil before the first one.
+    var backlog: [Lane: Backlog]?
+    private(set) var expiries: [ExpiryWarning] = []
+    private var expiriesReadAt: Int64?
+
+    /// Records the start of the relay.
+    init(startedAt: Int64, version: String) {
+        events.add([StatusEvent(time: startedAt, kind: .started, text: "This relay started with version \(version)")])
+    }
+
+    mutating func update(_ state: StatusWatch.State, at now: Int64) { events.add(watch.update(state, at: now)) }
+
+    /// Records a jump of the wall clock by a number of seconds.
+    mutating func recordClockJump(by seconds: Int64, at now: Int64) {
+        clockJump = StatusFacts.ClockJump(time: now, seconds: seconds)
+        let text = "The clock jumped \(seconds < 0 ? "back" : "ahead") by \(seconds.magnitude) s"
+        events.add([StatusEvent(time: now, kind: .clockJumped, text: text)])
+    }
+
+    /// Reads the expiry of keys and certificates if the last reading is old.
+    ///
+    /// Reading it parses certificates, which takes too long for each status.
+    mutating func readExpiries(of configuration: RelayConfiguration, at now: Int64, isForced: Bool = false) {
+        let isRecent = expiriesReadAt.map { (0..<StatusObservations.expiryInterval).contains(now - $0) } ?? false
+        guard isForced || !isRecent else { return }
+        expiriesReadAt = now
+        expiries = configuration.expiryWarnings(at: now / 1_000)
+    }
+
+    /// Returns the events of some apps for the API, with the time since which they are stored.
+    func json(of apps: Set<String>, since start: Int64) -> JSONValue {
+        [
+            "since": .whole(start), "limit": .whole(StatusEvents.limit),
+            "events": .array(events.list(of: apps).map(\.json)),
+        ]
+    }
+}

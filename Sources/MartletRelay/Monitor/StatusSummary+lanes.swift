@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletOutbox
+
+/// The incidents of lanes.
+extension StatusSummary {
+    /// The incidents of lanes that are down, one for each kind.
+    var laneIncidents: [Incident] {
+        let down = facts.lanes.compactMap { state in
+            state.problem.map { (state: state, problem: $0, kind: Incident.Kind(reason: $0.reason)) }
+        }
+        return Incident.Kind.allCases.compactMap { kind in
+            let found = down.filter { $0.kind == kind }
+            guard let since = found.map(\.problem.since).min() else { return nil }
+            let states = found.map(\.state)
+            let reasons = Set(found.map(\.problem.reason)).sorted()
+            let isLasting = facts.now - since >= StatusSummary.patience
+            return incident(
+                of: states,
+                kind,
+                title: kind.title(names(of: states)),
+                since: since,
+                lost: states.map(\.lost).reduce(0, +),
+                detail: reasons.joined(separator: ", "),
+                action: kind.action(reasons, isLasting: isLasting)
+            )
+        }
+    }
+
+    /// The incident of lanes that operators have paused.
+    var pauseIncident: Incident? {
+        let paused = facts.lanes.filter { $0.pause != nil }
+        let pauses = paused.compactMap(\.pause)
+        guard let since = pauses.map(\.since).min() else { return nil }
+        let callers = StatusText.list(Set(pauses.map(\.caller)).sorted())
+        return incident(
+            of: paused,
+            .paused,
+            title: "\(names(of: paused)) \(paused.count == 1 ? "is" : "are") paused by \(callers)",
+            since: since,
+            lost: 0,
+            action: "Resume with martlet relay resume or on the status page; pushes that wait can expire.",
+            severity: .warning
+        )
+    }
+
+    /// The incident of pushes that wait for another attempt although their lanes deliver.
+    var retryIncident: Incident? {
+        let retrying = facts.lanes.filter { $0.retrying > 0 && $0.problem == nil }
+        guard !retrying.isEmpty else { return nil }
+        let count = retrying.map(\.retrying).reduce(0, +)
+        let since = retrying.compactMap(\.retryingSince).min()
+        let isLong = since.map { facts.now - $0 >= StatusSummary.longestRetry } ?? false
+        let pushes = StatusText.count(count, "push", "pushes")
+        let age = since.map { " The oldest was accepted \(StatusText.duration(facts.now - $0)) ago." } ?? ""
+        let reasons = Set(retrying.compactMap(\.retryReason)).sorted()
+        return Incident(
+            kind: .retrying,
+            severity: isLong ? .warning : .notice,
+            title: "\(pushes) of \(names(of: retrying)) \(count == 1 ? "waits" : "wait") for another attempt",
+            apps: Set(retrying.map(\.lane.app)).sorted(),
+            environments: Set(retrying.map(\.lane.environment.rawValue)).sorted(),
+            waiting: count,
+            effect: "Apple refused them for now or did not answer; none is lost." + age,
+            detail: reasons.isEmpty ? nil : reasons.joined(separator: ", "),
+            action: isLong ? "Look up Apple's reason in the runbook." : "Nothing to do unless it lasts."
+        )
+    }
+
+    private func incident(
+        of states: [StatusFacts.LaneState],
+        _ kind: Incident.Kind,
+        title: String,
+        since: Int64,
+        lost: Int,
+        detail: String? = nil,
+        action: String,
+        severity: Incident.Severity = .critical
+    ) -> Incident {
+        let counts = states.compactMap(\.waiting)
+        let waiting = counts.count == states.count ? counts.reduce(0, +) : nil
+        return Incident(
+            kind: kind,
+            severity: severity,
+            title: title,
+            apps: Set(states.map(\.lane.app)).sorted(),
+            environments: Set(states.map(\.lane.environment.rawValue)).sorted(),
+            since: since,
+            waiting: waiting,
+            lost: lost,
+            effect: StatusSummary.effect(waiting: waiting, lost: lost),
+            detail: detail,
+            action: action
+        )
+    }
+
+    /// Returns the effect of a lane that sends nothing.
+    static func effect(waiting: Int?, lost: Int) -> String {
+        let pushes =
+            switch waiting {
+            case nil: "The number of waiting pushes is not known"
+            case 0?: "No push waits"
+            case 1?: "1 push waits"
+            case let count?: "\(StatusText.count(count)) pushes wait"
+            }
+        guard lost > 0 else { return pushes + ", none is lost." }
+        let ended = lost == 1 ? "has expired or was abandoned" : "have expired or were abandoned"
+        return "\(pushes); \(StatusText.count(lost)) \(ended)."
+    }
+
+    /// Returns the apps of lanes, with the environment of those that have further lanes.
+    private func names(of states: [StatusFacts.LaneState]) -> String {
+        let lanes = states.map(\.lane)
+        let names = Set(lanes.map(\.app)).sorted().flatMap { app -> [String] in
+            let own = lanes.filter { $0.app == app }
+            let isWhole = own.count == facts.lanes.filter { $0.lane.app == app }.count
+            return isWhole ? [app] : own.map { "\(app) (\($0.environment.rawValue))" }
+        }
+        return StatusText.list(names)
+    }
+}
+
+extension Incident.Kind {
+    /// The reasons for which Apple refuses the credentials of a lane.
+    private static let credentialReasons: Set<String> = Set(
+        [
+            APNsReason.badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken,
+            .badEnvironmentKeyInToken, .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken,
+            .unrelatedKeyIDInToken, .tooManyProviderTokenUpdates,
+        ].map(\.rawValue)
+    )
+
+    /// Creates the kind of a lane that is down for a reason.
+    init(reason: String) {
+        switch reason {
+        case "ConnectionFailed", "TimedOut", "NameNotResolved": self = .appleUnreachable
+        case LaneOutage.connectionLost: self = .connectionsReset
+        case "CertificateRejected", "NotHTTP2": self = .tlsIntercepted
+        case SendResult.noAnswer: self = .appleSilent
+        case APNsReason.badDeviceToken.rawValue: self = .tokensRefused
+        case APNsReason.internalServerError.rawValue, APNsReason.serviceUnavailable.rawValue,
+            APNsReason.shutdown.rawValue:
+            self = .appleErrors
+        case _ where reason.hasPrefix("Status 5"): self = .appleErrors
+        case _ where Incident.Kind.credentialReasons.contains(reason): self = .keyRefused
+        default: self = .laneDown
+        }
+    }
+
+    /// Returns the title for some apps.
+    fileprivate func title(_ apps: String) -> String {
+        switch self {
+        case .appleUnreachable: "Apple cannot be reached for \(apps)"
+        case .connectionsReset: "Connections to Apple are reset for \(apps)"
+        case .tlsIntercepted: "The server that answers for Apple is not Apple's, for \(apps)"
+        case .appleSilent: "Apple does not answer for \(apps)"
+        case .keyRefused: "Apple refuses the key of \(apps)"
+        case .tokensRefused: "Apple refuses the device tokens of \(apps)"
+        case .appleErrors: "Apple answers with errors for \(apps)"
+        default: "Nothing is delivered for \(apps)"
+        }
+    }
+
+    /// Returns the remedy; an outage that is lasting needs another one than a short one.
+    fileprivate func action(_ reasons: [String], isLasting: Bool) -> String {
+        switch self {
+        case .appleUnreachable where isLasting:
+            "Test the connection from the relay's machine with martlet doctor, and see"
+                + " https://developer.apple.com/system-status/."
+        case .connectionsReset where isLasting:
+            "Look for a firewall or proxy that resets connections, and see https://developer.apple.com/system-status/."
+        case .appleSilent where isLasting:
+            "Look for a firewall that drops packets, and see https://developer.apple.com/system-status/."
+        case .appleErrors where isLasting: "See https://developer.apple.com/system-status/; the relay continues to try."
+        case .appleUnreachable, .connectionsReset, .appleSilent, .appleErrors: "Nothing to do unless it lasts."
+        case .tlsIntercepted: "Let the relay's machine connect to Apple without a proxy or firewall that ends TLS."
+        case .keyRefused where reasons == [APNsReason.tooManyProviderTokenUpdates.rawValue]:
+            "Find the other services that sign with this key: their tokens change too often."
+        case .keyRefused:
+            "Compare key-id, team-id and the key file with the developer account, check the clock, and reload."
+        case .tokensRefused:
+            "Find the back end that sends tokens of the other environment, pause the lane, and purge it."
+        default: "Look up the reason in the runbook."
+        }
+    }
+}

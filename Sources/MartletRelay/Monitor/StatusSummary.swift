@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletOutbox
+
+/// Decides which problems a relay has, and states them in one line.
+///
+/// The status page, `martlet relay status` and `/readyz?verbose` show its texts, so that they agree.
+struct StatusSummary: Sendable {
+    /// The time without a repetition after which a clock jump is no longer reported, in milliseconds.
+    static let clockJumpTime: Int64 = 3_600_000
+    /// The duration of an outage after which an operator should look for its cause, in milliseconds.
+    static let patience: Int64 = 600_000
+    /// The age after which a push that waits for another attempt is a warning, in milliseconds.
+    static let longestRetry: Int64 = 1_800_000
+    /// The age of the newest dead letter up to which dead letters are a warning, in milliseconds.
+    static let recentTime: Int64 = 3_600_000
+
+    let facts: StatusFacts
+    /// The problems, worst first.
+    private(set) var incidents: [Incident] = []
+
+    init(_ facts: StatusFacts) {
+        self.facts = facts
+        let found =
+            [storeIncident, drainIncident, pauseIncident, rejectionIncident, outdatedIncident, clockIncident]
+            .compactMap(\.self) + laneIncidents + webhookIncidents + missingIncidents + deadLetterIncidents
+            + [retryIncident].compactMap(\.self) + facts.expiries.map { $0.incident(facts.apps) }
+        let kinds = Incident.Kind.allCases
+        let ranked = found.map { (incident: $0, rank: kinds.firstIndex(of: $0.kind) ?? 0) }
+        incidents = ranked.sorted { ($0.incident.severity, $0.rank) < ($1.incident.severity, $1.rank) }.map(\.incident)
+    }
+
+    /// The state of the relay in one line.
+    var headline: String {
+        let urgent = incidents.filter { $0.severity != .notice }
+        guard let worst = urgent.first else { return calm }
+        let others = urgent.dropFirst().map(\.title)
+        let first = worst.statement(at: facts.now) + " " + worst.action
+        guard !others.isEmpty else { return first }
+        let more = others.count > 2 ? others.prefix(1) + ["\(others.count - 1) more problems"] : others.prefix(2)
+        return first + " Also: " + more.joined(separator: "; ") + "."
+    }
+
+    /// The headline of a relay without urgent problems.
+    private var calm: String {
+        let names = facts.apps
+        let state =
+            switch names.count {
+            case 0: "The key is for no app of this relay."
+            case 1: "\(names[0]) delivers."
+            case 2: "Both apps deliver."
+            default: "All \(names.count) apps deliver."
+            }
+        let counts = facts.lanes.compactMap(\.waiting)
+        guard counts.count == facts.lanes.count else { return state }
+        return state + " \(StatusText.count(counts.reduce(0, +))) wait."
+    }
+
+    // MARK: Storage
+
+    private var storeIncident: Incident? {
+        let refused = "New pushes are refused with 503, so that clients send them again; accepted pushes are stored."
+        if let problem = facts.store {
+            let (kind, title) = storeTitle(problem.kind)
+            let isDamaged = kind == .dataDamaged
+            return incident(
+                kind,
+                title,
+                since: problem.since,
+                lost: isDamaged ? nil : 0,
+                effect: isDamaged ? "New pushes are refused with 503; accepted pushes may be unreadable." : refused,
+                detail: problem.error,
+                action: StatusText.sentence(problem.action)
+            )
+        }
+        if let since = facts.commitSince {
+            let store = facts.isDatabase ? "database" : "disk"
+            return incident(
+                .storeSilent,
+                "The \(store) does not answer",
+                since: since,
+                effect: refused,
+                action: facts.isDatabase
+                    ? "Check that the database runs, and its locks." : "Check the load of the disk with iostat -x 1."
+            )
+        }
+        guard facts.isFull else { return nil }
+        return incident(
+            .queueFull,
+            "As many pushes wait as `limit` allows",
+            waiting: facts.lanes.compactMap(\.waiting).reduce(0, +),
+            effect: refused,
+            action: "Remove the cause for which pushes wait, or raise limit."
+        )
+    }
+
+    private func storeTitle(_ kind: OutboxError.Kind) -> (Incident.Kind, String) {
+        switch kind {
+        case .damaged: (.dataDamaged, "The stored data is damaged")
+        case .full: (.diskFull, facts.isDatabase ? "The disk of the database is full" : "The disk is full")
+        case .unreachable: (.databaseAway, "The database does not answer")
+        case .unavailable where facts.isDatabase: (.databaseAway, "The database stores no pushes")
+        case .inUse: (.notStoring, "Another relay uses the data")
+        case .unavailable, .closed: (.notStoring, "The relay cannot store pushes")
+        }
+    }
+
+    private func incident(
+        _ kind: Incident.Kind,
+        _ title: String,
+        since: Int64? = nil,
+        waiting: Int? = nil,
+        lost: Int? = 0,
+        effect: String = "",
+        detail: String? = nil,
+        action: String,
+        severity: Incident.Severity = .critical
+    ) -> Incident {
+        let environments = Set(facts.lanes.map(\.lane.environment.rawValue)).sorted()
+        return Incident(
+            kind: kind,
+            severity: severity,
+            title: title,
+            apps: facts.apps,
+            environments: environments,
+            since: since,
+            waiting: waiting,
+            lost: lost,
+            effect: effect,
+            detail: detail,
+            action: action
+        )
+    }
+
+    // MARK: The relay
+
+    private var drainIncident: Incident? {
+        guard facts.isDraining else { return nil }
+        return incident(
+            .draining,
+            "This relay is shutting down",
+            effect: "It accepts no more pushes, and stores the results of those in flight.",
+            action: "Nothing to do if that is intended.",
+            severity: .warning
+        )
+    }
+
+    private var rejectionIncident: Incident? {
+        facts.rejection.map { rejection in
+            incident(
+                .configurationRejected,
+                "The new configuration was rejected",
+                since: rejection.since,
+                effect: "The relay runs with the earlier one, and would not start with the new one.",
+                detail: rejection.error,
+                action: "Check the file with martlet relay check, correct it, and reload again.",
+                severity: .warning
+            )
+        }
+    }
+
+    private var clockIncident: Incident? {
+        guard let jump = facts.clockJump, (0..<StatusSummary.clockJumpTime).contains(facts.now - jump.time) else {
+            return nil
+        }
+        let size = StatusText.duration(Int64(clamping: jump.seconds.magnitude).multipliedReportingOverflow(by: 1_000).0)
+        return incident(
+            .clockJumped,
+            "The clock of this machine jumped \(jump.seconds < 0 ? "back" : "ahead") by \(size)",
+            since: jump.time,
+            effect: "For an hour the relay deletes no outcomes.",
+            action: "Check the clock with timedatectl.",
+            severity: .notice
+        )
+    }
+
+    private var outdatedIncident: Incident? {
+        guard facts.store == nil, let since = facts.fleetOutdatedSince else { return nil }
+        return incident(
+            .fleetOutdated,
+            "The data about the other relays is outdated",
+            since: since,
+            effect: "Totals over all relays do not change meanwhile.",
+            action: "Check that the database runs.",
+            severity: .warning
+        )
+    }
+
+    private var missingIncidents: [Incident] {
+        facts.missingRelays.map { relay in
+            incident(
+                .relayMissing,
+                "Relay \(relay.number) (\(relay.name)) is missing",
+                since: relay.since,
+                effect: "The other relays deliver its pushes; those in flight are sent again.",
+                action: "Start it again if it should run; its last log lines name the cause.",
+                severity: .warning
+            )
+        }
+    }
+
+    private var webhookIncidents: [Incident] {
+        facts.webhooks.map { app, problem in
+            Incident(
+                kind: .webhookFailing,
+                severity: .warning,
+                title: "The webhook of \(app) fails",
+                apps: [app],
+                since: problem.since,
+                effect: "Its reports about unregistered tokens wait.",
+                detail: problem.error,
+                action: "Correct the receiver; the relay repeats the report at least once an hour."
+            )
+        }
+    }
+
+    private var deadLetterIncidents: [Incident] {
+        facts.apps.compactMap { app in
+            guard let letters = facts.deadLetters[app], letters.count > 0 else { return nil }
+            let isRecent = facts.now - letters.newest < StatusSummary.recentTime
+            let (pushes, were) = (StatusText.count(letters.count, "push", "pushes"), letters.count == 1 ? "was" : "were")
+            return Incident(
+                kind: .deadLetters,
+                severity: isRecent ? .warning : .notice,
+                title: "\(pushes) of \(app) \(were) abandoned after repeated attempts",
+                apps: [app],
+                lost: letters.count,
+                effect: "The last one \(StatusText.duration(facts.now - letters.newest)) ago.",
+                action: "When the cause is gone, send them again from the dead letters."
+            )
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+
+/// The forms of numbers, times and names in the text of incidents.
+enum StatusText {
+    /// The maximum number of names in a list; further ones are counted.
+    private static let nameLimit = 4
+
+    /// Returns names as a list, such as `orders, rides and 3 more`.
+    static func list(_ names: [String]) -> String {
+        var names = names
+        if names.count > nameLimit {
+            names = names.prefix(nameLimit - 1) + ["\(names.count - nameLimit + 1) more"]
+        }
+        guard let last = names.last, names.count > 1 else { return names.first ?? "" }
+        return names.dropLast().joined(separator: ", ") + " and " + last
+    }
+
+    /// Returns a number with groups of three digits, such as `8,788`.
+    static func count(_ number: Int) -> String {
+        let digits = Array(String(number.magnitude))
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return (number < 0 ? "-" : "") + text
+    }
+
+    /// Returns a number with the singular or plural of a word.
+    static func count(_ number: Int, _ singular: String, _ plural: String) -> String {
+        "\(count(number)) \(number == 1 ? singular : plural)"
+    }
+
+    /// Returns a duration in milliseconds, rounded to its largest units; a negative one is 0.
+    static func duration(_ milliseconds: Int64) -> String {
+        let seconds = max(0, milliseconds) / 1_000
+        switch seconds {
+        case ..<60: return "\(seconds) s"
+        case ..<3_600: return "\(seconds / 60) min"
+        case ..<86_400:
+            let minutes = seconds % 3_600 / 60
+            return "\(seconds / 3_600) h" + (minutes == 0 ? "" : " \(minutes) min")
+        default: return seconds < 172_800 ? "1 day" : "\(seconds / 86_400) days"
+        }
+    }
+
+    /// Returns a time in milliseconds since 1970, in UTC, with its date if that is another one than today's.
+    static func time(_ time: Int64, at now: Int64) -> String {
+        let (text, today) = (Timestamp.text(time), Timestamp.text(now))
+        let clock = text.dropFirst(11).prefix(5)
+        return text.prefix(10) == today.prefix(10) ? "\(clock) UTC" : "\(text.prefix(10)) \(clock) UTC"
+    }
+
+    /// Returns a text with an upper-case first letter and a final period.
+    static func sentence(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+    }
+}
