@@ -5,6 +5,21 @@
 static const unsigned char index_html[] = {
 #embed "relay/index.html"
 };
+static const unsigned char figures_js[] = {
+#embed "relay/figures.js"
+};
+static const unsigned char fleet_js[] = {
+#embed "relay/fleet.js"
+};
+static const unsigned char incidents_js[] = {
+#embed "relay/incidents.js"
+};
+static const unsigned char lanes_js[] = {
+#embed "relay/lanes.js"
+};
+static const unsigned char letters_js[] = {
+#embed "relay/letters.js"
+};
 static const unsigned char plot_js[] = {
 #embed "relay/plot.js"
 };
@@ -22,6 +37,11 @@ static const martlet_page_file files[] = {
     FILE_AT("/", "text/html; charset=utf-8", index_html),
     SHARED_FILES,
     STYLE("status", status),
+    SCRIPT("figures", figures),
+    SCRIPT("fleet", fleet),
+    SCRIPT("incidents", incidents),
+    SCRIPT("lanes", lanes),
+    SCRIPT("letters", letters),
     SCRIPT("plot", plot),
     SCRIPT("relay", relay),
     SCRIPT("status", status),

@@ -1,36 +1,193 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A plot of one figure over time, with a line for each lane.
+// Plots of the last hour: a line for each lane, axes with times and values, marks of events, and a read-out that follows
+// the pointer and the arrow keys in all plots at once.
 
 import { element, svgElement } from "./dom.js"
+import { shortTime } from "./components.js"
+import { rate, number } from "./figures.js"
 
-const width = 360
-const height = 120
-const number = new Intl.NumberFormat("en", { notation: "compact" })
+const height = 180
+const margin = { top: 16, right: 8, bottom: 22, left: 44 }
+/** The number of lanes with a line of their own; the others are one line. */
+const lineLimit = 6
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 })
+const clock = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit" })
+const tones = {
+  "outage-began": "bad", "storage-failed": "bad", "reload-rejected": "bad", "relay-left": "warning", paused: "warning",
+  draining: "warning", "clock-jumped": "warning", "outage-ended": "good", "storage-recovered": "good", resumed: "good",
+}
+/** The tone of an event's mark. */
+export const eventTone = (kind) => tones[kind] ?? "accent"
 
-/** A plot of a figure of every lane; `history` is {lanes: [name], samples: [{time, lanes: [{figure}]}]}. */
-export function plot(title, history, figure) {
-  const { lanes, samples } = history
-  const value = (sample, lane) => sample.lanes[lane]?.[figure]
-  const maximum = Math.max(1, ...samples.flatMap((sample) => lanes.map((_, lane) => value(sample, lane) ?? 0)))
-  const first = samples[0]?.time ?? 0
-  const span = Math.max(1, (samples.at(-1)?.time ?? 1) - first)
-  const label = summary(title, maximum, samples)
-  const picture = svgElement("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label })
-  picture.append(svgElement("line", { x1: 0, x2: width, y1: height - 1, y2: height - 1, class: "axis" }))
-  lanes.forEach((_, lane) => {
-    const known = samples.filter((sample) => value(sample, lane) !== undefined)
-    const points = known.map((sample) => {
-      const x = (sample.time - first) / span * width
-      const y = height - 2 - value(sample, lane) / maximum * (height - 12)
-      return `${x.toFixed(1)},${y.toFixed(1)}`
-    })
-    picture.append(svgElement("polyline", { points: points.join(" "), class: "line", "data-lane": lane % 6 }))
-  })
-  return element("figure", {},
-    element("figcaption", {}, element("strong", {}, title), ` up to ${number.format(maximum)}`), picture,
-    element("ul", { class: "legend" }, lanes.map((name, lane) => element("li", { "data-lane": lane % 6 }, name))))
+/** Lines of a figure: {name, values}, at most `lineLimit`; the lanes with the highest values have their own. */
+function lines({ lanes, samples }, figure) {
+  const all = lanes.map((name, lane) => ({ name, values: samples.map((sample) => sample.lanes[lane]?.[figure]) }))
+  if (all.length <= lineLimit) return all
+  const peak = ({ values }) => Math.max(0, ...values.map((value) => value ?? 0))
+  const order = [...all].sort((first, second) => peak(second) - peak(first))
+  const [own, rest] = [order.slice(0, lineLimit - 1), order.slice(lineLimit - 1)]
+  const total = samples.map((_, index) => rest.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
+  return [...own, { name: `${rest.length} more`, values: total }]
 }
 
-const summary = (title, maximum, samples) =>
-  samples.length ? `${title}: up to ${number.format(maximum)} in ${samples.length} samples` : `${title}: no samples yet`
+/** The next round number: 1, 2 or 5 with zeros, at least 1. */
+function roundUp(value) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, value)))
+  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? value
+}
+
+/** The plots of a page, which share the position of the read-out. */
+export class Plots {
+  constructor(container, legend, figures) {
+    this.container = container
+    this.legend = legend
+    this.plots = figures.map((figure) => new Plot(figure, (time) => this.point(time)))
+    container.replaceChildren(...this.plots.map((plot) => plot.root))
+    new ResizeObserver(() => this.draw()).observe(container)
+  }
+
+  /** Shows a history, {lanes, samples}, and events, {time, kind, text}. */
+  show(history, events) {
+    this.history = history
+    this.events = events
+    this.draw()
+  }
+
+  draw() {
+    if (!this.history) return
+    const { lanes } = this.history
+    this.legend.replaceChildren(...(lanes.length > lineLimit ? [] : lanes).map((name, index) => element("li", { "data-line": index }, name)))
+    for (const plot of this.plots) plot.draw(this.history, this.events)
+  }
+
+  point(time) {
+    for (const plot of this.plots) plot.point(time)
+  }
+}
+
+class Plot {
+  constructor({ title, figure, unit, isRate }, moved) {
+    Object.assign(this, { title, figure, unit, text: isRate ? rate : number, moved, time: null })
+    this.readOut = element("output", { class: "read-out" })
+    this.picture = svgElement("svg", { tabindex: 0, role: "slider", "aria-label": title, "aria-orientation": "horizontal", height })
+    this.picture.addEventListener("pointermove", (event) => moved(this.timeAt(event.offsetX)))
+    this.picture.addEventListener("pointerleave", () => moved(null))
+    this.picture.addEventListener("focus", () => this.time === null && moved(this.samples.at(-1)?.time ?? null))
+    this.picture.addEventListener("blur", () => moved(null))
+    this.picture.addEventListener("keydown", (event) => this.key(event))
+    this.root = element("figure", { class: "card plot" }, element("figcaption", {}, element("h3", {}, title), this.readOut), this.picture)
+  }
+
+  key(event) {
+    const index = this.samples.findIndex(({ time }) => time === this.time)
+    const last = this.samples.length - 1
+    const target = { ArrowLeft: index - 1, ArrowRight: index + 1, ArrowDown: index - 1, ArrowUp: index + 1, PageDown: index - 6, PageUp: index + 6, Home: 0, End: last }[event.key]
+    if (event.key === "Escape") this.moved(null)
+    if (target === undefined || last < 0) return
+    event.preventDefault()
+    this.moved(this.samples[Math.max(0, Math.min(last, target))].time)
+  }
+
+  get samples() { return this.history?.samples ?? [] }
+
+  x(time) {
+    const [first, last] = this.span
+    return margin.left + (time - first) / Math.max(1, last - first) * (this.width - margin.left - margin.right)
+  }
+
+  y(value) { return height - margin.bottom - value / this.top * (height - margin.top - margin.bottom) }
+
+  /** The time of the sample at a position. */
+  timeAt(position) {
+    if (this.samples.length === 0) return null
+    const distance = ({ time }) => Math.abs(this.x(time) - position)
+    return this.samples.reduce((best, sample) => (distance(sample) < distance(best) ? sample : best)).time
+  }
+
+  draw(history, events) {
+    this.history = history
+    this.lines = lines(history, this.figure)
+    this.width = Math.max(200, this.picture.clientWidth)
+    const last = this.samples.at(-1)?.time ?? Date.now()
+    // At least five minutes, so that the first samples are not drawn over the whole width.
+    this.span = [Math.min(this.samples[0]?.time ?? last, last - 300_000), last]
+    this.events = (events ?? []).filter(({ time }) => time >= this.span[0] && time <= last + 10_000)
+    this.top = roundUp(Math.max(0, ...this.lines.flatMap(({ values }) => values.map((value) => value ?? 0))))
+    this.picture.setAttribute("viewBox", `0 0 ${this.width} ${height}`)
+    this.picture.setAttribute("aria-valuemin", 0)
+    this.picture.setAttribute("aria-valuemax", Math.max(0, this.samples.length - 1))
+    this.cursor = svgElement("g", { class: "cursor" })
+    this.picture.replaceChildren(...this.grid(), ...this.marks(), ...this.lines.map((each, index) => this.line(each, index)), this.cursor)
+    this.point(this.samples.some(({ time }) => time === this.time) ? this.time : null)
+  }
+
+  grid() {
+    const made = []
+    for (const share of [0, 0.5, 1]) {
+      const y = this.y(this.top * share)
+      made.push(svgElement("line", { class: "grid", x1: margin.left, x2: this.width - margin.right, y1: y, y2: y }))
+      made.push(label(compact.format(this.top * share), margin.left - 6, y + 4, "end"))
+    }
+    const [first, last] = this.span
+    const step = [60, 120, 300, 600, 900, 1200].map((seconds) => seconds * 1000).find((each) => (last - first) / each <= this.width / 70) ?? 1_800_000
+    for (let time = Math.ceil(first / step) * step; time <= last; time += step) {
+      const x = this.x(time)
+      if (x > this.width - 20) continue
+      made.push(svgElement("line", { class: "tick", x1: x, x2: x, y1: height - margin.bottom, y2: height - margin.bottom + 4 }))
+      made.push(label(clock.format(time), x, height - 5, "middle"))
+    }
+    return made
+  }
+
+  marks() {
+    return this.events.map(({ time, kind, text }) => {
+      const x = Math.min(this.x(time), this.width - margin.right)
+      const mark = svgElement("g", { class: "mark", "data-tone": eventTone(kind), "data-kind": kind })
+      const title = svgElement("title", {})
+      title.textContent = `${shortTime(time)} ${text}`
+      mark.append(title, svgElement("line", { x1: x, x2: x, y1: margin.top - 4, y2: height - margin.bottom }), svgElement("circle", { cx: x, cy: margin.top - 8, r: 4 }))
+      return mark
+    })
+  }
+
+  /** A line with gaps where the value is not known. */
+  line({ values }, index) {
+    let path = ""
+    let isOpen = false
+    values.forEach((value, sample) => {
+      if (value === undefined) { isOpen = false; return }
+      path += `${isOpen ? "L" : "M"}${this.x(this.samples[sample].time).toFixed(1)},${this.y(value).toFixed(1)}`
+      isOpen = true
+    })
+    return svgElement("path", { d: path || "M0,0", class: "line", "data-line": index })
+  }
+
+  /** Shows the values at the time of a sample; null for the latest ones, without a cursor. */
+  point(time) {
+    this.time = time
+    const index = time === null ? this.samples.length - 1 : this.samples.findIndex((sample) => sample.time === time)
+    const sample = this.samples[index]
+    if (!sample) {
+      this.readOut.replaceChildren("no samples yet")
+      return
+    }
+    const values = this.lines.map(({ name, values: all }) => ({ name, value: all[index] }))
+    const near = time === null ? [] : this.events.filter((event) => Math.abs(event.time - time) <= 5000).map(({ text }) => text)
+    const shown = values.map(({ name, value }, line) => element("span", { "data-line": line }, `${this.lines.length > 1 ? `${name} ` : ""}${value === undefined ? "unknown" : this.text(value)}`))
+    this.readOut.replaceChildren(element("span", { class: "faint" }, time === null ? "now" : shortTime(time)), ...shown, ...near.map((text) => element("strong", {}, text)))
+    this.picture.setAttribute("aria-valuenow", index)
+    this.picture.setAttribute("aria-valuetext", [time === null ? "now" : shortTime(time), ...values.map(({ name, value }) => `${name} ${value === undefined ? "unknown" : this.text(value)} ${this.unit}`), ...near].join(", "))
+    const x = this.x(sample.time)
+    this.cursor.replaceChildren(...(time === null ? [] : [
+      svgElement("line", { x1: x, x2: x, y1: margin.top - 4, y2: height - margin.bottom }),
+      ...values.flatMap(({ value }, line) => (value === undefined ? [] : [svgElement("circle", { cx: x, cy: this.y(value), r: 3.5, "data-line": line })])),
+    ]))
+  }
+}
+
+function label(text, x, y, anchor) {
+  const made = svgElement("text", { x, y, "text-anchor": anchor })
+  made.textContent = text
+  return made
+}

@@ -8,17 +8,26 @@ export const key = () => sessionStorage.getItem(storageKey)
 export const storeKey = (text) => sessionStorage.setItem(storageKey, text)
 export const removeKey = () => sessionStorage.removeItem(storageKey)
 
-/** The relay rejects the key, or the key may not read. */
+/** The relay rejects the key. */
 export class Unauthorized extends Error {}
 
-/** Sends a request and returns the JSON of the response; throws an error with the relay's `detail`. */
-export async function request(path, method = "GET") {
-  const response = await fetch(path, { method, headers: { authorization: `Bearer ${key()}` } })
-  const text = await response.text()
-  const body = text ? JSON.parse(text) : null
+/** The relay does not answer. */
+export class Unreachable extends Error {}
+
+/** The time after which a request without an answer fails, in milliseconds. */
+const timeout = 8000
+
+/** Sends a request, with `content` as JSON, and returns the JSON of the response; throws an error with its `detail`. */
+export async function request(path, { method = "GET", content } = {}) {
+  const response = await fetch(path, {
+    method, headers: { authorization: `Bearer ${key()}`, ...(content ? { "content-type": "application/json" } : {}) },
+    body: content ? JSON.stringify(content) : undefined, signal: AbortSignal.timeout(timeout),
+  }).catch(() => { throw new Unreachable("The relay does not answer.") })
+  const body = await response.json().catch(() => null)
   if (response.ok) return body
-  if (response.status === 401 || response.status === 403 && method === "GET") {
-    throw new Unauthorized(body?.detail ?? "The relay rejected the key.")
-  }
-  throw new Error(body?.detail ?? `The relay returned status ${response.status}.`)
+  const detail = body?.detail ?? `The relay returned status ${response.status}.`
+  throw response.status === 401 ? new Unauthorized(detail) : new Error(detail)
 }
+
+/** The path of an app's part of the API. */
+export const appPath = (app, rest) => `/v1/apps/${encodeURIComponent(app)}/${rest}`

@@ -1,40 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The relay's status: waiting pushes, rates, lanes, relays, dead letters, and plots of the last hour.
+// The relay's status page: what is wrong first, then figures, lanes, plots, dead letters and relays.
 
+import { table } from "./components.js"
 import { element } from "./dom.js"
-import { plot } from "./plot.js"
-import { key, removeKey, request, storeKey, Unauthorized } from "./relay.js"
+import { clockElement, updateWhenChanged } from "./figures.js"
+import { showFacts, showFleet, showTiles } from "./fleet.js"
+import { icon } from "./icons.js"
+import { showIncidents, showUnreachable } from "./incidents.js"
+import { showLanes } from "./lanes.js"
+import { loadLetters, showLetters } from "./letters.js"
+import { eventTone, Plots } from "./plot.js"
+import { key, removeKey, request, storeKey, Unauthorized, Unreachable } from "./relay.js"
 
 const byID = (id) => document.getElementById(id)
-const number = new Intl.NumberFormat("en")
-/** Rates below ten have one decimal, so that a slow lane does not show as 0. */
-const rate = (value = 0) => number.format(value < 10 ? Math.round(value * 10) / 10 : Math.round(value))
-const states = ["delivered", "refused", "expired", "cancelled", "dead"]
-/** The interval between requests for the history, in milliseconds. The relay adds a sample every ten seconds. */
-const historyInterval = 10_000
+/** The interval between requests for the status, in milliseconds. */
+const interval = 1000
+/** The interval between requests for history, events and dead letters: the relay adds a sample every ten seconds. */
+const slowInterval = 10_000
+const plots = new Plots(byID("plots"), byID("legend"), [
+  { title: "Waiting", figure: "backlog", unit: "pushes" },
+  { title: "Delivered a second", figure: "delivered-per-second", unit: "a second", isRate: true },
+  { title: "Failing a second", figure: "failed-per-second", unit: "a second", isRate: true },
+  { title: "Oldest, in seconds", figure: "oldest-seconds", unit: "seconds" },
+])
 let timer = 0
-let history = null
-let historyAt = 0
+/** The time of the last request for the history, and the facts that lead to another one before its time. */
+let slowAt = 0
+let slowFacts = ""
+let answeredAt = 0
+/** The number of the sign-in, so that an answer for an earlier key is ignored. */
+let session = 0
 
-/** Requests the status every two seconds while the document is visible. */
-async function refresh() {
+/** Requests the status every second while the document is visible. */
+async function refresh({ isForced = false } = {}) {
   clearTimeout(timer)
-  if (!document.hidden) {
+  const own = session
+  if (!document.hidden || isForced) {
     try {
       const status = await request("/v1/status")
-      if (Date.now() - historyAt >= historyInterval) {
-        history = await request("/v1/status/history")
-        historyAt = Date.now()
-      }
-      show(status)
+      if (own !== session) return
+      answeredAt = Date.now()
+      byID("status").classList.remove("outdated")
+      await show(status, isForced)
       showConnection("live", "Live")
     } catch (error) {
-      if (error instanceof Unauthorized) return showSignIn(error.message)
+      if (own !== session) return
+      if (error instanceof Unauthorized || !answeredAt && !(error instanceof Unreachable)) return showSignIn(error.message)
       showConnection("lost", "Connection lost. Retrying…")
+      byID("status").classList.add("outdated")
+      if (answeredAt) showUnreachable(byID("incidents"), answeredAt)
+      else byID("key-error").textContent = error.message
     }
   }
-  timer = setTimeout(refresh, 2000)
+  clearTimeout(timer)
+  if (own === session) timer = setTimeout(refresh, interval)
+}
+
+async function show(status, isForced) {
+  byID("status").hidden = byID("sign-out").hidden = false
+  byID("sign-in").hidden = true
+  showIncidents(byID("incidents"), status)
+  showTiles(byID("tiles"), status)
+  showLanes(byID("lanes"), byID("lanes-note"), status, () => refresh({ isForced: true }))
+  showFleet(byID("fleet"), byID("nodes"), status)
+  showFacts(byID("facts"), status)
+  const facts = JSON.stringify([status.incidents.map(({ kind, title }) => [kind, title]), status["dead-letters"]])
+  if (isForced || facts !== slowFacts || Date.now() - slowAt >= slowInterval) {
+    slowAt = Date.now()
+    slowFacts = facts
+    const [history, { events }] = await Promise.all([request("/v1/status/history"), request("/v1/status/events"), loadLetters(status)])
+    plots.show(history, events)
+    showEvents(events)
+  }
+  showLetters(byID("dead"), byID("dead-actions"), status, () => refresh({ isForced: true }))
+}
+
+/** Lists the latest events, newest first, as the marks in the plots cannot be read by everyone. */
+function showEvents(events) {
+  const columns = [
+    { name: "When", isHeader: true, value: ({ time }) => clockElement(time) },
+    { name: "Event", value: ({ kind, text }) => element("span", { class: "chips" }, element("span", { class: "dot", "data-tone": eventTone(kind) }), text) },
+  ]
+  updateWhenChanged(byID("event-list"), events, () => [
+    table("Events", columns, events.slice(-50).reverse()),
+    element("p", { class: "faint" }, "The relay stores its latest 500 events in memory, so that a restart forgets them."),
+  ])
 }
 
 function showConnection(state, text) {
@@ -43,7 +94,9 @@ function showConnection(state, text) {
 }
 
 function showSignIn(error) {
+  session += 1
   clearTimeout(timer)
+  answeredAt = slowAt = 0
   byID("sign-in").hidden = false
   byID("status").hidden = byID("sign-out").hidden = true
   byID("key-error").textContent = error
@@ -51,155 +104,14 @@ function showSignIn(error) {
   byID("key").focus()
 }
 
-function showStatus() {
-  byID("sign-in").hidden = true
-  byID("status").hidden = byID("sign-out").hidden = false
-  refresh()
-}
-
-function show(status) {
-  const texts = { ok: "Accepting pushes", draining: "Shutting down", "not-storing": "Cannot store pushes" }
-  byID("state").dataset.state = status.state
-  byID("state").textContent = texts[status.state] ?? status.state
-  document.querySelector("h1").title = `version ${status.version}`
-  byID("figures").replaceChildren(...figures(status))
-  byID("plots").replaceChildren(
-    plot("Waiting", history, "backlog"), plot("Sent per second", history, "sent-per-second"),
-    plot("Oldest (seconds)", history, "oldest-seconds"))
-  byID("lanes").replaceChildren(lanes(status), ...retries(status))
-  byID("fleet").hidden = !status.nodes?.length
-  byID("nodes").replaceChildren(...outdated(status), nodes(status))
-  byID("dead").replaceChildren(...deadLetters(status))
-}
-
-function figures({ lanes, connections, storage, problems = [] }) {
-  const sum = (pick) => lanes.reduce((total, lane) => total + (pick(lane) ?? 0), 0)
-  const oldest = Math.max(0, ...lanes.map((lane) => lane["oldest-seconds"] ?? 0))
-  const facts = [
-    ["waiting", waiting(lanes.every((lane) => "waiting" in lane) ? sum((lane) => lane.waiting) : undefined)],
-    ["oldest", duration(oldest)],
-    ["sent per second", rate(sum((lane) => lane["sent-per-second"]))],
-    ["in flight", number.format(sum((lane) => lane["in-flight"]))],
-    ...states.map((state) => [state, number.format(sum((lane) => lane.outcomes[state]))]),
-    ["client connections", number.format(connections)],
-  ]
-  const made = facts.map(([name, value]) =>
-    element("div", { class: "figure" }, element("dt", {}, name), element("dd", {}, value)))
-  const figures = [element("dl", { class: "figures" }, made)]
-  figures.unshift(...problems.map(({ problem, since, error, action }) =>
-    alarm(`${problem} (since ${new Date(since).toISOString()}): ${error}; ${action}`)))
-  if (storage.problem) {
-    const since = new Date(storage.since).toISOString()
-    figures.unshift(alarm(`the relay stores no pushes and refuses them (since ${since}): ${storage.problem};`
-      + ` ${storage.action}`))
-  }
-  return figures
-}
-
-const alarm = (text) => element("p", { class: "alarm", role: "alert" }, text)
-
-/** A count of waiting pushes, which is unknown while the relay cannot read its outbox. */
-const waiting = (count) => count === undefined ? "unknown" : number.format(count)
-
-function lanes({ lanes, now, storage }) {
-  const names = ["app", "environment", "waiting", "oldest", "in flight", "sent per second", "state", "outcomes"]
-  return element("table", {},
-    element("thead", {}, element("tr", {}, names.map((name, index) =>
-      element("th", { scope: "col", class: index >= 2 && index < 6 ? "number" : null }, name)))),
-    element("tbody", {}, lanes.map((lane) => {
-      const manual = lane["manual-pause"]
-      const isDown = lane.since !== undefined
-      const states = [
-        manual ? `paused manually since ${new Date(manual.since).toISOString()} by ${manual.by}` : null,
-        isDown ? `down for ${duration((now - lane.since) / 1000)}: ${lane.reason}` : null,
-        storage.problem ? "not storing" : null,
-      ]
-      const state = states.filter((state) => state).join(", and ") || "ok"
-      return element("tr", {},
-        element("th", { scope: "row" }, lane.app), element("td", {}, lane.environment),
-        element("td", { class: "number" }, waiting(lane.waiting)),
-        element("td", { class: "number" }, duration(lane["oldest-seconds"] ?? 0)),
-        element("td", { class: "number" }, number.format(lane["in-flight"])),
-        element("td", { class: "number" }, rate(lane["sent-per-second"])),
-        element("td", { "data-down": isDown || Boolean(manual || storage.problem) }, state),
-        element("td", {}, outcomes(lane)))
-    })))
-}
-
-/** A line for each lane with pushes that are sent again. */
-function retries({ lanes, now }) {
-  return lanes.filter((lane) => lane.retrying > 0).map((lane) => {
-    const pushes = lane.retrying === 1 ? "1 push waits" : `${number.format(lane.retrying)} pushes wait`
-    const age = duration(Math.max(0, now - lane["retrying-since"]) / 1000)
-    const reason = lane["retry-reason"] ? `; last reason: ${lane["retry-reason"]}` : ""
-    const text = `${pushes} for another attempt, the oldest accepted ${age} ago${reason}`
-    return element("p", {}, `${lane.app} ${lane.environment}: ${text}`)
-  })
-}
-
-/** A note that the relays are those of an earlier time, while the database does not answer. */
-function outdated({ "nodes-outdated-since": since }) {
-  return since ? [alarm(`outdated since ${new Date(since).toISOString()}: the database does not answer`)] : []
-}
-
-/** The relays that share the database; the one that serves this page is marked. */
-function nodes({ nodes = [], now }) {
-  const names = ["relay", "name", "version", "uptime", "last seen", "in flight", "sent per second", "state", "outcomes"]
-  const texts = { leads: "Running, leader", ok: "Running", draining: "Shutting down" }
-  return element("table", {},
-    element("thead", {}, element("tr", {}, names.map((name, index) =>
-      element("th", { scope: "col", class: index >= 3 && index < 7 ? "number" : null }, name)))),
-    element("tbody", {}, nodes.map((node) => element("tr", {},
-      element("th", { scope: "row" }, `${node.number}${node.own ? " (this relay)" : ""}`),
-      element("td", {}, node.name), element("td", {}, node.version),
-      element("td", { class: "number" }, duration((now - node["started-at"]) / 1000)),
-      element("td", { class: "number" }, duration(node["silent-ms"] / 1000)),
-      element("td", { class: "number" }, number.format(node["in-flight"])),
-      element("td", { class: "number" }, rate(node["sent-per-second"])),
-      element("td", {}, texts[node.state] ?? node.state), element("td", {}, outcomes(node))))))
-}
-
-/** The outcomes of pushes as a bar; the numbers are its accessibility label. */
-function outcomes({ outcomes }) {
-  const total = states.reduce((sum, state) => sum + outcomes[state], 0)
-  const text = states.filter((state) => outcomes[state]).map((state) => `${number.format(outcomes[state])} ${state}`)
-  const bar = element("div", { class: "bar", role: "img", "aria-label": text.join(", ") || "none yet" })
-  for (const state of states.filter((each) => outcomes[each])) {
-    const part = element("span", { "data-state": state, title: `${number.format(outcomes[state])} ${state}` })
-    part.style.flexGrow = outcomes[state] / total
-    bar.append(part)
-  }
-  return bar
-}
-
-function deadLetters({ lanes }) {
-  const apps = [...new Set(lanes.filter((lane) => lane.outcomes.dead).map((lane) => lane.app))]
-  if (apps.length === 0) return [element("p", { class: "empty" }, "No dead letters since the relay started.")]
-  return apps.map((app) => element("p", {}, `The relay abandoned pushes of ${app} after repeated attempts. `,
-    element("button", { type: "button", onclick: ({ target }) => requeue(app, target) }, "Requeue all")))
-}
-
-async function requeue(app, button) {
-  try {
-    const { requeued } = await request(`/v1/apps/${encodeURIComponent(app)}/dead-letters:requeue`, "POST")
-    button.textContent = `${number.format(requeued)} requeued`
-    button.disabled = true
-  } catch (error) {
-    button.after(` ${error.message}`)
-  }
-}
-
-function duration(seconds) {
-  if (seconds < 90) return `${Math.ceil(seconds)} s`
-  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`
-}
-
+byID("brand").prepend(icon("martlet", 20))
 byID("sign-in").querySelector("form").addEventListener("submit", (event) => {
   event.preventDefault()
   byID("key-error").textContent = ""
   storeKey(byID("key").value.trim())
   byID("key").value = ""
-  showStatus()
+  session += 1
+  refresh()
 })
 byID("sign-out").addEventListener("click", () => {
   removeKey()
@@ -207,5 +119,5 @@ byID("sign-out").addEventListener("click", () => {
 })
 document.addEventListener("visibilitychange", () => { if (!document.hidden && key()) refresh() })
 
-if (key()) showStatus()
+if (key()) refresh()
 else showSignIn("")

@@ -27,7 +27,7 @@ extension RelayAPI {
             let app = try call.app()
             let limit = try call.number("limit", 1...1_000, default: 100)
             let letters = try await outboxCall(await call.parts.outbox.records.deadLetters(of: app, limit: limit))
-            return .json(["dead-letters": .array(letters.map { .object($0.members) })])
+            return .json(["dead-letters": .array(letters.map(\.summary))])
         },
         Route(
             method: "GET",
@@ -82,6 +82,16 @@ extension DeadLetter {
     fileprivate var members: [JSONValue.Member] {
         PushStatus(id: push.id, lane: push.lane, acceptedAt: acceptedAt, state: .ended(outcome, at: endedAt)).json
             .members ?? []
+    }
+
+    /// The push without its content, with its shortened device token or its channel.
+    fileprivate var summary: JSONValue {
+        let destination: JSONValue.Member =
+            switch push.destination {
+            case .device(let token): .init("short-token", .string(token.description))
+            case .channel(let channel, _): .init("channel", .string(channel.rawValue))
+            }
+        return .object(members + [destination])
     }
 }
 

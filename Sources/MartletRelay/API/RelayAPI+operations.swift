@@ -109,7 +109,7 @@ extension RelayAPI {
         Route(
             method: "GET",
             path: "/v1/status/events",
-            summary: "The latest events, such as outages, pauses, reloads and changes of the fleet; since the start only",
+            summary: "The latest outages, pauses, reloads and changes of the fleet, since the start of the relay",
             access: .scope("read", audit: nil),
             answers: [RouteAnswer(200, "The events, oldest first", .schema("Events"))]
         ) { (call) throws(APIProblem) in

@@ -126,7 +126,13 @@ extension RelayAPI {
           },
           "DeadLetters": {
             "type": "object", "required": ["dead-letters"],
-            "properties": {"dead-letters": {"type": "array", "items": {"$ref": "#/components/schemas/PushStatus"}}}
+            "properties": {"dead-letters": {"type": "array", "items": {"allOf": [
+              {"$ref": "#/components/schemas/PushStatus"},
+              {"type": "object", "properties": {
+                "short-token": {"type": "string", "description": "The first eight digits of the device token"},
+                "channel": {"type": "string"}
+              }}
+            ]}}}
           },
           "DeadLetter": {
             "allOf": [
@@ -197,8 +203,8 @@ extension RelayAPI {
           "Status": {
             "type": "object",
             "required": [
-              "version", "headline", "incidents", "state", "started-at", "now", "storage", "problems", "connections",
-              "apps", "nodes", "lanes", "caller"],
+              "version", "headline", "incidents", "state", "started-at", "now", "storage", "dead-letters", "problems",
+              "connections", "apps", "nodes", "lanes", "caller"],
             "properties": {
               "version": {"type": "string"},
               "headline": {"type": "string", "description": "The state in one line, for people"},
@@ -225,6 +231,8 @@ extension RelayAPI {
                   "action": {"type": "string", "description": "How to fix it"}
                 }
               },
+              "dead-letters": {"type": "object", "additionalProperties": {"type": "integer"},
+                "description": "The number of dead letters by app, as of the last ten seconds"},
               "problems": {"type": "array", "description": "What an operator has to fix", "items": {
                 "type": "object", "required": ["kind", "problem", "since", "error", "action"],
                 "properties": {

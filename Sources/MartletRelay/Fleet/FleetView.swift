@@ -66,7 +66,9 @@ struct FleetView: Sendable {
     /// Returns the relays that have stopped without a shutdown within the last hour, and were not started again.
     func missing(at now: Int64) -> [MissingNode] {
         let silent = nodes.filter { !$0.isOwn && $0.silence >= FleetView.longestSilence }
-        let all = expired + silent.map { MissingNode(number: $0.number, name: $0.name, since: (updatedAt ?? now) - $0.silence) }
+        let all =
+            expired
+            + silent.map { MissingNode(number: $0.number, name: $0.name, since: (updatedAt ?? now) - $0.silence) }
         let running = Set(nodes.filter { $0.silence < FleetView.longestSilence }.map(\.name))
         return all.filter { (0..<FleetView.missingTime).contains(now - $0.since) && !running.contains($0.name) }
     }

@@ -40,7 +40,9 @@ extension RelaySnapshot {
     private func facts(of apps: Set<String>, _ backlog: [Lane: Backlog]?) -> StatusFacts {
         let configuration = context.configuration
         let isForAll = configuration.appNames.isSubset(of: apps)
-        let lanes = dispatcher.lanes(of: apps).map { lane, report in laneState(of: lane, report, backlog?[lane], backlog) }
+        let lanes = dispatcher.lanes(of: apps).map { lane, report in
+            laneState(of: lane, report, backlog?[lane], backlog)
+        }
         var facts = StatusFacts(now: now, apps: apps.intersection(configuration.appNames).sorted(), lanes: lanes)
         facts.isDraining = isDraining
         facts.isDatabase = context.sharedOutbox != nil

@@ -17,7 +17,8 @@ extension RelaySnapshot {
             "incidents": .array(summary.incidents.map { $0.json(at: now) }),
             "state": .string(isDraining ? "draining" : store.problem == nil ? "ok" : "not-storing"),
             "started-at": .whole(context.startedAt), "now": .whole(now), "storage": storage,
-            "problems": .array(problems(apps)), "connections": .whole(server.connections),
+            "dead-letters": deadLetters(apps), "problems": .array(problems(apps)),
+            "connections": .whole(server.connections),
             "apps": .array(appList(apps)), "nodes": .array(nodeList(apps)),
             "nodes-outdated-since": fleet.outdatedSince(at: now).map { .whole($0) }, "lanes": .array(lanes),
         ])
@@ -59,6 +60,12 @@ extension RelaySnapshot {
             )
         }
         return list
+    }
+
+    /// Returns the number of dead letters of those of some apps that have some.
+    private func deadLetters(_ apps: Set<String>) -> JSONValue {
+        let counts = observations.deadLetters.filter { apps.contains($0.key) }.sorted { $0.key < $1.key }
+        return .object(counts.map { .init($0.key, .whole($0.value.count)) })
     }
 
     /// Returns the configuration of some apps.

@@ -2,7 +2,9 @@
 
 internal import MartletOutbox
 
-/// The facts from which a ``StatusSummary`` is made. Times are milliseconds since 1970.
+/// The facts for a ``StatusSummary``.
+///
+/// Times are milliseconds since 1970.
 struct StatusFacts: Sendable {
     /// The state of a lane.
     struct LaneState: Sendable {

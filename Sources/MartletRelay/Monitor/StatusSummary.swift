@@ -219,7 +219,8 @@ struct StatusSummary: Sendable {
         facts.apps.compactMap { app in
             guard let letters = facts.deadLetters[app], letters.count > 0 else { return nil }
             let isRecent = facts.now - letters.newest < StatusSummary.recentTime
-            let (pushes, were) = (StatusText.count(letters.count, "push", "pushes"), letters.count == 1 ? "was" : "were")
+            let pushes = StatusText.count(letters.count, "push", "pushes")
+            let were = letters.count == 1 ? "was" : "were"
             return Incident(
                 kind: .deadLetters,
                 severity: isRecent ? .warning : .notice,

@@ -171,7 +171,7 @@ import Testing
         var rates = RecentRates()
         let lane = Lane(app: "orders", environment: .production)
         #expect(rates.rate(of: lane) == 0)
-        for second in 0...20 { 
+        for second in 0...20 {
             let count = second < 10 ? 0 : (second - 10) * 25
             let totals = RecentRates.Totals(sent: count, delivered: count / 5, attempts: 100 + count, failures: second)
             rates.record([lane: totals], at: Int64(second) * 1_000)

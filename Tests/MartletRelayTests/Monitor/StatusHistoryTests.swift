@@ -14,7 +14,12 @@ import Testing
         var now: Int64 = 1_000_000
         for index in 0..<400 {
             #expect(history.wants(at: now) && !history.wants(at: now - 1) || index == 0)
-            let sample = StatusHistory.LaneSample(backlog: index, oldest: Int64(index), sent: index * 45, delivered: index * 20)
+            let sample = StatusHistory.LaneSample(
+                backlog: index,
+                oldest: Int64(index),
+                sent: index * 45,
+                delivered: index * 20
+            )
             history.add([Self.lane: sample], at: now)
             now += 10_000
         }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The forms of numbers and times on the status page, and updates that keep the focus.
+
+import { completeTime, durationText, shortTime } from "./components.js"
+import { element } from "./dom.js"
+
+const whole = new Intl.NumberFormat("en")
+
+export const number = (value) => whole.format(value)
+
+/** A count that is unknown while the relay cannot read its outbox. */
+export const count = (value) => (value === undefined ? "unknown" : number(value))
+
+/** A rate; below ten it has one decimal, so that a slow lane does not show as 0. */
+export const rate = (value = 0) => whole.format(value < 10 ? Math.round(value * 10) / 10 : Math.round(value))
+
+/** "1 push" or "8,788 pushes". */
+export const counted = (value, one, many) => `${number(value)} ${value === 1 ? one : many}`
+
+/** The duration from a time until `now`, both by the clock of the relay. */
+export const age = (time, now) => durationText(Math.max(0, now - time) / 1000)
+
+/** The age of a time as text; hovering shows the time itself. */
+export const ageElement = (time, now, suffix = "") => element("time",
+  { datetime: new Date(time).toISOString(), title: completeTime(time) }, age(time, now) + suffix)
+
+/** A time of day; hovering shows its date and zone. */
+export const clockElement = (time) => element("time",
+  { datetime: new Date(time).toISOString(), title: completeTime(time) }, shortTime(time).replace(/^(\d+:\d+):\d+/, "$1"))
+
+/** Calls `make` and shows its elements in a container when `facts` differ from those of the last call. */
+export function updateWhenChanged(container, facts, make) {
+  const text = JSON.stringify(facts)
+  if (container.facts === text) return
+  container.facts = text
+  container.replaceChildren(...[make()].flat().filter(Boolean))
+}
+
+/** The sum of a number over lanes; undefined if one lane does not have it. */
+export function sum(lanes, pick) {
+  const values = lanes.map(pick)
+  return values.includes(undefined) ? undefined : values.reduce((total, value) => total + value, 0)
+}

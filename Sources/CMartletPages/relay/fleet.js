@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The tiles, the relays that share the database, and the facts about this relay.
+
+import { chip, definitionList, table } from "./components.js"
+import { element } from "./dom.js"
+import { age, ageElement, count, counted, number, rate, sum, updateWhenChanged } from "./figures.js"
+
+/** Shows the four figures that matter first. */
+export function showTiles(container, { lanes }) {
+  const oldest = Math.max(0, ...lanes.map((lane) => lane["oldest-seconds"] ?? 0))
+  const [attempts, failed] = [sum(lanes, (lane) => lane["recent-attempts"]), sum(lanes, (lane) => lane["recent-failures"])]
+  const share = attempts ? failed / attempts : 0
+  const retrying = sum(lanes, (lane) => lane.retrying) ?? 0
+  const tiles = [
+    ["Waiting", count(sum(lanes, (lane) => lane.waiting)), retrying ? `${counted(retrying, "push", "pushes")} sent again later` : "pushes stored and not sent", ""],
+    ["Oldest", oldest ? age(0, oldest * 1000) : "–", oldest ? "since the push that is due longest became due" : "no push is due", oldest >= 300 ? "bad" : oldest >= 60 ? "warning" : ""],
+    ["Delivered a second", rate(sum(lanes, (lane) => lane["delivered-per-second"])), "accepted by Apple, mean of ten seconds", ""],
+    ["Failing", attempts ? `${share > 0 && share < 0.01 ? "<1" : Math.round(share * 100)} %` : "–", attempts ? `${number(failed)} of ${counted(attempts, "attempt", "attempts")} in the last minute` : "no attempts in the last minute",
+      share >= 0.5 ? "bad" : share >= 0.1 ? "warning" : ""],
+  ]
+  updateWhenChanged(container, tiles, () => tiles.map(([name, value, note, tone]) =>
+    element("div", { class: "tile", "data-tone": tone || null, "data-name": name }, element("dt", {}, name), element("dd", {}, value, element("small", { class: "faint" }, note)))))
+}
+
+const states = { leads: ["Leads", "good"], ok: ["Runs", "good"], draining: ["Shuts down", "warning"] }
+
+/** Shows the relays that share the database; the one that serves this page is marked. */
+export function showFleet(section, container, { nodes = [], now, "nodes-outdated-since": outdated }) {
+  section.hidden = nodes.length === 0
+  if (section.hidden) return
+  const columns = [
+    { name: "Relay", isHeader: true, value: (node) => element("span", {}, `${node.number} ${node.name}`, node.own ? element("small", {}, " this relay") : null) },
+    { name: "State", value: (node) => chip(...(node["silent-ms"] >= 5000 ? ["Missing", "bad"] : states[node.state] ?? [node.state, ""])) },
+    { name: "Version", value: (node) => node.version },
+    { name: "Up", value: (node) => ageElement(node["started-at"], now) },
+    { name: "Last seen", isNumber: true, value: (node) => (node["silent-ms"] < 5000 ? "now" : `${age(0, node["silent-ms"])} ago`) },
+    { name: "In flight", isNumber: true, value: (node) => number(node["in-flight"]) },
+    { name: "Delivered a second", isNumber: true, value: (node) => rate(node["delivered-per-second"]) },
+    { name: "Delivered", isNumber: true, value: (node) => number(node.outcomes.delivered) },
+  ]
+  const facts = nodes.map((node) => [node, age(node["started-at"], now), Math.floor(node["silent-ms"] / 1000)])
+  updateWhenChanged(container, [facts, outdated], () => [
+    outdated ? element("p", { class: "problem" }, "These are the last known data: the database does not answer since ", ageElement(outdated, now, ".")) : null,
+    table("Relays that share this database", columns, nodes),
+  ])
+}
+
+/** Shows the facts about the relay that change seldom. */
+export function showFacts(container, { version, storage, connections, lanes, caller, "started-at": start, now }) {
+  const outcomes = ["delivered", "refused", "expired", "cancelled", "dead"].map((state) => `${number(sum(lanes, (lane) => lane.outcomes[state]) ?? 0)} ${state}`)
+  updateWhenChanged(container, [version, storage.place, connections, outcomes, caller, age(start, now)], () => definitionList({
+    Version: version, Started: ageElement(start, now, " ago"), Storage: storage.place, "Pushes since the start": outcomes.join(", "),
+    "Client connections": number(connections), "Your key": `${caller.name} (${caller.scopes.join(", ")})`,
+  }))
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The banner: the problems of the relay as it states them, worst first, or one line that all is well.
+
+import { icon } from "./icons.js"
+import { element } from "./dom.js"
+import { ageElement, clockElement, updateWhenChanged } from "./figures.js"
+
+const tones = { critical: ["bad", "error"], warning: ["warning", "warning"], notice: ["", "info"] }
+const announcement = element("div", { class: "visually-hidden", id: "announcement", "aria-live": "assertive" })
+let announced = null
+
+/** Shows the incidents of a status. */
+export function showIncidents(container, { incidents, headline, now }) {
+  const urgent = incidents.filter(({ severity }) => severity !== "notice")
+  const calm = urgent.length ? [] : [line("good", "shown", element("strong", {}, headline))]
+  // The text changes with each minute, and the announcement only with the problems themselves.
+  updateWhenChanged(container, [headline, incidents, Math.floor(now / 1000)], () =>
+    [...calm, ...incidents.map((incident, index) => incidentBanner(incident, now, index === 0))])
+  document.title = urgent.length ? `${urgent.length} ⚠ Martlet relay` : "Martlet relay"
+  announce(urgent.map(({ title }) => title).join(". ") || headline.split(".")[0])
+}
+
+/** Shows that the relay does not answer since a time by the clock of this page; what the page shows is older. */
+export function showUnreachable(container, since) {
+  updateWhenChanged(container, ["unreachable", Math.floor(Date.now() / 1000)], () => line("bad", "error",
+    element("p", { class: "incident-title" }, element("strong", {}, "This page cannot reach the relay"), " since ",
+      clockElement(since), " (", ageElement(since, Date.now()), ")."),
+    element("p", {}, "Everything below is of that time."),
+    element("p", { class: "incident-action" }, "Check that the relay runs: ", element("code", {}, "systemctl status martlet-relay"), ".",
+      runbook("MartletRelayUnreachable"))))
+  document.title = "⚠ Martlet relay"
+  announce("This page cannot reach the relay")
+}
+
+function incidentBanner(incident, now, isFirst) {
+  const { title, severity, since, effect, action, detail } = incident
+  const [tone, name] = tones[severity] ?? tones.notice
+  const time = since === undefined ? [] : [" since ", clockElement(since), " (", ageElement(since, now), ")"]
+  const made = line(tone, name,
+    element("p", { class: "incident-title" }, element("strong", {}, title), ...time, "."),
+    effect ? element("p", {}, effect) : null,
+    element("p", { class: "incident-action" }, ...linked(action), detail ? element("code", {}, detail) : null, runbook(incident.runbook)))
+  made.dataset.kind = incident.kind
+  made.dataset.severity = severity
+  made.classList.toggle("first", isFirst)
+  return made
+}
+
+const line = (tone, name, ...content) => element("div", { class: "banner", "data-tone": tone }, icon(name, 20), element("div", {}, ...content))
+
+const runbook = (name) => element("span", { class: "faint" }, `Runbook: ${name}`)
+
+/** A sentence in which addresses are links. */
+const linked = (text) => text.split(/(https:\/\/[^\s;]+[^\s;.])/).map((part, index) =>
+  (index % 2 ? element("a", { href: part, target: "_blank", rel: "noreferrer" }, part.replace("https://", "")) : part)).concat(" ")
+
+/** Has screen readers read the state when it is another one; not the first state after the sign-in. */
+function announce(text) {
+  if (!announcement.isConnected) document.body.append(announcement)
+  if (announced !== null && announced !== text) announcement.textContent = text
+  announced = text
+}

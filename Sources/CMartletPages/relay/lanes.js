@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The table of lanes: what each does and why, and buttons that pause and resume it.
+
+import { announce, button, chip, table } from "./components.js"
+import { icon } from "./icons.js"
+import { element } from "./dom.js"
+import { age, ageElement, count, number, rate, updateWhenChanged } from "./figures.js"
+import { appPath, request } from "./relay.js"
+
+/** The number of reasons of failures that a lane shows. */
+const shownReasons = 3
+/** The pauses and resumptions that failed, by the name of the lane. */
+const problems = new Map()
+
+export const laneName = ({ app, environment }) => `${app} ${environment}`
+
+/** Shows the lanes of a status; `refresh` requests another one. */
+export function showLanes(container, note, { lanes, now, storage, caller }, refresh) {
+  note.textContent = caller["may-manage"] ? "" : explanation(caller)
+  const facts = lanes.map((lane) => [lane["manual-pause"] ?? 0, ...Object.values(lane)])
+  updateWhenChanged(container, [lanes.map(laneName), caller], () => table("Lanes", columns(caller), lanes,
+    (lane) => ({ "data-lane": laneName(lane) })))
+  container.querySelectorAll("tbody tr").forEach((row, index) => {
+    const lane = lanes[index]
+    columns(caller).forEach(({ show }, column) => show(row.cells[column], lane, { now, storage, refresh }))
+  })
+  return facts
+}
+
+function explanation({ name, scopes }) {
+  if (scopes.includes("manage")) return "Lanes cannot be paused at this address: use the address of http, or set manage-over-listen."
+  return `The key “${name}” has the scopes ${scopes.join(", ")}: pausing lanes and dead letters need the scope manage.`
+}
+
+/** The columns; `show` updates a cell, so that buttons keep the focus. */
+function columns(caller) {
+  const cell = (name, facts, make, more = {}) => ({
+    name, value: () => "", ...more,
+    show: (target, lane, context) => updateWhenChanged(target, facts(lane, context), () => make(lane, context)),
+  })
+  const figure = (name, text, more = {}) => cell(name, text, (lane, context) => element("span", {}, text(lane, context)), { isNumber: true, ...more })
+  return [
+    cell("Lane", laneName, ({ app, environment }) => element("span", {}, app, element("small", {}, ` ${environment}`)), { isHeader: true }),
+    cell("State", (lane, { storage }) => [lane.state, lane.reason, lane["manual-pause"], storage.problem], stateOf),
+    cell("Since", (lane, { now }) => [since(lane), since(lane) && age(since(lane), now)],
+      (lane, { now }) => (since(lane) ? ageElement(since(lane), now) : element("span", { class: "faint" }, "–"))),
+    figure("Waiting", (lane) => count(lane.waiting)),
+    figure("Oldest", (lane) => (lane["oldest-seconds"] === undefined ? "–" : age(0, lane["oldest-seconds"] * 1000))),
+    figure("In flight", (lane) => number(lane["in-flight"])),
+    figure("Delivered a second", (lane) => rate(lane["delivered-per-second"])),
+    cell("Failures", (lane) => [lane.failures, lane.retrying, lane["retry-reason"]], failures),
+    ...(caller["may-manage"] ? [cell("Control", (lane) => [lane["manual-pause"] !== undefined, problems.get(laneName(lane))], control)] : []),
+  ]
+}
+
+const since = (lane) => lane.since ?? lane["manual-pause"]?.since
+
+function stateOf(lane, { storage }) {
+  const pause = lane["manual-pause"]
+  return element("span", { class: "chips" },
+    lane.since === undefined ? null : chip("Down", "bad"), pause ? chip("Paused", "warning") : null,
+    lane.since === undefined && !pause ? chip(storage.problem ? "Not storing" : "Delivers", storage.problem ? "bad" : "good") : null,
+    lane.reason ? element("code", {}, lane.reason) : null, pause ? element("small", {}, `by ${pause.by}`) : null)
+}
+
+/** The attempts that Apple did not accept since the start of the relay, by reason, most frequent first. */
+function failures({ failures: reasons = {}, retrying, "retry-reason": retryReason }) {
+  const all = Object.entries(reasons)
+  const chips = all.slice(0, shownReasons).map(([reason, total]) => chip(`${reason} ${number(total)}`))
+  const rest = all.slice(shownReasons)
+  if (rest.length) {
+    chips.push(element("details", { class: "rest" }, element("summary", {}, `${rest.length} more`),
+      rest.map(([reason, total]) => element("div", {}, `${reason} ${number(total)}`))))
+  }
+  if (retrying) chips.push(element("small", {}, `${number(retrying)} sent again later${retryReason ? ` (${retryReason})` : ""}`))
+  return element("span", { class: "chips" }, chips.length ? chips : element("span", { class: "faint" }, "none"))
+}
+
+function control(lane, { refresh }) {
+  const isPaused = lane["manual-pause"] !== undefined
+  const [name, action] = isPaused ? ["Resume", "resume"] : ["Pause", "pause"]
+  const made = button(name, () => change(lane, action, made, refresh),
+    { class: "small", icon: isPaused ? "play" : "pause", "aria-label": `${name} ${laneName(lane)}`, "data-action": action })
+  const problem = problems.get(laneName(lane))
+  return [made, problem ? element("p", { class: "problem", role: "alert" }, problem) : null]
+}
+
+async function change(lane, action, pressed, refresh) {
+  pressed.disabled = true
+  try {
+    await request(appPath(lane.app, `lanes/${lane.environment}/${action}`), { method: "POST" })
+    problems.delete(laneName(lane))
+    announce(`${laneName(lane)} ${action === "pause" ? "paused" : "resumed"}`)
+  } catch (error) {
+    problems.set(laneName(lane), error.message)
+  }
+  await refresh()
+  const row = [...document.querySelectorAll("[data-lane]")].find((each) => each.dataset.lane === laneName(lane))
+  const next = row?.querySelector("button[data-action]")
+  if (next) next.disabled = false
+  if (document.activeElement === document.body || document.activeElement === null) next?.focus()
+}

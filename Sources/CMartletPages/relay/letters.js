@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The dead letters: pushes that the relay abandoned, each with its payload on demand and a button that sends it again.
+
+import { announce, button, definitionList, emptyState, table, toast } from "./components.js"
+import { element } from "./dom.js"
+import { ageElement, counted, number, updateWhenChanged } from "./figures.js"
+import { appPath, request } from "./relay.js"
+
+/** The number of dead letters of an app that are listed. */
+const limit = 100
+/** The time in which sending all dead letters again can be undone, in seconds. */
+const undoSeconds = 5
+let letters = []
+let problem = ""
+/** The problems of single dead letters, by their identifiers. */
+const problems = new Map()
+
+/** Requests the dead letters of the apps that have some. */
+export async function loadLetters({ caller, "dead-letters": counts = {} }) {
+  if (!caller["may-manage"]) return
+  try {
+    const lists = await Promise.all(Object.keys(counts).map((app) => request(`${appPath(app, "dead-letters")}?limit=${limit}`)))
+    letters = lists.flatMap((list) => list["dead-letters"]).sort((first, second) => second["ended-at"] - first["ended-at"])
+    problem = ""
+  } catch (error) {
+    problem = error.message
+  }
+}
+
+/** Shows the dead letters; `refresh` requests the status and the dead letters again. */
+export function showLetters(container, actions, { caller, now, "dead-letters": counts = {} }, refresh) {
+  const total = Object.values(counts).reduce((sum, value) => sum + value, 0)
+  const isListed = caller["may-manage"] && letters.length > 0
+  updateWhenChanged(actions, [counts, caller, isListed], () => (caller["may-manage"] ? Object.entries(counts).map(([app, value]) => requeueAll(app, value, refresh)) : []))
+  const minutes = Math.floor(now / 60_000)
+  updateWhenChanged(container, [counts, caller, letters, problem, [...problems], minutes], () => {
+    if (problem) return element("p", { class: "problem", role: "alert" }, problem)
+    if (total === 0) return emptyState("shown", "No dead letters", "A push is abandoned after 16 attempts; then it is listed here.")
+    if (!caller["may-manage"]) {
+      return element("p", {}, `${counted(total, "push was", "pushes were")} abandoned. The list needs a key with the scope `, element("code", {}, "manage"), ".")
+    }
+    const shown = table("Dead letters", columns(now, refresh), letters, (letter) => ({ "data-id": letter.id }))
+    return [shown, total > letters.length ? element("p", { class: "faint" }, `The newest ${number(letters.length)} of ${number(total)} are listed.`) : null]
+  })
+}
+
+function requeueAll(app, value, refresh) {
+  const made = button(`Send ${value === 1 ? "1" : `all ${number(value)}`} of ${app} again`, () => {
+    made.disabled = true
+    toast(`${counted(value, "dead letter", "dead letters")} of ${app} will be sent again`, {
+      seconds: undoSeconds, action: { name: "Undo", run: () => { made.disabled = false } },
+      ended: async () => {
+        try {
+          const { requeued } = await request(appPath(app, "dead-letters:requeue"), { method: "POST" })
+          announce(`${number(requeued)} sent again`)
+          await refresh()
+        } catch (error) {
+          made.disabled = false
+          made.after(element("span", { class: "problem", role: "alert" }, error.message))
+        }
+      },
+    })
+  }, { class: "small", icon: "replay", "data-app": app })
+  return made
+}
+
+function columns(now, refresh) {
+  return [
+    { name: "When", isHeader: true, value: (letter) => ageElement(letter["ended-at"], now, " ago") },
+    { name: "App", value: ({ app, environment }) => element("span", {}, app, element("small", {}, ` ${environment}`)) },
+    { name: "To", value: (letter) => element("code", { class: "token" }, letter["short-token"] ?? letter.channel ?? "") },
+    { name: "Apple's last answer", value: ({ apns = {} }) => [apns.status, apns.reason].filter(Boolean).join(" ") || "no answer" },
+    { name: "Attempts", isNumber: true, value: ({ attempts }) => number(attempts) },
+    { name: "Actions", value: (letter) => element("span", { class: "actions" },
+      button("Payload", () => showPayload(letter), { class: "small", "aria-label": `Show the payload of ${letter.id}` }),
+      button("Send again", ({ currentTarget }) => requeue(letter, currentTarget, refresh), { class: "small", icon: "replay", "aria-label": `Send ${letter.id} again` }),
+      problems.has(letter.id) ? element("span", { class: "problem", role: "alert" }, problems.get(letter.id)) : null) },
+  ]
+}
+
+async function requeue(letter, pressed, refresh) {
+  pressed.disabled = true
+  try {
+    const { requeued } = await request(appPath(letter.app, "dead-letters:requeue"), { method: "POST", content: { ids: [letter.id] } })
+    problems.delete(letter.id)
+    announce(requeued ? "1 sent again" : "It is not among the dead letters any more")
+  } catch (error) {
+    problems.set(letter.id, error.message)
+  }
+  await refresh()
+  if (document.activeElement === document.body) document.getElementById("dead-title").closest("section").querySelector("button")?.focus()
+}
+
+/** Shows a dead letter with its device token and payload, which the relay's audit log records. */
+async function showPayload({ app, id }) {
+  const content = element("div", {}, element("p", { class: "faint" }, "Loading…"))
+  const dialog = element("dialog", { "aria-label": "Dead letter", onclose: () => dialog.remove() },
+    element("div", { class: "bar-title" }, element("h2", {}, "Dead letter"), button("Close", () => dialog.close(), { class: "small" })), content)
+  document.body.append(dialog)
+  dialog.showModal()
+  try {
+    const { to, channel, payload, "payload-base64": bytes, ...facts } = await request(appPath(app, `dead-letters/${id}`))
+    const listed = { Identifier: facts.id, To: to ?? channel, "Push type": facts["push-type"], Topic: facts.topic, Priority: facts.priority, Attempts: facts.attempts }
+    content.replaceChildren(
+      definitionList(Object.fromEntries(Object.entries(listed).filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)]))),
+      element("h3", {}, bytes === undefined ? "Payload" : "Payload in base64"),
+      element("pre", { tabindex: 0 }, bytes ?? JSON.stringify(payload, null, 2)),
+      element("p", { class: "faint" }, "Tokens and payloads are personal data. The audit log of the relay records who has seen this one."))
+  } catch (error) {
+    content.replaceChildren(element("p", { class: "problem", role: "alert" }, error.message))
+  }
+}

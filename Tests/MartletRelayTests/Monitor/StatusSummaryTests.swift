@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MartletCore
+import MartletOutbox
+import Testing
+
+@testable import MartletRelay
+
+/// Tests of the decision which problems a relay has, and of their texts.
+@Suite struct StatusSummaryTests {
+    /// 2026-11-25 12:41:00 UTC.
+    private static let now: Int64 = 1_795_610_460_000
+    private static let minute: Int64 = 60_000
+
+    private static func lane(_ app: String, _ environment: PushEnvironment = .production) -> StatusFacts.LaneState {
+        StatusFacts.LaneState(lane: Lane(app: app, environment: environment), waiting: 0)
+    }
+
+    private static func problem(_ reason: String, minutes: Int64 = 3) -> LaneProblem {
+        LaneProblem(since: now - minutes * minute, reason: reason, nextTry: nil)
+    }
+
+    private var facts: StatusFacts {
+        let lanes = ["orders", "rides", "wallet"].map { StatusSummaryTests.lane($0) }
+        return StatusFacts(now: StatusSummaryTests.now, apps: lanes.map(\.lane.app), lanes: lanes)
+    }
+
+    @Test func `a relay without problems says so in one line`() {
+        #expect(StatusSummary(facts).headline == "All 3 apps deliver. 0 wait.")
+        #expect(StatusSummary(facts).incidents.isEmpty)
+        var some = facts
+        some.lanes[1].waiting = 12_345
+        #expect(StatusSummary(some).headline == "All 3 apps deliver. 12,345 wait.")
+        some.lanes[1].waiting = nil
+        #expect(StatusSummary(some).headline == "All 3 apps deliver.", "the outbox cannot be read")
+        some.lanes = [Self.lane("orders")]
+        some.apps = ["orders"]
+        #expect(StatusSummary(some).headline == "orders delivers. 0 wait.")
+    }
+
+    @Test func `an outage of Apple names the apps, the time, the waiting pushes and what to do`() throws {
+        var facts = facts
+        facts.lanes[0].problem = Self.problem("ConnectionFailed")
+        facts.lanes[0].waiting = 8_000
+        facts.lanes[1].problem = Self.problem("TimedOut", minutes: 2)
+        facts.lanes[1].waiting = 788
+        let summary = StatusSummary(facts)
+        #expect(
+            summary.headline == "Apple cannot be reached for orders and rides since 12:38 UTC (3 min)."
+                + " 8,788 pushes wait, none is lost. Nothing to do unless it lasts."
+        )
+        let incident = try #require(summary.incidents.first)
+        #expect(summary.incidents.count == 1 && incident.severity == .critical)
+        #expect(incident.kind == .appleUnreachable && incident.apps == ["orders", "rides"])
+        #expect(incident.since == Self.now - 3 * Self.minute && incident.waiting == 8_788 && incident.lost == 0)
+        let json = incident.json(at: facts.now)
+        #expect(json["scope"] == ["apps": ["orders", "rides"], "environments": ["production"]])
+        #expect(json["detail"] == "ConnectionFailed, TimedOut" && json["runbook"] == "MartletRelayLaneDown")
+        facts.lanes[0].lost = 12
+        facts.lanes[0].problem = Self.problem("ConnectionFailed", minutes: 11)
+        let lasting = StatusSummary(facts)
+        #expect(lasting.headline.contains("8,788 pushes wait; 12 have expired or were abandoned. Test the connection"))
+    }
+
+    @Test func `a lane beside others of its app is named with its environment`() {
+        var facts = facts
+        facts.lanes.append(Self.lane("orders", .development))
+        facts.lanes[3].problem = Self.problem("NameNotResolved")
+        #expect(StatusSummary(facts).headline.hasPrefix("Apple cannot be reached for orders (development) since"))
+    }
+
+    @Test(arguments: [
+        ("ConnectionFailed", Incident.Kind.appleUnreachable), ("ConnectionLost", .connectionsReset),
+        ("CertificateRejected", .tlsIntercepted), ("NoAnswer", .appleSilent), ("BadDeviceToken", .tokensRefused),
+        ("InvalidProviderToken", .keyRefused), ("TooManyProviderTokenUpdates", .keyRefused),
+        ("ServiceUnavailable", .appleErrors), ("Status 503", .appleErrors), ("Other", .laneDown),
+    ])
+    func `the reason of a lane decides about the kind`(reason: String, kind: Incident.Kind) throws {
+        var facts = facts
+        facts.lanes[2].problem = Self.problem(reason)
+        let incident = try #require(StatusSummary(facts).incidents.first)
+        #expect(incident.kind == kind && incident.title.hasSuffix("wallet") && incident.apps == ["wallet"])
+        #expect(incident.detail == reason && incident.text(at: Self.now).contains("since 12:38 UTC (3 min)"))
+    }
+
+    @Test(arguments: [
+        (OutboxError.Kind.full, false, Incident.Kind.diskFull, "The disk is full"),
+        (.unreachable, true, .databaseAway, "The database does not answer"),
+        (.unavailable, true, .databaseAway, "The database stores no pushes"),
+        (.unavailable, false, .notStoring, "The relay cannot store pushes"),
+        (.damaged, false, .dataDamaged, "The stored data is damaged"),
+    ])
+    func `an outbox that stores nothing is critical`(
+        error: OutboxError.Kind,
+        isDatabase: Bool,
+        kind: Incident.Kind,
+        title: String
+    ) throws {
+        var facts = facts
+        facts.isDatabase = isDatabase
+        facts.store = StatusFacts.StoreProblem(
+            kind: error,
+            error: "no room",
+            since: Self.now - 90_000,
+            action: "free space"
+        )
+        for index in facts.lanes.indices { facts.lanes[index].waiting = nil }
+        let incident = try #require(StatusSummary(facts).incidents.first)
+        #expect(incident.kind == kind && incident.severity == .critical && incident.title == title)
+        #expect(incident.apps == ["orders", "rides", "wallet"] && incident.action == "Free space.")
+        #expect(incident.effect.contains("503") && incident.lost == (kind == .dataDamaged ? nil : 0))
+        #expect(incident.text(at: Self.now).hasSuffix("Free space. (no room)"))
+    }
+
+    @Test func `a slow commit and a full queue are problems before the outbox reports an error`() {
+        var facts = facts
+        facts.commitSince = Self.now - 4_000
+        #expect(StatusSummary(facts).headline.hasPrefix("The disk does not answer since 12:40 UTC (4 s)."))
+        facts.isDatabase = true
+        #expect(StatusSummary(facts).headline.hasPrefix("The database does not answer since 12:40 UTC (4 s)."))
+        facts.commitSince = nil
+        facts.isFull = true
+        #expect(StatusSummary(facts).headline.hasPrefix("As many pushes wait as `limit` allows."))
+    }
+
+    @Test func `every other problem has an incident with a remedy`() {
+        var facts = facts
+        facts.isDraining = true
+        facts.lanes[1].pause = LanePause(lane: facts.lanes[1].lane, since: Self.now - 3_600_000, caller: "kim")
+        facts.rejection = LastingProblem(since: Self.now - 5_000, "relay.json is not valid JSON")
+        facts.webhooks = [("rides", LastingProblem(since: Self.now - 5_000, "the answer was status 500"))]
+        facts.clockJump = StatusFacts.ClockJump(time: Self.now - 5_000, seconds: -7_200)
+        facts.deadLetters = [
+            "wallet": DeadLetterCount(count: 31, newest: Self.now - 60_000), "other": .init(count: 1, newest: 0),
+        ]
+        facts.lanes[0].retrying = 2
+        facts.lanes[0].retryingSince = Self.now - 5_000
+        facts.lanes[0].retryReason = "429 TooManyRequests"
+        facts.fleetOutdatedSince = Self.now - 20_000
+        facts.missingRelays = [FleetView.MissingNode(number: 3, name: "b", since: Self.now - 6_000)]
+        let summary = StatusSummary(facts)
+        let kinds: [Incident.Kind] = [
+            .draining, .paused, .configurationRejected, .webhookFailing, .relayMissing, .fleetOutdated, .deadLetters,
+            .retrying, .clockJumped,
+        ]
+        #expect(summary.incidents.map(\.kind) == kinds)
+        #expect(summary.incidents.allSatisfy { !$0.action.isEmpty && !$0.runbook.isEmpty })
+        let texts = summary.incidents.map { $0.text(at: Self.now) }
+        #expect(texts[1].hasPrefix("rides is paused by kim since 11:41 UTC (1 h). No push waits, none is lost. Resume"))
+        #expect(texts[4].hasPrefix("Relay 3 (b) is missing since 12:40 UTC (6 s)."))
+        #expect(
+            texts[6].hasPrefix("31 pushes of wallet were abandoned after repeated attempts. The last one 1 min ago.")
+        )
+        #expect(texts[7].hasPrefix("2 pushes of orders wait for another attempt. Apple refused them for now"))
+        #expect(texts[8].hasPrefix("The clock of this machine jumped back by 2 h since 12:40 UTC (5 s)."))
+        #expect(summary.headline.hasPrefix("This relay is shutting down. It accepts no more pushes"))
+        #expect(summary.headline.hasSuffix(" Also: rides is paused by kim; 5 more problems."))
+    }
+
+    @Test func `notices leave the headline calm, and become warnings when they last`() {
+        var facts = facts
+        facts.lanes[0].retrying = 1
+        facts.lanes[0].retryingSince = Self.now - 5_000
+        facts.deadLetters = ["orders": DeadLetterCount(count: 1, newest: Self.now - 7_200_000)]
+        #expect(StatusSummary(facts).headline == "All 3 apps deliver. 0 wait.")
+        #expect(StatusSummary(facts).incidents.map(\.severity) == [.notice, .notice])
+        facts.lanes[0].retryingSince = Self.now - 1_800_000
+        #expect(StatusSummary(facts).incidents.map(\.severity) == [.warning, .notice])
+        facts.lanes[0].problem = Self.problem("ConnectionFailed")
+        #expect(StatusSummary(facts).incidents.map(\.kind) == [.appleUnreachable, .deadLetters], "named once")
+        facts.clockJump = StatusFacts.ClockJump(time: Self.now - 3_600_001, seconds: 100)
+        #expect(!StatusSummary(facts).incidents.contains { $0.kind == .clockJumped })
+    }
+
+    @Test func `numbers, times and lists are readable at any size`() {
+        #expect(
+            [0, 7, 999, 1_000, 1_234_567, -1_000].map { StatusText.count($0) } == [
+                "0", "7", "999", "1,000", "1,234,567", "-1,000",
+            ]
+        )
+        #expect(StatusText.count(.min).hasPrefix("-9,223"))
+        let durations: [Int64] = [-1, 59_999, 60_000, 3_600_000, 5_460_000, 86_400_000, 172_800_000, .max]
+        #expect(
+            durations.map(StatusText.duration).dropLast()
+                == ["0 s", "59 s", "1 min", "1 h", "1 h 31 min", "1 day", "2 days"]
+        )
+        #expect(StatusText.time(Self.now - 86_400_000, at: Self.now) == "2026-11-24 12:41 UTC")
+        #expect(
+            StatusText.list([]).isEmpty && StatusText.list(["a"]) == "a" && StatusText.list(["a", "b"]) == "a and b"
+        )
+        #expect(StatusText.list(["a", "b", "c", "d"]) == "a, b, c and d")
+        #expect(StatusText.list(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more")
+    }
+}
