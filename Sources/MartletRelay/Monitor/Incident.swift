@@ -57,7 +57,8 @@ struct Incident: Sendable, Hashable {
     var since: Int64?
     /// The number of pushes that wait because of the problem; nil if it is not known or no push waits for its end.
     var waiting: Int?
-    /// The number of accepted pushes that have expired or were abandoned since the problem began; nil if it is not known.
+    /// The number of accepted pushes that have expired or were abandoned since the problem began; nil if it is not
+    /// known.
     var lost: Int? = 0
     /// The effect on pushes, as sentences; empty if there is none.
     var effect = ""
@@ -88,8 +89,8 @@ struct Incident: Sendable, Hashable {
         }
     }
 
-    /// Returns the problem with the time since which it lasts, and its effect on pushes, at a time in milliseconds since
-    /// 1970.
+    /// Returns the problem with the time since which it lasts, and its effect on pushes, at a time in milliseconds
+    /// since 1970.
     func statement(at now: Int64) -> String {
         let time = since.map { " since \(StatusText.time($0, at: now)) (\(StatusText.duration(now - $0)))" } ?? ""
         return title + time + "." + (effect.isEmpty ? "" : " " + effect)

@@ -98,8 +98,8 @@ actor RelayMonitor {
     /// Posts the relay's health for other threads, and records the events since the last call.
     func postHealth() {
         observations.readExpiries(of: context.configuration, at: context.now)
-        observations.update(snapshot.watched, at: context.now)
-        let snapshot = snapshot
+        observations.update(self.snapshot.watched, at: context.now)
+        let snapshot = self.snapshot
         let backlog = observations.backlog
         let report = SharedHealth.Report(
             problem: isDraining ? "the relay is shutting down" : nil,
@@ -193,14 +193,18 @@ actor RelayMonitor {
     /// read.
     private func recentBacklog() async -> [Lane: Backlog]? {
         guard !context.outboxHealth.current.isUnreachable else { return nil }
-        let reading = backlogReading ?? Task { await readBacklog() }
-        backlogReading = reading
-        let isRead = await withCheckedContinuation { continuation in
+        let reading: Task<[Lane: Backlog]?, Never>
+        if let backlogReading {
+            reading = backlogReading
+        } else {
+            reading = Task { await readBacklog() }
+            backlogReading = reading
+        }
+        let isRead = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
             let first = FirstResult(continuation)
-            let timer = loop.schedule(after: RelayMonitor.backlogTime) { first.resume(returning: false) }
+            loop.schedule(after: RelayMonitor.backlogTime) { first.resume(returning: false) }
             Task {
                 _ = await reading.value
-                timer.cancel()
                 first.resume(returning: true)
             }
         }

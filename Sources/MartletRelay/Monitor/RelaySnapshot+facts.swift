@@ -68,7 +68,7 @@ extension RelaySnapshot {
                 guard app.webhook != nil, apps.contains(app.name), let problem = webhooks[app.name]?.problem else {
                     return nil
                 }
-                return (app.name, problem)
+                return (app: app.name, problem: problem)
             }
         }
         facts.expiries = observations.expiries.filter { warning in

@@ -44,7 +44,9 @@ struct RelaySnapshot: Sendable {
         facts.connections = dispatcher.lanes[lane]?.connections.count ?? 0
         facts.rate = rates.rate(of: lane)
         facts.deliveredRate = rates.deliveredRate(of: lane)
-        (facts.recentAttempts, facts.recentFailures) = rates.recentAttempts(of: lane)
+        let recent = rates.recentAttempts(of: lane)
+        facts.recentAttempts = recent.all
+        facts.recentFailures = recent.failed
         facts.failures = failures[lane] ?? [:]
         facts.sent = sent[lane] ?? 0
         facts.outcomes = dispatcher.counts.outcomes[lane] ?? [:]

@@ -3,7 +3,7 @@
 internal import MartletCore
 internal import MartletOutbox
 
-/// What the monitor has observed over time: events, and facts that are read at longer intervals than the status.
+/// The observations of the monitor over time: events, and facts that are read at longer intervals than the status.
 struct StatusObservations: Sendable {
     /// The interval between readings of the expiry of keys and certificates, in milliseconds.
     private static let expiryInterval: Int64 = 60_000

@@ -22,10 +22,13 @@ struct StatusSummary: Sendable {
 
     init(_ facts: StatusFacts) {
         self.facts = facts
-        let found =
-            [storeIncident, drainIncident, pauseIncident, rejectionIncident, outdatedIncident, clockIncident]
-            .compactMap(\.self) + laneIncidents + webhookIncidents + missingIncidents + deadLetterIncidents
-            + [retryIncident].compactMap(\.self) + facts.expiries.map { $0.incident(facts.apps) }
+        var found = [storeIncident, drainIncident, pauseIncident, rejectionIncident].compactMap(\.self)
+        found += [outdatedIncident, clockIncident, retryIncident].compactMap(\.self)
+        found += laneIncidents
+        found += webhookIncidents
+        found += missingIncidents
+        found += deadLetterIncidents
+        found += facts.expiries.map { $0.incident(facts.apps) }
         let kinds = Incident.Kind.allCases
         let ranked = found.map { (incident: $0, rank: kinds.firstIndex(of: $0.kind) ?? 0) }
         incidents = ranked.sorted { ($0.incident.severity, $0.rank) < ($1.incident.severity, $1.rank) }.map(\.incident)

@@ -47,12 +47,13 @@ struct StatusWatch: Sendable {
         let before = last ?? State(reloads: state.reloads, rejections: state.rejections, relays: state.relays)
         last = state
         let lanes = state.lanes.keys.sorted { ($0.app, $0.environment.rawValue) < ($1.app, $1.environment.rawValue) }
-        var events = lanes.flatMap { laneEvents(of: $0, state.lanes[$0], before.lanes[$0], at: now) }
-        func add(_ kind: StatusEvent.Kind, _ text: String, at time: Int64 = now) {
-            events.append(StatusEvent(time: time, kind: kind, text: text))
+        var events: [StatusEvent] = []
+        for lane in lanes { events += laneEvents(of: lane, state.lanes[lane], before.lanes[lane], at: now) }
+        func add(_ kind: StatusEvent.Kind, _ text: String, at time: Int64? = nil) {
+            events.append(StatusEvent(time: time ?? now, kind: kind, text: text))
         }
         switch (before.storeError, state.storeError) {
-        case (nil, let error?): add(.storageFailed, "Pushes cannot be stored: \(error)", at: state.storeSince ?? now)
+        case (nil, let error?): add(.storageFailed, "Pushes cannot be stored: \(error)", at: state.storeSince)
         case (_?, nil): add(.storageRecovered, "Pushes can be stored again")
         default: break
         }

@@ -177,7 +177,8 @@ import Testing
             rates.record([lane: totals], at: Int64(second) * 1_000)
         }
         #expect(rates.rate(of: lane) == 25 && rates.deliveredRate(of: lane) == 5)
-        #expect(rates.recentAttempts(of: lane) == (250, 20), "the attempts of the last minute")
+        let recent = rates.recentAttempts(of: lane)
+        #expect(recent.all == 250 && recent.failed == 20, "the attempts of the last minute")
         #expect(!rates.wantsTotals(at: 20_999) && rates.wantsTotals(at: 21_000) && rates.wantsTotals(at: 0))
         for time: Int64 in [7_200_000, 0] {
             rates.record([lane: RecentRates.Totals(sent: 251)], at: time)
