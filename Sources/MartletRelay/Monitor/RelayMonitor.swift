@@ -13,9 +13,9 @@ actor RelayMonitor {
     /// The interval between measurements of the event loop's delay.
     private static let lagInterval = Duration.milliseconds(250)
     /// The duration of a commit after which the relay counts as not ready, in milliseconds.
-    static let longestCommit: Int64 = 3_000
+    private static let longestCommit: Int64 = 3_000
     /// The time after which a status is answered without waiting for the outbox.
-    private static let backlogTime = Duration.seconds(1)
+    private static let backlogTime = Duration.milliseconds(500)
 
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
@@ -101,13 +101,14 @@ actor RelayMonitor {
         observations.update(self.snapshot.watched, at: context.now)
         let snapshot = self.snapshot
         let backlog = observations.backlog
+        let isSilent = snapshot.store.isUnreachable || snapshot.slowCommit != nil
         let report = SharedHealth.Report(
             problem: isDraining ? "the relay is shutting down" : nil,
             storeProblem: storeProblem(snapshot.intake.oldestCommit),
             lanes: snapshot.dispatcher.lanes(of: context.configuration.appNames).map { lane, report in
                 (lane.app, "\(lane.app) \(lane.environment.rawValue): \(report.condition)")
             },
-            summary: { snapshot.summary(of: $0, snapshot.store.isUnreachable ? nil : backlog) }
+            summary: { snapshot.summary(of: $0, isSilent ? nil : backlog) }
         )
         health.post(report)
     }
@@ -189,10 +190,10 @@ actor RelayMonitor {
         return Dictionary(backlog.map { ($0.lane, $0.since(lanes[$0.lane]?.problem)) }) { first, _ in first }
     }
 
-    /// Returns the backlog, or the one before if the outbox does not answer within a second; nil while it cannot be
-    /// read.
+    /// Returns the backlog, or the one before if the outbox does not answer soon; nil while it cannot be read.
     private func recentBacklog() async -> [Lane: Backlog]? {
-        guard !context.outboxHealth.current.isUnreachable else { return nil }
+        let snapshot = self.snapshot
+        guard !snapshot.store.isUnreachable, snapshot.slowCommit == nil else { return nil }
         let reading: Task<[Lane: Backlog]?, Never>
         if let backlogReading {
             reading = backlogReading

@@ -31,6 +31,11 @@ extension RelaySnapshot {
         return state
     }
 
+    /// The start of a commit that takes so long that pushes are refused meanwhile; nil when there is none.
+    var slowCommit: Int64? {
+        intake.oldestCommit.flatMap { now - $0 > context.configuration.loadLimits.commitTime ? $0 : nil }
+    }
+
     /// The number of pushes of a lane that have expired or were abandoned, in all relays that share the outbox.
     private func lost(of lane: Lane) -> Int {
         let outcomes = facts(of: lane).outcomes
@@ -55,7 +60,7 @@ extension RelaySnapshot {
                 action: action
             )
         }
-        facts.commitSince = intake.oldestCommit.flatMap { now - $0 > RelayMonitor.longestCommit ? $0 : nil }
+        facts.commitSince = slowCommit
         let stored = (backlog ?? [:]).values.map(\.count).reduce(0, +)
         facts.isFull = stored >= configuration.outbox.limit
         facts.rejection = reloads.rejection.map { rejection in
