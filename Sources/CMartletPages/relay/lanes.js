@@ -48,7 +48,7 @@ function columns(caller) {
     figure("Waiting", (lane) => count(lane.waiting)),
     figure("Oldest", (lane) => (lane["oldest-seconds"] === undefined ? "–" : age(0, lane["oldest-seconds"] * 1000))),
     figure("In flight", (lane) => number(lane["in-flight"])),
-    figure("Delivered a second", (lane) => rate(lane["delivered-per-second"])),
+    figure("Sent a second", (lane) => rate(lane["sent-per-second"])),
     cell("Failures", (lane) => [lane.failures, lane.retrying, lane["retry-reason"]], failures),
     ...(caller["may-manage"] ? [cell("Control", (lane) => [lane["manual-pause"] !== undefined, problems.get(laneName(lane))], control)] : []),
   ]

@@ -160,12 +160,13 @@ import Testing
             ["Tests/Peers/relay/read_lanes.py", url, RelayBench.callerKey]
         )
         let page = try JSONReader.read(run.output)
-        #expect(page["sent per second"]?.stringValue == expected.rate, "\(run.text)")
-        let cells = page["lanes"]?.elements?.first?.elements?.compactMap(\.stringValue) ?? []
-        #expect(cells.count == 8, "\(run.text)\(run.errorOutput)")
-        guard cells.count == 8 else { return }
-        #expect(cells[0] == "orders" && cells[5] == expected.rate && cells[6] == state(expected), "\(cells)")
-        #expect(cells[7] == "\(expected.delivered) delivered, \(expected.refused) refused", "\(cells)")
+        let lane = page["lanes"]?.elements?.first
+        #expect(lane?["Lane"] == "orders production", "\(run.text)\(run.errorOutput)")
+        #expect(lane?["Sent a second"]?.stringValue == expected.rate, "\(run.text)")
+        let (state, since) = expected.outage.map { ("Down \($0.reason)", "\(clock.now - $0.since) s") } ?? ("Delivers", "–")
+        #expect(lane?["State"]?.stringValue == state && lane?["Since"]?.stringValue == since, "\(run.text)")
+        let outcomes = "\(expected.delivered) delivered, \(expected.refused) refused, "
+        #expect(page["outcomes"]?.stringValue?.hasPrefix(outcomes) == true, "\(run.text)")
     }
 
     private func url(of bench: RelayBench) async -> String {

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Prints the lanes that the relay's status page shows, as JSON.
+"""Prints the lanes and the outcomes that the relay's status page shows, as JSON.
 
 Usage: read_lanes.py URL KEY
 """
 
 import json
-import re
 import shutil
 import sys
 
@@ -22,14 +21,12 @@ def main(url, key):
         page.get_by_role("button", name="Sign in").click()
         rows = page.locator("#lanes tbody tr")
         rows.first.wait_for()
-        lanes = []
-        for row in rows.all():
-            cells = [cell.inner_text() for cell in row.locator("th, td").all()]
-            # The last cell is a bar; its accessibility label has the numbers.
-            lanes.append(cells[:-1] + [row.locator(".bar").get_attribute("aria-label")])
-        title = page.locator("dt", has_text=re.compile("^sent per second$"))
-        rate = page.locator(".figure", has=title).locator("dd").inner_text()
-        print(json.dumps({"sent per second": rate, "lanes": lanes}))
+        lanes = [
+            {cell.get_attribute("data-label"): " ".join(cell.inner_text().split()) for cell in row.locator("th, td").all()}
+            for row in rows.all()
+        ]
+        outcomes = page.locator("#facts dt", has_text="Pushes since the start").locator("xpath=following-sibling::dd[1]")
+        print(json.dumps({"outcomes": outcomes.inner_text(), "lanes": lanes}))
         browser.close()
 
 

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Lanes on the status page: pausing and resuming them, by pointer and by keyboard."""
+
+import re
+import unittest
+
+from playwright.sync_api import expect
+from relay_walk import RelayWalk
+
+
+class Lanes(RelayWalk):
+    def test_a_lane_is_paused_and_resumed(self):
+        self.enter()
+        self.page.get_by_role("button", name="Pause orders development").click()
+        expect(self.lane("orders")).to_contain_text("Paused")
+        expect(self.lane("orders")).to_contain_text("by operator")
+        expect(self.banner("paused")).to_contain_text("orders is paused by operator since")
+        self.push(3, wait=False)
+        expect(self.banner("paused")).to_contain_text("3 pushes wait, none is lost.")
+        expect(self.tile("Waiting")).to_contain_text("3")
+        expect(self.lane("orders").locator('[data-label="Since"] time')).to_have_attribute("title", self.full_time())
+        self.page.get_by_role("button", name="Resume orders development").click()
+        expect(self.lane("orders")).to_contain_text("Delivers")
+        expect(self.page.locator("#incidents")).to_have_text("Both apps deliver. 0 wait.")
+        expect(self.page.locator("#facts")).to_contain_text("3 delivered")
+        self.assertEqual(self.errors, [])
+
+    def full_time(self):
+
+        return re.compile(r"20\d\d.*:\d\d:\d\d")
+
+    def test_the_keyboard_keeps_its_place(self):
+        self.enter()
+        pause = self.page.get_by_role("button", name="Pause rides development")
+        expect(pause).to_be_visible()
+        pause.focus()
+        self.page.keyboard.press("Enter")
+        resume = self.page.get_by_role("button", name="Resume rides development")
+        expect(resume).to_be_focused()
+        self.page.keyboard.press("Enter")
+        expect(pause).to_be_focused()
+        self.assertEqual(self.errors, [])
+
+    def test_a_failure_is_shown_beside_the_button(self):
+        self.enter()
+        self.page.route("**/pause", lambda route: route.fulfill(status=503, body='{"detail": "the disk is full"}'))
+        self.page.get_by_role("button", name="Pause orders development").click()
+        expect(self.lane("orders").get_by_role("alert")).to_have_text("the disk is full")
+        expect(self.page.get_by_role("button", name="Pause orders development")).to_be_enabled()
+        self.page.unroute("**/pause")
+        self.page.get_by_role("button", name="Pause orders development").click()
+        expect(self.lane("orders")).to_contain_text("Paused")
+        expect(self.lane("orders").get_by_role("alert")).to_have_count(0)
+        self.assertEqual([error for error in self.errors if "503" not in error], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

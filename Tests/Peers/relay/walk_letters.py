@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Dead letters on the status page: the list, one payload, sending one or all again, undo and errors."""
+
+import unittest
+
+from playwright.sync_api import expect
+from relay_walk import READER, RelayWalk
+
+
+class DeadLetters(RelayWalk):
+    def setUp(self):
+        super().setUp()
+        self.make_dead_letters(3)
+        self.rows = self.page.locator("#dead tbody tr")
+
+    def test_the_list_shows_no_payload_until_it_is_asked_for(self):
+        self.enter()
+        expect(self.rows).to_have_count(3)
+        expect(self.rows.first).to_contain_text("5d3a6a1c")
+        expect(self.rows.first).to_contain_text("429 TooManyRequests")
+        expect(self.rows.first.locator('[data-label="Attempts"]')).to_have_text("16")
+        expect(self.banner("dead-letters")).to_contain_text("3 pushes of orders were abandoned")
+        self.assertNotIn("Hi", self.page.locator("#dead").inner_text())
+        self.rows.first.get_by_role("button", name="Show the payload").press("Enter")
+        dialog = self.page.get_by_role("dialog")
+        expect(dialog).to_contain_text('"alert": "Hi"')
+        expect(dialog).to_contain_text("audit log")
+        self.page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+        expect(self.rows.first.get_by_role("button", name="Show the payload")).to_be_focused()
+        self.assertEqual(self.errors, [])
+
+    def test_one_is_sent_again(self):
+        self.enter()
+        self.rows.first.get_by_role("button", name="again").click()
+        expect(self.rows).to_have_count(2)
+        expect(self.page.locator("#facts")).to_contain_text("1 delivered")
+        expect(self.page.get_by_role("button", name="Send all 2 of orders again")).to_be_visible()
+        self.assertEqual(self.errors, [])
+
+    def test_all_are_sent_again_unless_that_is_undone(self):
+        self.enter()
+        everything = self.page.get_by_role("button", name="Send all 3 of orders again")
+        everything.click()
+        self.page.get_by_role("button", name="Undo").click()
+        expect(everything).to_be_enabled()
+        expect(self.rows).to_have_count(3)
+        everything.click()
+        expect(self.page.locator("#dead")).to_contain_text("No dead letters")
+        expect(self.page.locator("#facts")).to_contain_text("3 delivered")
+        expect(self.page.locator("#incidents")).to_have_text("Both apps deliver. 0 wait.")
+        self.assertEqual(self.errors, [])
+
+    def test_a_failure_is_shown_beside_the_button(self):
+        self.enter()
+        self.page.route("**:requeue", lambda route: route.fulfill(status=503, body='{"detail": "the disk is full"}'))
+        self.rows.first.get_by_role("button", name="again").click()
+        expect(self.rows.first.get_by_role("alert")).to_have_text("the disk is full")
+        expect(self.rows).to_have_count(3)
+        self.assertEqual([error for error in self.errors if "503" not in error], [])
+
+    def test_a_reader_sees_their_number_only(self):
+        self.enter(READER)
+        expect(self.page.locator("#dead")).to_contain_text("3 pushes were abandoned. The list needs a key with the scope manage.")
+        expect(self.page.locator("#dead-actions button")).to_have_count(0)
+        self.assertEqual(self.errors, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The plots of the status page: axes, legend, read-out by pointer and keyboard, and marks of events."""
+
+import re
+import unittest
+
+from playwright.sync_api import expect
+from relay_walk import RelayWalk
+
+
+class Plots(RelayWalk):
+    def setUp(self):
+        super().setUp()
+        self.push(2)
+        self.reload()
+        self.ask("POST", "/v1/apps/rides/lanes/development/pause")
+        self.ask("POST", "/v1/apps/rides/lanes/development/resume")
+        while len(self.ask("GET", "/v1/status/events")["events"]) < 4:
+            pass
+        self.enter()
+        self.plot = self.page.locator(".plot").first
+        expect(self.plot.locator("path.line")).to_have_count(2)
+
+    def test_axes_and_legend(self):
+        expect(self.page.locator(".plot")).to_have_count(4)
+        self.assertEqual(self.plot.locator("svg").bounding_box()["height"], 180)
+        labels = self.plot.locator("svg text").all_inner_texts()
+        self.assertTrue(any(re.match(r"\d\d?:\d\d", text) for text in labels), labels)
+        self.assertIn("0", labels)
+        expect(self.page.locator("#legend li")).to_have_text(["orders development", "rides development"])
+        self.assertEqual(self.errors, [])
+
+    def test_events_are_marked_and_listed(self):
+        for kind in ["started", "reloaded", "paused", "resumed"]:
+            expect(self.plot.locator(f'.mark[data-kind="{kind}"]')).to_have_count(1)
+        expect(self.plot.locator('.mark[data-kind="paused"] title')).to_contain_text("rides development was paused by operator")
+        self.page.get_by_text("Events", exact=True).click()
+        expect(self.page.locator("#event-list tbody tr")).to_have_count(4)
+        expect(self.page.locator("#event-list tbody tr").first).to_contain_text("rides development was resumed")
+        expect(self.page.locator("#event-list tbody tr").last).to_contain_text("This relay started with version")
+        self.assertEqual(self.errors, [])
+
+    def test_the_read_out_follows_pointer_and_arrow_keys_in_all_plots(self):
+        read_outs = self.page.locator(".read-out")
+        expect(read_outs.first).to_contain_text("now")
+        self.plot.locator("svg").hover(position={"x": 200, "y": 80})
+        for index in range(4):
+            expect(read_outs.nth(index)).to_contain_text(re.compile(r"\d:\d\d:\d\d"))
+        expect(self.page.locator(".cursor line")).to_have_count(4)
+        self.page.mouse.move(5, 5)
+        expect(read_outs.first).to_contain_text("now")
+        slider = self.page.get_by_role("slider", name="Waiting")
+        slider.focus()
+        self.page.keyboard.press("Home")
+        expect(slider).to_have_attribute("aria-valuenow", "0")
+        expect(slider).to_have_attribute("aria-valuetext", re.compile("orders development 0 pushes, rides development 0 pushes"))
+        expect(self.page.locator(".cursor line")).to_have_count(4)
+        self.assertEqual(self.errors, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
