@@ -40,7 +40,8 @@ export function showLetters(container, actions, { caller, now, "dead-letters": c
     if (!caller["may-manage"]) {
       return element("p", {}, `${counted(total, "push was", "pushes were")} abandoned. The list needs a key with the scope `, element("code", {}, "manage"), ".")
     }
-    const shown = table("Dead letters", columns(now, refresh), letters, (letter) => ({ "data-id": letter.id }))
+    const list = table("Dead letters", columns(now, refresh), letters, (letter) => ({ "data-id": letter.id }))
+    const shown = element("div", { class: "scroll" }, list)
     return [shown, total > letters.length ? element("p", { class: "faint" }, `The newest ${number(letters.length)} of ${number(total)} are listed.`) : null]
   })
 }

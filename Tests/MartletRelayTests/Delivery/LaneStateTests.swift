@@ -163,7 +163,8 @@ import Testing
         let lane = page["lanes"]?.elements?.first
         #expect(lane?["Lane"] == "orders production", "\(run.text)\(run.errorOutput)")
         #expect(lane?["Sent a second"]?.stringValue == expected.rate, "\(run.text)")
-        let (state, since) = expected.outage.map { ("Down \($0.reason)", "\(clock.now - $0.since) s") } ?? ("Delivers", "–")
+        let state = expected.outage.map { "Down \($0.reason)" } ?? "Delivers"
+        let since = expected.outage.map { "\(clock.now - $0.since) s" } ?? "–"
         #expect(lane?["State"]?.stringValue == state && lane?["Since"]?.stringValue == since, "\(run.text)")
         let outcomes = "\(expected.delivered) delivered, \(expected.refused) refused, "
         #expect(page["outcomes"]?.stringValue?.hasPrefix(outcomes) == true, "\(run.text)")
