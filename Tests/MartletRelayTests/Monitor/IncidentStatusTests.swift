@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Martlet
+import MartletCore
+import MartletOutbox
+import MartletSimulator
+import TestSupport
+import Testing
+
+@testable import MartletRelay
+
+/// Tests of the incidents and events that a relay reports through its interfaces.
+@Suite(.timeLimit(.minutes(1))) struct IncidentStatusTests {
+    private static let lane = Lane(app: "orders", environment: .production)
+
+    private let clock = TestClock()
+
+    private func kinds(of events: JSONValue) -> [String] {
+        (events["events"]?.elements ?? []).compactMap { $0["kind"]?.stringValue }
+    }
+
+    @Test func `an outage is the headline of status, health and command, and an event until it ends`() async throws {
+        let bench = try await RelayBench(clock: clock.wall) { $0.http = RelayConfiguration.Address(port: 0) }
+        #expect(await bench.push().json["state"] == "delivered")
+        let calm = await bench.ask("GET", "/v1/status").json
+        #expect(calm["headline"] == "orders delivers. 0 wait." && calm["incidents"] == [])
+        let port = await bench.apple.port
+        await bench.apple.stop()
+        await until(bench.parts.dispatcher) { $0.connections[Self.lane]?.count == 0 }
+        _ = await bench.ask("POST", "/v1/pushes", #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#)
+        await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.outage != nil }
+        clock.advance(by: 180)
+        let status = await bench.ask("GET", "/v1/status").json
+        let time = StatusText.time((clock.now - 180) * 1_000, at: clock.now * 1_000)
+        let text =
+            "Apple cannot be reached for orders since \(time) (3 min). 1 push waits, none is lost."
+            + " Nothing to do unless it lasts."
+        #expect(status["headline"]?.stringValue == text)
+        let incident = status["incidents"]?.elements?.first
+        #expect(incident?["kind"] == "apple-unreachable" && incident?["waiting"] == 1 && incident?["lost"] == 0)
+        #expect(incident?["scope"] == ["apps": ["orders"], "environments": ["production"]])
+        #expect(incident?["since"] == .whole((clock.now - 180) * 1_000))
+        await bench.parts.monitor.postHealth()
+        let ready = await bench.ask("GET", "/readyz?verbose")
+        #expect(ready.status == 200 && ready.text.contains("headline: \(text)\ncritical: \(text)"), "\(ready.text)")
+        let anonymous = await bench.ask("GET", "/readyz?verbose", key: nil)
+        #expect(!anonymous.text.contains("headline"), "\(anonymous.text)")
+        let began = await bench.ask("GET", "/v1/status/events").json
+        #expect(kinds(of: began) == ["started", "outage-began"], "\(began)")
+
+        let key = try bench.directory.write(RelayBench.callerKey, to: "caller.key")
+        let url = "http://127.0.0.1:\(await bench.relay.httpPort ?? 0)"
+        let run = try await ProgramRun(MartletProcess.program, ["relay", "status", "--url", url, "--key-file", key])
+        #expect(run.status == 1 && run.text.contains("critical: \(text) (ConnectionFailed)\n"), "\(run.text)")
+
+        var configuration = SimulatedAPNs.Configuration()
+        configuration.isEncrypted = false
+        configuration.environment = .production
+        configuration.port = port
+        let apple = try await SimulatedAPNs.start(configuration)
+        clock.advance(by: 5)
+        await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.outage == nil && $0.machine.isIdle }
+        await bench.parts.monitor.postHealth()
+        #expect(await bench.ask("GET", "/v1/status").json["headline"] == "orders delivers. 0 wait.")
+        let ended = await bench.ask("GET", "/v1/status/events").json
+        #expect(kinds(of: ended) == ["started", "outage-began", "outage-ended"], "\(ended)")
+        await bench.relay.stop()
+        await apple.stop()
+    }
+
+    @Test func `pauses and reloads are events, and a key sees those of its apps only`() async throws {
+        let bench = try await RelayBench {
+            guard let other = try? RelayConfiguration.Caller(key: "other", apps: ["rides"], scopes: [.read, .manage])
+            else { return }
+            $0.callers.append(other)
+        }
+        #expect(await bench.ask("POST", "/v1/apps/orders/lanes/production/pause").status == 200)
+        let paused = await bench.ask("GET", "/v1/status").json
+        #expect(paused["headline"]?.stringValue?.hasPrefix("orders is paused by back end since ") == true, "\(paused)")
+        #expect(await bench.ask("POST", "/v1/apps/orders/lanes/production/resume").status == 200)
+        try await bench.relay.reload(await bench.relay.context.configuration)
+        await bench.relay.recordRejectedReload(RelayError("relay.json is not valid JSON"))
+        await bench.parts.monitor.postHealth()
+        let own = await bench.ask("GET", "/v1/status/events").json
+        #expect(kinds(of: own) == ["started", "paused", "resumed", "reloaded", "reload-rejected"], "\(own)")
+        let others = await bench.ask("GET", "/v1/status/events", key: "other").json
+        #expect(kinds(of: others) == ["started", "reloaded", "reload-rejected"], "\(others)")
+        let incident = await bench.ask("GET", "/v1/status", key: "other").json["incidents"]?.elements?.first
+        #expect(incident?["kind"] == "configuration-rejected", "\(incident as Any)")
+        #expect(incident?["detail"]?.stringValue == ConfigurationReloads.hiddenError, "the key is for one app")
+        await bench.stop()
+    }
+
+    @Test func `the status has the rights of the caller and the failures by reason`() async throws {
+        let bench = try await RelayBench {
+            guard let reader = try? RelayConfiguration.Caller(key: "reader", apps: ["orders"], scopes: [.read]) else {
+                return
+            }
+            $0.callers.append(reader)
+        }
+        await bench.apple.unregister(try DeviceToken(hex: "dead00f1"))
+        #expect(await bench.push(to: "dead00f1").json["state"] == "refused")
+        let status = await bench.ask("GET", "/v1/status").json
+        #expect(status["caller"] == ["name": "back end", "scopes": ["manage", "read", "send"], "may-manage": true])
+        #expect(status["lanes"]?.elements?.first?["failures"] == ["Unregistered": 1], "\(status)")
+        let reader = await bench.ask("GET", "/v1/status", key: "reader").json
+        #expect(reader["caller"] == ["name": "reader", "scopes": ["read"], "may-manage": false])
+        await bench.stop()
+    }
+
+    @Test func `a relay that stops sending heartbeats is missing until one of its name runs`() {
+        func node(_ number: Int64, _ name: String, silence: Int64, isOwn: Bool = false) -> OutboxNode {
+            OutboxNode(
+                number: number,
+                name: name,
+                version: "1",
+                startedAt: 0,
+                silence: silence,
+                isToDrain: false,
+                isOwn: isOwn,
+                publishedData: "[]"
+            )
+        }
+        var view = FleetView()
+        let own = node(1, "a", silence: 0, isOwn: true)
+        view.update([own, node(2, "b", silence: 100), node(3, "c", silence: 4_000)], at: 100_000)
+        #expect(view.missing(at: 100_000).isEmpty)
+        view.update([own, node(2, "b", silence: 6_000)], at: 106_000)
+        #expect(view.missing(at: 106_000) == [FleetView.MissingNode(number: 2, name: "b", since: 100_000)])
+        view.update([own], at: 116_000)
+        #expect(view.missing(at: 116_000).map(\.number) == [2], "relay 3 has ended its registration itself")
+        #expect(view.missing(at: 100_000 + 3_600_000).isEmpty, "after an hour")
+        view.update([own, node(4, "b", silence: 0)], at: 120_000)
+        #expect(view.missing(at: 120_000).isEmpty, "it was started again")
+    }
+
+    @Test func `reasons that another relay reports are limited`() throws {
+        let members = (0..<200).map { #""reason\#($0)":1"# } + [#""\#(String(repeating: "x", count: 50))":1"#]
+        let text = #"{"failures":{\#(members.joined(separator: ","))},"recent-attempts":9,"recent-failures":1e30}"#
+        let facts = LaneFacts(try JSONReader.read(Array(text.utf8)))
+        #expect(facts.failures.count == 60 && facts.recentAttempts == 9 && facts.recentFailures == 0)
+        #expect((facts + facts).failures["reason0"] == 2)
+    }
+}
