@@ -29,12 +29,22 @@ export const ageElement = (time, now, suffix = "") => element("time",
 export const clockElement = (time) => element("time",
   { datetime: new Date(time).toISOString(), title: completeTime(time) }, shortTime(time).replace(/^(\d+:\d+):\d+/, "$1"))
 
-/** Calls `make` and shows its elements in a container when `facts` differ from those of the last call. */
+const nameOf = (control) => control.getAttribute("aria-label") ?? control.textContent
+
+/**
+ * Calls `make` and shows its elements in a container when `facts` differ from those of the last call.
+ *
+ * A control of the same name keeps the focus, and details stay open.
+ */
 export function updateWhenChanged(container, facts, make) {
   const text = JSON.stringify(facts)
   if (container.facts === text) return
   container.facts = text
+  const focused = container.contains(document.activeElement) ? nameOf(document.activeElement) : null
+  const isOpen = container.querySelector("details")?.open ?? false
   container.replaceChildren(...[make()].flat().filter(Boolean))
+  if (isOpen) container.querySelector("details")?.setAttribute("open", "")
+  if (focused !== null) [...container.querySelectorAll("button, summary, a")].find((control) => nameOf(control) === focused)?.focus()
 }
 
 /** The sum of a number over lanes; undefined if one lane does not have it. */

@@ -4,7 +4,7 @@
 
 import { icon } from "./icons.js"
 import { element } from "./dom.js"
-import { ageElement, clockElement, updateWhenChanged } from "./figures.js"
+import { age, ageElement, clockElement, updateWhenChanged } from "./figures.js"
 
 const tones = { critical: ["bad", "error"], warning: ["warning", "warning"], notice: ["", "info"] }
 const announcement = element("div", { class: "visually-hidden", id: "announcement", "aria-live": "assertive" })
@@ -15,7 +15,8 @@ export function showIncidents(container, { incidents, headline, now }) {
   const urgent = incidents.filter(({ severity }) => severity !== "notice")
   const calm = urgent.length ? [] : [line("good", "shown", element("strong", {}, headline))]
   // The text changes with each minute, and the announcement only with the problems themselves.
-  updateWhenChanged(container, [headline, incidents, Math.floor(now / 1000)], () =>
+  const facts = incidents.map(({ text, since, ...incident }) => [incident, since !== undefined && age(since, now)])
+  updateWhenChanged(container, [calm.length ? headline : "", facts], () =>
     [...calm, ...incidents.map((incident, index) => incidentBanner(incident, now, index === 0))])
   document.title = urgent.length ? `${urgent.length} ⚠ Martlet relay` : "Martlet relay"
   announce(urgent.map(({ title }) => title).join(". ") || headline.split(".")[0])

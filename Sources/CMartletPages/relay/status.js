@@ -50,7 +50,10 @@ async function refresh({ isForced = false } = {}) {
       showConnection("lost", "Connection lost. Retrying…")
       byID("status").classList.add("outdated")
       if (answeredAt) showUnreachable(byID("incidents"), answeredAt)
-      else byID("key-error").textContent = error.message
+      else {
+        byID("sign-in").hidden = false
+        byID("key-error").textContent = error.message
+      }
     }
   }
   clearTimeout(timer)
@@ -119,5 +122,9 @@ byID("sign-out").addEventListener("click", () => {
 })
 document.addEventListener("visibilitychange", () => { if (!document.hidden && key()) refresh() })
 
-if (key()) refresh()
-else showSignIn("")
+if (key()) {
+  byID("sign-in").hidden = true
+  refresh()
+} else {
+  showSignIn("")
+}
