@@ -38,8 +38,9 @@ extension RelaySnapshot {
 
     /// The number of pushes of a lane that have expired or were abandoned, in all relays that share the outbox.
     private func lost(of lane: Lane) -> Int {
-        let outcomes = facts(of: lane).outcomes
-        return outcomes[.expired, default: 0] + outcomes[.dead, default: 0]
+        // Called several times a second, so that it does not make the facts of each lane.
+        let (own, others) = (dispatcher.counts.outcomes[lane] ?? [:], fleet.others(in: lane).outcomes)
+        return [Outcome.State.expired, .dead].map { own[$0, default: 0] + others[$0, default: 0] }.reduce(0, +)
     }
 
     private func facts(of apps: Set<String>, _ backlog: [Lane: Backlog]?) -> StatusFacts {
@@ -94,7 +95,7 @@ extension RelaySnapshot {
         _ backlog: [Lane: Backlog]?
     ) -> StatusFacts.LaneState {
         var state = StatusFacts.LaneState(lane: lane, problem: report.problem, pause: report.pause)
-        if backlog != nil { state.waiting = max(0, (own?.count ?? 0) - facts(of: lane).inFlight) }
+        if backlog != nil { state.waiting = max(0, (own?.count ?? 0) - report.inFlight - fleet.others(in: lane).inFlight) }
         state.retrying = own?.retrying ?? 0
         state.retryingSince = own?.oldestRetry
         state.retryReason = state.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil
