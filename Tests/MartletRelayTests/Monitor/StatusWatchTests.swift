@@ -9,11 +9,18 @@ import Testing
 @Suite struct StatusWatchTests {
     private static let lane = Lane(app: "orders", environment: .production)
 
-    private var watch = StatusWatch()
+    /// The watch of a test, in a class because `#expect` cannot call a mutating method.
+    private final class Recorder {
+        private var watch = StatusWatch()
 
-    private mutating func kinds(_ state: StatusWatch.State, at now: Int64 = 10) -> [StatusEvent.Kind] {
-        watch.update(state, at: now).map(\.kind)
+        func events(_ state: StatusWatch.State, at now: Int64 = 10) -> [StatusEvent] { watch.update(state, at: now) }
+
+        func kinds(_ state: StatusWatch.State) -> [StatusEvent.Kind] { events(state).map(\.kind) }
+
+        func lost(of total: Int) -> Int { watch.lost(of: StatusWatchTests.lane, total: total) }
     }
+
+    private let recorder = Recorder()
 
     private static func state(_ change: (inout StatusWatch.LaneState) -> Void = { _ in }) -> StatusWatch.State {
         var lane = StatusWatch.LaneState()
@@ -21,13 +28,13 @@ import Testing
         return StatusWatch.State(lanes: [Self.lane: lane])
     }
 
-    @Test mutating func `outages and pauses are events with the time when they began`() {
-        #expect(kinds(Self.state()).isEmpty)
+    @Test func `outages and pauses are events with the time when they began`() {
+        #expect(recorder.kinds(Self.state()).isEmpty)
         let down = Self.state {
             $0.problem = LaneProblem(since: 4, reason: "ConnectionFailed", nextTry: nil)
             $0.lost = 5
         }
-        let begun = watch.update(down, at: 20)
+        let begun = recorder.events(down, at: 20)
         #expect(
             begun == [
                 StatusEvent(
@@ -38,43 +45,43 @@ import Testing
                 )
             ]
         )
-        #expect(kinds(down).isEmpty && watch.lost(of: Self.lane, total: 9) == 4)
-        #expect(watch.update(Self.state(), at: 30).map { [$0.time] } == [[30]])
-        #expect(watch.lost(of: Self.lane, total: 9) == 0, "nothing is lost because of an outage that has ended")
+        #expect(recorder.kinds(down).isEmpty && recorder.lost(of: 9) == 4)
+        #expect(recorder.events(Self.state(), at: 30).map { [$0.time] } == [[30]])
+        #expect(recorder.lost(of: 9) == 0, "nothing is lost because of an outage that has ended")
         let paused = Self.state { $0.pause = LanePause(lane: Self.lane, since: 7, caller: "kim") }
-        let pause = watch.update(paused, at: 40)
+        let pause = recorder.events(paused, at: 40)
         #expect(pause.map(\.text) == ["orders production was paused by kim"] && pause.first?.time == 7)
-        #expect(kinds(Self.state()) == [.resumed])
+        #expect(recorder.kinds(Self.state()) == [.resumed])
     }
 
-    @Test mutating func `storage, reloads and shutdown are events of the relay as a whole`() {
+    @Test func `storage, reloads and shutdown are events of the relay as a whole`() {
         var state = Self.state()
         state.reloads = 3
         state.rejections = 1
-        #expect(kinds(state).isEmpty, "reloads before the first state are not known")
+        #expect(recorder.kinds(state).isEmpty, "reloads before the first state are not known")
         state.storeError = "the disk is full"
         state.storeSince = 5
-        let failure = watch.update(state, at: 10)
+        let failure = recorder.events(state, at: 10)
         #expect(failure.map(\.kind) == [.storageFailed] && failure.first?.time == 5 && failure.first?.lane == nil)
         state.storeError = nil
         state.reloads = 4
-        #expect(kinds(state) == [.storageRecovered, .reloaded])
+        #expect(recorder.kinds(state) == [.storageRecovered, .reloaded])
         state.rejections = 2
         state.isDraining = true
-        #expect(kinds(state) == [.reloadRejected, .draining])
-        #expect(kinds(state).isEmpty)
+        #expect(recorder.kinds(state) == [.reloadRejected, .draining])
+        #expect(recorder.kinds(state).isEmpty)
     }
 
-    @Test mutating func `a fleet reports who joins, leaves and leads`() {
+    @Test func `a fleet reports who joins, leaves and leads`() {
         var state = Self.state()
-        #expect(kinds(state).isEmpty)
+        #expect(recorder.kinds(state).isEmpty)
         state.relays = [1: .init(name: "a", version: "1"), 2: .init(name: "b", version: "1")]
-        #expect(kinds(state).isEmpty, "the database was read for the first time")
+        #expect(recorder.kinds(state).isEmpty, "the database was read for the first time")
         state.relays[3] = .init(name: "c", version: "2")
-        #expect(watch.update(state, at: 1).map(\.text) == ["Relay 3 (c, version 2) joined"])
+        #expect(recorder.events(state, at: 1).map(\.text) == ["Relay 3 (c, version 2) joined"])
         state.relays[1] = nil
         #expect(
-            watch.update(state, at: 1).map(\.text) == [
+            recorder.events(state, at: 1).map(\.text) == [
                 "Relay 1 (a, version 1) left", "Relay 2 (b, version 1) leads now",
             ]
         )
