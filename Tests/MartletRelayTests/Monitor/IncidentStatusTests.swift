@@ -2,11 +2,11 @@
 
 import Martlet
 import MartletCore
-import MartletOutbox
 import MartletSimulator
 import TestSupport
 import Testing
 
+@testable import MartletOutbox
 @testable import MartletRelay
 
 /// Tests of the incidents and events that a relay reports through its interfaces.
