@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The limits and intervals of Live Activities, in seconds.
+///
+/// "Displaying live data with Live Activities": an activity is active for at most eight hours and stays on the Lock
+/// Screen for at most four more. Apple publishes no numbers for the budgets; these stay below what applications have
+/// observed.
+struct ActivityPolicy: Sendable, Hashable {
+    /// The longest time that a card is on the phone after its start.
+    var longestLife: Int64 = 12 * 3600
+    /// The age at which a card is replaced by a new one, before the system ends it after eight hours.
+    var restartAfter: Int64 = 27_000
+    /// The minimum interval between updates that are not urgent.
+    var updateInterval: Int64 = 15
+    /// The time after an update from which the card is marked as outdated.
+    var staleAfter: Int64 = 7_200
+    /// The lead with which the content is sent again before it is outdated.
+    var refreshLead: Int64 = 300
+    /// The time for which APNs stores a start for a phone that is offline, as its `apns-expiration` says.
+    var startExpiration: Int64 = 600
+    /// The time after an accepted start in which the token of the card usually arrives; urgent changes after that are
+    /// sent as alerts.
+    var tokenWait: Int64 = 300
+    /// The number of replaced and of ended cards that a session remembers.
+    var rememberedCards = 8
+    /// The number of updates with priority 10 per hour, without and with frequent updates.
+    var urgentUpdatesPerHour = 12
+    var frequentUrgentUpdatesPerHour = 120
+    /// The number of starts that an installation may have at once, and the time after which it may have another.
+    var startLimit = 6
+    var startInterval: Int64 = 7_200
+}
+
+/// The starts and the urgent updates that the Live Activities of an installation may still have.
+///
+/// Apple limits updates with priority 10 per hour, and starts by push per app and device.
+struct ActivityBudget: Sendable, Hashable {
+    private let policy: ActivityPolicy
+    private var starts: Allowance
+    private var updates: Allowance
+
+    init(_ policy: ActivityPolicy = ActivityPolicy(), allowsFrequentUpdates: Bool = false, at now: Int64) {
+        self.policy = policy
+        starts = Allowance(policy.startLimit, interval: policy.startInterval, at: now)
+        updates = ActivityBudget.updates(policy, allowsFrequentUpdates, at: now)
+    }
+
+    /// Changes the budget of updates when the user allows frequent updates, for which the app declares
+    /// `NSSupportsLiveActivitiesFrequentUpdates`, or no longer allows them.
+    mutating func allowFrequentUpdates(_ isAllowed: Bool, at now: Int64) {
+        updates = ActivityBudget.updates(policy, isAllowed, at: now)
+    }
+
+    private static func updates(_ policy: ActivityPolicy, _ areFrequent: Bool, at now: Int64) -> Allowance {
+        let count = max(1, areFrequent ? policy.frequentUrgentUpdatesPerHour : policy.urgentUpdatesPerHour)
+        return Allowance(count, interval: 3600 / Int64(count), at: now)
+    }
+
+    /// Takes one start from the budget; returns false when none is left.
+    mutating func takeStart(at now: Int64) -> Bool { starts.take(at: now) }
+
+    /// Takes one update with priority 10 from the budget; returns false when none is left.
+    mutating func takeUpdate(at now: Int64) -> Bool { updates.take(at: now) }
+}
+
+/// A number that one is taken from at a time, and that grows by one in each interval up to a limit.
+private struct Allowance: Sendable, Hashable {
+    let limit: Int
+    /// The interval in seconds.
+    let interval: Int64
+    private var count: Int
+    /// The time from which the current interval counts.
+    private var since: Int64
+
+    init(_ limit: Int, interval: Int64, at now: Int64) {
+        self.limit = max(1, limit)
+        self.interval = max(1, interval)
+        count = self.limit
+        since = now
+    }
+
+    mutating func take(at now: Int64) -> Bool {
+        // A clock that was set back adds nothing.
+        let elapsed = now > since ? now.subtractingReportingOverflow(since).partialValue : 0
+        let gained = max(0, elapsed) / interval
+        if gained > 0 {
+            count = gained >= Int64(limit) ? limit : min(limit, count + Int(gained))
+            since = count == limit ? now : since + gained * interval
+        }
+        guard count > 0 else { return false }
+        if count == limit { since = now }
+        count -= 1
+        return true
+    }
+}

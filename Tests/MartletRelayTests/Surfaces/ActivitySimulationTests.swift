@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// Two days of a surface on a phone, each from its own seed; `make simulate SEED=n` replays one.
+@Suite(.timeLimit(.minutes(SeededWorlds.timeLimit))) struct ActivitySimulationTests {
+    @Test func `the phone shows the last state, on one card, whatever is lost`() async {
+        let violations = await SeededWorlds("days of a surface", count: 10_000).violations { seed, tell in
+            var world = ActivityWorld(seed: seed, tell: tell)
+            try world.run()
+        }
+        #expect(violations == [])
+    }
+
+    @Test(arguments: ActivityWorld.PlantedFault.allCases)
+    func `the simulation notices a planted fault`(fault: ActivityWorld.PlantedFault) {
+        let isFound = (1...3_000).contains { seed in
+            var world = ActivityWorld(seed: UInt64(seed), fault: fault)
+            do {
+                try world.run()
+                return false
+            } catch {
+                return true
+            }
+        }
+        #expect(isFound)
+    }
+}
