@@ -14,6 +14,9 @@ package struct APIProblem: Error, JSONFieldError {
     /// The delay in seconds before a retry; nil when a retry would not help.
     package var retryAfter: Int?
 
+    /// Further members of the problem, as RFC 9457 §3.2 permits.
+    package var extensions: [JSONValue.Member] = []
+
     /// Creates a problem from its parts.
     package init(_ status: Int, _ detail: String, at pointer: String? = nil, retryAfter: Int? = nil) {
         self.status = status
@@ -37,7 +40,7 @@ package struct APIProblem: Error, JSONFieldError {
         if let pointer {
             members.append(.init("errors", [["pointer": .string(pointer), "detail": .string(detail)]]))
         }
-        return .object(members)
+        return .object(members + extensions)
     }
 
     /// The problem as an answer of a handler.

@@ -30,13 +30,13 @@ extension SimulatedAPNs {
         await inbox.wait(for: query, count: count, after: number, timeout: timeout)
     }
 
-    /// Forgets received pushes; the numbering of pushes continues.
+    /// Forgets received pushes, except those that are pinned on the page; the numbering of pushes continues.
     ///
     /// - Parameter query: The query for the pushes to forget; all by default.
     /// - Returns: The number of forgotten pushes.
     @discardableResult
     public func forgetPushes(matching query: PushQuery = .everything) async -> Int {
-        await inbox.removePushes(where: query.matches)
+        await inbox.removePushes { !$0.labels.isPinned && query.matches($0) }
     }
 
     /// Returns the pushes that are received from now on, until the simulator stops.

@@ -91,7 +91,11 @@ public actor SimulatedAPNs {
         }
         if let file = configuration.dataFile {
             let channels = try await simulator.archive.restore(from: file)
-            await service.update { machine, _ in machine.evaluator.channels.restore(channels) }
+            let pushes = await simulator.inbox.pushes
+            await service.update { machine, _ in
+                machine.evaluator.channels.restore(channels)
+                machine.evaluator.devices.restore(pushes)
+            }
         }
         try await simulator.listen()
         return simulator

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Martlet
 internal import MartletCore
 internal import MartletHTTPServer
 
@@ -45,7 +46,16 @@ extension MartletHTTPServer.APICall<SimulatedAPNs> {
 
     /// Returns the query of the call; a call without one matches all pushes.
     func pushQuery() throws(APIProblem) -> PushQuery {
-        try APIProblem.wrapping { try PushQuery(text("query") ?? "") }
+        try PushQuery(text("query") ?? "", for: simulator)
+    }
+
+    /// Returns the form of the pushes in the answer; the full one when the parameter is missing.
+    func pushView() throws(APIProblem) -> PushView {
+        guard let name = text("view") else { return .full }
+        guard let view = PushView(rawValue: name) else {
+            throw APIProblem(400, "view must be full or summary (found \"\(name.prefix(40))\")")
+        }
+        return view
     }
 
     /// Returns the form of the pushes in the answer; the full one when the parameter is missing.
@@ -110,4 +120,17 @@ extension APIProblem {
 
     /// Returns the problem of something that does not exist.
     static func missing(_ detail: String) -> APIProblem { APIProblem(404, detail) }
+}
+
+extension PushQuery {
+    /// Creates the query of a request, whose times count from the clock of the simulator.
+    init(_ text: String, for simulator: SimulatedAPNs) throws(APIProblem) {
+        do throws(PushQueryError) {
+            try self.init(text, at: simulator.service.clock.secondsSince1970())
+        } catch {
+            var problem = APIProblem(400, error.description)
+            problem.extensions = [error.term.map { JSONValue.Member("term", .string($0)) }].compactMap(\.self)
+            throw problem
+        }
+    }
 }

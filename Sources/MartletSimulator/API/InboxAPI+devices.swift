@@ -11,23 +11,59 @@ extension InboxAPI {
             "GET",
             "/api/v1/devices",
             "List the tokens of devices and Live Activities",
-            [RouteParameter(name: "details", summary: "true to include their state, of at most 1000")]
+            [
+                RouteParameter(
+                    name: "details",
+                    summary: "true to include their state, of at most 1000, also of tokens known only from pushes"
+                )
+            ]
         ) { (call) throws(APIProblem) in
-            let devices = await call.simulator.service.evaluator.devices
-            let tokens = devices.tokens
-            guard try call.flag("details") else { return .json(["devices": .strings(tokens)]) }
-            let described = tokens.prefix(deviceLimit).compactMap { devices[$0]?.json(token: $0) }
-            return .json(["total": .integer(tokens.count), "devices": .array(described)])
+            guard try call.flag("details") else {
+                let devices = await call.simulator.service.evaluator.devices
+                return .json(["devices": .strings(devices.tokens)])
+            }
+            let devices = await KnownDevices(call.simulator)
+            let described = devices.newestFirst.prefix(deviceLimit).map { devices.json(of: $0) }
+            return .json(["total": .integer(devices.newestFirst.count), "devices": .array(described)])
         },
         Route("GET", "/api/v1/devices/{token}", "Get the state of a device or Live Activity") {
             (call) throws(APIProblem) in
-            .json(try await device(call).json())
+            let (devices, token) = try await device(call)
+            return .json(devices.json(of: token, withToken: false))
+        },
+        Route(
+            "GET",
+            "/api/v1/devices/{token}/log",
+            "List what became of the pushes to a device, newest first",
+            [limitParameter]
+        ) { (call) throws(APIProblem) in
+            let limit = try call.number("limit", 1...deviceLimit, default: deviceLimit)
+            let (_, token) = try await device(call)
+            let events = await call.simulator.inbox.pushes.flatMap { $0.log(ofDevice: token) }
+            // Events of one millisecond stay in the order of their pushes.
+            let newest = events.enumerated().sorted { ($0.element.time, $0.offset) > ($1.element.time, $1.offset) }
+            return .json(["events": .array(newest.prefix(limit).map { $0.element.json })])
+        },
+        Route(
+            "GET",
+            "/api/v1/devices/{token}/notifications",
+            "List the pushes that a device shows, newest first",
+            [limitParameter]
+        ) { (call) throws(APIProblem) in
+            let limit = try call.number("limit", 1...deviceLimit, default: notificationLimit)
+            let (_, token) = try await device(call)
+            let shown = await call.simulator.inbox.pushes.filter { push in
+                push.deviceToken.lowercased() == token && push.verdict.isOnScreen
+            }
+            return .json([
+                "total": .integer(shown.count), "pushes": .array(shown.reversed().prefix(limit).map(\.json)),
+            ])
         },
         Route.action(
             "PUT",
             "/api/v1/devices/{token}",
-            "Register a device, take it offline, unregister it (unregistered-since: milliseconds since 1970), or"
-                + " subscribe it to channels",
+            "Register a device, take it offline, unregister it (unregistered-since: milliseconds since 1970),"
+                + " subscribe it to channels, or give it a nickname (name; empty to remove it)",
             perform: putDevice
         ),
         Route.action("DELETE", "/api/v1/devices/{token}", "Remove a device") { (call) throws(APIProblem) in
@@ -42,28 +78,36 @@ extension InboxAPI {
         },
         Route("GET", "/api/v1/activities/{token}", "Get a Live Activity with its pushes") {
             (call) throws(APIProblem) in
-            let device = try await device(call)
-            let token = try call.deviceToken()
-            let start = await call.simulator.service.evaluator.devices.start(of: token)
+            let (devices, token) = try await device(call)
+            let channels = devices.registry[token]?.channels ?? []
+            let start = try devices.registry.start(of: call.deviceToken())
             let pushes = await call.simulator.inbox.pushes.filter { push in
-                push.deviceToken.lowercased() == token.hex || push.number == start
-                    || push.channel.map(device.channels.contains) ?? false
+                push.deviceToken.lowercased() == token || push.number == start
+                    || push.channel.map(channels.contains) ?? false
             }
-            return .json(.object((device.json().members ?? []) + [.init("pushes", .array(pushes.map(\.json)))]))
+            let members = devices.json(of: token, withToken: false).members ?? []
+            return .json(
+                .object(members.filter { $0.name != "pushes" } + [.init("pushes", .array(pushes.map(\.json)))])
+            )
         },
     ]
 
     private static let deviceLimit = 1_000
+    /// The default number of notifications in one answer.
+    private static let notificationLimit = 100
+    private static let limitParameter = RouteParameter(name: "limit", summary: "The maximum number, 1 to 1000")
 
-    private static func device(_ call: APICall) async throws(APIProblem) -> SimulatedDevice {
+    /// Returns the known devices, and the token in the path in lower case, which is one of them.
+    private static func device(_ call: APICall) async throws(APIProblem) -> (KnownDevices, token: String) {
         let token = try call.deviceToken()
-        guard let device = await call.simulator.device(token) else { throw .missing("there is no device \(token)") }
-        return device
+        let devices = await KnownDevices(call.simulator)
+        guard devices.contains(token.hex) else { throw .missing("there is no device \(token)") }
+        return (devices, token.hex)
     }
 
     @Sendable private static func putDevice(_ call: APICall) async throws(APIProblem) {
         let token = try call.deviceToken()
-        let body = try call.object(of: ["topics", "environment", "unregistered-since", "online", "channels"])
+        let body = try call.object(of: ["topics", "environment", "unregistered-since", "online", "channels", "name"])
         let topics = try body["topics"].ifPresent?.texts().map(Topic.init(rawValue:))
         let environment = try body["environment"].ifPresent?.choice(of: SimulatedAPNs.Environment.self)
         guard topics != nil || environment == nil else { throw body["environment"].error("requires topics") }
@@ -76,7 +120,11 @@ extension InboxAPI {
             )
         }
         let channels = try body["channels"].ifPresent?.texts().map(ChannelID.init(rawValue:))
+        let name = try body["name"].ifPresent.map(PushLabels.readName)
         let simulator = call.simulator
+        if let name, await !setName(name.isEmpty ? nil : name, of: token, in: simulator) {
+            throw APIProblem(409, "there are too many devices with a nickname: remove some nicknames first")
+        }
         if let topics { await simulator.register(token, for: topics, in: environment) }
         if let online { await simulator.setOnline(online, token) }
         if let since { await simulator.unregister(token, sinceMilliseconds: since) }
@@ -86,32 +134,4 @@ extension InboxAPI {
     /// The earliest time in milliseconds since 1970 that is accepted, in March 1973; a smaller number is taken to be in
     /// seconds.
     private static let earliestUnregistration: Int64 = 100_000_000_000
-}
-
-extension SimulatedDevice {
-    /// Returns the device as the HTTP interface shows it, with its token in a list.
-    fileprivate func json(token: String? = nil) -> JSONValue {
-        let stored = stored.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .integer($0.value)) }
-        let started = startedActivities.map { activity in
-            JSONValue.members([
-                "id": .string(activity.id.hex), "token": activity.token.map { .string($0.hex) },
-                "attributes-type": .string(activity.attributesType), "started-by": .integer(activity.startedBy),
-            ])
-        }
-        return .members([
-            "token": token.map(JSONValue.string), "online": .bool(isOnline),
-            "environment": .string(environment.rawValue), "stored": .object(stored),
-            "shown": .array(shown.map(JSONValue.integer)), "topics": topics.map { .strings($0.sorted()) },
-            "unregistered-since": unregisteredSince.map(JSONValue.integer),
-            "channels": channels.isEmpty ? nil : .strings(channels.map(\.rawValue).sorted()),
-            "started-activities": started.isEmpty ? nil : .array(started),
-            "activity": activity.map { activity in
-                [
-                    "timestamp": .integer(activity.timestamp), "ended": .bool(activity.hasEnded),
-                    "push": .integer(activity.source.number),
-                    "content-state": (try? JSONReader.read(activity.contentState)) ?? .null,
-                ]
-            },
-        ])
-    }
 }

@@ -38,10 +38,14 @@ extension InboxAPI {
             ],
             answer: listPushes
         ),
-        Route("DELETE", "/api/v1/pushes", "Delete the pushes that match; the numbering continues", [query]) {
+        Route("DELETE", "/api/v1/pushes", "Delete the pushes that match, except pinned ones", [query]) {
             (call) throws(APIProblem) in
-            let count = await call.simulator.forgetPushes(matching: try call.pushQuery())
-            return .json(["forgotten": .integer(count)])
+            let query = try call.pushQuery()
+            let count = await call.simulator.forgetPushes(matching: query)
+            let pinned = await call.simulator.inbox.pushes.count { $0.labels.isPinned && query.matches($0) }
+            return .json(
+                .members(["forgotten": .integer(count), "pinned": pinned > 0 ? .integer(pinned) : nil])
+            )
         },
         Route(
             "GET",
@@ -84,7 +88,7 @@ extension InboxAPI {
             let pushes = await call.simulator.inbox.pushes.reversed().filter(query.matches)
             return .json(["numbers": .array(pushes.map { .integer($0.number) })])
         },
-        Route("GET", "/api/v1/pushes/{number}", "Get a push by its number, or the latest") {
+        Route("GET", "/api/v1/pushes/{number}", "Get a push by its number or apns-id, or the latest") {
             (call) throws(APIProblem) in
             .json(try await push(call).json)
         },
@@ -144,17 +148,34 @@ extension InboxAPI {
         }
     }
 
-    /// Returns the push that the path names by its number or as `latest`.
+    /// Returns the push that the path names by its number, by its `apns-id`, or as `latest`.
     static func push(_ call: APICall) async throws(APIProblem) -> ReceivedPush {
         let name = call.argument("number")
         let inbox = call.simulator.inbox
-        let push: ReceivedPush? =
+        let number = Int(name).flatMap { String($0) == name ? $0 : nil }
+        let found: ReceivedPush? =
             if name == "latest" {
                 await inbox.newest
-            } else if let number = Int(name), String(number) == name {
+            } else if let number {
                 await inbox.push(number)
-            } else { nil }
-        guard let push else { throw .missing("there is no push \(name), or it is no longer stored") }
-        return push
+            } else {
+                await inbox.pushes.last { push in
+                    [push.id.lowercased(), push.headers.id?.lowercased()].contains(name.lowercased())
+                }
+            }
+        if let found { return found }
+        let last = await inbox.lastNumber
+        guard let number, number > 0 else {
+            throw .missing(
+                name == "latest"
+                    ? "no push is stored; \(last) were received"
+                    : "no stored push has the apns-id \(name): it was never received, or is no longer stored"
+            )
+        }
+        throw .missing(
+            number > last
+                ? "push \(number) was never received: the newest has number \(last)"
+                : "push \(number) is no longer stored"
+        )
     }
 }

@@ -32,7 +32,8 @@ extension InboxAPI {
                     : "must have at most \(maximumAssertions) elements (found \(list.count)): send several requests"
                 throw body["assertions"].error(rule)
             }
-            let assertions = try list.map { (json) throws(APIProblem) in try Assertion(json) }
+            let simulator = call.simulator
+            let assertions = try list.map { (json) throws(APIProblem) in try Assertion(json, for: simulator) }
             let pushes = await call.simulator.inbox.pushes(after: since)
             var failures = 0
             let results = assertions.map { assertion in
@@ -87,7 +88,7 @@ extension InboxAPI {
                     throw APIProblem(400, "line \(index + 1): \(text)")
                 }
             }
-            let last = await call.simulator.inbox.add(records)
+            let last = await add(records, to: call.simulator)
             return .json(["imported": .integer(records.count), "cursor": .integer(last)])
         },
     ]
@@ -109,10 +110,10 @@ private struct Assertion {
     let query: PushQuery
     let bounds: ClosedRange<Int>
 
-    init(_ json: APIField) throws(APIProblem) {
+    init(_ json: APIField, for simulator: SimulatedAPNs) throws(APIProblem) {
         try json.checkMembers(["query", "count", "at-least", "at-most"])
         let text = try json["query"].ifPresent?.text() ?? ""
-        query = try APIProblem.wrapping { try PushQuery(text) }
+        query = try PushQuery(text, for: simulator)
         func number(_ name: String) throws(APIProblem) -> Int? { try json[name].ifPresent?.integer(in: 0...Int.max) }
         let (count, least, most) = (try number("count"), try number("at-least"), try number("at-most"))
         guard count == nil || least == nil && most == nil else {

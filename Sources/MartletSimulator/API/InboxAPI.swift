@@ -53,7 +53,7 @@ struct InboxAPI: Sendable {
             Route("GET", "/openapi.json", "Get the OpenAPI description of this interface") { _ in .json(table.openAPI)
             },
         ] + pushRoutes + sendingRoutes + testRoutes + deviceRoutes + keyRoutes + channelRoutes + connectionRoutes
-        + faultRoutes + checkRoutes + previewRoutes
+        + labelRoutes + faultRoutes + checkRoutes + previewRoutes
 
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         if let page = InboxAPI.page.answer(request) { return page }

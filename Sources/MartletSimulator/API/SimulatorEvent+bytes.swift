@@ -20,6 +20,7 @@ extension SimulatorEvent {
                 ["from": .integer(numbers.lowerBound), "through": .integer(numbers.upperBound)]
             )
         case .faultsChanged: ServerSentEvent.bytes("chaos", [:])
+        case .devicesChanged: ServerSentEvent.bytes("devices", [:])
         case .previewsChanged: ServerSentEvent.bytes("previews", [:])
         case .archiveFailed(let error): ServerSentEvent.bytes("trouble", ["detail": .string(error.description)])
         case .noticed: []

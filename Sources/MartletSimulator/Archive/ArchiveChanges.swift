@@ -17,6 +17,8 @@ struct ArchiveChanges: Sendable {
     private(set) var forgotten: [ClosedRange<Int>] = []
     /// Channels that were created, with their storage policy, or deleted, with nil.
     private(set) var channels: [Channel: ChannelStorage?] = [:]
+    /// The nicknames of devices by their tokens; nil for one that was removed.
+    private(set) var names: [String: String?] = [:]
     /// The highest number of a push so far.
     private(set) var lastNumber: Int
 
@@ -26,7 +28,7 @@ struct ArchiveChanges: Sendable {
     }
 
     /// Whether there is nothing to store.
-    var isEmpty: Bool { pushes.isEmpty && forgotten.isEmpty && channels.isEmpty }
+    var isEmpty: Bool { pushes.isEmpty && forgotten.isEmpty && channels.isEmpty && names.isEmpty }
 
     /// Records an event.
     mutating func record(_ event: SimulatorEvent) {
@@ -43,13 +45,18 @@ struct ArchiveChanges: Sendable {
                 pushes = pushes.filter { !numbers.contains($0.key) }
             }
             record(forgotten: numbers)
-        case .faultsChanged, .previewsChanged, .noticed, .archiveFailed, .keepAlive: break
+        case .faultsChanged, .devicesChanged, .previewsChanged, .noticed, .archiveFailed, .keepAlive: break
         }
     }
 
     /// Records the storage policy of a channel; nil when the channel was deleted.
     mutating func record(_ channel: Channel, _ storage: ChannelStorage?) {
         channels[channel] = .some(storage)
+    }
+
+    /// Records the nickname of a device; nil when it was removed.
+    mutating func record(name: String?, ofDevice token: String) {
+        names[token] = .some(name)
     }
 
     /// Adjacent ranges are merged, because a full simulator forgets one push for each that it receives.
@@ -68,6 +75,7 @@ struct ArchiveChanges: Sendable {
         for numbers in later.forgotten { record(.forgotten(numbers)) }
         pushes.merge(later.pushes) { $1 }
         channels.merge(later.channels) { $1 }
+        names.merge(later.names) { $1 }
         lastNumber = max(lastNumber, later.lastNumber)
     }
 }

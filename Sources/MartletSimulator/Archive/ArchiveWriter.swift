@@ -44,8 +44,12 @@ actor ArchiveWriter {
         unsaved = ArchiveChanges(lastNumber: contents.lastNumber)
         self.archive = archive
         // The file may hold more pushes than the inbox stores.
-        let oldest = await inbox.restore(contents.pushes, lastNumber: contents.lastNumber)
-        if let oldest, oldest > 1 { unsaved.record(.forgotten(1...oldest - 1)) }
+        let forgotten = await inbox.restore(
+            contents.pushes,
+            lastNumber: contents.lastNumber,
+            names: contents.names
+        )
+        for numbers in forgotten { unsaved.record(.forgotten(numbers)) }
         await inbox.setEventHandler { [weak self] events in
             self?.assumeIsolated { writer in writer.save(events) }
         }
@@ -61,6 +65,13 @@ actor ArchiveWriter {
     func save(_ channel: ChannelID, of app: String, _ storage: ChannelStorage?) {
         guard archive != nil else { return }
         unsaved.record(ArchiveChanges.Channel(app: app, channel: channel), storage)
+        writeSoon()
+    }
+
+    /// Saves the nickname of a device; nil when it was removed.
+    func save(name: String?, ofDevice token: String) {
+        guard archive != nil else { return }
+        unsaved.record(name: name, ofDevice: token)
         writeSoon()
     }
 

@@ -10,7 +10,7 @@ internal import MartletTransport
     internal import Foundation
 #endif
 
-/// A SQLite file that stores the received pushes and the channels.
+/// A SQLite file that stores the received pushes, the channels, and the nicknames of devices.
 ///
 /// The actor runs on a thread of its own, because writing to a disk can block. Each set of changes is one transaction:
 /// if the process ends at any time, the file stays consistent and lacks at most the changes since the last transaction.
@@ -29,6 +29,8 @@ actor PushArchive {
         /// The highest number of a push so far.
         var lastNumber: Int
         var channels: [StoredChannel]
+        /// The nicknames of devices by their tokens.
+        var names: [String: String] = [:]
         /// The number of rows that are not valid pushes.
         var unreadable = 0
     }
@@ -41,7 +43,8 @@ actor PushArchive {
             app TEXT, channel TEXT, storage INTEGER NOT NULL, PRIMARY KEY (app, channel)
         ) WITHOUT ROWID;
         CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-        """
+        """,
+        "CREATE TABLE names (token TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID",
     ]
     private static let lastNumber = "last-number"
 
@@ -54,6 +57,8 @@ actor PushArchive {
     private let removePushes: Statement
     private let putChannel: Statement
     private let removeChannel: Statement
+    private let putName: Statement
+    private let removeName: Statement
     private let putFact: Statement
 
     /// Opens a file, or creates it, and locks it for this process until the archive is released.
@@ -71,6 +76,8 @@ actor PushArchive {
                 "INSERT OR REPLACE INTO channels (app, channel, storage) VALUES (?, ?, ?)"
             )
             removeChannel = try connection.prepare("DELETE FROM channels WHERE app = ? AND channel = ?")
+            putName = try connection.prepare("INSERT OR REPLACE INTO names (token, name) VALUES (?, ?)")
+            removeName = try connection.prepare("DELETE FROM names WHERE token = ?")
             putFact = try connection.prepare("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)")
             loop = try EventLoop()
         } catch let error as SQLiteError where error.kind == .busy {
@@ -106,6 +113,8 @@ actor PushArchive {
                     )
                 )
             }
+            let names = try connection.prepare("SELECT token, name FROM names")
+            while try names.step() { contents.names[names.text(at: 0)] = names.text(at: 1) }
             let pushes = try connection.prepare("SELECT number, record FROM pushes ORDER BY number")
             while try pushes.step() {
                 let number = Int(pushes.integer(at: 0))
@@ -138,6 +147,7 @@ actor PushArchive {
                     try putPush.run()
                 }
                 for (channel, storage) in changes.channels { try write(channel, storage) }
+                for (token, name) in changes.names { try write(name, ofDevice: token) }
                 try putFact.bind(PushArchive.lastNumber, at: 1)
                 try putFact.bind(Int64(changes.lastNumber), at: 2)
                 try putFact.run()
@@ -145,6 +155,16 @@ actor PushArchive {
         } catch {
             throw SimulatorError("pushes cannot be written to the data file: \(error)")
         }
+    }
+
+    private func write(_ name: String?, ofDevice token: String) throws(SQLiteError) {
+        guard let name else {
+            try removeName.bind(token, at: 1)
+            return try removeName.run()
+        }
+        try putName.bind(token, at: 1)
+        try putName.bind(name, at: 2)
+        try putName.run()
     }
 
     private func write(_ channel: ArchiveChanges.Channel, _ storage: ChannelStorage?) throws(SQLiteError) {

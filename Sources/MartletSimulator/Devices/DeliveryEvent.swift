@@ -43,6 +43,8 @@ public struct DeliveryEvent: Sendable, Hashable {
 
     /// The time of the event in seconds since 1970.
     package let time: Int64
+    /// The time of the event in milliseconds since 1970; nil when only ``time`` is known.
+    private(set) var milliseconds: Int64?
     /// The time of the event, in whole seconds.
     public var date: Date { Date(secondsSince1970: time) }
     /// The kind of the event.
@@ -85,6 +87,11 @@ public struct DeliveryEvent: Sendable, Hashable {
         self.replacedBy = replacedBy
         self.device = device
         self.brokenRule = brokenRule
+    }
+
+    /// Sets the exact time of an event that occurred in the same second and has none.
+    mutating func stamp(milliseconds: Int64) {
+        if self.milliseconds == nil, milliseconds / 1_000 == time { self.milliseconds = milliseconds }
     }
 
     /// Returns the event of a broadcast at a device, with a note that names the device.
@@ -137,8 +144,8 @@ extension DeliveryEvent {
     /// The event as the HTTP interface returns it, and as exports and the archive store it.
     var json: JSONValue {
         .object(of: [
-            "time": JSONValue.integer(time), "kind": kind.rawValue, "note": note, "by": replacedBy, "device": device,
-            "rule": brokenRule?.id,
+            "time": JSONValue.integer(time), "time-ms": milliseconds.map(JSONValue.integer), "kind": kind.rawValue,
+            "note": note, "by": replacedBy, "device": device, "rule": brokenRule?.id,
         ])
     }
 
@@ -154,6 +161,7 @@ extension DeliveryEvent {
             device: record["device"].value?.stringValue ?? note.flatMap(DeliveryEvent.device),
             brokenRule: ActivityRules.all.first { $0.id == record["rule"].value?.stringValue }
         )
+        if let milliseconds = record["time-ms"].value?.integerValue { stamp(milliseconds: milliseconds) }
     }
 
     /// Returns the number at the end of a note; archives of earlier versions have it only there.

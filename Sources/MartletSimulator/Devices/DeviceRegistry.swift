@@ -31,6 +31,9 @@ struct DeviceRegistry {
 
     subscript(token: String) -> SimulatedDevice? { devices[token] }
 
+    /// The tokens of the devices that were registered, and are not known only from pushes to their Live Activities.
+    var registeredTokens: Set<String> { Set(devices.keys).subtracting(implicitTokens) }
+
     /// Returns whether a device is online, by its token in lower case; true for unknown devices.
     func isOnline(_ token: String) -> Bool {
         guard !devices.isEmpty else { return true }
@@ -190,6 +193,25 @@ struct DeviceRegistry {
         let delivered = DeliveredPush(push)
         let deliveries = deliver(delivered, to: token, at: now) { $0.receive(delivered, at: now) }
         return deliveries + start(delivered, deliveries, at: token, at: now, using: &generator)
+    }
+
+    /// Restores what pushes of an earlier run, oldest first, left on devices: stored pushes, the content of Live
+    /// Activities, and the notifications that a newer one can replace.
+    ///
+    /// Broadcasts and started activities are not restored, because their subscribers and tokens are not stored.
+    mutating func restore(_ pushes: [ReceivedPush]) {
+        for push in pushes where !push.isBroadcast {
+            guard let kind = push.deliveries.fate?.kind, kind == .storedDeviceOffline || kind.isDelivery,
+                let token = try? DeviceToken(hex: push.deviceToken).hex
+            else { continue }
+            let hasState = kind == .storedDeviceOffline || push.isLiveActivity
+            guard hasState || devices[token] != nil || push.headers.collapseID != nil else { continue }
+            let delivered = DeliveredPush(push)
+            if delivered.isLiveActivity, (try? ActivityChange(delivered))?.event == .start, kind.isDelivery { continue }
+            if hasState, devices[token] == nil { add(implicit: token, SimulatedDevice(environment: environment)) }
+            devices[token]?.restore(delivered, after: kind)
+            if kind.isDelivery, delivered.isShown { _ = notifications.replace(at: token, with: delivered) }
+        }
     }
 
     /// Records the notification of a delivered push, and returns the event of the one that it replaces.

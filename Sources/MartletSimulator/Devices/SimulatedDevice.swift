@@ -131,6 +131,23 @@ public struct SimulatedDevice: Sendable, Hashable {
         return present(push, .deliveredFromStorage, at: now)
     }
 
+    /// Restores the state after a push of an earlier run whose last delivery event is of this kind.
+    mutating func restore(_ push: DeliveredPush, after kind: DeliveryEvent.Kind) {
+        if kind == .storedDeviceOffline {
+            isOnline = false
+            storedPushes[push.slot] = push
+        } else if push.isLiveActivity, let change = try? ActivityChange(push) {
+            activity = Activity(
+                timestamp: change.timestamp,
+                contentState: change.contentState ?? activity?.contentState ?? [],
+                hasEnded: change.event == .end,
+                source: Source(push)
+            )
+        } else if push.isShown {
+            show(push)
+        }
+    }
+
     /// Records an activity that a push has started on the device.
     mutating func started(_ id: DeviceToken, hasToken: Bool, _ push: DeliveredPush) {
         let type = push.payload?["aps"]?["attributes-type"]?.stringValue ?? ""

@@ -30,6 +30,8 @@ actor PushInbox {
 
     /// The maximum number of clients that wait for pushes or read events, which reserves connections for others.
     private static let listenerLimit = 500
+    /// The maximum number of devices with a nickname.
+    private static let nameLimit = 10_000
     /// The maximum number of unread events of a reader of all events.
     private static let backlogLimit = 10_000
     /// The maximum time without an event, because proxies and browsers close a connection that is idle for a minute.
@@ -44,6 +46,8 @@ actor PushInbox {
     private var log: PushLog
     private var waiters = PushWaiters()
     private var namespaces = Namespaces()
+    /// The nicknames of devices, by their tokens in lower case.
+    private(set) var names: [String: String] = [:]
     private var generator: SplitMix64
     private let feed = EventFeed<SimulatorEvent>()
     /// The events that are reported at the end of the turn of the event loop.
@@ -97,17 +101,26 @@ actor PushInbox {
     /// The number of the push that was received last, which is the number of pushes received in total.
     var lastNumber: Int { log.lastNumber }
 
-    /// Restores earlier pushes, oldest first, without reporting events.
+    /// Restores earlier pushes, oldest first, and the nicknames of devices, without reporting events.
     ///
-    /// - Returns: The number of the oldest push that is stored; nil when none is.
-    func restore(_ pushes: [ReceivedPush], lastNumber: Int) -> Int? {
-        log.restore(pushes, lastNumber: lastNumber)
-        return log.oldest?.number
+    /// - Returns: The numbers of the pushes that exceed the limit.
+    func restore(_ pushes: [ReceivedPush], lastNumber: Int, names: [String: String]) -> [ClosedRange<Int>] {
+        var pushes = pushes
+        pushes.addReplacements()
+        let forgotten = log.restore(pushes, lastNumber: lastNumber)
+        self.names = names
+        for (token, name) in names { log.setName(name, ofDevice: token) }
+        return forgotten
     }
 
     /// Adds a push.
     func receive(_ push: ReceivedPush) {
+        var push = push
+        if !names.isEmpty || push.labels.deviceName != nil {
+            push.labels.deviceName = names[push.deviceToken.lowercased()]
+        }
         prune(at: push.arrival)
+        if log.hasUnpinned { for numbers in log.forgetUnpinned() { report(.forgotten(numbers)) } }
         if let numbers = log.append(push) { report(.forgotten(numbers)) }
         waiters.receive(push)
         // Without readers, no event is created.
@@ -119,9 +132,24 @@ actor PushInbox {
     /// - Returns: The number of the last push in the inbox.
     func add(_ records: [JSONValue]) -> Int {
         let now = clock.secondsSince1970()
+        let first = log.lastNumber + 1
+        var pushes: [ReceivedPush] = []
+        var numbers: [Int: Int] = [:]
         for record in records {
-            let number = log.lastNumber + 1
-            if let push = try? ReceivedPush(record: record, number: number, arrival: now) { receive(push) }
+            let number = first + pushes.count
+            guard let push = try? ReceivedPush(record: record, number: number, arrival: now) else { continue }
+            if let old = record["number"]?.integerValue { numbers[Int(clamping: old)] = number }
+            pushes.append(push)
+        }
+        for index in pushes.indices {
+            // The events of the export name the numbers that other pushes had in the simulator that exported them.
+            let events = pushes[index].deliveries
+            pushes[index].deliveries = events.map { $0.replacing($0.replacedBy.flatMap { numbers[$0] }) }
+        }
+        pushes.addReplacements()
+        for var push in pushes {
+            if log.pinCount >= PushLabels.pinLimit { push.labels.isPinned = false }
+            receive(push)
         }
         return log.lastNumber
     }
@@ -129,7 +157,12 @@ actor PushInbox {
     /// Records delivery events; those of pushes that are no longer stored are ignored.
     func record(_ deliveries: DeviceRegistry.Deliveries) {
         guard !deliveries.isEmpty else { return }
-        for (number, event) in deliveries { log.record(event, on: number) }
+        let now = clock.millisecondsSince1970()
+        for (number, event) in deliveries {
+            var event = event
+            event.stamp(milliseconds: now)
+            log.record(event, on: number)
+        }
         // A broadcast can have an event for each of many devices.
         for number in Set(deliveries.map(\.number)).sorted() { reportChange(of: number) }
     }
@@ -145,7 +178,7 @@ actor PushInbox {
         reportChange(of: number)
     }
 
-    /// Removes the pushes that match a condition; the numbering of pushes continues.
+    /// Removes the pushes that match a condition, even pinned ones; the numbering of pushes continues.
     ///
     /// - Returns: The number of removed pushes.
     @discardableResult
@@ -168,12 +201,36 @@ actor PushInbox {
     }
 
     private func prune(at now: Int64) {
-        if let numbers = log.prune(at: now) { report(.forgotten(numbers)) }
+        for numbers in log.prune(at: now) { report(.forgotten(numbers)) }
     }
 
     /// Sets the function that is called after each request to remove pushes.
     func setRemovalHandler(_ handler: @escaping @Sendable (Removal) -> Void) {
         onRemoval = handler
+    }
+
+    // MARK: Labels
+
+    /// Sets the tags of a push, and whether it is pinned, where they are not nil.
+    ///
+    /// - Returns: Whether the number of pinned pushes permits it.
+    func label(_ number: Int, tags: [String]?, isPinned: Bool?) -> Bool {
+        let isNewPin = isPinned == true && log[number]?.labels.isPinned == false
+        guard !isNewPin || log.pinCount < PushLabels.pinLimit else { return false }
+        log.label(number, tags: tags, isPinned: isPinned)
+        reportChange(of: number)
+        return true
+    }
+
+    /// Sets the nickname of a device, whose token is in lower case; nil removes it.
+    ///
+    /// - Returns: Whether the number of nicknames permits it.
+    func setName(_ name: String?, ofDevice token: String) -> Bool {
+        guard name == nil || names[token] != nil || names.count < PushInbox.nameLimit else { return false }
+        names[token] = name
+        log.setName(name, ofDevice: token)
+        report(.devicesChanged)
+        return true
     }
 
     // MARK: Namespaces

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The most recent pushes, limited by number and age, without I/O or a clock.
+/// The most recent pushes, limited by number and age, and the pinned ones, without I/O or a clock.
 struct PushLog {
     /// The maximum number of delivery events stored for one push.
     private static let deliveryLimit = 100
+    /// The maximum number of delivery events stored for a broadcast, which has some for each device.
+    private static let broadcastDeliveryLimit = 400
 
     private let limit: Int
     /// The number of seconds after which a push is forgotten.
     private let longestAge: Int64
+    /// The pinned pushes that are older than those in the ring, oldest first.
+    private var kept: [ReceivedPush] = []
+    /// Whether pushes are stored only because of a pin that has been removed.
+    private(set) var hasUnpinned = false
     /// The pushes, oldest first; once full, a ring buffer in which each new push replaces the oldest.
     private var ring: [ReceivedPush] = []
     /// The index of the oldest push.
     private var start = 0
     /// The highest number of a push so far, which is the number of pushes received in total.
     private(set) var lastNumber = 0
+    /// The number of pinned pushes.
+    private(set) var pinCount = 0
 
     init(limit: Int, longestAge: Duration) {
         self.limit = max(1, limit)
@@ -21,18 +29,21 @@ struct PushLog {
     }
 
     /// The stored pushes, oldest first.
-    var pushes: [ReceivedPush] { start == 0 ? ring : Array(ring[start...] + ring[..<start]) }
+    var pushes: [ReceivedPush] {
+        let recent = start == 0 ? ring : Array(ring[start...] + ring[..<start])
+        return kept.isEmpty ? recent : kept + recent
+    }
 
     /// The number of stored pushes.
-    var count: Int { ring.count }
+    var count: Int { kept.count + ring.count }
     /// The push that was received first; nil when none is stored.
-    var oldest: ReceivedPush? { ring.isEmpty ? nil : ring[start] }
+    var oldest: ReceivedPush? { kept.first ?? (ring.isEmpty ? nil : ring[start]) }
     /// The push that was received last; nil when none is stored.
-    var newest: ReceivedPush? { ring.isEmpty ? nil : ring[index(at: ring.count - 1)] }
+    var newest: ReceivedPush? { ring.isEmpty ? kept.last : ring[index(at: ring.count - 1)] }
 
     /// The push with this number; nil when it is not stored.
     subscript(number: Int) -> ReceivedPush? {
-        index(of: number).map { ring[$0] }
+        index(of: number).map { ring[$0] } ?? kept.first { $0.number == number }
     }
 
     /// Returns stored pushes, oldest first, without copying the others.
@@ -45,13 +56,27 @@ struct PushLog {
     func pushes(after number: Int = -1, before end: Int = .max, limit: Int = .max) -> [ReceivedPush] {
         let upper = position(of: end)
         let lower = max(number < .max ? position(of: number + 1) : ring.count, upper - min(limit, upper))
-        return (lower..<max(lower, upper)).map { ring[index(at: $0)] }
+        let recent = (lower..<max(lower, upper)).map { ring[index(at: $0)] }
+        guard recent.count < limit, !kept.isEmpty else { return recent }
+        return kept.filter { $0.number > number && $0.number < end }.suffix(limit - recent.count) + recent
     }
 
-    /// Restores earlier pushes, oldest first, as many of the newest as the limit allows.
-    mutating func restore(_ pushes: [ReceivedPush], lastNumber: Int) {
+    /// Restores earlier pushes, oldest first: as many of the newest as the limit allows, and the pinned ones.
+    ///
+    /// - Returns: The numbers of the pushes that the limit does not allow.
+    mutating func restore(_ pushes: [ReceivedPush], lastNumber: Int) -> [ClosedRange<Int>] {
         (ring, start) = (pushes.suffix(limit), 0)
+        kept = pushes.dropLast(limit).filter(\.labels.isPinned)
+        hasUnpinned = false
         self.lastNumber = min(max(lastNumber, ring.last?.number ?? 0, 0), PushLog.highestNumber)
+        countPins()
+        var forgotten: [ClosedRange<Int>] = []
+        var next = 1
+        for push in kept + ring.prefix(1) {
+            if next < push.number { forgotten.append(next...push.number - 1) }
+            next = push.number + 1
+        }
+        return forgotten
     }
 
     /// The limit for numbers in a damaged file, so that counting on from them cannot overflow.
@@ -62,37 +87,85 @@ struct PushLog {
     /// - Returns: The numbers of the pushes that were forgotten to make room; nil for none.
     mutating func append(_ push: ReceivedPush) -> ClosedRange<Int>? {
         lastNumber = push.number
+        if push.labels.isPinned { pinCount += 1 }
         guard ring.count == limit else {
             ring.append(push)
             return nil
         }
         let forgotten = ring[start].number
+        let isKept = ring[start].labels.isPinned
+        if isKept { kept.append(ring[start]) }
         ring[start] = push
         start = (start + 1) % limit
-        return forgotten...forgotten
+        return isKept ? nil : forgotten...forgotten
     }
 
-    /// Forgets the pushes that are too old at a time in seconds since 1970.
+    /// Forgets the pushes that are stored only because of a pin that has been removed.
     ///
-    /// - Returns: The range that contains the numbers of all forgotten pushes and of no stored one; nil for none.
-    mutating func prune(at now: Int64) -> ClosedRange<Int>? {
-        guard !ring.isEmpty, ring[start].arrival < now - longestAge else { return nil }
-        let all = pushes
-        let stored = all.drop { $0.arrival < now - longestAge }
-        let forgotten = all[0].number...all[stored.startIndex - 1].number
+    /// - Returns: Their numbers.
+    mutating func forgetUnpinned() -> [ClosedRange<Int>] {
+        let unpinned = kept.filter { !$0.labels.isPinned }
+        kept.removeAll { !$0.labels.isPinned }
+        hasUnpinned = false
+        return unpinned.map { $0.number...$0.number }
+    }
+
+    /// Forgets the pushes that are too old at a time in seconds since 1970, except the pinned ones.
+    ///
+    /// - Returns: The ranges that contain the numbers of all forgotten pushes and of no stored one.
+    mutating func prune(at now: Int64) -> [ClosedRange<Int>] {
+        guard !ring.isEmpty, ring[start].arrival < now - longestAge else { return [] }
+        let recent = start == 0 ? ring : Array(ring[start...] + ring[..<start])
+        let stored = recent.drop { $0.arrival < now - longestAge }
+        let old = recent[..<stored.startIndex]
+        kept += old.filter(\.labels.isPinned)
         (ring, start) = (Array(stored), 0)
-        return forgotten
+        return PushLog.ranges(of: old) { !$0.labels.isPinned }
     }
 
     /// Records a delivery event of a push; does nothing for a forgotten push.
     mutating func record(_ event: DeliveryEvent, on number: Int) {
-        guard let index = index(of: number), ring[index].deliveries.count < PushLog.deliveryLimit else { return }
-        ring[index].record(event)
+        update(number) { push in
+            let limit = push.isBroadcast ? PushLog.broadcastDeliveryLimit : PushLog.deliveryLimit
+            if push.deliveries.count < limit { push.record(event) }
+        }
     }
 
     /// Records that the answer to a push was not written.
     mutating func loseAnswer(of number: Int, to loss: AnswerLoss) {
-        if let index = index(of: number) { ring[index].loseAnswer(to: loss) }
+        update(number) { $0.loseAnswer(to: loss) }
+    }
+
+    /// Sets the tags of a push, and whether it is pinned.
+    mutating func label(_ number: Int, tags: [String]?, isPinned: Bool?) {
+        update(number) { push in
+            if let tags { push.labels.tags = tags }
+            if let isPinned { push.labels.isPinned = isPinned }
+        }
+        hasUnpinned = hasUnpinned || kept.contains { !$0.labels.isPinned }
+        if isPinned != nil { countPins() }
+    }
+
+    /// Sets the nickname of the pushes to a device, whose token is in lower case.
+    mutating func setName(_ name: String?, ofDevice token: String) {
+        for index in ring.indices where ring[index].deviceToken.lowercased() == token {
+            ring[index].labels.deviceName = name
+        }
+        for index in kept.indices where kept[index].deviceToken.lowercased() == token {
+            kept[index].labels.deviceName = name
+        }
+    }
+
+    private mutating func update(_ number: Int, _ change: (inout ReceivedPush) -> Void) {
+        if let index = index(of: number) {
+            change(&ring[index])
+        } else if let index = kept.firstIndex(where: { $0.number == number }) {
+            change(&kept[index])
+        }
+    }
+
+    private mutating func countPins() {
+        pinCount = pushes.count { $0.labels.isPinned }
     }
 
     /// Forgets the pushes that match a condition.
@@ -101,17 +174,29 @@ struct PushLog {
     mutating func remove(
         where isUnwanted: (ReceivedPush) -> Bool
     ) -> (pushes: [ReceivedPush], numbers: [ClosedRange<Int>]) {
-        var stored: [ReceivedPush] = []
-        var removed: [ReceivedPush] = []
+        let all = pushes
+        let unwanted = all.map(isUnwanted)
+        let numbers = Set(zip(all, unwanted).compactMap { push, isUnwanted in isUnwanted ? push.number : nil })
+        let stored = all.filter { !numbers.contains($0.number) }
+        let keptCount = unwanted.prefix(kept.count).count { !$0 }
+        (kept, ring, start) = (Array(stored.prefix(keptCount)), Array(stored.dropFirst(keptCount)), 0)
+        countPins()
+        let removed = all.filter { numbers.contains($0.number) }
+        return (removed, PushLog.ranges(of: all[...]) { numbers.contains($0.number) })
+    }
+
+    /// Returns the numbers of the pushes that match a condition, as a range for each run between two others.
+    private static func ranges(
+        of pushes: ArraySlice<ReceivedPush>,
+        where isIncluded: (ReceivedPush) -> Bool
+    ) -> [ClosedRange<Int>] {
         var ranges: [ClosedRange<Int>] = []
         var isInRange = false
         for push in pushes {
-            guard isUnwanted(push) else {
-                stored.append(push)
+            guard isIncluded(push) else {
                 isInRange = false
                 continue
             }
-            removed.append(push)
             if isInRange, let last = ranges.popLast() {
                 ranges.append(last.lowerBound...push.number)
             } else {
@@ -119,11 +204,10 @@ struct PushLog {
                 isInRange = true
             }
         }
-        (ring, start) = (stored, 0)
-        return (removed, ranges)
+        return ranges
     }
 
-    /// Returns the index of the push with this number; nil when it is not stored.
+    /// Returns the index in the ring of the push with this number; nil when it is not there.
     private func index(of number: Int) -> Int? {
         let position = position(of: number)
         guard position < ring.count, ring[index(at: position)].number == number else { return nil }

@@ -7,6 +7,7 @@ struct PushMatcher {
     private let push: ReceivedPush
     /// The payload, parsed when the first term needs it.
     private lazy var payload: JSONValue? = try? JSONReader.readPayload(push.payload)
+    private lazy var verdict: PushVerdict.Kind = push.verdictKind
 
     init(_ push: ReceivedPush) {
         self.push = push
@@ -16,11 +17,11 @@ struct PushMatcher {
     mutating func matches(_ term: PushQuery.Term) -> Bool {
         let value = term.value
         return switch term.field {
-        case .text: includes(String(decoding: push.payload, as: UTF8.self), value)
+        case .text: hasText(value)
         case .number: term.numbers.contains { $0.contains(push.number) }
         case .app: contains(push.bundleID, value)
         case .topic: contains(push.headers.topic, value)
-        case .device: contains(push.deviceToken, value)
+        case .device: contains(push.deviceToken, value) || contains(push.labels.deviceName, value)
         case .channel: contains(push.channel?.rawValue, value)
         case .type: contains(push.headers.pushType, value)
         case .title: contains(alert("title"), value)
@@ -33,10 +34,42 @@ struct PushMatcher {
         case .collapse: contains(push.headers.collapseID, value)
         case .thread: contains(payload?["aps"]?["thread-id"]?.stringValue, value)
         case .key: hasKey(value)
+        case .verdict: verdict.rawValue == value
+        case .rule: push.findingMarks.contains { contains($0.rule, value) }
         case .has: push.findingMarks.contains { $0.severity.rawValue == value }
+        case .tag: push.labels.tags.contains { contains($0, value) }
+        case .after: push.time >= term.time
+        case .before: push.time < term.time
         case .is: hasProperty(value)
         case .ns: push.namespace == value
         }
+    }
+
+    /// Returns whether the push has a value without a name.
+    private mutating func hasText(_ value: String) -> Bool {
+        let id = value.lowercased()
+        let texts = [push.labels.deviceName, push.channel?.rawValue, push.headers.collapseID] + push.labels.tags
+        return isIdentifier(push.id, id) || isIdentifier(push.headers.id, id) || isIdentifier(push.deviceToken, id)
+            || texts.contains { includes($0, value) }
+            || includes(String(decoding: push.payload, as: UTF8.self), value)
+            || hasEscapedText(value)
+    }
+
+    /// The minimum number of characters with which a value without a name matches an identifier.
+    private static let shortestIdentifier = 8
+
+    /// Returns whether a text in lower case is an identifier, or its beginning.
+    private func isIdentifier(_ identifier: String?, _ text: String) -> Bool {
+        guard let identifier, !text.isEmpty else { return false }
+        let lowercased = identifier.lowercased()
+        return lowercased == text
+            || text.utf8.count >= PushMatcher.shortestIdentifier && lowercased.hasPrefix(text)
+    }
+
+    /// Returns whether the alert has a text that the payload contains with escapes.
+    private mutating func hasEscapedText(_ value: String) -> Bool {
+        guard push.payload.contains(UInt8(ascii: "\\")) else { return false }
+        return includes(alert("title"), value) || includes(alert("subtitle"), value) || includes(alert("body"), value)
     }
 
     private mutating func hasProperty(_ value: String) -> Bool {
@@ -46,6 +79,11 @@ struct PushMatcher {
         case "accepted": push.status == 200
         case "refused": push.status != 200 && push.status != 0
         case "composed": push.connection == ReceivedPush.noConnection
+        case "stored": verdict == .stored
+        case "ignored": verdict == .notShown
+        case "shown": verdict == .shown
+        case "unanswered": verdict == .unanswered
+        case "pinned": push.labels.isPinned
         default: push.app != nil
         }
     }

@@ -2,13 +2,24 @@
 
 internal import MartletCore
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// A query for received pushes: a list of terms that must all match a push.
 ///
 /// `topic:com.example.app type:alert title:"Order ready" status:200` matches headers, alert and answer. A term without
-/// a name matches anywhere in the payload, `key:aps.badge=3` at a path in it. A leading `-` or `!` negates a term. A
-/// value matches any part of the field, ignoring case. With a leading `=`, as in `thread:=order-4`, it must equal the
-/// whole field; the values of `id`, `status`, `priority` and `ns` (the namespace), and the part after `=` in `key`,
-/// always must. `number:3,7-9` matches four pushes, `number:43-` all from 43 on.
+/// a name matches anywhere in the payload, `key:aps.badge=3` at a path in it; it also matches tags, nicknames, channels
+/// and collapse identifiers, and an `apns-id` or device token, whole or by its first eight characters or more. A
+/// leading `-` or `!` negates a term. A value matches any part of the field, ignoring case. With a leading `=`, as in
+/// `thread:=order-4`, it must equal the whole field; the values of `id`, `status`, `priority` and `ns` (the namespace),
+/// and the part after `=` in `key`, always must. `number:3,7-9` matches four pushes, `number:43-` all from 43 on.
+///
+/// `verdict:not-shown` matches what became of a push, see ``PushVerdict/Kind``. `after:` and `before:` take a date or a
+/// time in UTC, such as `2026-11-25`, `2026-11-25T08:00` or `08:30`, or a time before the query was created, such as
+/// `10m`, `2h` or `3d`.
 public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
     /// A term of a query.
     struct Term: Sendable, Hashable {
@@ -16,15 +27,11 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
         var value: String
         /// The ranges of a term for `number`.
         var numbers: [ClosedRange<Int>] = []
+        /// The time of a term for `after` or `before`, in seconds since 1970.
+        var time: Int64 = 0
         var isNegated = false
         /// The term as written.
         var text: String
-    }
-
-    /// The property of a push that a term matches.
-    enum Field: String, Sendable, Hashable, CaseIterable {
-        case text, number, app, topic, device, channel, type, title, subtitle, body, id, status, reason, priority
-        case collapse, thread, key, has, `is`, ns
     }
 
     let terms: [Term]
@@ -45,9 +52,20 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: ``PushQueryError`` for an unknown name, a value that the name does not allow, or a quote that is not
     ///   closed.
     public init(_ text: String) throws(PushQueryError) {
+        try self.init(text, at: Int64(Date().timeIntervalSince1970))
+    }
+
+    /// Creates a query from its text.
+    ///
+    /// - Parameters:
+    ///   - text: The terms.
+    ///   - now: The time from which times such as `10m` count, in seconds since 1970.
+    ///   - offset: The seconds by which the clock of the reader is ahead of UTC.
+    /// - Throws: ``PushQueryError`` as the public initializer.
+    init(_ text: String, at now: Int64, offset: Int64 = 0) throws(PushQueryError) {
         var tokenizer = PushQueryTokenizer(text)
         var terms: [Term] = []
-        while let token = try tokenizer.next() { terms.append(try Term(token)) }
+        while let token = try tokenizer.next() { terms.append(try Term(token, at: now, offset: offset)) }
         self.terms = terms
     }
 
@@ -73,39 +91,53 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
 public struct PushQueryError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The error, in a sentence without the final stop.
     public let description: String
+    /// The term at fault, as written; nil when it is not a single term.
+    public let term: String?
+
+    init(_ description: String, in term: String? = nil) {
+        self.description = description
+        self.term = term
+    }
 }
 
 extension PushQuery.Term {
-    fileprivate init(_ token: PushQueryTokenizer.Token) throws(PushQueryError) {
+    fileprivate init(_ token: PushQueryTokenizer.Token, at now: Int64, offset: Int64) throws(PushQueryError) {
         isNegated = token.isNegated
         text = token.source
+        value = token.value
         guard let name = token.name else {
             field = .text
-            value = token.value
             return
         }
         guard let field = PushQuery.Field(rawValue: name) else {
-            let known = PushQuery.Field.allCases.map { $0.rawValue + ":" }.joined(separator: " ")
-            throw PushQueryError(description: "unknown name \(name):; known: \(known)")
+            let names = PushQuery.Field.allCases.map(\.rawValue)
+            let known = names.map { $0 + ":" }.joined(separator: " ")
+            let hint = NearestName.hint(for: name, among: names)
+            throw PushQueryError("unknown name \(name):\(hint); known: \(known)", in: token.source)
         }
-        let allowed: [String]? =
-            switch field {
-            case .has: ["warning", "error"]
-            case .is: ["silent", "faulted", "accepted", "refused", "broadcast", "composed"]
-            default: nil
-            }
-        if let allowed, !allowed.contains(token.value) {
-            throw PushQueryError(
-                description: "unknown value \(name):\(token.value); known: " + allowed.joined(separator: ", ")
-            )
+        if let values = field.values, !values.contains(value) {
+            let hint = NearestName.hint(for: value, among: values)
+            let known = values.joined(separator: ", ")
+            throw PushQueryError("unknown value \(name):\(value)\(hint); known: \(known)", in: token.source)
         }
         self.field = field
-        value = token.value
-        guard field == .number else { return }
+        switch field {
+        case .number: try readNumbers()
+        case .after, .before:
+            guard let time = QueryTime.seconds(value, at: now, offset: offset) else {
+                throw PushQueryError("\(name):\(value) must be a time: \(QueryTime.forms)", in: token.source)
+            }
+            self.time = time
+        default: break
+        }
+    }
+
+    private mutating func readNumbers() throws(PushQueryError) {
         for part in value.split(separator: ",", omittingEmptySubsequences: false) {
             guard let range = Self.range(part) else {
                 throw PushQueryError(
-                    description: "number:\(value) must be numbers and ranges, as in number:3,7-9 or number:43-"
+                    "number:\(value) must be numbers and ranges, as in number:3,7-9 or number:43-",
+                    in: text
                 )
             }
             numbers.append(range)

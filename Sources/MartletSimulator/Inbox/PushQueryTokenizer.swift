@@ -33,7 +33,7 @@ struct PushQueryTokenizer {
                 value = String.UnicodeScalarView()
             case "\"":
                 guard let end = rest.firstIndex(of: "\"") else {
-                    throw PushQueryError(description: "a quote is not closed: \(String(start))")
+                    throw PushQueryError("a quote is not closed: \(String(start))", in: String(start))
                 }
                 value.append(contentsOf: rest[..<end])
                 rest = rest[end...].dropFirst()

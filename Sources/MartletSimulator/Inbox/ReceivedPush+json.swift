@@ -31,7 +31,7 @@ extension ReceivedPush {
             JSONValue.Member("findings", .array(findings.map(\.json))),
             JSONValue.Member("verdict", verdict(payload: value).json),
         ]
-        return .object(members(payload: fields) + results)
+        return .object(members(payload: fields) + labels.members + results)
     }
 
     /// The push as lists show it: an excerpt of the payload, which is missing when the payload is not valid JSON,
@@ -45,7 +45,7 @@ extension ReceivedPush {
             "payload": value.map { PayloadExcerpt(of: $0).json }, "findings": .array(findings),
             "verdict": verdict(payload: value).summary,
         ])
-        return .object(facts + (results.members ?? []))
+        return .object(facts + labels.members + (results.members ?? []))
     }
 
     /// Returns the push in one of its forms.
@@ -57,7 +57,7 @@ extension ReceivedPush {
     }
 
     /// The push as the archive stores it, with everything that ``init(record:number:arrival:)`` needs.
-    var record: JSONValue { .object(members(payload: [payloadText])) }
+    var record: JSONValue { .object(members(payload: [payloadText]) + labels.storedMembers) }
 
     private func members(payload: [JSONValue.Member]) -> [JSONValue.Member] {
         let results = JSONValue.members([
@@ -76,7 +76,8 @@ extension ReceivedPush {
             case nil: (nil, nil)
             }
         let facts = JSONValue.object(of: [
-            "number": number, "time": JSONValue.integer(time), "connection": connection,
+            "number": number, "time": JSONValue.integer(time), "time-ms": milliseconds.map(JSONValue.integer),
+            "connection": connection,
             "channel": channel?.rawValue, "device-token": channel == nil ? deviceToken : nil, "app": app,
             "headers": headers.json, "status": status, ReceivedPush.pushIDName: isBroadcast ? nil : id,
             ReceivedPush.requestIDName: isBroadcast ? id : nil, "payload-size": size, "payload-size-at-least": minimum,
@@ -109,6 +110,8 @@ extension ReceivedPush {
         number = if let newNumber { newNumber } else { try record["number"].integer(in: 0...Int.max) }
         time = try record["time"].integer(in: 0...Int64.max)
         self.arrival = arrival ?? json["arrival"]?.integerValue ?? time
+        let exactTime = json["time-ms"]?.integerValue
+        milliseconds = exactTime.map { $0 / 1_000 } == time ? exactTime : nil
         connection = try record["connection"].integer(in: 0...Int.max)
         channel = json["channel"]?.stringValue.map(ChannelID.init(rawValue:))
         app = json["app"]?.stringValue
@@ -127,6 +130,7 @@ extension ReceivedPush {
         let requestID = record[ReceivedPush.requestIDName].ifPresent
         id = try (requestID ?? record[ReceivedPush.pushIDName]).text()
         fault = json["fault"]?.stringValue
+        labels = PushLabels(record: record)
         observations = (json["observations"]?.elements ?? []).compactMap(PushLint.Finding.init(record:))
         for event in try record["deliveries"].ifPresent?.elements() ?? [] {
             deliveries.append(try DeliveryEvent(event))

@@ -17,6 +17,8 @@ public struct ReceivedPush: Sendable, Hashable {
     package let time: Int64
     /// The time of arrival, in whole seconds.
     public var date: Date { Date(secondsSince1970: time) }
+    /// The time of arrival in milliseconds since 1970; nil when only ``time`` is known.
+    var milliseconds: Int64?
     /// The time at which this simulator received it, in seconds since 1970; for an imported push, the time of the
     /// import.
     let arrival: Int64
@@ -50,6 +52,8 @@ public struct ReceivedPush: Sendable, Hashable {
     var truncatedPayloadSize: PayloadSize?
     /// The delivery events after it was accepted, oldest first; empty for a refused push.
     public internal(set) var deliveries: [DeliveryEvent] = []
+    /// The tags, the pin, and the nickname of the device.
+    var labels = PushLabels()
     /// The stored findings, which depend on earlier pushes, on the contracts at its arrival, or on its delivery.
     var observations: [PushLint.Finding] = []
     /// The marks of the findings about the request.
@@ -60,6 +64,12 @@ public struct ReceivedPush: Sendable, Hashable {
         deliveries.append(event)
         guard let finding = event.finding, !observations.contains(where: { $0.rule == finding.rule }) else { return }
         observations.append(finding)
+    }
+
+    /// Sets the exact time of arrival, and of the delivery events in the same second.
+    mutating func stamp(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+        for index in deliveries.indices { deliveries[index].stamp(milliseconds: milliseconds) }
     }
 
     /// Records that the answer was not written to the connection; ``deliveries`` stay, because APNs had accepted the

@@ -4,12 +4,14 @@
 enum SimulatorEvent: Sendable {
     /// A push was received and answered.
     case received(ReceivedPush)
-    /// A push received earlier has a new delivery event, or its answer was not written.
+    /// A push received earlier has a new delivery event or other tags, or its answer was not written.
     case changed(ReceivedPush)
     /// The pushes with these numbers were forgotten, as far as they were still stored.
     case forgotten(ClosedRange<Int>)
     /// The faults were changed.
     case faultsChanged
+    /// The nickname of a device was changed.
+    case devicesChanged
     /// The data for previews was changed.
     case previewsChanged
     /// Received pushes cannot be written to the data file.

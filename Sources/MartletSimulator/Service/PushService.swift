@@ -140,10 +140,10 @@ actor PushService {
     ) {
         // The client knows that a GOAWAY frame has excluded the request, and sends it again over another connection.
         guard reply.streamID <= client.lastStreamID else { return reply.reset(.refusedStream) }
-        let now = clock.secondsSince1970()
+        let now = clock.millisecondsSince1970()
         let request = RequestEvaluator.completed(request, over: client.state.connection)
         client.record.receivedRequest(openStreams: client.connection.openStreamCount)
-        let decision = machine.decide(on: request, from: &client.state, over: port, at: now)
+        let decision = machine.decide(on: request, from: &client.state, over: port, at: now / 1_000)
         updateStreamLimit(of: client)
         if request.isAboutChannels {
             saveChannel(of: request, decision.evaluated)
@@ -157,14 +157,15 @@ actor PushService {
 
     /// Receives a push that was sent from the inbox page, and returns it with its answer.
     func receive(composed request: APNsRequest) -> ReceivedPush {
-        let now = clock.secondsSince1970()
-        let decision = machine.decide(onComposed: request, at: now)
+        let now = clock.millisecondsSince1970()
+        let decision = machine.decide(onComposed: request, at: now / 1_000)
         // Answers over a connection are counted when they have been written.
         answers[decision.answer.status, default: 0] += 1
         var page = ClientState.page
         return receive(request, decision, over: ReceivedPush.noConnection, from: &page, at: now)
     }
 
+    /// Records an answered push at a time in milliseconds since 1970.
     private func receive(
         _ request: APNsRequest,
         _ decision: ServiceMachine.Decision,
@@ -176,20 +177,23 @@ actor PushService {
         let (number, namespace) = inbox.assumeIsolated { inbox in
             (inbox.lastNumber + 1, inbox.namespace(header: header, deviceToken: deviceToken))
         }
-        let (push, others) = machine.record(
+        let (answered, others) = machine.record(
             request,
             decision,
             number: number,
             in: namespace,
             over: connection,
             from: &client,
-            at: now
+            at: now / 1_000
         )
+        var push = answered
+        push.stamp(milliseconds: now)
+        let received = push
         inbox.assumeIsolated { inbox in
             inbox.record(others)
-            inbox.receive(push)
+            inbox.receive(received)
         }
-        return push
+        return received
     }
 
     /// Records whether the answer to a request was written to the connection.

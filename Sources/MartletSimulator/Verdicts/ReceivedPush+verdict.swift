@@ -97,7 +97,7 @@ extension ReceivedPush {
 
 extension [DeliveryEvent] {
     /// The last event that says what became of a push to one device; nil for none.
-    fileprivate var fate: DeliveryEvent? { last { $0.kind != .released } }
+    var fate: DeliveryEvent? { last { $0.kind != .released } }
 }
 
 extension DeliveryEvent.Kind {

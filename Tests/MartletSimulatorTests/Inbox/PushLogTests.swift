@@ -41,8 +41,8 @@ import Testing
 
     @Test func `pushes that are too old are forgotten`() {
         var log = log(of: 1...5)
-        #expect(log.prune(at: 13) == nil)
-        #expect(log.prune(at: 15) == 3...4)
+        #expect(log.prune(at: 13).isEmpty)
+        #expect(log.prune(at: 15) == [3...4])
         #expect(log.pushes.map(\.number) == [5])
     }
 
@@ -56,10 +56,10 @@ import Testing
 
     @Test func `the newest pushes are restored, and a number from a damaged file cannot overflow`() {
         var log = PushLog(limit: 2, longestAge: .seconds(10))
-        log.restore([.sample(1), .sample(2), .sample(3)], lastNumber: 1)
+        #expect(log.restore([.sample(1), .sample(2), .sample(3)], lastNumber: 1) == [1...1])
         #expect(log.pushes.map(\.number) == [2, 3])
         #expect(log.lastNumber == 3)
-        log.restore([], lastNumber: .max)
+        #expect(log.restore([], lastNumber: .max).isEmpty)
         #expect(log.lastNumber < .max)
     }
 
@@ -68,5 +68,42 @@ import Testing
         for time in 0..<200 { log.record(DeliveryEvent(.delivered, at: Int64(time)), on: 1) }
         log.record(DeliveryEvent(.delivered, at: 0), on: 2)
         #expect(log[1]?.deliveries.count == 100)
+    }
+
+    @Test func `pinned pushes are kept while newer ones are forgotten`() {
+        var log = log(of: 1...3)
+        log.label(1, tags: ["a", "b"], isPinned: true)
+        log.label(3, tags: nil, isPinned: true)
+        #expect(log.pinCount == 2 && log[1]?.labels.tags == ["a", "b"])
+        #expect((4...7).map { log.append(.sample($0, at: Int64($0))) } == [nil, 2...2, nil, 4...4])
+        #expect(
+            log.pushes.map(\.number) == [1, 3, 5, 6, 7]
+                && (1...5).map { log[$0] != nil } == [true, false, true, false, true]
+        )
+        log.record(DeliveryEvent(.delivered, at: 0), on: 1)
+        #expect(log[1]?.deliveries.count == 1)
+        #expect(log.prune(at: 17) == [5...6])
+        #expect(log.pushes.map(\.number) == [1, 3, 7])
+        let stored = log.pushes
+        var restored = PushLog(limit: 1, longestAge: .seconds(10))
+        #expect(restored.restore(stored, lastNumber: 7) == [2...2, 4...6] && restored.pinCount == 2)
+        #expect(restored.pushes.map(\.number) == [1, 3, 7])
+        restored.label(1, tags: [], isPinned: false)
+        #expect(restored.pinCount == 1 && restored.pushes.map(\.number) == [1, 3, 7])
+        #expect(restored.hasUnpinned && restored.append(.sample(8, at: 8)) == 7...7)
+        #expect(restored.forgetUnpinned() == [1...1] && !restored.hasUnpinned)
+        let (removed, numbers) = restored.remove { $0.number == 3 }
+        #expect(removed.map(\.number) == [3] && numbers == [3...3] && restored.pinCount == 0)
+    }
+
+    @Test func `the pushes of a device have its nickname`() {
+        var log = log(of: 1...2)
+        log.label(1, tags: nil, isPinned: true)
+        _ = log.append(.sample(3, to: "AB"))
+        _ = log.append(.sample(4, to: "ab"))
+        log.setName("Anna", ofDevice: "ab")
+        #expect(log.pushes.map(\.labels.deviceName) == [nil, nil, "Anna", "Anna"])
+        log.setName(nil, ofDevice: "ab")
+        #expect(log.pushes.allSatisfy { $0.labels.deviceName == nil })
     }
 }

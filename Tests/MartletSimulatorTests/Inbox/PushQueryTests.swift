@@ -41,7 +41,10 @@ import Testing
         "is:refused", "is:faulted", "-is:silent", "-is:broadcast", "-has:error", #"key:aps.thread-id="t""#,
         "-nowhere", "number:40-", "number:1,42", "number:7,40-43", "app:com.example",
         "app:=com.example.app", "thread:=t",
-        #"title:="Order ready""#, "-is:composed",
+        #"title:="Order ready""#, "-is:composed", "verdict:refused", "-verdict:shown", "-is:shown", "-is:stored",
+        "-is:ignored", "-is:unanswered", "-is:pinned", "-tag:a", "-rule:badge", "order-42", "123e4567",
+        "123E4567-E89B-12D3-A456-4266554400A0", "5d3a6a1c", "5D3A6A1C8F9A42D6", "after:2026-09-21T14:13",
+        "-after:2026-09-22", "before:2026-09-21T14:13:21", "-before:2026-09-21T14:13:20", "after:2026-09-21",
     ])
     func `words that are true of a push find it`(text: String) throws {
         #expect(try PushQuery(text).matches(push), "\(text)")
@@ -50,6 +53,8 @@ import Testing
     @Test(arguments: [
         "topic:other", "status:41", "number:4", "type:alert status:200", "key:n.b", "key:aps.badge=4", "-topic:example",
         "is:accepted", "is:silent", "has:error", "channel:x", "nowhere",
+        "verdict:shown", "is:unanswered", "is:pinned", "tag:a", "rule:badge-negative", "123e456", "5d3a6a1",
+        "8f9a42d6", "before:2026-09-21", "after:2026-09-21T14:13:21",
         "number:43-", "number:1-41,43", "app:=com.example", "title:=Order", "collapse:=Order-42", "is:composed",
         #""ready order""#, "priority:1",
     ])
@@ -61,11 +66,55 @@ import Testing
         ("colour:red", "unknown name colour:"), (#"title:"op"#, "is not closed"),
         ("number:x", "number:3,7-9"), ("number:9-7", "number:3,7-9"), ("number:", "must be numbers"),
         ("is:loud", "silent"),
-        ("has:nothing", "warning"),
+        ("has:nothing", "warning"), ("verdict:lost", "not-shown"), ("after:noon", "must be a time"),
+        ("before:2026-02-29", "2026-11-25T08:00"), ("after:24:00", "10m, 2h or 3d"), ("after:", "must be a time"),
+        ("after:99999999d", "must be a time"), ("before:08:3", "must be a time"), ("isnt:x", "unknown name"),
     ])
     func `invalid queries are refused with the reason`(text: String, word: String) throws {
         let error = try #require(throws: PushQueryError.self) { try PushQuery(text) }
         #expect(error.description.contains(word), "\(error)")
+        #expect(error.term == text)
+    }
+
+    @Test func `an error names the term at fault`() throws {
+        let error = try #require(throws: PushQueryError.self) { try PushQuery("type:alert -verdict:x ready") }
+        #expect(error.term == "-verdict:x")
+    }
+
+    @Test func `times count from the clock of the query`() throws {
+        func finds(_ text: String, at now: Int64 = 1_790_000_600, offset: Int64 = 0) throws -> Bool {
+            try PushQuery(text, at: now, offset: offset).matches(push)
+        }
+        // The push arrived at 14:13:20 UTC.
+        #expect(try finds("after:10m") && !finds("after:599s") && finds("before:599s") && finds("after:1h after:1d"))
+        #expect(try finds("after:14:13") && !finds("after:14:14") && finds("before:14:13:21 after:14:13:20"))
+        #expect(try finds("after:16:13", offset: 7_200) && !finds("after:16:14", offset: 7_200))
+        #expect(try finds("after:2026-09-21T16:13", offset: 7_200))
+    }
+
+    @Test func `labels and decoded texts are found`() throws {
+        var push = ReceivedPush.sample(
+            channel: "c2NvcmVz",
+            headers: PushHeaders(pushType: "alert", topic: "app"),
+            #"{"aps":{"alert":{"title":"Gr\u00fc\u00dfe"},"badge":-1}}"#
+        )
+        push.labels.tags = ["checkout", "slow path"]
+        push.labels.deviceName = "Anna's phone"
+        push.labels.isPinned = true
+        for text in [
+            "tag:check", "tag:=checkout", #"tag:"slow path""#, "anna", "device:anna", "checkout", "c2NvcmVz",
+            "grüße", "is:pinned", "rule:badge-neg", "rule:=badge-negative", "verdict:shown", "is:shown", "-tag:=check",
+        ] {
+            #expect(try PushQuery(text).matches(push), "\(text)")
+        }
+    }
+
+    @Test func `every name has a summary and a valid example`() throws {
+        for field in PushQuery.Field.allCases {
+            let query = try PushQuery(field.example)
+            #expect(query.terms.map(\.field) == [field] && !field.summary.isEmpty)
+            for value in field.values ?? [] { #expect(try PushQuery("\(field.rawValue):\(value)").terms.count == 1) }
+        }
     }
 
     @Test func `the terms that do not match are returned as written`() throws {

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletHTTPServer
+
+/// The devices that are registered, have a nickname, or have received stored pushes.
+struct KnownDevices: Sendable {
+    /// The stored pushes of one device.
+    private struct Traffic {
+        var count = 0
+        var lastNumber = 0
+        var lastTime: Int64 = 0
+        var apps: Set<String> = []
+    }
+
+    let registry: DeviceRegistry
+    private let names: [String: String]
+    private let traffic: [String: Traffic]
+    private let registered: Set<String>
+    /// The tokens in lower case; those with the newest push first, those without pushes last.
+    let newestFirst: [String]
+
+    /// Collects the devices of a simulator.
+    init(_ simulator: SimulatedAPNs) async {
+        let registry = await simulator.service.evaluator.devices
+        let names = await simulator.inbox.names
+        let pushes = await simulator.inbox.pushes
+        self.init(registry, names: names, pushes)
+    }
+
+    init(_ registry: DeviceRegistry, names: [String: String], _ pushes: [ReceivedPush]) {
+        var traffic: [String: Traffic] = [:]
+        for push in pushes {
+            for token in push.tokens {
+                traffic[token, default: Traffic()].count += 1
+                traffic[token]?.lastNumber = push.number
+                traffic[token]?.lastTime = push.time
+                if let app = push.bundleID { traffic[token]?.apps.insert(app) }
+            }
+        }
+        let tokens = Set(registry.tokens).union(traffic.keys).union(names.keys)
+        newestFirst = tokens.sorted { left, right in
+            let numbers = (traffic[left]?.lastNumber ?? 0, traffic[right]?.lastNumber ?? 0)
+            return numbers.0 == numbers.1 ? left < right : numbers.0 > numbers.1
+        }
+        self.registry = registry
+        registered = registry.registeredTokens
+        self.names = names
+        self.traffic = traffic
+    }
+
+    /// Returns whether a device is known, by its token in lower case.
+    func contains(_ token: String) -> Bool {
+        registry[token] != nil || traffic[token] != nil || names[token] != nil
+    }
+
+    /// Returns a device as the HTTP interface shows it.
+    func json(of token: String, withToken: Bool = true) -> JSONValue {
+        let state = registry[token] ?? SimulatedDevice(environment: registry.environment)
+        let traffic = traffic[token] ?? Traffic()
+        let facts = JSONValue.members([
+            "name": names[token].map(JSONValue.string), "registered": .bool(registered.contains(token)),
+            "apps": .strings(traffic.apps.sorted()), "pushes": .integer(traffic.count),
+            "last": traffic.count > 0 ? .integer(traffic.lastTime) : nil,
+        ])
+        return .object((state.json(token: withToken ? token : nil).members ?? []) + (facts.members ?? []))
+    }
+}
+
+extension ReceivedPush {
+    /// The tokens of the devices that the push was for, in lower case; empty for a malformed token.
+    fileprivate var tokens: Set<String> {
+        guard !isBroadcast else { return Set(deliveries.compactMap(\.device)) }
+        guard let token = try? DeviceToken(hex: deviceToken) else { return [] }
+        return [token.hex]
+    }
+
+    /// Returns the entries of the push in the log of a device, oldest first.
+    func log(ofDevice token: String) -> [DeviceLogEntry] {
+        if isBroadcast {
+            return deliveries.filter { $0.device == token }.map { DeviceLogEntry($0, of: self, note: $0.reason) }
+        }
+        guard deviceToken.lowercased() == token else { return [] }
+        let answer = status == 200 ? [] : [DeviceLogEntry(answerOf: self)]
+        return answer + deliveries.map { DeviceLogEntry($0, of: self, note: $0.note) }
+    }
+}
+
+/// An entry in the delivery log of a device.
+struct DeviceLogEntry {
+    /// The time in milliseconds since 1970, as exactly as it is known.
+    let time: Int64
+    private let hasMilliseconds: Bool
+    private let number: Int
+    private let kind: String
+    private let note: String?
+    private let title: String?
+
+    /// Creates the entry of a delivery event.
+    init(_ event: DeliveryEvent, of push: ReceivedPush, note: String?) {
+        time = event.milliseconds ?? event.time * 1_000
+        hasMilliseconds = event.milliseconds != nil
+        number = push.number
+        kind = event.kind.rawValue
+        self.note = note
+        title = push.headline
+    }
+
+    /// Creates the entry of a push that was refused, or not answered.
+    init(answerOf push: ReceivedPush) {
+        let verdict = push.verdict
+        time = push.milliseconds ?? push.time * 1_000
+        hasMilliseconds = push.milliseconds != nil
+        number = push.number
+        kind = push.verdictKind.rawValue
+        note = push.status == 0 ? verdict.text : push.reason?.rawValue
+        title = push.headline
+    }
+
+    var json: JSONValue {
+        .members([
+            "time": .integer(time / 1_000), "time-ms": hasMilliseconds ? .integer(time) : nil,
+            "number": .integer(number), "kind": .string(kind), "note": note.map(JSONValue.string),
+            "title": title.map(JSONValue.string),
+        ])
+    }
+}
+
+extension ReceivedPush {
+    /// The title of the alert, or its body when it has no title; at most 200 characters, nil for none.
+    fileprivate var headline: String? {
+        let alert = (try? JSONReader.readPayload(payload))?["aps"]?["alert"]
+        let text = alert?["title"]?.stringValue ?? alert?["body"]?.stringValue ?? alert?.stringValue
+        return text.map { String($0.prefix(200)) }
+    }
+}
+
+extension SimulatedDevice {
+    /// Returns the device as the HTTP interface shows it, with its token in a list.
+    func json(token: String? = nil) -> JSONValue {
+        let stored = stored.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .integer($0.value)) }
+        let started = startedActivities.map { activity in
+            JSONValue.members([
+                "id": .string(activity.id.hex), "token": activity.token.map { .string($0.hex) },
+                "attributes-type": .string(activity.attributesType), "started-by": .integer(activity.startedBy),
+            ])
+        }
+        return .members([
+            "token": token.map(JSONValue.string), "online": .bool(isOnline),
+            "environment": .string(environment.rawValue), "stored": .object(stored),
+            "shown": .array(shown.map(JSONValue.integer)), "topics": topics.map { .strings($0.sorted()) },
+            "unregistered-since": unregisteredSince.map(JSONValue.integer),
+            "channels": channels.isEmpty ? nil : .strings(channels.map(\.rawValue).sorted()),
+            "started-activities": started.isEmpty ? nil : .array(started),
+            "activity": activity.map { activity in
+                [
+                    "timestamp": .integer(activity.timestamp), "ended": .bool(activity.hasEnded),
+                    "push": .integer(activity.source.number),
+                    "content-state": (try? JSONReader.read(activity.contentState)) ?? .null,
+                ]
+            },
+        ])
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MartletCore
+import TestSupport
+import Testing
+
+@testable import MartletSimulator
+
+/// Notifications and contents of Live Activities that newer pushes replace on the device.
+@Suite(.timeLimit(.minutes(1))) struct ReplacedOnDeviceTests {
+    private var registry = DeviceRegistry(environment: .development, rememberedNotifications: 4)
+    private var random = SplitMix64(state: 7)
+    private static let alert = #"{"aps":{"alert":"A"}}"#
+
+    private func push(
+        _ number: Int,
+        to token: String = "5d3a",
+        collapseID: String? = nil,
+        topic: String = "app",
+        type: String = "alert",
+        _ payload: String = Self.alert
+    ) -> ReceivedPush {
+        .sample(
+            number,
+            to: token,
+            headers: PushHeaders(pushType: type, topic: topic, collapseID: collapseID),
+            payload
+        )
+    }
+
+    private func activity(_ number: Int, _ event: String, _ timestamp: Int) -> ReceivedPush {
+        push(
+            number,
+            type: "liveactivity",
+            #"{"aps":{"timestamp":\#(timestamp),"event":"\#(event)","content-state":{"n":1}}}"#
+        )
+    }
+
+    private mutating func words(_ push: ReceivedPush) -> [String] {
+        words(registry.receive(push, at: 0, using: &random))
+    }
+
+    private func words(_ deliveries: DeviceRegistry.Deliveries) -> [String] {
+        deliveries.map { number, event in
+            "\(number) \(event.kind.rawValue)" + (event.note.map { " \($0)" } ?? "")
+        }
+    }
+
+    @Test mutating func `a newer notification with the same collapse identifier replaces one on any token`() throws {
+        for token in ["5d3a", "5D3A"] {
+            #expect(registry.concerns(push(1, collapseID: "a")) && !registry.concerns(push(1)))
+            _ = words(push(1, to: token, collapseID: "b"))
+            #expect(words(push(2, to: token, collapseID: "a")).last == "2 delivered")
+            #expect(words(push(3, to: token, collapseID: "c")) == ["3 delivered"])
+            #expect(
+                words(push(4, to: token, collapseID: "a")) == ["2 replaced-on-device by push 4", "4 delivered"]
+            )
+            registry = DeviceRegistry(environment: .development)
+        }
+        #expect(registry.tokens.isEmpty, "nothing is registered by a push")
+        registry.register(try DeviceToken(hex: "5d3a"), for: ["app"], in: .development)
+        _ = words(push(5, collapseID: "a"))
+        #expect(words(push(6, collapseID: "a")) == ["5 replaced-on-device by push 6", "6 delivered"])
+        #expect(registry["5d3a"]?.shown == [6])
+    }
+
+    @Test mutating func `other devices, topics and silent pushes replace nothing`() {
+        _ = words(push(1, collapseID: "a"))
+        #expect(words(push(2, to: "ffff", collapseID: "a")) == ["2 delivered"])
+        #expect(words(push(3, collapseID: "a", topic: "other")) == ["3 delivered"])
+        #expect(words(push(4, collapseID: "a", type: "background")) == ["4 delivered"])
+        #expect(words(push(5, collapseID: "a", #"{"aps":{"badge":1}}"#)) == ["5 delivered"])
+        #expect(words(push(6, collapseID: "a")) == ["1 replaced-on-device by push 6", "6 delivered"])
+    }
+
+    @Test mutating func `a notification that was stored replaces one when it is delivered`() throws {
+        let token = try DeviceToken(hex: "5d3a")
+        _ = words(push(1, collapseID: "a"))
+        _ = registry.setOnline(false, token, at: 0, using: &random)
+        #expect(words(push(2, collapseID: "a")) == ["2 stored-device-offline"])
+        #expect(
+            words(registry.setOnline(true, token, at: 0, using: &random))
+                == ["1 replaced-on-device by push 2", "2 delivered-from-storage"]
+        )
+    }
+
+    @Test mutating func `the identifiers that are remembered are bounded`() {
+        for number in 1...100 { _ = words(push(number, collapseID: "\(number)")) }
+        #expect(words(push(101, collapseID: "1")) == ["101 delivered"], "long forgotten")
+        #expect(words(push(102, collapseID: "100")).first == "100 replaced-on-device by push 102")
+        #expect(words(push(103, collapseID: "100")).first == "102 replaced-on-device by push 103")
+    }
+
+    @Test mutating func `newer content replaces older, and the end ends it`() {
+        #expect(words(activity(1, "update", 10)) == ["1 delivered"])
+        #expect(words(activity(2, "update", 11)) == ["1 replaced-on-device by push 2", "2 delivered"])
+        #expect(words(activity(3, "update", 11)).count == 1, "it is ignored")
+        #expect(words(activity(4, "end", 12)) == ["2 activity-ended by push 4", "4 delivered"])
+        #expect(words(activity(5, "update", 13)).count == 1)
+    }
+
+    @Test mutating func `content of a broadcast and of a push replace each other, and a broadcast names the device`()
+        throws
+    {
+        let token = try DeviceToken(hex: "5d3a")
+        _ = registry.subscribe(token, to: ["c"], at: 0)
+        func broadcast(_ number: Int, _ timestamp: Int) -> ReceivedPush {
+            .sample(
+                number,
+                app: "app",
+                channel: "c",
+                headers: PushHeaders(pushType: "liveactivity", expiration: "0"),
+                #"{"aps":{"timestamp":\#(timestamp),"event":"update","content-state":{"n":1}}}"#
+            )
+        }
+        #expect(words(activity(1, "update", 10)) == ["1 delivered"])
+        #expect(words(broadcast(2, 11)) == ["1 replaced-on-device by push 2", "2 delivered at 5d3a…"])
+        #expect(words(broadcast(3, 12)).first == "2 replaced-on-device at 5d3a…: by push 3")
+        let last = registry.receive(activity(4, "update", 13), at: 0, using: &random)
+        #expect(words(last) == ["3 replaced-on-device at 5d3a…: by push 4", "4 delivered"])
+        let event = try #require(last.first?.1)
+        #expect(event.replacedBy == 4 && event.device == "5d3a" && event.reason == "by push 4")
+    }
+
+    @Test func `events are the same after they were stored, also those of earlier versions`() throws {
+        let events = [
+            DeliveryEvent(.replacedOnDevice, by: 4, at: 7).at(device: "5d3a6a1c8f9a"),
+            DeliveryEvent(ignoredAt: 7, .activityAfterEnd, "the activity has ended"),
+            DeliveryEvent(.released, at: 7, "200"),
+        ]
+        for event in events { #expect(try DeliveryEvent(APIField(event.json, named: "")) == event) }
+        func read(_ note: String) throws -> DeliveryEvent {
+            let json: JSONValue = ["time": 7, "kind": "discarded-replaced", "note": .string(note)]
+            return try DeliveryEvent(APIField(json, named: ""))
+        }
+        #expect(try read("by push 76").replacedBy == 76 && read("by push").replacedBy == nil)
+        let old = try read("at 5d3a6a1c…: by push 76")
+        #expect(old.device == "5d3a6a1c" && old.replacedBy == 76 && old.reason == "by push 76")
+        #expect(old.replacing(5).note == "at 5d3a6a1c…: by push 5" && old.replacing(5).replacedBy == 5)
+        #expect(old.replacing(nil).note == "at 5d3a6a1c…: by a push that is not stored")
+    }
+
+    @Test func `pushes of an earlier version get the events of what replaced them`() {
+        func stored(_ push: ReceivedPush, _ kinds: DeliveryEvent.Kind...) -> ReceivedPush {
+            var push = push
+            for kind in kinds { push.record(DeliveryEvent(kind, at: 0)) }
+            return push
+        }
+        var pushes = [
+            stored(push(1, collapseID: "a"), .delivered), stored(activity(2, "update", 10), .delivered),
+            push(3, collapseID: "a"), stored(push(4, collapseID: "a"), .storedDeviceOffline),
+            stored(activity(5, "update", 11), .delivered), stored(activity(6, "update", 11), .ignored),
+            stored(push(7, to: "ffff", collapseID: "a"), .delivered), stored(activity(8, "end", 12), .delivered),
+        ]
+        pushes.addReplacements()
+        #expect(pushes.map(\.verdict.replacedBy) == [3, 5, nil, nil, 8, nil, nil, nil])
+        #expect(
+            pushes.map(\.verdict.kind.rawValue) == [
+                "replaced", "replaced", "shown", "stored", "ended", "not-shown", "shown", "shown",
+            ]
+        )
+        let once = pushes
+        pushes.addReplacements()
+        #expect(pushes == once, "nothing is added twice")
+    }
+
+    @Test mutating func `devices are restored from the pushes of an earlier run`() throws {
+        func stored(_ push: ReceivedPush, _ kind: DeliveryEvent.Kind = .delivered) -> ReceivedPush {
+            var push = push
+            push.record(DeliveryEvent(kind, at: 0))
+            return push
+        }
+        registry.restore([
+            stored(push(1, collapseID: "a")), stored(activity(2, "update", 10)),
+            stored(push(3, to: "ffff"), .storedDeviceOffline), stored(push(4, to: "eeee")),
+        ])
+        #expect(registry.tokens == ["5d3a", "ffff"] && registry["ffff"]?.stored == ["app": 3])
+        #expect(words(push(5, collapseID: "a")).first == "1 replaced-on-device by push 5")
+        #expect(words(activity(6, "update", 11)).first == "2 replaced-on-device by push 6")
+        #expect(
+            words(registry.setOnline(true, try DeviceToken(hex: "ffff"), at: 0, using: &random))
+                == ["3 delivered-from-storage"]
+        )
+    }
+}
