@@ -34,7 +34,7 @@ export async function payload(number, signal) {
   return response.text()
 }
 /** The parameters of requests for pushes in lists. */
-const view = {}
+const view = { view: "summary" }
 
 /** The addresses and the environment of the simulator. */
 export const info = () => request("/api/v1/info")

@@ -76,7 +76,7 @@ export function banner(tone, text, ...actions) {
 
 /** The view of a list without items: an icon, a title, a sentence and actions. */
 export function emptyState(iconName, title, text, ...actions) {
-  return element("div", { class: "empty" }, icon(iconName, 32), element("h3", {}, title), element("p", {}, text),
+  return element("div", { class: "empty" }, icon(iconName, 32), element("strong", {}, title), element("p", {}, text),
     actions.length ? element("div", { class: "actions" }, actions) : null)
 }
 
@@ -89,7 +89,7 @@ export function table(name, columns, items, more = () => ({})) {
   const style = ({ isNumber }) => (isNumber ? "number" : null)
   return element("table", { class: "table", "aria-label": name },
     element("thead", {}, element("tr", {}, columns.map((column) =>
-      element("th", { scope: "col", class: style(column) }, column.name)))),
+      element("th", { scope: "col", class: style(column) }, column.name || element("span", { class: "visually-hidden" }, "Actions"))))),
     element("tbody", {}, items.map((item) => element("tr", more(item), columns.map((column) =>
       element(column.isHeader ? "th" : "td", { scope: column.isHeader ? "row" : null, class: style(column), "data-label": column.name },
         column.value(item)))))))

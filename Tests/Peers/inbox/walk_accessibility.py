@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The accessibility of every page: contrast, names of controls, and the layout on a narrow screen."""
+"""The accessibility of every page: the rules of axe, contrast, names of controls, and the layout on a narrow screen."""
 
+import pathlib
 import unittest
 
+import axe_playwright_python
 from inbox_walk import InboxWalk, push
 from playwright.sync_api import expect
 
@@ -68,6 +70,15 @@ class Accessibility(InboxWalk):
             wanted[f"activities/{ACTIVITY}"] = ".step-mark"
             expect(self.page.locator(wanted.get(address, "#page .table, #page .preset")).first).to_be_visible()
             yield address
+
+    def test_axe_has_no_findings_in_light_and_dark_mode(self):
+        axe = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+        for scheme in ["light", "dark"]:
+            self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            for address in self.visit():
+                self.page.evaluate(axe)
+                found = self.page.evaluate("axe.run(document, { resultTypes: ['violations'], iframes: false })")["violations"]
+                self.assertEqual([(each["id"], each["nodes"][0]["html"]) for each in found], [], f"{scheme} {address}")
 
     def test_text_has_contrast_in_light_and_dark_mode(self):
         for scheme in ["light", "dark"]:
