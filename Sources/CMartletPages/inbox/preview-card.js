@@ -113,7 +113,7 @@ export function otherSurfaces(push, { thread = [] }) {
   const known = id ? category(app(push), id) : undefined
   const isImmediate = level === "time-sensitive" || level === "critical"
   return [
-    surface("Home Screen", "home phone", () => [statusBar(push), homeScreen(push, badge, 4), dock(), homeIndicator()],
+    surface("Home Screen", "home phone", () => [statusBar(push), homeScreen(push, badge, 3), dock(), homeIndicator()],
       { notes: () => [`Badge: ${facts.Badge}.`] }),
     surface("Summary", "lock phone", () => lockScreen(push, isImmediate ? card(push, 4) : digest(push, thread)), {
       needsContext: true,

@@ -27,6 +27,8 @@ const characters = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 const maximumCharacters = 4000
 /** The scale of a landscape screen relative to portrait ones. */
 const landscapeScale = 0.75
+/** The least scale and height in points of a complete phone in a low window. */
+const [leastPhoneScale, leastPhoneHeight] = [0.8, 560]
 
 /**
  * A figure of a screen, with the truncated text listed below it.
@@ -42,10 +44,11 @@ function figure(title, kind, settings, content, notes) {
   const root = host.attachShadow({ mode: "open" })
   root.adoptedStyleSheets = [sheet]
   root.append(device)
+  const limit = kind.includes("phone") ? Math.min(settings.limit, shorten(device, settings)) : settings.limit
   measuring.replaceChildren(host)
   const truncated = [...device.querySelectorAll("[data-lines]")].map(truncate).filter((each) => each?.name)
   const overflowing = [...device.querySelectorAll("[data-overflow]")].filter((part) => part.scrollHeight > part.clientHeight + 1)
-  fit(host, device, settings)
+  fit(host, device, settings, limit)
   const cutOff = (...text) => element("p", { class: "cut-off" }, element("span", { "aria-hidden": "true" }, "✂ "), ...text)
   return element("figure", { class: "shown" },
     element("figcaption", {}, title), host,
@@ -62,11 +65,18 @@ function figure(title, kind, settings, content, notes) {
 export const surface = (title, kind, content, { label, notes = () => [], needsContext } = {}) =>
   ({ title, label, needsContext, make: (settings) => figure(title, kind, settings, content(), notes()) })
 
-/** Scales a device to the available width, and a complete phone to the available height. */
-function fit(host, device, { room, limit }) {
+/** Leaves out the middle of a complete phone where the window is lower; returns the scale of the phone. */
+function shorten(device, { device: name, tall = Infinity }) {
+  const { height } = devices[name]
+  const scale = Math.min(1, Math.max(leastPhoneScale, tall / height))
+  device.style.setProperty("--tall", `${Math.min(height, Math.max(leastPhoneHeight, tall / scale))}px`)
+  return scale
+}
+
+/** Scales a device to the available width. */
+function fit(host, device, { room }, limit) {
   const { width, height } = device.getBoundingClientRect()
-  const most = width > 600 ? limit * landscapeScale : limit
-  const scale = Math.min(1, most, room / width, Math.max(0.62, (room < 480 ? Infinity : innerHeight - 200) / height))
+  const scale = Math.min(1, width > 600 ? limit * landscapeScale : limit, room / width)
   host.style.width = `${Math.ceil(width * scale)}px`
   host.style.height = `${Math.ceil(height * scale)}px`
   if (scale !== 1) device.style.transform = `scale(${scale})`

@@ -22,15 +22,24 @@ const reload = (push, data, device) => reloadSurfaces(push, data, device, reload
 /** The surfaces of each kind of push. */
 const surfacesByKind = { alert: alerts, activity: activitySurfaces, broadcast: activitySurfaces, widgets: reload, controls: reload }
 
-const caption = "Approximation: sizes are Apple's where it documents them; fonts, glass and margins are based on observation."
+const caption = "Approximation: sizes are Apple's where it documents them; fonts, glass and margins are based on observation, and a low window shortens phones."
   + " An app's own interface is not drawn."
 /** The scale of phones that are shown side by side. */
 const sideBySideScale = 0.62
 /** The width beside a single surface that its facts need. */
 const factsWidth = 280
+/** The least distance of previews from the top of the window, and the height of the choices above a surface. */
+const [leastTop, choiceHeight] = [200, 110]
 
-/** The shown push and its container. */
-let shown = null
+/** The pushes with previews in the page, by their container. */
+const targets = new Map()
+/** The difference of the width that makes another scale worthwhile, which is more than a scroll bar. */
+const resizeStep = 20
+/** Draws previews again when their width changes. */
+const resizes = new ResizeObserver((entries) => entries.forEach(({ target: container }) => {
+  const target = targets.get(container)
+  if (target?.width && container.isConnected && Math.abs(container.clientWidth - target.width) > resizeStep) show(target)
+}))
 /** The last context and its device and app: another push of the same activity is drawn with it at once. */
 let last = {}
 
@@ -39,21 +48,26 @@ export function previews(push, signal) {
   if (push.payload === null || typeof push.payload !== "object") return element("p", {}, "No preview: the payload is not JSON.")
   if (!surfacesByKind[kind(push)]) return element("p", {}, "No preview: only the app receives this push.")
   const container = element("div", { class: "previews", "data-number": push.number, "aria-busy": "true" })
-  shown = { push, signal, container, previous: shown?.container, version: 0 }
-  show(shown)
+  const previous = [...targets.keys()].pop()
+  targets.set(container, { push, signal, container, previous, version: 0 })
+  resizes.observe(container)
+  show(targets.get(container))
   return container
 }
 
-onStringsChange(() => { if (shown?.container.isConnected) show(shown) })
+onStringsChange(() => targets.forEach((target) => { if (target.container.isConnected) show(target) }))
 
 async function show(target) {
   const { push, signal, container, previous } = target
   const version = target.version += 1
   container.setAttribute("aria-busy", "true")
   await ready
-  // The caller has replaced the previous previews by now. They stay visible until the new ones are drawn.
+  // The caller inserts the container after a few jobs, before the page is painted.
+  for (let jobs = 0; jobs < 20 && !container.isConnected; jobs += 1) await null
+  // The previous previews, which the caller has replaced, stay visible until the new ones are drawn.
   if (previous && !previous.isConnected && !container.firstChild) container.replaceChildren(...previous.childNodes)
   target.previous = null
+  for (const other of targets.keys()) if (!other.isConnected && other !== container) targets.delete(other)
   const key = [kind(push), app(push), push["device-token"] ?? push.channel].join(" ")
   const known = last.key === key ? last.data : needsContext(push) ? null : {}
   if (known) await draw(target, version, known)
@@ -77,12 +91,15 @@ async function draw(target, version, data) {
   const { push, container } = target
   const isAlert = kind(push) === "alert"
   const group = kind(push) === "broadcast" ? "activity" : kind(push)
-  const width = container.clientWidth || Infinity
-  const look = { ...settings, room: width > 2 * factsWidth ? width - factsWidth : width, limit: 1, direction: direction(push) }
+  const width = target.width = container.clientWidth || Infinity
+  const look = {
+    ...settings, room: width > 2 * factsWidth ? width - factsWidth : width, limit: 1, direction: direction(push),
+    tall: innerHeight - Math.max(leastTop, container.getBoundingClientRect().top) - choiceHeight,
+  }
   const surfaces = surfacesByKind[kind(push)](push, data, devices[settings.device])
   const chosen = chosenSurface(group, surfaces)
   const isWall = chosen === everySurface
-  if (isWall) Object.assign(look, { room: width, limit: width < 480 ? 1 : sideBySideScale })
+  if (isWall) Object.assign(look, { room: width, limit: width < 480 ? 1 : sideBySideScale, tall: undefined })
   const figures = []
   for (const { title, make } of surfaces) {
     if (!isWall && title !== chosen) continue

@@ -100,7 +100,7 @@ class Previews(PreviewWalk):
             self.assert_size("393x852", "Lock Screen", f".{card}", card)
             for screen in self.page.locator(".previews .preview").all():
                 box = screen.bounding_box()
-                self.assertGreaterEqual(box["width"], 200)
+                self.assertGreaterEqual(box["width"], 300)
                 self.assertLessEqual(box["x"] + box["width"], 390)
             self.assertEqual(self.page.evaluate("document.documentElement.scrollWidth"), 390)
             self.page.keyboard.press("Escape")
