@@ -116,9 +116,9 @@ api: ## Write the public interface to Documentation/PublicAPI.txt
 	@Scripts/symbol-graphs .build/symbol-graphs $(API_MODULES)
 	@Scripts/api .build/symbol-graphs
 
-phone: ## Compile the modules for iOS apps without the others; on macOS, for iOS
+phone: ## Check the modules and examples for iOS apps with stand-ins for Apple's frameworks; on macOS, with its SDK
 	@Scripts/prerequisites build
-	@Scripts/check-phone
+	@Scripts/check-phone --mistakes
 
 release-notes: ## Write the notes of VERSION from CHANGELOG.md to .build/release-notes.md
 	@Scripts/release-notes $(VERSION)

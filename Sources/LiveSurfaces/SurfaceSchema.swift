@@ -8,6 +8,9 @@ public import MartletCore
 /// units, while a schema counts characters. A `shortText` with emoji may therefore satisfy the schema and still be too
 /// long for the parser.
 public enum SurfaceSchema {
+    /// The identifier of the schema (`$id`), which names the version of the contract.
+    public static let identifier = "urn:martlet:surface-snapshot:\(SurfaceSnapshot.schemaVersion)"
+
     /// Returns the schema of a snapshot of any kind.
     ///
     /// - Parameter categories: The notification categories that the app registers.
@@ -20,6 +23,7 @@ public enum SurfaceSchema {
         }
         return [
             "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$id": .string(identifier),
             "title": "SurfaceSnapshot",
             "description": .string("What one surface of an app shows, version \(SurfaceSnapshot.schemaVersion)."),
             "oneOf": .array(branches),

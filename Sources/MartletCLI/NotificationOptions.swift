@@ -85,10 +85,9 @@ struct NotificationOptions: Sendable {
         ) { Headers(pushType: $0, priority: $1, expiration: $2, collapseID: $3) }
     }
 
-    /// Whether no option was given.
+    /// Whether no option for the content was given; the headers also apply to a snapshot.
     var isEmpty: Bool {
         payload == nil && !content.isAlert && content.custom == nil && !content.isBackground && headers.pushType == nil
-            && headers.priority == nil && headers.expiration == nil && headers.collapseID == nil
     }
 
     /// Whether the payload is read from standard input.

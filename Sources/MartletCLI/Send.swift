@@ -55,7 +55,7 @@ extension Command {
             guard notification.isEmpty else {
                 throw UsageError("--snapshot excludes the options for notifications")
             }
-            subject = .snapshot(snapshot)
+            subject = .snapshot(try snapshot.with(notification.headers))
         } else {
             subject = .notification(try notification.notification())
         }

@@ -10,6 +10,29 @@ struct SnapshotOptions: Sendable {
     fileprivate var role: Role?
     fileprivate var categories: InputFile?
     fileprivate var attributesType: String?
+    fileprivate var live: Live
+
+    /// The options for a snapshot that starts, updates or ends a Live Activity.
+    struct Live: Sendable {
+        var staleDate: TimeArgument?
+        var relevanceScore: Double?
+        var timestamp: TimeArgument?
+        var isCompatible: Bool
+
+        static let declared = Group(
+            Option<TimeArgument?>(
+                "--stale-date",
+                "Time from which the snapshot is outdated: seconds since 1970, a date and time, or a duration "
+                    + "such as +1h"
+            ),
+            Option<FiniteNumber?>("--relevance-score", "Relevance score of the activity that the snapshot updates"),
+            Option<TimeArgument?>("--timestamp", "Timestamp of the snapshot's push; by default the current time"),
+            Flag("--mobile-surfaces", "Send the snapshot as the package @mobile-surfaces/push sends it")
+        ) { Live(staleDate: $0, relevanceScore: $1?.value, timestamp: $2, isCompatible: $3) }
+
+        /// Whether no option was given that only a Live Activity has.
+        var isEmpty: Bool { staleDate == nil && relevanceScore == nil && timestamp == nil }
+    }
 
     static let declared = Group(
         Option<InputFile?>("--snapshot", "Snapshot of a surface, JSON; - for standard input"),
@@ -19,8 +42,9 @@ struct SnapshotOptions: Sendable {
             "--attributes-type",
             "Name of the app's ActivityAttributes for "
                 + "--as start; \(SurfaceActivityAttributes.attributesType) by default"
-        )
-    ) { SnapshotOptions(file: $0, role: $1, categories: $2, attributesType: $3) }
+        ),
+        Live.declared
+    ) { SnapshotOptions(file: $0, role: $1, categories: $2, attributesType: $3, live: $4) }
 
     /// The effect of a snapshot on its destination.
     enum Role: String, ArgumentValue, CaseIterable {
@@ -44,6 +68,24 @@ struct SnapshotOptions: Sendable {
         var content: SurfaceSnapshot
         var role: Role
         var delivery: SurfaceDelivery
+
+        /// Returns the snapshot with the options for the request headers.
+        func with(_ headers: NotificationOptions.Headers) throws(UsageError) -> Snapshot {
+            var snapshot = self
+            if let priority = headers.priority {
+                let known: [LiveActivityPriority] = [.immediate, .powerAware]
+                guard let chosen = known.first(where: { $0.priority == priority }) else {
+                    throw UsageError("--priority of a snapshot must be 10 or 5")
+                }
+                snapshot.delivery.priority = chosen
+            }
+            guard headers.collapseID == nil || role == .device else {
+                throw UsageError("--collapse-id requires --as device: activities have no collapse identifier")
+            }
+            snapshot.delivery.expiration = headers.expiration?.expiration
+            snapshot.delivery.collapseID = headers.collapseID
+            return snapshot
+        }
     }
 
     /// Reads the snapshot that the options specify; nil without one.
@@ -52,17 +94,32 @@ struct SnapshotOptions: Sendable {
             guard role == nil, categories == nil, attributesType == nil else {
                 throw UsageError("--as, --categories and --attributes-type need --snapshot")
             }
+            guard live.isEmpty, !live.isCompatible else {
+                throw UsageError(
+                    "--stale-date, --relevance-score, --timestamp and --mobile-surfaces need --snapshot"
+                )
+            }
             return nil
         }
         guard attributesType == nil || role == .start else { throw UsageError("--attributes-type requires --as start") }
         let role = role ?? .device
+        guard role != .device || live.isEmpty else {
+            throw UsageError("--stale-date, --relevance-score and --timestamp require --as start, update or end")
+        }
+        guard role != .end || live.staleDate == nil && live.relevanceScore == nil else {
+            throw UsageError("--stale-date and --relevance-score have no effect on activities that end")
+        }
         let registry = try NotificationCategories(file: categories)
         return Snapshot(
             content: try SurfaceSnapshot(file: file, categories: registry, of: role == .device ? nil : .liveActivity),
             role: role,
             delivery: SurfaceDelivery(
+                timestamp: live.timestamp?.date(),
+                staleDate: live.staleDate?.date(),
+                relevanceScore: live.relevanceScore,
                 attributesType: attributesType ?? SurfaceActivityAttributes.attributesType,
-                categories: registry
+                categories: registry,
+                compatibility: live.isCompatible ? .mobileSurfaces : []
             )
         )
     }

@@ -12,9 +12,11 @@ extension Command {
         examples: ["surface validate order.json", "surface example widget | martlet surface validate -"],
         Argument<[InputFile]>("file", "Snapshot, JSON; - for standard input"),
         Option<InputFile?>("--categories", "The app's notification categories, JSON"),
+        Option<InputFile?>("--strings", "The app's string catalog (.xcstrings), to check the keys of notifications"),
         OutputFormat.declared
-    ) { files, categories, output in
+    ) { files, categories, strings, output in
         let categories = try NotificationCategories(file: categories)
+        let strings = try strings.map { (file) throws(UsageError) in try SurfaceStrings(file: file) }
         var status = ExitStatus.success
         for file in files {
             let bytes: [UInt8]
@@ -26,7 +28,9 @@ extension Command {
                 continue
             }
             let verdict = Result { () throws(SurfaceError) in
-                try SurfaceSnapshot(parsing: bytes, categories: categories)
+                let snapshot = try SurfaceSnapshot(parsing: bytes, categories: categories)
+                guard let strings, case .notification(let notification) = snapshot else { return snapshot }
+                return try strings.checked(notification)
             }
             if case .failure(let error) = verdict { status = max(status, error.isUnreadable ? .usage : .failure) }
             output.write(json: json(of: verdict, file), text: text(of: verdict, file))
@@ -108,6 +112,18 @@ extension Command {
         Terminal.output.write(SurfaceSnapshot.example(of: kind).json.line)
     }
 
+    /// Prints the Info.plist of a content extension.
+    static let surfaceCategories = Command(
+        "surface categories",
+        "Print the Info.plist of a content extension for an app's notification categories",
+        examples: ["surface categories categories.json > NotificationContent/Info.plist"],
+        Argument<InputFile>("file", "The app's notification categories, JSON; - for standard input"),
+        OutputFormat.declared
+    ) { file, output in
+        let categories = try NotificationCategories(file: file)
+        output.write(json: categories.json, text: categories.contentExtensionPropertyList)
+    }
+
     /// Reports a file that cannot be read; the remaining files are still validated.
     private static func report(_ error: UsageError, _ file: InputFile, _ output: OutputFormat) {
         guard output.isJSON else { return Terminal.errors.write("martlet surface validate: \(error)\n") }
@@ -146,4 +162,16 @@ extension Command {
 extension SurfaceError {
     /// Whether the snapshot is not valid JSON.
     fileprivate var isUnreadable: Bool { issues.contains { $0.code == .invalidJSON } }
+}
+
+extension SurfaceStrings {
+    /// Reads the string catalog in a file.
+    fileprivate init(file: InputFile) throws(UsageError) {
+        let bytes = try file.bytes()
+        do throws(SurfaceError) {
+            try self.init(parsing: bytes)
+        } catch {
+            throw UsageError("\(file.label): \(error)")
+        }
+    }
 }

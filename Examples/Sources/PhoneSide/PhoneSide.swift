@@ -1,22 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The phone's whole side of LiveSurfaces: one module for the app, its widgets and the server.
+// The app's part of LiveSurfaces: it starts activities, reports their tokens, and stores entries for its extensions.
 #if os(iOS) && canImport(ActivityKit)
     import ActivityKit
+    import Foundation
     import LiveSurfaces
-    import SwiftUI
+    import UserNotifications
     import WidgetKit
 
-    private let group = UserDefaults(suiteName: "group.com.example.app")
+    private let appGroupName = "group.com.example.app"
 
-    /// In the app: starts the activity that the server's pushes then change, and hands over its token.
+    /// The user defaults that the app shares with its extensions.
+    var appGroup: UserDefaults? { UserDefaults(suiteName: appGroupName) }
+
+    /// The directory that the app shares with its extensions.
+    var appGroupContainer: URL? {
+        FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: appGroupName)
+    }
+
+    /// The categories of the app's notifications, from the file that the server also reads.
+    func registerCategories(_ json: [UInt8]) throws {
+        let categories = try NotificationCategories(parsing: json)
+        UNUserNotificationCenter.current().setNotificationCategories(categories.registered)
+    }
+
+    /// Starts an activity that pushes update, and reports its tokens.
     func startActivity(for snapshot: LiveActivitySnapshot, register: @escaping @Sendable (Data) async -> Void) throws {
         let content = ActivityContent(state: snapshot.contentState, staleDate: nil)
         let activity = try Activity.request(attributes: snapshot.attributes, content: content, pushType: .token)
         Task { for await token in activity.pushTokenUpdates { await register(token) } }
     }
 
-    /// In the app, for a silent push: puts what it carries where the extensions find it.
+    /// Reports the tokens with which a server starts activities, and those of the activities it started.
+    ///
+    /// Call this at every launch: the system wakes the app in the background when a push starts an activity.
+    func observeActivities(
+        registerStart: @escaping @Sendable (Data) async -> Void,
+        register: @escaping @Sendable (Data) async -> Void
+    ) {
+        Task {
+            let tokens = Activity<SurfaceActivityAttributes>.pushToStartTokenUpdates
+            for await token in tokens { await registerStart(token) }
+        }
+        Task {
+            for await activity in Activity<SurfaceActivityAttributes>.activityUpdates {
+                Task { for await token in activity.pushTokenUpdates { await register(token) } }
+            }
+        }
+    }
+
+    /// Stores the snapshot of a background push where the extensions find it.
     func receive(_ userInfo: [AnyHashable: Any]) throws {
         guard let carried = userInfo["surfaceSnapshot"] else { return }
         let bytes = Array(try JSONSerialization.data(withJSONObject: carried))
@@ -28,30 +61,19 @@
         case .liveActivity, .notification: break
         }
         WidgetCenter.shared.reloadAllTimelines()
+        ControlCenter.shared.reloadAllControls()
     }
 
-    private func store(_ entry: some SurfaceEntry, for surfaceID: String) {
+    private func store<Entry: SurfaceEntry>(_ entry: Entry, for surfaceID: String) {
         let text = String(decoding: entry.json.encoded(), as: UTF8.self)
-        group?.set(text, forKey: SurfaceStorage.entryKey(for: surfaceID))
-        group?.set(Date.now.timeIntervalSince1970, forKey: SurfaceStorage.writtenAtKey(for: surfaceID))
+        appGroup?.set(text, forKey: SurfaceStorage.entryKey(for: surfaceID))
+        appGroup?.set(surfaceID, forKey: SurfaceStorage.currentSurfaceKey(for: Entry.surfaceKind))
+        appGroup?.set(Date.now.timeIntervalSince1970, forKey: SurfaceStorage.writtenAtKey(for: surfaceID))
     }
 
-    /// In the widget's extension: what to show.
-    struct OrderWidgetView: View {
-        let surfaceID: String
-
-        var body: some View {
-            switch StoredEntry<WidgetEntry>(group?.string(forKey: SurfaceStorage.entryKey(for: surfaceID))) {
-            case .found(let entry):
-                VStack(alignment: .leading) {
-                    Text(entry.headline).font(.headline)
-                    Text(entry.subhead)
-                    ProgressView(value: entry.progress)
-                }
-                .widgetURL(URL(string: entry.deepLink))
-            case .otherVersion: Text("Open the app to update this widget.")
-            case .empty, .unreadable: Text("Nothing yet.")
-            }
-        }
+    /// Reads the entry that an extension shows.
+    func storedEntry<Entry: SurfaceEntry>(of type: Entry.Type = Entry.self) -> StoredEntry<Entry> {
+        let surfaceID = appGroup?.string(forKey: SurfaceStorage.currentSurfaceKey(for: Entry.surfaceKind)) ?? ""
+        return StoredEntry(appGroup?.string(forKey: SurfaceStorage.entryKey(for: surfaceID)))
     }
 #endif

@@ -17,6 +17,12 @@ public enum SurfaceStorage {
     /// Returns the key of the error that decoding the entry caused.
     public static func decodeErrorKey(for surfaceID: String) -> String { entryKey(for: surfaceID) + ".decodeError" }
 
+    /// Returns the key of the record that the service extension writes about a surface's notification, JSON text.
+    public static func enrichmentKey(for surfaceID: String) -> String { "surface.enrichment.\(surfaceID)" }
+
+    /// The key of the values for the placeholders of ``PersonalizedText``, a dictionary of strings.
+    public static let personalValuesKey = "surface.personalValues"
+
     /// Returns the key of the surface that extensions of a kind show.
     public static func currentSurfaceKey(for kind: SurfaceKind) -> String {
         "surface.\(kind.rawValue).currentSurfaceId"

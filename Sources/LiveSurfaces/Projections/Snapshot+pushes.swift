@@ -20,7 +20,8 @@ extension Snapshot<LiveActivitySurface> {
 
     /// The payload of an alert with the same content, for devices without the activity.
     public var alertPayload: JSONValue {
-        ["aps": ["alert": alert(subtitle: nil, body: surface.body), "sound": "default"], "liveSurface": sidecar()]
+        let alert: JSONValue = ["title": .string(surface.title), "body": .string(surface.body)]
+        return ["aps": ["alert": alert, "sound": "default"], "liveSurface": sidecar()]
     }
 }
 
@@ -28,15 +29,18 @@ extension Snapshot<NotificationSurface> {
     /// The payload of the notification, with the app's own data beside `aps`.
     public var payload: JSONValue {
         let aps = JSONValue.object(of: [
-            "alert": alert(subtitle: surface.subtitle, body: surface.body), "sound": "default",
+            "alert": surface.alert, "sound": "default",
             "category": surface.category, "thread-id": surface.threadID,
             "interruption-level": surface.interruptionLevel?.apple.rawValue, "relevance-score": surface.relevanceScore,
-            "target-content-id": surface.targetContentID,
+            "target-content-id": surface.targetContentID, "mutable-content": surface.isEnriched ? 1 : nil,
         ])
-        return [
-            "schemaVersion": .string(SurfaceSnapshot.schemaVersion), "aps": aps,
-            "liveSurface": sidecar(category: surface.category),
-        ]
+        let attachments = surface.attachments.isEmpty ? nil : JSONValue.array(surface.attachments.map(\.json))
+        let sidecar = sidecar(
+            category: surface.category,
+            attachments: attachments,
+            personalized: surface.personalized?.json
+        )
+        return ["schemaVersion": .string(SurfaceSnapshot.schemaVersion), "aps": aps, "liveSurface": sidecar]
     }
 }
 
@@ -52,42 +56,32 @@ extension SurfaceInterruptionLevel {
     }
 }
 
-/// The app's own data beside `aps` in a push made from a snapshot, under the key `liveSurface`.
-public struct SurfaceSidecar: Codable, Sendable, Hashable {
-    /// The version of the contract; check it first.
-    public let schemaVersion: String
-    /// Always `surface_snapshot`.
-    public let kind: String
-    /// The snapshot's identifier.
-    public let snapshotId: String
-    /// The surface's identifier.
-    public let surfaceId: String
-    /// The state of the surface's subject.
-    public let state: SurfaceState
-    /// The link that a tap opens.
-    public let deepLink: String
-    /// The notification's category.
-    public let category: String?
-}
-
 /// A surface that can be shown as an alert.
 private protocol AlertingSurface {
-    var title: String { get }
     var deepLink: String { get }
 }
 
 extension LiveActivitySurface: AlertingSurface {}
 extension NotificationSurface: AlertingSurface {}
 
-extension Snapshot where Content: AlertingSurface {
-    fileprivate func alert(subtitle: String?, body: String) -> JSONValue {
-        .object(of: ["title": surface.title, "subtitle": subtitle, "body": body])
+extension NotificationSurface {
+    /// The alert, with texts or with keys of the app's strings.
+    fileprivate var alert: JSONValue {
+        let subtitle = subtitle?.alertMembers("subtitle") ?? []
+        return .object(title.alertMembers("title") + subtitle + body.alertMembers("body"))
     }
+}
 
-    fileprivate func sidecar(category: String? = nil) -> JSONValue {
+extension Snapshot where Content: AlertingSurface {
+    fileprivate func sidecar(
+        category: String? = nil,
+        attachments: JSONValue? = nil,
+        personalized: JSONValue? = nil
+    ) -> JSONValue {
         .object(of: [
-            "schemaVersion": SurfaceSnapshot.schemaVersion, "kind": "surface_snapshot", "snapshotId": id,
+            "schemaVersion": SurfaceSnapshot.schemaVersion, "kind": SurfaceSidecar.kind, "snapshotId": id,
             "surfaceId": surfaceID, "state": state.rawValue, "deepLink": surface.deepLink, "category": category,
+            "attachments": attachments, "personalized": personalized,
         ])
     }
 }

@@ -21,7 +21,7 @@ struct FieldReader {
     private(set) var fields: [Field] = []
     private let members: [JSONValue.Member]
     private let path: [String]
-    private let isRecording: Bool
+    let isRecording: Bool
     private var asked: [String] = []
     private var found = 0
 
@@ -74,21 +74,61 @@ struct FieldReader {
 
     /// Reads a field that holds an object, with `body`.
     mutating func object<Value>(_ name: String, _ body: (inout FieldReader) -> Value) -> Value {
-        var reader: FieldReader
-        if isRecording {
-            reader = FieldReader(recordingFor: categories)
-        } else {
-            let value = member(name)
-            if value?.members == nil { report(.invalidType, name, value?.mismatch("an object") ?? "is missing") }
-            reader = FieldReader(value?.members ?? [], at: path + [name], categories: categories)
-            // Without an object, errors about its fields would be misleading.
-            guard value?.members != nil else { return body(&reader) }
+        if isRecording { return recordObject(name, isRequired: true, body) }
+        guard let value = member(name) else {
+            report(.invalidType, name, "is missing")
+            var reader = FieldReader([], categories: categories)
+            return body(&reader)
         }
+        return object(of: value, name, body)
+    }
+
+    /// Reads an optional field that holds an object, with `body`.
+    mutating func optionalObject<Value>(_ name: String, _ body: (inout FieldReader) -> Value) -> Value? {
+        if isRecording { return recordObject(name, isRequired: false, body) }
+        return member(name).map { object(of: $0, name, body) }
+    }
+
+    /// Reads the value of a field that must be an object, with `body`.
+    mutating func object<Value>(of value: JSONValue, _ name: String, _ body: (inout FieldReader) -> Value) -> Value {
+        var reader = FieldReader(value.members ?? [], at: path + [name], categories: categories)
         let result = body(&reader)
+        guard value.members != nil else {
+            // Without an object, errors about its fields would be misleading.
+            report(.invalidType, name, value.mismatch("an object"))
+            return result
+        }
         reader.finish()
         issues += reader.issues
-        if isRecording { record(name, isRequired: true, reader.objectSchema) }
         return result
+    }
+
+    private mutating func recordObject<Value>(
+        _ name: String,
+        isRequired: Bool,
+        _ body: (inout FieldReader) -> Value
+    ) -> Value {
+        var reader = FieldReader(recordingFor: categories)
+        let result = body(&reader)
+        record(name, isRequired: isRequired, reader.objectSchema)
+        return result
+    }
+
+    /// Reads an optional field that holds a list of objects, each with `body`; empty if it is absent.
+    mutating func optionalList<Element>(
+        _ name: String,
+        count range: ClosedRange<Int>,
+        _ body: (inout FieldReader) -> Element
+    ) -> [Element] {
+        guard isRecording else { return has(name) ? list(name, count: range, body) : [] }
+        var reader = FieldReader(recordingFor: categories)
+        _ = body(&reader)
+        let schema: JSONValue = [
+            "type": "array", "minItems": .integer(range.lowerBound), "maxItems": .integer(range.upperBound),
+            "items": reader.objectSchema,
+        ]
+        record(name, isRequired: false, schema)
+        return []
     }
 
     /// Reads a field that holds a list of objects, each with `body`.
@@ -153,18 +193,18 @@ struct FieldReader {
         ])
     }
 
-    private mutating func record(_ name: String, isRequired: Bool, _ schema: JSONValue) {
+    mutating func record(_ name: String, isRequired: Bool, _ schema: JSONValue) {
         fields.append(Field(name: name, isRequired: isRequired, schema: schema))
     }
 
-    private mutating func member(_ name: String) -> JSONValue? {
+    mutating func member(_ name: String) -> JSONValue? {
         asked.append(name)
         guard let index = members.firstIndex(where: { $0.name == name }) else { return nil }
         found += 1
         return members[index].value
     }
 
-    private mutating func read<Value>(_ value: JSONValue, _ name: String, _ rule: Rule<Value>) -> Value? {
+    mutating func read<Value>(_ value: JSONValue, _ name: String, _ rule: Rule<Value>) -> Value? {
         switch rule.read(value) {
         case .value(let value): return value
         case .problem(let code, let message):

@@ -8,11 +8,11 @@ public struct NotificationSurface: Surface {
     public static var kind: SurfaceKind { .notification }
 
     /// The first line.
-    public var title: String
+    public var title: SurfaceText
     /// The line below the title.
-    public var subtitle: String?
+    public var subtitle: SurfaceText?
     /// The text; may be empty.
-    public var body: String
+    public var body: SurfaceText
     /// The link that a tap opens.
     public var deepLink: String
     /// The identifier of one of the app's categories, which defines the actions.
@@ -25,18 +25,24 @@ public struct NotificationSurface: Surface {
     public var relevanceScore: Double?
     /// The window to bring forward.
     public var targetContentID: String?
+    /// The media that the app's service extension attaches, at most ten; the system shows the first as a thumbnail.
+    public var attachments: [SurfaceAttachment]
+    /// The texts that the app's service extension fills with values of the phone; nil for none.
+    public var personalized: PersonalizedText?
 
     /// Creates content; only ``SurfaceSnapshot/validated(categories:)`` validates it.
     public init(
-        title: String,
-        subtitle: String? = nil,
-        body: String,
+        title: SurfaceText,
+        subtitle: SurfaceText? = nil,
+        body: SurfaceText,
         deepLink: String,
         category: String? = nil,
         threadID: String? = nil,
         interruptionLevel: SurfaceInterruptionLevel? = nil,
         relevanceScore: Double? = nil,
-        targetContentID: String? = nil
+        targetContentID: String? = nil,
+        attachments: [SurfaceAttachment] = [],
+        personalized: PersonalizedText? = nil
     ) {
         self.title = title
         self.subtitle = subtitle
@@ -47,29 +53,71 @@ public struct NotificationSurface: Surface {
         self.interruptionLevel = interruptionLevel
         self.relevanceScore = relevanceScore
         self.targetContentID = targetContentID
+        self.attachments = attachments
+        self.personalized = personalized
     }
+
+    /// Creates content whose texts are shown as they are.
+    public init(
+        title: String,
+        subtitle: String? = nil,
+        body: String,
+        deepLink: String,
+        category: String? = nil,
+        threadID: String? = nil,
+        interruptionLevel: SurfaceInterruptionLevel? = nil,
+        relevanceScore: Double? = nil,
+        targetContentID: String? = nil,
+        attachments: [SurfaceAttachment] = [],
+        personalized: PersonalizedText? = nil
+    ) {
+        self.init(
+            title: .plain(title),
+            subtitle: subtitle.map(SurfaceText.plain),
+            body: .plain(body),
+            deepLink: deepLink,
+            category: category,
+            threadID: threadID,
+            interruptionLevel: interruptionLevel,
+            relevanceScore: relevanceScore,
+            targetContentID: targetContentID,
+            attachments: attachments,
+            personalized: personalized
+        )
+    }
+
+    /// Whether the app's service extension changes the notification before it is shown.
+    public var isEnriched: Bool { !attachments.isEmpty || personalized != nil }
 
     /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
         .object(of: [
-            "title": title, "subtitle": subtitle, "body": body, "deepLink": deepLink, "category": category,
-            "threadId": threadID, "interruptionLevel": interruptionLevel?.rawValue, "relevanceScore": relevanceScore,
+            "title": title.snapshotJSON, "subtitle": subtitle?.snapshotJSON, "body": body.snapshotJSON,
+            "deepLink": deepLink, "category": category, "threadId": threadID,
+            "interruptionLevel": interruptionLevel?.rawValue, "relevanceScore": relevanceScore,
             "targetContentId": targetContentID,
+            "attachments": attachments.isEmpty ? nil : JSONValue.array(attachments.map(\.json)),
+            "personalized": personalized?.json,
         ])
     }
 }
 
 extension NotificationSurface: ReadableSurface {
     init(reading fields: inout FieldReader) {
-        title = fields.required("title", .nonEmptyText)
-        subtitle = fields.optional("subtitle", .nonEmptyText)
-        body = fields.required("body", .text)
+        title = fields.required(text: "title", .nonEmptyText)
+        subtitle = fields.optional(text: "subtitle", .nonEmptyText)
+        body = fields.required(text: "body", .text)
         deepLink = fields.required("deepLink", .deepLink)
         category = fields.optional("category", .choice(of: fields.categories.ids))
         threadID = fields.optional("threadId", .nonEmptyText)
         interruptionLevel = fields.optional("interruptionLevel", .choice(standIn: .active))
         relevanceScore = fields.optional("relevanceScore", .fraction)
         targetContentID = fields.optional("targetContentId", .nonEmptyText)
+        attachments = fields.optionalList("attachments", count: 1...10, SurfaceAttachment.init(reading:))
+        personalized = fields.optionalObject("personalized", PersonalizedText.init(reading:))
+        if Set(attachments.map(\.id)).count < attachments.count {
+            fields.report(.invalidValue, "attachments", "has an identifier twice")
+        }
     }
 }
 

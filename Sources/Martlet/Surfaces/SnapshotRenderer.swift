@@ -157,7 +157,7 @@ package struct SnapshotRenderer: Sendable {
             case .channel(let channel), .channelEnd(let channel, _):
                 .broadcast(
                     try LiveActivityBroadcast(
-                        update(of: activity, destination, delivery),
+                        update(of: activity, at: timestamp, destination, delivery),
                         on: channel,
                         of: topic,
                         timestamp: timestamp,
@@ -192,7 +192,7 @@ package struct SnapshotRenderer: Sendable {
 
     private func alert(_ payload: JSONValue, _ delivery: SurfaceDelivery, _ id: APNsID) -> PushNotification {
         .opaque(
-            payload.encoded(),
+            delivery.compatibility.alert(payload).encoded(),
             pushType: .alert,
             priority: (delivery.priority ?? .immediate).priority,
             expiration: delivery.expiration ?? inAnHour,
@@ -207,11 +207,18 @@ package struct SnapshotRenderer: Sendable {
         _ delivery: SurfaceDelivery,
         _ id: APNsID
     ) throws(PayloadError) -> PushNotification {
+        let compatibility = delivery.compatibility
+        let isDefaultType = delivery.attributesType == SurfaceActivityAttributes.attributesType
         let start = try LiveActivityStart(
-            attributesType: delivery.attributesType,
+            attributesType: isDefaultType && compatibility.contains(.attributesType)
+                ? SurfaceCompatibility.originalAttributesType : delivery.attributesType,
             attributes: activity.attributes.json,
             state: activity.contentState.json,
-            alert: LiveActivityAlert(title: .plain(activity.surface.title), body: .plain(activity.surface.body)),
+            alert: LiveActivityAlert(
+                title: .plain(activity.surface.title),
+                body: .plain(activity.surface.body),
+                sound: compatibility.contains(.silentStart) ? nil : .default
+            ),
             updateSource: delivery.updateSource,
             staleDate: delivery.staleDate,
             relevanceScore: delivery.relevanceScore
@@ -219,7 +226,7 @@ package struct SnapshotRenderer: Sendable {
         return try .liveActivity(
             start,
             timestamp: timestamp,
-            priority: delivery.priority ?? .immediate,
+            priority: delivery.priority ?? (compatibility.contains(.powerAwareStart) ? .powerAware : .immediate),
             expiration: delivery.expiration ?? inAnHour,
             id: id
         )
@@ -233,7 +240,7 @@ package struct SnapshotRenderer: Sendable {
         _ id: APNsID
     ) throws(PayloadError) -> PushNotification {
         try .liveActivity(
-            update(of: activity, destination, delivery),
+            update(of: activity, at: timestamp, destination, delivery),
             timestamp: timestamp,
             priority: delivery.priority ?? .powerAware,
             expiration: delivery.expiration ?? inAnHour,
@@ -243,12 +250,17 @@ package struct SnapshotRenderer: Sendable {
 
     private func update(
         of activity: LiveActivitySnapshot,
+        at timestamp: Date,
         _ destination: SurfaceDestination,
         _ delivery: SurfaceDelivery
     ) throws(PayloadError) -> LiveActivityUpdate {
         switch destination {
         case .activityEnd(_, let dismissal), .channelEnd(_, let dismissal):
-            try .end(activity.contentState.json, dismissal: dismissal)
+            if dismissal == .immediate, delivery.compatibility.contains(.dismissalAtEnd) {
+                try .end(activity.contentState.json, dismissal: .at(timestamp))
+            } else {
+                try .end(activity.contentState.json, dismissal: dismissal)
+            }
         case .device, .activityStart, .activity, .channel:
             try .update(
                 activity.contentState.json,

@@ -31,6 +31,8 @@ public struct SurfaceDelivery: Sendable {
     public var attributesType: String
     /// The notification categories that the app supports.
     public var categories: NotificationCategories
+    /// The differences to the pushes of `@mobile-surfaces/push` that are turned off; none by default.
+    public var compatibility: SurfaceCompatibility
     /// The push's identifier; nil to derive it from the snapshot's, so that another attempt, by any process, has the
     /// same identifier.
     public var id: APNsID?
@@ -46,6 +48,7 @@ public struct SurfaceDelivery: Sendable {
         updateSource: LiveActivityStart.UpdateSource = .byApp,
         attributesType: String = SurfaceActivityAttributes.attributesType,
         categories: NotificationCategories = .standard,
+        compatibility: SurfaceCompatibility = [],
         id: APNsID? = nil
     ) {
         self.priority = priority
@@ -57,6 +60,7 @@ public struct SurfaceDelivery: Sendable {
         self.updateSource = updateSource
         self.attributesType = attributesType
         self.categories = categories
+        self.compatibility = compatibility
         self.id = id
     }
 

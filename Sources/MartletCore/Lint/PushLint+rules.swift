@@ -51,7 +51,8 @@ extension PushLint {
     /// All rules for a single push, in the order in which ``check(headers:payload:at:)`` applies them.
     public static let rules: [Rule] =
         HeaderRules.all + PayloadRules.all + KeyRules.all + PushTypeRules.all + AlertRules.all
-        + LiveActivityRules.all + LiveActivityContentRules.all + WidgetRules.all + AccessoryRules.all
+        + AttachmentRules.all + LiveActivityRules.all + LiveActivityContentRules.all + WidgetRules.all
+        + AccessoryRules.all
         + WebsiteRules.all + MDMRules.all + SecretRules.all
 }
 
@@ -75,6 +76,8 @@ package struct ApplePage: Sendable {
     package static let serviceExtension = ApplePage(
         notifications + "modifying-content-in-newly-delivered-notifications"
     )
+    /// "UNNotificationAttachment".
+    package static let attachment = ApplePage(notifications + "unnotificationattachment")
     /// "Establishing a connection to Apple Push Notification service (APNs)".
     package static let connection = ApplePage(notifications + "establishing-a-connection-to-apns")
     /// "Establishing a token-based connection to APNs".

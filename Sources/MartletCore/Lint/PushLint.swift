@@ -161,6 +161,7 @@ public enum PushLint {
         findings += KeyRules.check(aps, of: push)
         findings += PushTypeRules.check(aps, of: push)
         findings += AlertRules.check(aps, of: push)
+        findings += AttachmentRules.check(payload, aps)
         findings += LiveActivityRules.check(aps, of: push)
         findings += WidgetRules.check(payload, aps, of: push)
         findings += AccessoryRules.check(payload, aps, of: push)

@@ -1,37 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import MartletCore
-
-/// The localized string of an app for a key in one language.
-enum LocalizedString: Sendable, Hashable {
-    /// The plural categories of languages (Unicode CLDR).
-    enum PluralCategory: String, CaseIterable {
-        case zero, one, two, few, many, other
-    }
-
-    case plain(String)
-    case plural([PluralCategory: String])
-
-    /// The string, or an object of strings by plural category.
-    var json: JSONValue {
-        switch self {
-        case .plain(let text): .string(text)
-        case .plural(let forms):
-            .object(
-                PluralCategory.allCases.compactMap { category in
-                    forms[category].map { .init(category.rawValue, .string($0)) }
-                }
-            )
-        }
-    }
-
-    fileprivate var byteCount: Int {
-        switch self {
-        case .plain(let text): text.utf8.count
-        case .plural(let forms): forms.values.reduce(0) { $0 + $1.utf8.count }
-        }
-    }
-}
+internal import LiveSurfaces
 
 /// The localized strings of apps by language, used to resolve localization keys in pushes.
 struct LocalizedTables: Sendable {
@@ -44,13 +13,7 @@ struct LocalizedTables: Sendable {
     private var byteCounts: [String: [String: Int]] = [:]
 
     /// Returns whether a string has the form of a language tag (BCP 47), or is Apple's `Base`.
-    static func isLanguage(_ text: String) -> Bool {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        return text.utf8.count <= 35 && parts.first.map { (2...8).contains($0.utf8.count) } == true
-            && parts.allSatisfy { part in
-                !part.isEmpty && part.utf8.count <= 8 && part.utf8.allSatisfy { $0.isLetter || $0.isDigit }
-            }
-    }
+    static func isLanguage(_ text: String) -> Bool { LocalizedString.isLanguage(text) }
 
     /// Sets the table of a language, replacing an existing one.
     ///

@@ -31,6 +31,8 @@ struct PreviewContext {
             let projections = surfaces.map { JSONValue.Member($0.kind.rawValue, .object($0.projections)) }
             members.append(.init("surfaces", .object(projections)))
         }
+        let strings = PreviewContext.stringIssues(of: push, data.strings.apps[app])
+        if !strings.isEmpty { members.append(.init("strings", .array(strings))) }
         let thread = PreviewContext.thread(of: push, among: pushes)
         if !thread.isEmpty { members.append(.init("thread", .array(thread.map(\.json)))) }
         json = .object(members)
@@ -46,6 +48,17 @@ struct PreviewContext {
             let start = pushes.first(where: { $0.number == number })
         else { return nil }
         return (try? JSONReader.readPayload(start.payload))?["aps"]
+    }
+
+    /// Returns what the app's localized strings lack for the keys in a push, for each language.
+    private static func stringIssues(
+        of push: ReceivedPush,
+        _ tables: [String: [String: LocalizedString]]?
+    ) -> [JSONValue] {
+        guard let tables, let alert = (try? JSONReader.readPayload(push.payload))?["aps"]?["alert"] else { return [] }
+        return SurfaceStrings(tables: tables).issues(inAlert: alert).map { issue in
+            ["place": .string(JSONPointer.path(["aps", "alert"] + issue.path)), "message": .string(issue.message)]
+        }
     }
 
     /// Returns the other notifications of the same app and thread that the push's device shows, newest first.

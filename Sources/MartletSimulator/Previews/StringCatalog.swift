@@ -1,82 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import MartletCore
+internal import LiveSurfaces
 
 /// Reads string catalogs (`.xcstrings`), with all their languages.
-///
-/// Of strings that vary by device, the iPhone's are used; of strings that vary by number, all forms are read.
-/// Substitutions are left unchanged.
 enum StringCatalog {
     /// Reads a catalog.
     ///
     /// - Returns: The strings by key, for each language.
     /// - Throws: ``SimulatorError`` with the place of the first error.
     static func read(_ bytes: [UInt8]) throws(SimulatorError) -> [String: [String: LocalizedString]] {
-        let json: JSONValue
-        do throws(JSONError) {
-            json = try JSONReader.read(bytes)
+        do throws(SurfaceError) {
+            return try SurfaceStrings(parsing: bytes).tables
         } catch {
-            throw SimulatorError("\(error)")
+            throw SimulatorError(error.issues.first?.message ?? "\(error)")
         }
-        guard let source = json["sourceLanguage"]?.stringValue, LocalizedTables.isLanguage(source) else {
-            throw SimulatorError("sourceLanguage must be a language tag")
-        }
-        guard let strings = json["strings"]?.members else {
-            throw SimulatorError("strings must be an object")
-        }
-        var tables: [String: [String: LocalizedString]] = [source: [:]]
-        for entry in strings {
-            let place = "strings.\(entry.name)"
-            guard entry.value.members != nil else { throw SimulatorError("\(place) must be an object") }
-            // A key without a localization in the source language is its own string.
-            tables[source]?[entry.name] = .plain(entry.name)
-            for localization in entry.value["localizations"]?.members ?? [] {
-                let place = "\(place).localizations.\(localization.name)"
-                guard LocalizedTables.isLanguage(localization.name) else {
-                    throw SimulatorError("\(place) is not a language tag")
-                }
-                if let string = try string(localization.value, place) {
-                    tables[localization.name, default: [:]][entry.name] = string
-                }
-            }
-        }
-        return tables
-    }
-
-    /// Returns the string of a localization; nil when it is new and empty.
-    private static func string(_ json: JSONValue, _ place: String) throws(SimulatorError) -> LocalizedString? {
-        if let unit = json["stringUnit"] {
-            guard let value = unit["value"]?.stringValue else {
-                throw SimulatorError("\(place).stringUnit.value must be a string")
-            }
-            return value.isEmpty && unit["state"] == "new" ? nil : .plain(value)
-        }
-        guard let variations = json["variations"] else {
-            throw SimulatorError("\(place) has neither stringUnit nor variations")
-        }
-        if let plural = variations["plural"]?.members { return try plurals(plural, place + ".variations.plural") }
-        guard let device = variations["device"], let one = device["iphone"] ?? device["other"] else {
-            throw SimulatorError("\(place).variations has neither plural nor device with iphone or other")
-        }
-        return try string(one, place + ".variations.device")
-    }
-
-    private static func plurals(
-        _ members: [JSONValue.Member],
-        _ place: String
-    ) throws(SimulatorError) -> LocalizedString {
-        var forms: [LocalizedString.PluralCategory: String] = [:]
-        for member in members {
-            guard let category = LocalizedString.PluralCategory(rawValue: member.name) else {
-                let known = LocalizedString.PluralCategory.allCases.map(\.rawValue).joined(separator: ", ")
-                throw SimulatorError("\(place).\(member.name) must be one of \(known)")
-            }
-            guard let text = member.value["stringUnit"]?["value"]?.stringValue else {
-                throw SimulatorError("\(place).\(member.name).stringUnit.value must be a string")
-            }
-            forms[category] = text
-        }
-        guard forms[.other] != nil else { throw SimulatorError("\(place) must have the category other") }
-        return .plural(forms)
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LiveSurfaces
+
 /// Reads `.strings` files: `"key" = "value";` with comments and escapes, in UTF-8 or UTF-16.
 ///
 /// Source: "String resources" in Apple's Resource Programming Guide, and the syntax that `plutil` accepts.

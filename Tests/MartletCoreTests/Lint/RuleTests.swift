@@ -7,8 +7,9 @@ import Testing
 /// Each rule with a push that breaks it, and one that nearly does.
 @Suite struct RuleTests {
     private static let cases =
-        RuleCase.headers + RuleCase.keys + RuleCase.types + RuleCase.alerts + RuleCase.activities
-        + RuleCase.accessories + RuleCase.managed + RuleCase.websites + RuleCase.secrets
+        RuleCase.headers + RuleCase.keys + RuleCase.types + RuleCase.alerts
+        + RuleCase.attachments + RuleCase.activities + RuleCase.accessories + RuleCase.managed + RuleCase.websites
+        + RuleCase.secrets
     private static let address = "https://developer.apple.com/"
 
     @Test(arguments: cases) func `a rule finds what breaks it, in its place`(_ example: RuleCase) throws {
