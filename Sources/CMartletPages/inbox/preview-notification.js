@@ -27,7 +27,9 @@ export function notification(push) {
   const alert = isObject(aps.alert) ? aps.alert : {}
   const [title, subtitle, body] = typeof aps.alert === "string" ? [null, null, { text: aps.alert }]
     : ["title", "subtitle", "body"].map((name) => localizedText(alert, name, app(push)))
-  const level = typeof aps["interruption-level"] === "string" && Object.hasOwn(levels, aps["interruption-level"]) ? aps["interruption-level"] : "active"
+  const named = aps["interruption-level"]
+  const isCritical = aps.sound?.critical === 1 && named !== "passive"
+  const level = isCritical ? "critical" : typeof named === "string" && Object.hasOwn(levels, named) ? named : "active"
   const text = (name) => (typeof aps[name] === "string" && aps[name] ? aps[name] : undefined)
   return {
     title, subtitle, body, level, label: levels[level].label,
@@ -36,19 +38,20 @@ export function notification(push) {
     category: text("category"), thread: text("thread-id"),
     relevance: typeof aps["relevance-score"] === "number" ? aps["relevance-score"] : undefined,
     isMutable: aps["mutable-content"] === 1, sender: sender(more), attachments: attachments(more),
-    facts: { Interruption: levelFact(aps["interruption-level"], level), Sound: soundFact(aps.sound, level), Badge: badgeFact(aps.badge) },
+    facts: { Interruption: levelFact(named, level), Sound: soundFact(aps.sound, level), Badge: badgeFact(aps.badge) },
   }
 }
 
 function levelFact(given, level) {
-  if (given === undefined) return "active (aps.interruption-level is missing)"
-  return given === level ? levels[level].fact : `active: ${JSON.stringify(given)} is not a level`
+  if (given === undefined && level === "active") return "active (aps.interruption-level is missing)"
+  return given === level || level === "critical" ? levels[level].fact : `active: ${JSON.stringify(given)} is not a level`
 }
 
 function soundFact(sound, level) {
   if (sound === undefined) return "No sound: aps.sound is missing"
-  const { name, critical, volume } = isObject(sound) ? sound : { name: sound }
-  if (typeof name !== "string" || !name) return `No sound: aps.sound ${name === "" ? "is empty" : "has no name"}`
+  const { name = "default", critical, volume } = isObject(sound) ? sound : { name: sound }
+  if (typeof name !== "string" || !name) return `No sound: aps.sound ${name === "" ? "is empty" : "is not a name"}`
+  if (volume === 0) return "No sound: aps.sound.volume is 0"
   if (critical === 1) return `Plays: ${name} at ${Math.round((volume >= 0 && volume <= 1 ? volume : 1) * 100)} % of the volume, even when muted`
   if (level === "passive") return "No sound: the interruption level is passive"
   return name === "default" ? "Plays: default" : `Plays: ${name} of the app, or the default sound if the app lacks it`

@@ -129,16 +129,18 @@ function direction(push) {
   return /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u.test((title ?? body)?.text ?? "") ? "rtl" : "ltr"
 }
 
-/** The verdicts of pushes that the phone shows, or of which it shows nothing. */
-const visible = ["shown", "delivered"]
-/** The start of the note about a push that is not shown, where the reason is not an error. */
-const starts = { replaced: "No longer shown on the phone", ended: "No longer shown on the phone", stored: "Not shown on the phone yet" }
+/** The start of the note about a push that is not on the screen, where the reason is not an error. */
+const starts = {
+  replaced: "No longer shown on the phone", ended: "No longer shown on the phone", stored: "Not shown on the phone yet",
+  delivered: "Nothing of it is visible on the phone",
+}
 
 /** A note that the phone does not show the push, and why; null for a push that it shows. */
 function verdictNote(push) {
   const verdict = push.verdict ?? (push.status === 200 || push.number === undefined ? null
     : push.status ? { kind: "refused", text: `Refused: ${push.status} ${push.reason ?? ""}` } : { kind: "unanswered", text: "Not answered" })
-  if (!verdict || visible.includes(verdict.kind)) return null
+  const isVisible = verdict?.["on-screen"] ?? verdict?.kind === "shown"
+  if (!verdict || isVisible || (verdict.kind === "delivered" && reloads[kind(push)])) return null
   const reason = String(verdict.text ?? "").replace(/^not shown\s*[:·]?\s*/i, "").replace(/[.\s]+$/, "")
   return element("p", { class: "verdict", "data-tone": verdictTone(verdict.kind), "data-verdict": verdict.kind }, icon("hidden"), element("span", { dir: "auto" },
     `${starts[verdict.kind] ?? "Not shown on the phone"}${reason ? `: ${reason}` : ""}. This is how it ${verdict.kind === "replaced" ? "looked" : "would look"}.`))

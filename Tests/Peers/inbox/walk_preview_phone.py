@@ -56,14 +56,16 @@ class PreviewPhone(PreviewWalk):
 
     def test_previews_obey_the_verdict(self):
         texts = {
-            "shown": None, "delivered": None,
+            "shown": None,
+            "delivered": "Nothing of it is visible on the phone: Delivered · no banner (aps.alert has no text). This is how it would look.",
             "not-shown": "Not shown on the phone: older than the content on screen. This is how it would look.",
             "stored": "Not shown on the phone yet: Stored · device is offline. This is how it would look.",
             "replaced": "No longer shown on the phone: Replaced by push 9. This is how it looked.",
             "refused": "Not shown on the phone: Refused: 410 Unregistered. This is how it would look.",
         }
         sent = {"not-shown": "Not shown: older than the content on screen", "stored": "Stored · device is offline.",
-                "replaced": "Replaced by push 9", "refused": "Refused: 410 Unregistered"}
+                "replaced": "Replaced by push 9", "refused": "Refused: 410 Unregistered",
+                "delivered": "Delivered · no banner (aps.alert has no text)"}
         self.answer_with_verdicts({number: {"kind": kind, "text": sent.get(kind, "Delivered")}
                                    for number, kind in enumerate(texts, 1)})
         self.open(*[alert(number, alert="Ready") for number in range(1, len(texts) + 1)])
@@ -140,7 +142,8 @@ class PreviewPhone(PreviewWalk):
             ({"sound": critical}, "Plays: alarm.caf at 70 % of the volume, even when muted", "Unchanged: aps.badge is missing"),
             ({"sound": "bell.caf", "badge": "3"}, "Plays: bell.caf of the app", 'Unchanged: "3" is not a whole number'),
             ({"sound": {"critical": 0, "name": "default"}, "badge": -1}, "Plays: default", "Unchanged: -1 is not a whole number"),
-            ({"sound": 1}, "No sound: aps.sound has no name", "Unchanged"),
+            ({"sound": 1}, "No sound: aps.sound is not a name", "Unchanged"),
+            ({"sound": {"name": "default", "volume": 0}}, "No sound: aps.sound.volume is 0", "Unchanged"),
         ]
         self.open(*[alert(number, alert="Ready", **aps) for number, (aps, _, _) in enumerate(cases, 1)])
         for number, (aps, sound, badge) in enumerate(cases, 1):
