@@ -14,18 +14,22 @@ class Plots(RelayWalk):
         super().setUp()
         self.push(2)
         self.reload()
+        self.wait_for_events(2)
         self.ask("POST", "/v1/apps/rides/lanes/development/pause")
         self.ask("POST", "/v1/apps/rides/lanes/development/resume")
-        while len(self.ask("GET", "/v1/status/events")["events"]) < 4:
-            pass
+        self.wait_for_events(4)
         self.enter()
         self.plot = self.page.locator(".plot").first
         expect(self.plot.locator("path.line")).to_have_count(2)
 
+    def wait_for_events(self, count):
+        while len(self.ask("GET", "/v1/status/events")["events"]) < count:
+            pass
+
     def test_axes_and_legend(self):
         expect(self.page.locator(".plot")).to_have_count(4)
         self.assertEqual(self.plot.locator("svg").bounding_box()["height"], 180)
-        labels = self.plot.locator("svg text").all_inner_texts()
+        labels = self.plot.locator("svg text").all_text_contents()
         self.assertTrue(any(re.match(r"\d\d?:\d\d", text) for text in labels), labels)
         self.assertIn("0", labels)
         expect(self.page.locator("#legend li")).to_have_text(["orders development", "rides development"])
