@@ -6,7 +6,7 @@ import MartletCommands
 /// The options for the notification to send.
 struct NotificationOptions: Sendable {
     fileprivate var content: Content
-    fileprivate var headers: Headers
+    var headers: Headers
     fileprivate var payload: InputFile?
     /// Whether pushes that APNs would refuse are sent, including a payload that is not JSON.
     private(set) var isUnchecked: Bool
