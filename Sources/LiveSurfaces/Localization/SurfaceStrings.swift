@@ -25,7 +25,15 @@ public struct SurfaceStrings: Sendable, Hashable {
     /// - Parameter catalog: The text in UTF-8.
     /// - Throws: ``SurfaceError`` with the place of the first error.
     public init(parsing catalog: [UInt8]) throws(SurfaceError) {
-        self.init(tables: try StringCatalog.read(SurfaceSnapshot.value(of: catalog)))
+        try self.init(catalog: SurfaceSnapshot.value(of: catalog))
+    }
+
+    /// Reads a string catalog that was parsed before.
+    ///
+    /// - Parameter catalog: The catalog.
+    /// - Throws: ``SurfaceError`` with the place of the first error.
+    package init(catalog: JSONValue) throws(SurfaceError) {
+        self.init(tables: try StringCatalog.read(catalog))
     }
 
     /// Checks the texts of a notification.
