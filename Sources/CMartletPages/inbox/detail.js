@@ -10,7 +10,12 @@ import { headline, kind } from "./push.js"
 import { onStringsChange } from "./strings.js"
 
 /** The previews are a third of the page's code, which the list does not wait for. */
-const previews = () => import("./preview.js")
+let previewModule = null
+async function previews() {
+  // Even a loaded module is imported in a later task, before which an empty panel would be painted.
+  previewModule ??= await import("./preview.js")
+  return previewModule
+}
 
 export class Detail {
   #container

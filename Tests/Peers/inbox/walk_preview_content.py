@@ -48,7 +48,7 @@ class PreviewContent(PreviewWalk):
         forms = {"variations": {"plural": {name: {"stringUnit": {"value": text}} for name, text in plural.items()}}}
         ready = {"localizations": {"de": {"stringUnit": {"value": "Fertig, %@"}}}}
         self.put(f"strings/{APP}", {"sourceLanguage": "en", "strings": {"READY": ready, "STOPS": {"localizations": {"de": forms}}}})
-        self.page.get_by_label("Language").select_option("de")
+        self.page.get_by_label("Language", exact=True).select_option("de")
         expect(title).to_have_text("Fertig, Anna")
         expect(body).to_have_text("1 Halt bis Zoo")
         expect(self.page.locator("#push-1 .headline")).to_have_text("Fertig, Anna")
