@@ -17,9 +17,9 @@ import Testing
     private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
     /// The paths that need no key: health, the description, and a page that shows nothing before it has a key.
     private static let open: Set = [
-        "/livez", "/readyz", "/openapi.json", "/", "/page/relay.js", "/page/status.css", "/page/status.js",
-        "/page/style.css",
-        "/page/dom.js", "/page/plot.js",
+        "/livez", "/readyz", "/openapi.json", "/", "/page/components.css", "/page/components.js", "/page/dom.js",
+        "/page/figures.js", "/page/fleet.js", "/page/icons.js", "/page/incidents.js", "/page/lanes.js",
+        "/page/letters.js", "/page/plot.js", "/page/relay.js", "/page/status.css", "/page/status.js", "/page/style.css",
     ]
     private static let stranger = "mrt_stranger"
 

@@ -40,9 +40,9 @@ struct FleetView: Sendable {
 
     /// Updates the registered relays and their published data.
     mutating func update(_ nodes: [OutboxNode], at now: Int64) {
-        updatedAt = now
         findDuplicates(among: nodes)
-        findExpired(among: nodes, at: now)
+        findExpired(among: nodes)
+        updatedAt = now
         self.nodes = nodes
         let before = others
         others = [:]
@@ -54,12 +54,13 @@ struct FleetView: Sendable {
 
     /// Records the relays whose registration has ended since the last call although they were silent: they did not end
     /// it themselves.
-    private mutating func findExpired(among now: [OutboxNode], at time: Int64) {
+    private mutating func findExpired(among now: [OutboxNode]) {
+        guard let updatedAt else { return }
         let numbers = Set(now.map(\.number))
         let silent = nodes.filter { node in
             !node.isOwn && !numbers.contains(node.number) && node.silence >= FleetView.longestSilence
         }
-        expired += silent.map { MissingNode(number: $0.number, name: $0.name, since: time - $0.silence) }
+        expired += silent.map { MissingNode(number: $0.number, name: $0.name, since: updatedAt - $0.silence) }
         if expired.count > FleetView.missingLimit { expired.removeFirst(expired.count - FleetView.missingLimit) }
     }
 

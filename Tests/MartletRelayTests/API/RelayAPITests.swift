@@ -286,7 +286,11 @@ import Testing
             #expect(await ask(bench, "POST", "/v1/pushes?wait=60", update).json["state"] == "delivered")
         }
         let pushes = await bench.apple.pushes
-        #expect(pushes.map { $0.deliveries.map(\.kind) } == [[.delivered], [.delivered], [.delivered]])
+        #expect(
+            pushes.map { $0.deliveries.map(\.kind) } == [
+                [.delivered, .replacedOnDevice], [.delivered, .replacedOnDevice], [.delivered],
+            ]
+        )
         await bench.stop()
     }
 

@@ -143,7 +143,7 @@ import Testing
             MartletProcess.program,
             ["relay", "status", "--url", url, "--key-file", key]
         )
-        let line = run.text.split(separator: "\n").first { $0.hasPrefix("orders") } ?? ""
+        let line = run.text.split(separator: "\n").first { $0.hasPrefix("orders  ") } ?? ""
         let row = line.split(separator: " ").joined(separator: " ")
         let numbers = "\(expected.rate) \(expected.delivered) \(expected.refused) 0 \(state(expected))"
         #expect(row.hasPrefix("orders production ") && row.hasSuffix(" " + numbers), "\(run.text)\(run.errorOutput)")

@@ -214,8 +214,7 @@ struct ActivitySessionTests {
 
     @Test func `an activity that the app has started is adopted`() {
         var bench = Bench(startToken: nil)
-        _ = bench.desire(4)
-        bench.now += 20
+        _ = bench.desire(4, isUrgent: true)
         guard case .update(_, "update", let update)? = bench.report("card", "update", byPush: false).first else {
             Issue.record("not adopted")
             return
