@@ -38,6 +38,8 @@ export async function compose(pushes, start) {
 class Composer {
   #fields = {}
   #problems = {}
+  /** The messages of the answer to the push as it is in the form, by field. */
+  #answer = {}
   #editor = new PayloadEditor()
   #target = "device"
   #timer = 0
@@ -198,6 +200,7 @@ class Composer {
   #show() {
     const { isBroadcast, type } = this.#values
     dialog.dataset.target = this.#target
+    this.#answer = {}
     const payload = this.#editor.check(byteLimit(type, isBroadcast))
     clearTimeout(this.#timer)
     this.#requests.abort()
@@ -214,7 +217,7 @@ class Composer {
     }, signal)].flat())
     try {
       const { findings } = await request("/api/v1/lint", "POST", push, signal)
-      this.#report({})
+      this.#report(this.#answer)
       const atFields = findings.filter(({ place }) => fieldOf[place])
       for (const { place, message } of atFields) this.#report({ [fieldOf[place]]: message }, false)
       this.#findings.replaceChildren(findingsList(findings.filter((finding) => !atFields.includes(finding)), (place) => this.#editor.show(place)))
@@ -239,13 +242,19 @@ class Composer {
       const push = await request("/api/v1/pushes", "POST", this.#push)
       const name = push.status === 200 ? undefined : fieldOf[push.reason]
       // A finding explains more than the reason.
-      if (name && !this.#problems[name].textContent) this.#report({ [name]: `The answer is ${push.reason}.` }, false)
+      if (name && !this.#problems[name].textContent) this.#showAnswer(name, `The answer is ${push.reason}.`)
       this.#result.replaceChildren(await outcome(push, () => dialog.close()))
     } catch (error) {
       const name = Object.keys(fieldOf).find((each) => error.message.startsWith(each))
-      if (name) this.#report({ [fieldOf[name]]: error.message }, false)
+      if (name) this.#showAnswer(fieldOf[name], error.message)
       this.#result.replaceChildren(element("p", { class: "problem" }, error.message))
     }
+  }
+
+  /** Shows a message of the answer beside a field until the form changes, also when findings arrive later. */
+  #showAnswer(name, message) {
+    this.#answer = { [name]: message }
+    this.#report(this.#answer, false)
   }
 
   // The templates.
