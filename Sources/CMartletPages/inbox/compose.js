@@ -241,8 +241,7 @@ class Composer {
     try {
       const push = await request("/api/v1/pushes", "POST", this.#push)
       const name = push.status === 200 ? undefined : fieldOf[push.reason]
-      // A finding explains more than the reason.
-      if (name && !this.#problems[name].textContent) this.#showAnswer(name, `The answer is ${push.reason}.`)
+      if (name) this.#showAnswer(name, `The answer is ${push.reason}.`)
       this.#result.replaceChildren(await outcome(push, () => dialog.close()))
     } catch (error) {
       const name = Object.keys(fieldOf).find((each) => error.message.startsWith(each))
@@ -251,10 +250,10 @@ class Composer {
     }
   }
 
-  /** Shows a message of the answer beside a field until the form changes, also when findings arrive later. */
+  /** Shows a message of the answer beside a field until the form changes; a finding there explains more. */
   #showAnswer(name, message) {
     this.#answer = { [name]: message }
-    this.#report(this.#answer, false)
+    if (!this.#problems[name].textContent) this.#report(this.#answer, false)
   }
 
   // The templates.
