@@ -34,7 +34,8 @@ export const sections = {
     Activities: { query: () => "type:liveactivity", test: (push) => type(push) === "liveactivity" },
     Broadcasts: { query: () => "is:broadcast", test: (push) => push.channel !== undefined },
   }, of: (push) => (sortedTypes.includes(type(push)) ? undefined : type(push)), term: "type" },
-  Verdict: { of: (push) => push.verdict && outcome(push), term: "verdict", label: (kind) => outcomes[kind] ?? kind, isClosed: true },
+  // Refused pushes are a filter of the responses.
+  Verdict: { of: (push) => (push.verdict && push.verdict.kind !== "refused" ? outcome(push) : undefined), term: "verdict", label: (kind) => outcomes[kind] ?? kind, isClosed: true },
   Response: { fixed: {
     Accepted: { query: () => "is:accepted", test: (push) => push.status === 200 },
     Refused: { query: () => "is:refused", test: (push) => push.status !== 200 && push.status !== 0 },
@@ -64,7 +65,7 @@ const counted = Object.entries(sections).flatMap(([name, { fixed = {}, of }]) =>
 ])
 
 /** The number of pushes that are counted without a pause, so that no task takes long. */
-const chunk = 1000
+const chunk = 500
 
 export class Counts {
   /** Called when pushes have been counted later than they came or went. */

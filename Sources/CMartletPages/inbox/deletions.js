@@ -24,16 +24,17 @@ export class Deletions {
 
   /** Deletes pushes by their numbers, except pinned ones. */
   remove(numbers) {
-    const pinned = numbers.filter((number) => this.#inbox.find(number)?.pinned)
-    const deleted = pinned.length ? numbers.filter((number) => !pinned.includes(number)) : numbers
-    const kept = pinned.length ? `${pushCount(pinned.length, "pinned ")} kept` : ""
+    const chosen = new Set(numbers)
+    const pinned = new Set(this.#inbox.all.filter((push) => push.pinned && chosen.has(push.number)).map(({ number }) => number))
+    const deleted = pinned.size ? numbers.filter((number) => !pinned.has(number)) : numbers
+    const kept = pinned.size ? `${pushCount(pinned.size, "pinned ")} kept` : ""
     if (deleted.length === 0) {
       if (kept) toast(`${kept}. Unpin to delete.`)
       return
     }
     // Only the latest deletion can be undone.
     this.#pending?.finish()
-    this.#list.leave(new Set(deleted))
+    this.#list.leave(pinned.size ? new Set(deleted) : chosen)
     this.#inbox.hide(deleted)
     this.#offerUndo(deleted, `${pushCount(deleted.length)} deleted${kept ? `, ${kept}` : ""}`)
   }

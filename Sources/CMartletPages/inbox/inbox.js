@@ -145,6 +145,8 @@ export class Inbox extends EventTarget {
     } catch (error) {
       if (query === this.query) this.#setError(error.message)
     }
+    // A caller that waits for the search, such as a deletion, uses the matches at once.
+    this.#settle()
     this.#scheduleChange()
   }
 

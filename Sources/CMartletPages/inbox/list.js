@@ -158,6 +158,10 @@ export class List {
   /** Selects the nearest push that is not among these numbers if the selected one is. */
   leave(numbers) {
     if (!numbers.has(this.#inbox.selected?.number)) return
+    if (numbers.size >= this.#inbox.pushes.length) {
+      this.#inbox.select(null)
+      return
+    }
     const start = this.#currentIndex
     const isLeft = (index) => {
       const { push } = this.#lines.at(index)

@@ -41,7 +41,8 @@ export class SearchField {
     this.#input.addEventListener("input", () => {
       clearTimeout(this.#timer)
       this.#timer = setTimeout(() => this.flush(), delay)
-      this.#suggest()
+      if (this.text.trim()) this.#suggest()
+      else this.#close()
     })
     this.#input.addEventListener("focus", () => this.#loadLanguage().then(() => ownerDocument.activeElement === this.#input && this.#suggest()))
     this.#input.addEventListener("blur", () => this.#close())
@@ -101,11 +102,13 @@ export class SearchField {
 
   // Completion.
 
-  #suggest() {
+  /** Opens the suggestions; the fields of an empty search only if `isAsked`, because the list would cover the page. */
+  #suggest(isAsked = false) {
     const { value, selectionStart } = this.#input
     const valuesOf = (name) => this.#inbox.counts.valuesOf(name, 100).map((each) =>
       ({ value: each, label: name === "device" ? this.#inbox.counts.deviceName(each) : each }))
     this.#suggestions = suggestions(value, selectionStart, { fields: this.#fields, valuesOf, recent: recentSearches() })
+      .filter(({ isRecent }) => isRecent || isAsked || value.trim())
     this.#active = -1
     this.#box.replaceChildren(...this.#suggestions.map((each, index) => element("div", {
       role: "option", id: `suggestion-${index}`, "aria-selected": "false",
@@ -150,7 +153,7 @@ export class SearchField {
     const isOpen = this.#suggestions.length > 0
     const active = this.#suggestions[this.#active]
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      if (!isOpen) this.#suggest()
+      if (!isOpen) this.#suggest(true)
       if (this.#suggestions.length) this.#activate(event.key === "ArrowDown" ? this.#active + 1 : Math.max(this.#active, 0) - 1)
     } else if (event.key === "Enter") {
       if (active) {

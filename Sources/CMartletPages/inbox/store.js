@@ -134,13 +134,14 @@ export class PushStore {
   /** Takes pushes out of `all` until `restore`. */
   hide(numbers) {
     this.settle()
-    for (const number of numbers) this.hidden.set(number, null)
+    const wanted = new Set(numbers)
     const hidden = []
     this.all = this.all.filter((push) => {
-      const isHidden = this.#hide(push)
+      const isHidden = wanted.has(push.number)
       if (isHidden) hidden.push(push)
       return !isHidden
     })
+    for (const push of hidden) this.hidden.set(push.number, push)
     this.counts.remove(hidden)
     this.version += 1
   }
@@ -151,7 +152,19 @@ export class PushStore {
     const pushes = numbers.map((number) => this.hidden.get(number)).filter(Boolean)
     for (const number of numbers) this.hidden.delete(number)
     this.counts.add(pushes)
-    this.all = [...this.all, ...pushes].sort((one, other) => other.number - one.number)
+    this.all = merged(this.all, pushes.sort((one, other) => other.number - one.number))
     this.version += 1
   }
+}
+
+/** Two lists, each with the newest push first, as one. */
+function merged(pushes, others) {
+  if (pushes.length === 0 || others.length === 0) return pushes.length ? pushes : others
+  const found = new Array(pushes.length + others.length)
+  let [one, other] = [0, 0]
+  for (let index = 0; index < found.length; index += 1) {
+    const isFirst = other === others.length || pushes[one]?.number > others[other].number
+    found[index] = isFirst ? pushes[one++] : others[other++]
+  }
+  return found
 }

@@ -221,11 +221,16 @@ export function announce(text) {
   announcement.textContent = text
 }
 
-const dayTime = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })
-const day = new Intl.DateTimeFormat([], { day: "numeric", month: "short" })
-const dayMinute = new Intl.DateTimeFormat([], { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" })
-const dayYear = new Intl.DateTimeFormat([], { day: "numeric", month: "short", year: "numeric" })
-const complete = new Intl.DateTimeFormat([], {
+/** A formatter of dates, created when it is first used, because that takes some milliseconds. */
+function formatter(options) {
+  let made = null
+  return { format: (date) => (made ??= new Intl.DateTimeFormat([], options)).format(date) }
+}
+const dayTime = formatter({ hour: "2-digit", minute: "2-digit", second: "2-digit" })
+const day = formatter({ day: "numeric", month: "short" })
+const dayMinute = formatter({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" })
+const dayYear = formatter({ day: "numeric", month: "short", year: "numeric" })
+const complete = formatter({
   weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
   fractionalSecondDigits: 3, timeZoneName: "short",
 })

@@ -67,6 +67,18 @@ class Deletion(InboxWalk):
         expect(self.rows()).to_have_count(1)
         self.assertEqual(self.errors, [])
 
+    def test_pinned_pushes_are_kept(self):
+        self.simulator.ask("PUT", "/api/v1/pushes/2/tags", {"pinned": True})
+        expect(self.page.locator("#push-2 .pin")).to_be_visible()
+        self.open_menu()
+        self.item("Delete 3 pushes").click()
+        expect(self.rows()).to_have_count(1)
+        self.page.locator("#push-2").click()
+        self.page.keyboard.press("Delete")
+        expect(self.toast.last).to_contain_text("1 pinned push kept. Unpin to delete.")
+        self.page.goto("about:blank")
+        self.wait_until(lambda: self.stored() == [2])
+
     def test_deletion_uses_the_search_that_is_being_typed(self):
         self.page.locator("#search").fill("title:Drop")
         # The search has not begun: the clock stands still.

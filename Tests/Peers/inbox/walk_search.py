@@ -106,7 +106,7 @@ class Search(InboxWalk):
         self.page.locator("#filters").get_by_role("button", name="Refused", exact=True).wait_for()
         self.assertEqual([each for each in stops.all() if each.is_visible()].__len__(), 1)
         groups = self.page.locator("#filters").get_by_role("group")
-        self.assertEqual([each.get_attribute("aria-label") for each in groups.all()][:3], ["Time", "Kind", "Response"])
+        self.assertEqual([each.get_attribute("aria-label") for each in groups.all()][:4], ["Time", "Kind", "Verdict", "Response"])
         all_filter = self.page.locator("#filters").get_by_role("button", name="All", exact=True)
         all_filter.focus()
         self.page.keyboard.press("ArrowDown")
@@ -122,6 +122,29 @@ class Search(InboxWalk):
         self.page.keyboard.press("End")
         self.page.keyboard.press("Home")
         expect(all_filter).to_be_focused()
+        self.assertEqual(self.errors, [])
+
+    def test_a_pasted_apns_id_and_token_find_and_filters_use_the_whole_language(self):
+        identifier = "9a8e0f6c-1b2c-4d3e-8f90-123456789abc"
+        self.page.unroute("**/api/v1/query")
+        self.page.reload()
+        self.simulator.import_pushes(push(4, **{"apns-id": identifier}), push(5, **{"device-token": "5d3a6a1c8f9a42d6" * 4}))
+        expect(self.rows()).to_have_count(5)
+        for text, number in [(identifier, 4), ("5d3a6a1c8f9a42d6" * 4, 5), ("BadDeviceToken", 2)]:
+            self.search.fill(f"reason:{text}" if number == 2 else text)
+            expect(self.rows()).to_have_count(1)
+            expect(self.page.locator(f"#push-{number}")).to_be_visible()
+        filters = self.page.locator("#filters")
+        for section in ["Time", "Kind", "Verdict", "Response", "Findings", "Apps", "Devices"]:
+            self.search.fill("")
+            expect(self.rows()).to_have_count(5)
+            group = filters.get_by_role("group", name=section, exact=True)
+            for name in [each.get_attribute("aria-label") for each in group.locator("button[aria-pressed]").all()]:
+                group.get_by_role("button", name=name, exact=True).click()
+                expect(group.get_by_role("button", name=name, exact=True)).to_have_attribute("aria-pressed", "true")
+                expect(self.page.locator("#search-error")).to_have_text("")
+                count = group.get_by_role("button", name=name, exact=True).locator(".number").text_content()
+                expect(self.rows()).to_have_count(int(count))
         self.assertEqual(self.errors, [])
 
 
