@@ -87,10 +87,10 @@ bench: ## Measure the cost of a push relative to h2load, nginx and aioapns; ONLY
 bench-compare: bench ## Measure, and compare each figure with Benchmarks/baseline.json
 	@$(MARTLET_PYTHON) Benchmarks/compare.py
 
-screenshots: ## Create the screenshots of the inbox for the documentation
+screenshots: ## Create the screenshots of all pages for the documentation
 	@Scripts/prerequisites build test
 	@$(SWIFT) build --product martlet
-	@$(MARTLET_PYTHON) Scripts/screenshots .build/debug/martlet Documentation
+	@$(MARTLET_PYTHON) Scripts/screenshots .build/debug/martlet Documentation/Screenshots
 
 unit: CONFIGURATION = release
 unit: ## Check the relay's systemd unit in a Debian container (requires root)
