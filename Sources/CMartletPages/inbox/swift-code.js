@@ -126,7 +126,7 @@ const appData = (name, options = {}) => (push, payload, aps) => {
   require(push, options)
   const { declarations, value } = custom(payload)
   if (value === undefined && options.isRequired) throw new Unsupported()
-  return { declarations, notification: call(name, [
+  return { declarations, notification: call("." + name, [
     ["", value && call("PushNotification.CustomData", [["", value]])], ...options.priority ? [] : [["priority", priority(push, ".immediate")]],
     ["expiration", expiration(push) ?? (options.hasDefaultExpiration ? "nil" : undefined)]]) }
 }
@@ -159,10 +159,10 @@ const notifications = {
     const { declarations, value } = custom(payload)
     return { declarations, notification: call(".background", [["custom", value], ...headerArguments(push, ".powerAware").slice(1)]) }
   },
-  voip: appData(".voip", { priority: "10", hasDefaultExpiration: true, isRequired: true }),
-  pushtotalk: appData(".pushToTalk", { priority: "10", hasDefaultExpiration: true, isRequired: true }),
-  complication: appData(".complication", { isRequired: true }),
-  location: appData(".location"),
+  voip: appData("voip", { priority: "10", hasDefaultExpiration: true, isRequired: true }),
+  pushtotalk: appData("pushToTalk", { priority: "10", hasDefaultExpiration: true, isRequired: true }),
+  complication: appData("complication", { isRequired: true }),
+  location: appData("location"),
   widgets: reload(".widgets", ".powerAware"),
   controls: reload(".controls", ".immediate"),
   fileprovider(push, payload) {

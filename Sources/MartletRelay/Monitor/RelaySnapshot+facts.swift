@@ -95,9 +95,8 @@ extension RelaySnapshot {
         _ backlog: [Lane: Backlog]?
     ) -> StatusFacts.LaneState {
         var state = StatusFacts.LaneState(lane: lane, problem: report.problem, pause: report.pause)
-        if backlog != nil {
-            state.waiting = max(0, (own?.count ?? 0) - report.inFlight - fleet.others(in: lane).inFlight)
-        }
+        state.inFlight = report.inFlight + fleet.others(in: lane).inFlight
+        if backlog != nil { state.waiting = max(0, (own?.count ?? 0) - state.inFlight) }
         state.retrying = own?.retrying ?? 0
         state.retryingSince = own?.oldestRetry
         state.retryReason = state.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil

@@ -78,7 +78,8 @@ extension StatusSummary {
         action: String,
         severity: Incident.Severity = .critical
     ) -> Incident {
-        let counts = states.compactMap(\.waiting)
+        // A push in flight to a lane that delivers nothing waits like the others.
+        let counts = states.compactMap { state in state.waiting.map { $0 + state.inFlight } }
         let waiting = counts.count == states.count ? counts.reduce(0, +) : nil
         return Incident(
             kind: kind,

@@ -56,6 +56,9 @@ import Testing
         let json = incident.json(at: facts.now)
         #expect(json["scope"] == ["apps": ["orders", "rides"], "environments": ["production"]])
         #expect(json["detail"] == "ConnectionFailed, TimedOut" && json["runbook"] == "MartletRelayLaneDown")
+        facts.lanes[1].waiting = 786
+        facts.lanes[1].inFlight = 2
+        #expect(StatusSummary(facts).headline == summary.headline, "a push in flight waits too")
         facts.lanes[0].lost = 12
         facts.lanes[0].problem = Self.problem("ConnectionFailed", minutes: 11)
         let lasting = StatusSummary(facts)
