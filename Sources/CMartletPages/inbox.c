@@ -215,6 +215,9 @@ static const unsigned char tools_js[] = {
 static const unsigned char unread_js[] = {
 #embed "inbox/unread.js"
 };
+static const unsigned char verdict_js[] = {
+#embed "inbox/verdict.js"
+};
 static const unsigned char uploads_js[] = {
 #embed "inbox/uploads.js"
 };
@@ -295,6 +298,7 @@ static const martlet_page_file files[] = {
     SCRIPT("timeline", timeline),
     SCRIPT("tools", tools),
     SCRIPT("unread", unread),
+    SCRIPT("verdict", verdict),
     SCRIPT("uploads", uploads),
     SCRIPT("welcome", welcome),
 };

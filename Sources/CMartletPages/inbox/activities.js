@@ -7,44 +7,22 @@ import { button, chip, completeTime, emptyState, relativeTime, table } from "./c
 import { appsOf } from "./device-actions.js"
 import { element } from "./dom.js"
 import {
-  activity as link, activityGlance, composeTo, matching, more, newestPushes, now, Page, replaceKeepingFocus, search, short,
+  activity as link, activityGlance, composeTo, ListPage, newestPushes, now, search, short,
 } from "./pages.js"
 import { app } from "./push.js"
 import { verdictAt } from "./steps.js"
 import { openTimeline } from "./timeline.js"
 
-const rowsShown = 200
-const filterThreshold = 20
 const pushesRead = 1000
-/** The text of the filter, which remains when the user returns to the list. */
-let filterText = ""
 
 export const open = (container, [token]) => (token ? openTimeline(container, token) : openList(container))
 
 function openList(container) {
-  let value = { activities: [], facts: new Map() }
-  const filter = element("input", {
-    type: "search", "aria-label": "Filter activities", placeholder: "Nickname, token, app or content", value: filterText,
-    oninput: () => {
-      filterText = filter.value
-      show()
-    },
-  })
-  const bar = element("div", { class: "bar", hidden: true }, filter)
-  const list = element("div")
-  const page = new Page(container, {
+  let facts = new Map()
+  const page = new ListPage(container, {
     title: "Activities", lead: "The Live Activities that have received pushes, with what each shows now.",
-  })
-  page.body.append(bar, list)
-  const show = () => {
-    const { activities, facts } = value
-    const found = matching(activities, filter.value)
-    page.showCount(found.length === activities.length ? activities.length : `${found.length} of ${activities.length}`)
-    bar.hidden = activities.length <= filterThreshold && !filter.value
-    if (!activities.length) return replaceKeepingFocus(list, noActivities())
-    return replaceKeepingFocus(list, found.length ? activityTable(found.slice(0, rowsShown), facts)
-      : emptyState("search", "No matching activities", `No activity matches “${filter.value.trim()}”.`), more(found.length, rowsShown, "activities"))
-  }
+    placeholder: "Nickname, token, app or content",
+  }, (activities) => (activities.length ? activityTable(activities, facts) : noActivities()))
   let [newest, known] = [undefined, []]
   return page.follow(async (signal) => {
     const [{ activities }, [last]] = await Promise.all([request("/api/v1/activities", "GET", undefined, signal), newestPushes("", 1, signal)])
@@ -58,10 +36,9 @@ function openList(container) {
       isIgnored: push.channel === undefined && verdictAt(push, push["device-token"]).kind === "not-shown",
     })) }
   }, ({ activities, pushes }) => {
-    const facts = pushFacts(pushes)
+    facts = pushFacts(pushes)
     const last = (each) => each.last ?? factsOf(each, facts).last ?? each.activity.timestamp
-    value = { activities: activities.toSorted((one, other) => last(other) - last(one)), facts }
-    return show()
+    return page.showItems(activities.toSorted((one, other) => last(other) - last(one)))
   })
 }
 

@@ -3,7 +3,7 @@
 // The broadcast channels of all apps, and one channel with its subscribers and broadcasts.
 
 import { request } from "./api.js"
-import { button, chip, copied, emptyState, facts, relativeTime, table, verdictLine } from "./components.js"
+import { button, chip, copied, emptyState, facts, relativeTime, table } from "./components.js"
 import { element } from "./dom.js"
 import {
   activity as activityLink, choice, composeTo, counted, field, formDialog, isRemoved, newestPushes, Page, push as pushLink, removeWithUndo, replaceKeepingFocus,
@@ -11,6 +11,7 @@ import {
 } from "./pages.js"
 import { headline } from "./push.js"
 import { verdictAt } from "./steps.js"
+import { verdictLine } from "./verdict.js"
 
 /** The names of the message storage policies 0 and 1. */
 const policies = ["Stores nothing", "Stores the newest"]

@@ -3,11 +3,12 @@
 // Two pushes side by side, with the differences of their headers and payloads.
 
 import { payload, request } from "./api.js"
-import { chip, emptyState, iconButton, relativeTime, tabs, verdictLine } from "./components.js"
+import { chip, emptyState, iconButton, relativeTime, tabs } from "./components.js"
 import { answerChip, milliseconds } from "./detail-header.js"
 import { element, loadStyle } from "./dom.js"
 import { parse } from "./json-text.js"
 import { headline } from "./push.js"
+import { verdictLine } from "./verdict.js"
 
 const fields = {
   device: (push) => ["device", push["device-token"]], channel: (push) => ["channel", push.channel],

@@ -3,12 +3,13 @@
 // The open and closed connections, and one connection with its protocol, provider token and responses.
 
 import { request } from "./api.js"
-import { absoluteTime, banner, chip, durationText, emptyState, facts, relativeTime, table, verdictLine } from "./components.js"
+import { absoluteTime, banner, chip, durationText, emptyState, facts, relativeTime, table } from "./components.js"
 import { element } from "./dom.js"
 import { counted, newestPushes, now, Page, replaceKeepingFocus, rowsOr, section } from "./pages.js"
 import { headline } from "./push.js"
 import { isRefused, refusal } from "./refusals.js"
 import { verdictAt } from "./steps.js"
+import { verdictLine } from "./verdict.js"
 
 /** The number of refused and unanswered pushes that are searched for those of a connection. */
 const failedRead = 500

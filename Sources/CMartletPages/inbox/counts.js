@@ -2,7 +2,8 @@
 
 // The number of pushes of each filter, counted as pushes come and go.
 
-import { app, kind, outcome, outcomes, short } from "./push.js"
+import { app, kind, short } from "./push.js"
+import { verdictKind, verdictLabel } from "./verdict.js"
 
 const type = (push) => push.headers["apns-push-type"]
 const isSilent = (push) => push.payload?.aps?.["content-available"] !== undefined && push.payload.aps.alert === undefined
@@ -35,7 +36,7 @@ export const sections = {
     Broadcasts: { query: () => "is:broadcast", test: (push) => push.channel !== undefined },
   }, of: (push) => (sortedTypes.includes(type(push)) ? undefined : type(push)), term: "type" },
   // Refused pushes are a filter of the responses.
-  Verdict: { of: (push) => (push.verdict && push.verdict.kind !== "refused" ? outcome(push) : undefined), term: "verdict", label: (kind) => outcomes[kind] ?? kind, isClosed: true },
+  Verdict: { of: (push) => (push.verdict && push.verdict.kind !== "refused" ? verdictKind(push) : undefined), term: "verdict", label: verdictLabel, isClosed: true },
   Response: { fixed: {
     Accepted: { query: () => "is:accepted", test: (push) => push.status === 200 },
     Refused: { query: () => "is:refused", test: (push) => push.status !== 200 && push.status !== 0 },

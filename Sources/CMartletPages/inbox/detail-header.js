@@ -3,10 +3,11 @@
 // What is above the tabs of the selected push: its headline and actions, what became of it, its facts and its tags.
 
 import { request } from "./api.js"
-import { absoluteTime, button, chip, completeTime, copied, facts, iconButton, relativeTime, toast, verdictLine } from "./components.js"
+import { absoluteTime, button, chip, completeTime, copied, facts, iconButton, relativeTime, toast } from "./components.js"
 import { element } from "./dom.js"
 import { icon, kindIcon } from "./icons.js"
 import { app, headline, kind } from "./push.js"
+import { verdictLine } from "./verdict.js"
 
 /** The time of a push or of an event, in milliseconds since 1970. */
 export const milliseconds = (timed) => timed["time-ms"] ?? timed.time * 1000

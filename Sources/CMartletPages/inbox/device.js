@@ -4,7 +4,7 @@
 
 import { request } from "./api.js"
 import {
-  absoluteTime, button, chip, copied, facts, relativeTime, table, verdictLine, verdictTone,
+  absoluteTime, button, chip, copied, facts, relativeTime, table,
 } from "./components.js"
 import { actions, appsOf, deviceName, devicePath } from "./device-actions.js"
 import { element } from "./dom.js"
@@ -14,6 +14,7 @@ import {
   rowsOr, search, section, short,
 } from "./pages.js"
 import { headline } from "./push.js"
+import { verdictLine, verdictTone } from "./verdict.js"
 
 const eventsShown = 200
 
@@ -23,12 +24,9 @@ export function openDevice(container, token) {
   const get = (address, signal) => request(address, "GET", undefined, signal)
   return page.follow(async (signal) => {
     const device = { token, ...await get(path, signal) }
-    // A simulator of an earlier version has no log.
-    const results = device.registered === undefined ? fromPushes(device, signal)
-      : Promise.all([get(`${path}/log`, signal), get(`${path}/notifications`, signal)])
-        .then(([{ events }, { pushes }]) => ({ events, notifications: pushes }))
-    const [{ events, notifications }, stored] = await Promise.all([results, storedPushes(device, signal)])
-    return { device, events, notifications, stored }
+    const [{ events }, { pushes }, stored] = await Promise.all(
+      [get(`${path}/log`, signal), get(`${path}/notifications`, signal), storedPushes(device, signal)])
+    return { device, events, notifications: pushes, stored }
   }, ({ device, events, notifications, stored }) => {
     document.title = `${deviceName(device)} – Martlet`
     if (!page.title.querySelector("[data-editing]")) {
@@ -50,20 +48,6 @@ export function openDevice(container, token) {
 async function storedPushes({ stored = {} }, signal) {
   const numbers = Object.values(stored)
   return numbers.length ? newestPushes(`number:${numbers.join(",")}`, numbers.length, signal) : []
-}
-
-/** The delivery log and the notifications of a device, from the stored pushes to it. */
-async function fromPushes({ token, shown = [] }, signal) {
-  const pushes = await newestPushes(`device:${token}`, eventsShown, signal)
-  const events = pushes.flatMap((push) => {
-    const { number, time, status, reason, deliveries } = push
-    const all = deliveries.length ? deliveries : [{ time, kind: status === 200 ? "delivered" : "refused", note: reason }]
-    return all.toReversed().map((event) => ({ ...event, number, title: headline(push) }))
-  })
-  return {
-    events: events.sort((one, other) => other.time - one.time),
-    notifications: shown.toReversed().map((shown) => pushes.find(({ number }) => number === shown)).filter(Boolean),
-  }
 }
 
 function factsSection(device) {

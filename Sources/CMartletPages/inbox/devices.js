@@ -8,56 +8,29 @@ import { openDevice } from "./device.js"
 import { actions, appsOf, devicePath, register } from "./device-actions.js"
 import { element } from "./dom.js"
 import {
-  activityGlance, composeTo, counted, deviceState, device as link, editableName, glance, isRemoved, matching, more, newestPushes, Page,
-  replaceKeepingFocus, search, short,
+  activityGlance, composeTo, counted, deviceState, device as link, editableName, glance, isRemoved, ListPage, newestPushes, rowsShown,
+  search, short,
 } from "./pages.js"
 
-const rowsShown = 200
 /** The number of newest pushes that are searched for what devices show. */
 const newestRead = 200
-/** The number of devices from which a field filters them. */
-const filterThreshold = 20
-/** The text of the filter, which remains when the user returns to the list. */
-let filterText = ""
 
 export const open = (container, [token]) => (token ? openDevice(container, token) : openList(container))
 
 function openList(container) {
-  let devices = []
-  const filter = element("input", {
-    type: "search", "aria-label": "Filter devices", placeholder: "Nickname, token, app or state", value: filterText,
-    oninput: () => {
-      filterText = filter.value
-      show()
-    },
-  })
-  const bar = element("div", { class: "bar", hidden: true }, filter)
-  const list = element("div")
-  const page = new Page(container, {
+  const screens = new Screens()
+  const page = new ListPage(container, {
     title: "Devices",
     lead: "Every device token is accepted. A registered device accepts only the topics of its apps.",
+    placeholder: "Nickname, token, app or state",
     actions: [button("Register a device", () => register(page), { class: "primary", icon: "plus" })],
-  })
-  page.body.append(bar, list)
-  const screens = new Screens()
-  const show = () => {
-    const stored = devices.filter(({ token }) => !isRemoved(devicePath(token)))
-    const found = matching(stored, filter.value)
-    page.showCount(found.length === stored.length ? stored.length : `${found.length} of ${stored.length}`)
-    bar.hidden = stored.length <= filterThreshold && !filter.value
-    if (!stored.length) return replaceKeepingFocus(list, noDevices(page))
-    return replaceKeepingFocus(list, found.length ? deviceTable(page, found.slice(0, rowsShown), screens)
-      : emptyState("search", "No matching devices", `No device matches “${filter.value.trim()}”.`), more(found.length, rowsShown, "devices"))
-  }
+  }, (devices) => (devices.length ? deviceTable(page, devices, screens) : noDevices(page)))
   return page.follow(async (signal) => {
     const { devices } = await request("/api/v1/devices?details=true", "GET", undefined, signal)
     devices.sort((one, other) => (other.last ?? 0) - (one.last ?? 0))
     await screens.load(devices.slice(0, rowsShown), signal)
     return devices
-  }, (value) => {
-    devices = value
-    return show()
-  })
+  }, (devices) => page.showItems(devices.filter(({ token }) => !isRemoved(devicePath(token)))))
 }
 
 /** The newest notification of each device, fetched once for each push. */

@@ -4,8 +4,8 @@
 
 import { request } from "./api.js"
 import { answerChip } from "./detail-header.js"
-import { verdictLine } from "./components.js"
 import { element } from "./dom.js"
+import { verdictLine } from "./verdict.js"
 
 /** The answer and the verdict of the push that the simulator returned; `follow` is called when the link is used. */
 export async function outcome({ number, ...answer }, follow) {

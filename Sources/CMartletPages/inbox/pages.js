@@ -3,12 +3,18 @@
 // The frame of the pages other than the inbox, and the functions they share.
 
 import { request, SimulatorAway, SimulatorError, simulatorEvents } from "./api.js"
-import { banner, button, chip, iconButton, shortTime, toast } from "./components.js"
+import { banner, button, chip, emptyState, iconButton, shortTime, toast } from "./components.js"
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
 import { app, headline } from "./push.js"
 
 const pollMilliseconds = 2000
+/** The number of rows of a list that are shown. */
+export const rowsShown = 200
+/** The number of items of a list from which a field filters them. */
+const filterThreshold = 20
+/** The texts of the filters by the title of their list, which remain when the user returns to it. */
+const filterTexts = new Map()
 
 /** The frame of a page: a heading, the place of messages, and a body that follows the state of the simulator. */
 export class Page {
@@ -78,6 +84,46 @@ export class Page {
       ]))
     })
     return this.#refresh.end
+  }
+}
+
+/** The frame of a page with a list, and a field that filters it once it has many items. */
+export class ListPage extends Page {
+  #list = element("div")
+  #filter
+  #bar
+  #items = []
+  #content
+  #title
+
+  /** Shows the frame; `content` returns the empty state or the table for the items it receives. */
+  constructor(container, { title, placeholder, ...frame }, content) {
+    super(container, { title, ...frame })
+    this.#title = title
+    this.#content = content
+    this.#filter = element("input", {
+      type: "search", "aria-label": `Filter ${title.toLowerCase()}`, placeholder, value: filterTexts.get(title) ?? "",
+      oninput: () => {
+        filterTexts.set(title, this.#filter.value)
+        this.showItems(this.#items)
+      },
+    })
+    this.#bar = element("div", { class: "bar", hidden: true }, this.#filter)
+    this.body.append(this.#bar, this.#list)
+  }
+
+  /** Shows the items that the filter matches; returns false as `replaceKeepingFocus` does. */
+  showItems(items) {
+    this.#items = items
+    const text = this.#filter.value.trim()
+    const found = text ? matching(items, text) : items
+    this.showCount(found.length === items.length ? items.length : `${found.length} of ${items.length}`)
+    this.#bar.hidden = items.length <= filterThreshold && !text
+    const what = this.#title.toLowerCase()
+    if (items.length && !found.length) {
+      return replaceKeepingFocus(this.#list, emptyState("search", `No matching ${what}`, `None of the ${what} matches “${text}”.`))
+    }
+    return replaceKeepingFocus(this.#list, this.#content(found.slice(0, rowsShown)), more(found.length, rowsShown, what))
   }
 }
 
@@ -286,7 +332,7 @@ export const section = (title, ...content) =>
 export const rowsOr = (items, text, table) => (items.length ? table() : element("p", { class: "faint" }, text))
 
 /** The sentence below a list of which only the first items are displayed. */
-export const more = (total, shown, what) =>
+const more = (total, shown, what) =>
   (total > shown ? element("p", { class: "faint" }, `${shown} of ${total} ${what}. Filter the list to see others.`) : null)
 
 /** The newest pushes that match a query, at most `limit`. */
@@ -306,7 +352,7 @@ export const device = (token, name = null) =>
 export const counted = (count, one, several = `${one}s`) => `${count.toLocaleString()} ${count === 1 ? one : several}`
 
 /** The items that a part of their JSON matches, without regard to case. */
-export const matching = (items, text) => {
+const matching = (items, text) => {
   const wanted = text.trim().toLowerCase()
   return wanted ? items.filter((item) => JSON.stringify(item).toLowerCase().includes(wanted)) : items
 }

@@ -3,7 +3,7 @@
 // Approximate previews of a push on the surfaces of Apple's devices, in shadow trees that contain nothing but text.
 
 import { context } from "./api.js"
-import { facts, verdictTone } from "./components.js"
+import { facts } from "./components.js"
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
 import { activitySurfaces } from "./preview-activity.js"
@@ -15,6 +15,7 @@ import { devices, ready } from "./preview-screen.js"
 import { reloadNotice, reloadSurfaces } from "./preview-widget.js"
 import { app, kind } from "./push.js"
 import { onStringsChange } from "./strings.js"
+import { verdictTone } from "./verdict.js"
 
 const reloads = { widgets: ["widget", "lockAccessory", "standby"], controls: ["control"] }
 const alerts = (push, data) => [...phoneSurfaces(push, data), ...otherSurfaces(push, data)]

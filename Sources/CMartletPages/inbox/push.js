@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Names for a push: its kind, its headline, its app, its device and its outcome.
+// Names for a push: its kind, its headline, its app and its device.
 
 import { pushTypes } from "./push-types.js"
 import { localizedText } from "./strings.js"
@@ -21,6 +21,9 @@ export function kind(push) {
   return push.payload?.aps?.alert === undefined ? "silent" : "alert"
 }
 
+/** The titles of pushes without a text of their own. */
+const untitled = { background: "Background push", silent: "Alert without text", voip: "VoIP push", mdm: "MDM push" }
+
 /** The title of a push in the list. */
 export function headline(push) {
   const aps = push.payload?.aps
@@ -36,7 +39,7 @@ export function headline(push) {
   const stateTitle = state && (state.headline ?? state.title ?? state.status)
   if (typeof stateTitle === "string" && stateTitle) return stateTitle
   if (typeof aps?.event === "string") return `${aps.event} ${push.payload.aps["attributes-type"] ?? "activity"}`
-  return kind(push)
+  return untitled[kind(push)] ?? `${kind(push)} push`
 }
 
 /** The app's bundle identifier. */
@@ -71,17 +74,4 @@ export function severity({ findings }) {
   const own = findings.filter(({ rule }) => !clientRules.has(rule))
   if (own.length === 0) return null
   return own.some((finding) => finding.severity === "error") ? "error" : "warning"
-}
-
-/** The kind of the push's verdict; null for an accepted push of which no more is known. */
-export function outcome({ verdict, status }) {
-  if (verdict) return verdict.kind
-  if (status === 200) return null
-  return status ? "refused" : "unanswered"
-}
-
-/** The labels of the kinds of verdicts. */
-export const outcomes = {
-  shown: "Shown", delivered: "Delivered", replaced: "Replaced", ended: "Ended", stored: "Stored", "not-shown": "Not shown",
-  discarded: "Discarded", refused: "Refused", unanswered: "No answer",
 }

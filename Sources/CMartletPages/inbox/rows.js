@@ -2,11 +2,12 @@
 
 // The rows of the list, as elements.
 
-import { chip, completeTime, shortTime, verdictTone } from "./components.js"
+import { chip, completeTime, shortTime } from "./components.js"
 import { element } from "./dom.js"
 import { icon, kindIcon } from "./icons.js"
 import { grouped } from "./numbers.js"
-import { app, destination, headline, kind, outcome, outcomes, received, severity } from "./push.js"
+import { app, destination, headline, kind, received, severity } from "./push.js"
+import { verdictKind, verdictLabel, verdictTone } from "./verdict.js"
 
 /** The verdicts that need no attention, and the refusal, whose chip shows status and reason. */
 const quietOutcomes = new Set([null, "shown", "delivered", "refused", "unanswered"])
@@ -59,8 +60,8 @@ export function appColour(app) {
 /** The text of a row for screen readers; its position in the list follows from other attributes. */
 function description(push, state) {
   const { verdict, status, reason } = push
-  const kindOfOutcome = outcome(push)
-  const result = kindOfOutcome === "refused" ? `refused ${reason ?? status}` : kindOfOutcome && outcomes[kindOfOutcome].toLowerCase()
+  const kindOfOutcome = verdictKind(push)
+  const result = kindOfOutcome === "refused" ? `refused ${reason ?? status}` : kindOfOutcome && verdictLabel(kindOfOutcome).toLowerCase()
   const found = severity(push)
   return [
     headline(push), kind(push), app(push), destination(push), result ?? (verdict ? verdict.text : "accepted"),
@@ -72,7 +73,7 @@ function description(push, state) {
 /** The answer if it is not 200, a verdict that needs attention, the severity of findings, the pin and the tags. */
 function badges(push) {
   const found = severity(push)
-  const kindOfOutcome = outcome(push)
+  const kindOfOutcome = verdictKind(push)
   const { status, reason, verdict, tags = [] } = push
   return [
     ...tags.slice(0, tagCount).map((tag) => chip(tag, "accent", { class: "chip tag" })),
@@ -80,7 +81,7 @@ function badges(push) {
     push.connection === 0 ? chip("composed", "", { class: "chip composed", title: "Sent from this page" }) : null,
     status === 200 ? null : chip(status ? `${status} ${reason ?? ""}`.trim() : "No answer", "bad", { class: "chip result" }),
     quietOutcomes.has(kindOfOutcome) ? null
-      : chip(outcomes[kindOfOutcome] ?? kindOfOutcome, verdictTone(kindOfOutcome), { class: "chip outcome", title: verdict.text }),
+      : chip(verdictLabel(kindOfOutcome), verdictTone(kindOfOutcome), { class: "chip outcome", title: verdict.text }),
     found ? element("span", { class: "dot severity", "data-tone": found === "error" ? "bad" : "warning", title: `Has ${found}s` }) : null,
     push.pinned ? element("span", { class: "pin", title: "Pinned" }, icon("pin", 14)) : null,
   ].filter(Boolean)

@@ -5,13 +5,14 @@
 import { request } from "./api.js"
 import { state as stateChip } from "./activities.js"
 import { budget } from "./budget.js"
-import { absoluteTime, banner, chip, copied, emptyState, facts, verdictLine, verdictTone } from "./components.js"
+import { absoluteTime, banner, chip, copied, emptyState, facts } from "./components.js"
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
 import { Page, push as pushLink, replaceKeepingFocus, section, short } from "./pages.js"
 import { previews } from "./preview.js"
 import { app } from "./push.js"
 import { changes, isShown, steps, summary } from "./steps.js"
+import { verdictLine, verdictTone } from "./verdict.js"
 
 /** The number of pushes up to which the marks have icons. */
 const maximumIcons = 40

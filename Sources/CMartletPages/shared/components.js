@@ -52,21 +52,6 @@ export function copied(value, name, shown = value) {
 /** A short label; `tone` is good, warning, bad, accent, or empty for neutral. */
 export const chip = (text, tone = "", more = {}) => element("span", { class: "chip", "data-tone": tone, ...more }, text)
 
-const verdicts = {
-  shown: ["good", "shown"], delivered: ["good", "check"], replaced: ["", "replaced"], ended: ["", "check"],
-  stored: ["warning", "stored"], "not-shown": ["bad", "hidden"], discarded: ["bad", "trash"], refused: ["bad", "error"],
-  unanswered: ["bad", "warning"],
-}
-/** The tone of a verdict's kind. */
-export const verdictTone = (kind) => verdicts[kind]?.[0] ?? ""
-
-/** What became of a push, on one line; null for a push without a verdict. */
-export function verdictLine(verdict) {
-  if (!verdict) return null
-  const [tone, name] = verdicts[verdict.kind] ?? ["", "info"]
-  return element("p", { class: "verdict", "data-tone": tone, "data-verdict": verdict.kind }, icon(name), element("span", {}, verdict.text))
-}
-
 /** A message across the page: `text` is a string or elements. */
 export function banner(tone, text, ...actions) {
   const name = { good: "shown", warning: "warning", bad: "error" }[tone] ?? "info"

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ActivitySession {
-    typealias ReportedToken = ActivityBelief.ReportedToken
-    typealias Start = ActivityBelief.Start
-    typealias Successor = ActivityBelief.Successor
-    typealias Card = ActivityBelief.Card
-    typealias Settlement = ActivityBelief.Settlement
-    typealias UnregisteredToken = ActivityBelief.UnregisteredToken
-
     /// The state that a surface shall show.
     struct Desired: Sendable, Hashable {
         /// The number of the state, which rises with each change of the surface.

@@ -62,7 +62,8 @@ struct ActivitySession: Sendable, Hashable {
     ///   - now: The time of its arrival, in seconds since 1970.
     mutating func record(_ report: Report, madeAt time: Int64, at now: Int64) {
         switch report {
-        case .startToken(let token): belief.report(startToken: ReportedToken(token: token, reportedAt: time))
+        case .startToken(let token):
+            belief.report(startToken: ActivityBelief.ReportedToken(token: token, reportedAt: time))
         case .allowed(let isAllowed): belief.report(isAllowed: isAllowed, madeAt: time)
         case .allGone: belief.reportAllGone(madeAt: time)
         case .card(let card): belief.report(card, madeAt: time, at: now)
@@ -74,7 +75,9 @@ struct ActivitySession: Sendable, Hashable {
     }
 
     /// Records the result of a push; returns the token to remove from the registry if APNs reported it as unregistered.
-    mutating func settled(_ request: Int, _ result: Settlement, at now: Int64) -> UnregisteredToken? {
+    mutating func settled(_ request: Int, _ result: ActivityBelief.Settlement, at now: Int64) -> ActivityBelief
+        .UnregisteredToken?
+    {
         if result == .refused, let start = belief.start(of: request) {
             heldStart = HeldStart(generation: start.generation, reason: .refused)
         }
@@ -127,18 +130,18 @@ struct ActivitySession: Sendable, Hashable {
         }
         guard budget.takeStart(at: now) else { return alert(desired, because: .startBudgetSpent) }
         let request = nextRequest()
-        let start = Start(generation: desired.generation, token: token, at: now)
+        let start = ActivityBelief.Start(generation: desired.generation, token: token, at: now)
         belief.phase = .starting(start, request)
         return [.start(request, token, generation: start.generation, timestamp: nextTimestamp(at: now))]
     }
 
-    private mutating func cancel(_ start: Start, _ request: Int) -> [Action] {
+    private mutating func cancel(_ start: ActivityBelief.Start, _ request: Int) -> [Action] {
         guard desired == nil, !start.isCancelled else { return [] }
         belief.phase = .starting(start.cancelled, request)
         return [.cancel(request)]
     }
 
-    private mutating func alertUnconfirmed(_ start: Start, at now: Int64) -> [Action] {
+    private mutating func alertUnconfirmed(_ start: ActivityBelief.Start, at now: Int64) -> [Action] {
         guard let desired, desired.generation > start.generation, now >= start.at + policy.tokenWait else { return [] }
         return alert(desired)
     }
@@ -157,7 +160,9 @@ struct ActivitySession: Sendable, Hashable {
 
     /// Ends a card that is no longer desired, updates one with older content, and replaces one that the system will
     /// end.
-    private mutating func maintain(_ card: Card, at now: Int64, within budget: inout ActivityBudget) -> [Action] {
+    private mutating func maintain(_ card: ActivityBelief.Card, at now: Int64, within budget: inout ActivityBudget)
+        -> [Action]
+    {
         guard card.request == nil else { return [] }
         guard let desired else { return end(card, at: now) }
         var card = card
@@ -177,16 +182,16 @@ struct ActivitySession: Sendable, Hashable {
         if let token = belief.startToken?.token, now >= restartTime(of: card), belief.isAllowed,
             desired.generation > heldStart?.generation ?? 0, budget.takeStart(at: now)
         {
-            let start = Start(generation: desired.generation, token: token, at: now)
+            let start = ActivityBelief.Start(generation: desired.generation, token: token, at: now)
             let request = nextRequest()
-            card.successor = Successor(start: start, request: request)
+            card.successor = ActivityBelief.Successor(start: start, request: request)
             actions.append(.start(request, token, generation: start.generation, timestamp: nextTimestamp(at: now)))
         }
         belief.phase = .live(card)
         return actions
     }
 
-    private mutating func end(_ known: Card, at now: Int64) -> [Action] {
+    private mutating func end(_ known: ActivityBelief.Card, at now: Int64) -> [Action] {
         var card = known
         let request = nextRequest()
         card.send(card.shown, as: request, at: now)
@@ -196,12 +201,12 @@ struct ActivitySession: Sendable, Hashable {
 
     /// The time of the next update: of new content at once when it is urgent and otherwise after the interval, and of
     /// unchanged content before it is marked as outdated.
-    private func updateTime(of card: Card, _ desired: Desired) -> Int64 {
+    private func updateTime(of card: ActivityBelief.Card, _ desired: Desired) -> Int64 {
         guard card.lacks(desired) else { return card.sentAt + policy.staleAfter - policy.refreshLead }
         return desired.isUrgent ? card.sentAt : card.sentAt + policy.updateInterval
     }
 
-    private func restartTime(of card: Card) -> Int64 {
+    private func restartTime(of card: ActivityBelief.Card) -> Int64 {
         card.successor == nil ? card.startedAt + policy.restartAfter : .max
     }
 

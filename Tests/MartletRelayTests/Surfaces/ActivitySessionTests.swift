@@ -32,8 +32,7 @@ struct ActivitySessionTests {
             return actions()
         }
 
-        mutating func settle(_ request: Int, _ result: ActivitySession.Settlement) -> ActivitySession.UnregisteredToken?
-        {
+        mutating func settle(_ request: Int, _ result: ActivityBelief.Settlement) -> ActivityBelief.UnregisteredToken? {
             session.settled(request, result, at: now)
         }
 
@@ -177,7 +176,7 @@ struct ActivitySessionTests {
         // The app reports a new token while the update to the old one is on its way.
         _ = bench.report("card", "rotated")
         let dead = bench.settle(request, .unregistered(since: bench.now))
-        #expect(dead == ActivitySession.UnregisteredToken(token: "update", since: bench.now))
+        #expect(dead == ActivityBelief.UnregisteredToken(token: "update", since: bench.now))
         bench.now += 20
         guard case .update(_, "rotated", _)? = bench.actions().first else {
             Issue.record("the card was given up: \(bench.session.belief.phase)")

@@ -6,7 +6,7 @@ import Testing
 /// Two days of a surface on a phone, each from its own seed; `make simulate SEED=n` replays one.
 @Suite(.timeLimit(.minutes(SeededWorlds.timeLimit))) struct ActivitySimulationTests {
     @Test func `the phone shows the last state, on one card, whatever is lost`() async {
-        let violations = await SeededWorlds("days of a surface", count: 2_000).violations { seed, tell in
+        let violations = await SeededWorlds("days of a surface", count: 10_000).violations { seed, tell in
             var world = ActivityWorld(seed: seed, tell: tell)
             try world.run()
         }

@@ -43,7 +43,7 @@ struct ActivityWorld {
         case setOnline(Bool)
         case apple(isUp: Bool)
         case send(Push)
-        case settle(Int, ActivitySession.Settlement)
+        case settle(Int, ActivityBelief.Settlement)
         case report(Report, Int64)
         case tick
     }
@@ -57,8 +57,8 @@ struct ActivityWorld {
     private let tell: ((String) -> Void)?
     private var now = ActivityWorld.begin
     private var generator: SplitMix64
-    private var agenda: [(time: Int64, order: Int, event: Event)] = []
-    private var count = 0
+    /// The events to come, the next one last.
+    private var agenda: [(time: Int64, event: Event)] = []
     private var session = ActivitySession()
     private var budget: ActivityBudget
     private var phone = PhoneModel()
@@ -81,14 +81,7 @@ struct ActivityWorld {
 
     mutating func run() throws(Violation) {
         plan()
-        while let next = agenda.indices.min(by: {
-            (agenda[$0].time, agenda[$0].order) < (agenda[$1].time, agenda[$1].order)
-        }) {
-            guard agenda[next].time <= ActivityWorld.begin + ActivityWorld.busy else { break }
-            let (time, _, event) = agenda.remove(at: next)
-            now = max(now, time)
-            try handle(event)
-        }
+        while let event = nextEvent(by: ActivityWorld.begin + ActivityWorld.busy) { try handle(event) }
         try settleDown()
     }
 
@@ -105,8 +98,16 @@ struct ActivityWorld {
     }
 
     private mutating func schedule(_ event: Event, at time: Int64) {
-        count += 1
-        agenda.append((time, count, event))
+        let later = agenda.firstIndex { $0.time <= time } ?? agenda.endIndex
+        agenda.insert((time, event), at: later)
+    }
+
+    /// Removes the next event, and moves the clock to it; nil when it is after the end.
+    private mutating func nextEvent(by end: Int64) -> Event? {
+        guard let (time, event) = agenda.last, time <= end else { return nil }
+        agenda.removeLast()
+        now = max(now, time)
+        return event
     }
 
     private mutating func plan() {
@@ -347,13 +348,7 @@ struct ActivityWorld {
         let end = now + ActivityWorld.quiet
         // The user opens the app from time to time.
         for pass in 0..<6 { schedule(.user(9), at: now + Int64(pass) * 600 + 30) }
-        while let next = agenda.indices.min(by: {
-            (agenda[$0].time, agenda[$0].order) < (agenda[$1].time, agenda[$1].order)
-        }),
-            agenda[next].time <= end
-        {
-            let (time, _, event) = agenda.remove(at: next)
-            now = max(now, time)
+        while let event = nextEvent(by: end) {
             if case .user(let choice) = event, choice != 9 { continue }
             switch event {
             case .desire, .withdraw, .setOnline, .apple: continue

@@ -69,6 +69,7 @@ class Places(InboxWalk):
         finding = push(2, **{"tags": ["checkout"]})
         finding["payload"]["aps"]["badge"] = "3"
         self.open(push(1, status=410, reason="Unregistered"), finding, push(3, connection=0))
+        expect(self.rows().last).to_be_visible()
         heights = self.page.eval_on_selector_all(".row", "rows => rows.map(row => row.offsetHeight)")
         self.assertEqual(heights, [52, 52, 52])
         chips = self.page.eval_on_selector_all(".row .chip", """chips => chips.map(chip => {
