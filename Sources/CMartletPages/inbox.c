@@ -152,6 +152,9 @@ static const unsigned char preview_js[] = {
 static const unsigned char preview_parts_js[] = {
 #embed "inbox/preview-parts.js"
 };
+static const unsigned char preview_pictures_js[] = {
+#embed "inbox/preview-pictures.js"
+};
 static const unsigned char preview_screen_js[] = {
 #embed "inbox/preview-screen.js"
 };
@@ -276,6 +279,7 @@ static const martlet_page_file files[] = {
     SCRIPT("preview-categories", preview_categories),
     SCRIPT("preview-notification", preview_notification),
     SCRIPT("preview-parts", preview_parts),
+    SCRIPT("preview-pictures", preview_pictures),
     SCRIPT("preview-screen", preview_screen),
     SCRIPT("preview-template", preview_template),
     SCRIPT("preview-widget", preview_widget),

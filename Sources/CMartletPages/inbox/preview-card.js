@@ -6,6 +6,7 @@ import { element } from "./dom.js"
 import { app } from "./push.js"
 import { category } from "./preview-categories.js"
 import { notification } from "./preview-notification.js"
+import { picture } from "./preview-pictures.js"
 import { appName, box, dayOf, glyph, homeIndicator, icon, lockScreen, part, statusBar, timeOf } from "./preview-parts.js"
 import { surface } from "./preview-screen.js"
 
@@ -101,9 +102,12 @@ export function card(push, lines, style = "", isReported = true) {
       text("title", isMessage ? { ...title, text: sender.name } : title ?? { text: appName(push) }, lines && 1),
       text("subtitle", isMessage ? title : subtitle, lines && 1), text("body", body, lines)),
     box("when", "now"),
-    file ? box(lines ? "thumbnail" : "attachment", glyph(file.type === "image" ? "image" : "video", lines ? 14 : 34),
-      lines ? null : element("span", { dir: "auto" }, file.name)) : null)
+    file && !(lines && file.isHidden) ? box(lines ? "thumbnail" : "attachment", media(file, lines)) : null)
 }
+
+/** The picture of a file, or a symbol in place of a file that the user has not chosen. */
+const media = (file, lines) => picture(file.url)
+  ?? [glyph(file.type === "image" ? "image" : "video", lines ? 14 : 34), lines ? null : element("span", { dir: "auto" }, file.name)]
 
 const initials = (name) => name.split(/\s+/).map((word) => [...word][0]?.toUpperCase() ?? "").slice(0, 2).join("")
 

@@ -16,6 +16,11 @@ const [maximumAttachments, maximumDepth] = [4, 5]
 const types = {
   image: /\.(jpe?g|png|gif|heic|webp)$/i, video: /\.(mp4|m4v|mov|mpe?g|avi)$/i, audio: /\.(mp3|m4a|wav|aiff?|caf)$/i,
 }
+/** Apple's identifiers of types, in `liveSurface.attachments`. */
+const snapshotTypes = {
+  video: ["public.mpeg", "public.mpeg-2-video", "public.mpeg-4", "public.avi"],
+  audio: ["public.aiff-audio", "com.microsoft.waveform-audio", "public.mp3", "public.mpeg-4-audio"],
+}
 const attachmentName = /attachment|media|image|photo|picture|thumb|video|audio|gif/i
 const senderName = /^(sender|from|author)(-?_?name)?$/i
 const isObject = (value) => value !== null && typeof value === "object"
@@ -68,23 +73,41 @@ const sender = (members) => Object.entries(members).filter(([name]) => senderNam
   .map(([name, value]) => ({ name: isObject(value) ? value.name ?? value.displayName : value, place: `payload/${name}` }))
   .find(({ name }) => typeof name === "string" && name.trim())
 
-/** The files that members beside `aps` name by a URL: {name, type, place}. None of them is ever loaded. */
+/** The files that members beside `aps` name by a URL: {name, type, url, place, isHidden}. None of them is ever loaded. */
 function attachments(members) {
   const found = []
   const visit = (value, names) => {
     if (found.length === maximumAttachments || names.length > maximumDepth) return
     if (isObject(value)) for (const [name, each] of Object.entries(value)) visit(each, [...names, name])
-    const file = typeof value === "string" && /^(https?|file):\/\//i.test(value) ? fileOf(value, names.join("/")) : null
-    if (file) found.push({ ...file, place: `payload/${names.join("/")}` })
+    const file = typeof value === "string" && /^(https?|file|appgroup):\/\//i.test(value) ? fileOf(value, names.join("/")) : null
+    if (file) found.push({ ...file, url: value, place: `payload/${names.join("/")}` })
   }
+  const described = members.liveSurface?.attachments
+  if (Array.isArray(described)) return described.slice(0, maximumAttachments).map(ofSnapshot).filter(Boolean)
   visit(members, [])
   return found
 }
 
+/** The file of an attachment of a snapshot, whose type is Apple's identifier. */
+function ofSnapshot(each, index) {
+  const { url, type, thumbnail } = Object(each)
+  const name = lastComponent(url)
+  const kind = Object.keys(snapshotTypes).find((kind) => snapshotTypes[kind].includes(type)) ?? "image"
+  return name && { name, type: kind, url, place: `payload/liveSurface/attachments/${index}`, isHidden: thumbnail?.hidden === true }
+}
+
 function fileOf(text, place) {
-  let path
-  try { path = decodeURIComponent(new URL(text).pathname) } catch { return null }
-  const type = Object.keys(types).find((each) => types[each].test(path))
-  if (/^(sender|from|author)\b|avatar/i.test(place) || (!type && !attachmentName.test(place))) return null
-  return { name: (path.split("/").pop() || "attachment").slice(0, 60), type: type ?? /video|audio/i.exec(place)?.[0].toLowerCase() ?? "image" }
+  const name = lastComponent(text)
+  const type = Object.keys(types).find((each) => types[each].test(name))
+  if (!name || /^(sender|from|author)\b|avatar/i.test(place) || (!type && !attachmentName.test(place))) return null
+  return { name, type: type ?? /video|audio/i.exec(place)?.[0].toLowerCase() ?? "image" }
+}
+
+/** The last component of the path of a URL; null if the text is not a URL. */
+function lastComponent(text) {
+  try {
+    return (decodeURIComponent(new URL(text).pathname).split("/").pop() || "attachment").slice(0, 60)
+  } catch {
+    return null
+  }
 }

@@ -11,6 +11,7 @@ import { bar, chosenSurface, everySurface, settings, surfaceChoice } from "./pre
 import { otherSurfaces, phoneSurfaces } from "./preview-card.js"
 import { categoryForm } from "./preview-categories.js"
 import { notification } from "./preview-notification.js"
+import { pictureField } from "./preview-pictures.js"
 import { devices, ready } from "./preview-screen.js"
 import { reloadNotice, reloadSurfaces } from "./preview-widget.js"
 import { app, kind } from "./push.js"
@@ -147,7 +148,7 @@ function verdictNote(push) {
     `${starts[verdict.kind] ?? "Not shown on the phone"}${reason ? `: ${reason}` : ""}. This is how it ${verdict.kind === "replaced" ? "looked" : "would look"}.`))
 }
 
-/** The facts of a notification that no picture shows, and the form for the actions of its category. */
+/** The facts of a notification that no preview shows, and the fields for what only the user knows: pictures and actions. */
 function alertFacts(push, redraw) {
   const { facts: found, isMutable, sender, attachments, thread, category, relevance } = notification(push)
   const surface = push.payload.liveSurface
@@ -157,8 +158,10 @@ function alertFacts(push, redraw) {
       ...found,
       Sender: sender && (isMutable ? `${sender.name} (${sender.place}), if the service extension donates an INSendMessageIntent`
         : `Not drawn: ${missing} adds ${sender.name}`),
-      Attachment: attachments.map(({ name, type, place }) => element("div", { dir: "auto" }, isMutable
-        ? `${name} (${type}, ${place}), if the service extension attaches it; never loaded here` : `Not drawn: ${missing} attaches ${name} (${place})`)),
+      Attachment: attachments.map((file) => element("div", { dir: "auto" }, isMutable
+        ? `${file.name} (${file.type}, ${file.place}), if the service extension attaches it; never loaded here`
+        : `Not drawn: ${missing} attaches ${file.name} (${file.place})`,
+      isMutable && file.type === "image" ? pictureField(file, redraw) : null)),
       Thread: thread, Category: category, Relevance: relevance,
       LiveSurfaces: surface?.kind === "surface_snapshot"
         ? `${surface.surfaceId} is ${surface.state}, revision ${surface.snapshotId}; a tap opens ${surface.deepLink}.` : null,
