@@ -94,8 +94,9 @@ function activityTable(activities, facts) {
 
 /** The state of an activity: active, ended, or stale since the date of the push that it shows. */
 export function state(activity, shown) {
-  if (activity.ended) return chip("ended")
-  const stale = activity["stale-date"] ?? shown?.payload?.aps?.["stale-date"]
+  // The simulator knows no activity whose pushes were imported.
+  if (activity?.ended ?? shown?.payload?.aps?.event === "end") return chip("ended")
+  const stale = activity?.["stale-date"] ?? shown?.payload?.aps?.["stale-date"]
   return stale < now() ? chip("stale", "warning", { title: completeTime(stale * 1000) }) : chip("active", "good")
 }
 

@@ -39,9 +39,8 @@ function roundUp(value) {
 
 /** The plots of a page, which share the position of the read-out. */
 export class Plots {
-  constructor(container, legend, figures) {
+  constructor(container, figures) {
     this.container = container
-    this.legend = legend
     this.plots = figures.map((figure) => new Plot(figure, (time) => this.point(time)))
     container.replaceChildren(...this.plots.map((plot) => plot.root))
     new ResizeObserver(() => this.draw()).observe(container)
@@ -56,8 +55,6 @@ export class Plots {
 
   draw() {
     if (!this.history) return
-    const { lanes } = this.history
-    this.legend.replaceChildren(...(lanes.length > lineLimit ? [] : lanes).map((name, index) => element("li", { "data-line": index }, name)))
     for (const plot of this.plots) plot.draw(this.history, this.events)
   }
 
@@ -68,7 +65,7 @@ export class Plots {
 
 class Plot {
   constructor({ title, figure, unit, isRate }, moved) {
-    Object.assign(this, { title, figure, unit, text: isRate ? rate : number, moved, time: null })
+    Object.assign(this, { title, figure, unit, isRate, text: isRate ? rate : number, moved, time: null })
     this.readOut = element("output", { class: "read-out" })
     this.picture = svgElement("svg", { tabindex: 0, role: "slider", "aria-label": title, "aria-orientation": "horizontal", height })
     this.picture.addEventListener("pointermove", (event) => moved(this.timeAt(event.offsetX)))
@@ -125,6 +122,8 @@ class Plot {
   grid() {
     const made = []
     for (const share of [0, 0.5, 1]) {
+      // Half a push is no value.
+      if (!this.isRate && !Number.isInteger(this.top * share)) continue
       const y = this.y(this.top * share)
       made.push(svgElement("line", { class: "grid", x1: margin.left, x2: this.width - margin.right, y1: y, y2: y }))
       made.push(label(compact.format(this.top * share), margin.left - 6, y + 4, "end"))
@@ -175,9 +174,10 @@ class Plot {
     const values = this.lines.map(({ name, values: all }) => ({ name, value: all[index] }))
     const near = time === null ? [] : this.events.filter((event) => Math.abs(event.time - time) <= 5000).map(({ text }) => text)
     const shown = values.map(({ name, value }, line) => element("span", { "data-line": line }, `${this.lines.length > 1 ? `${name} ` : ""}${value === undefined ? "unknown" : this.text(value)}`))
-    this.readOut.replaceChildren(element("span", { class: "faint" }, time === null ? "now" : shortTime(time)), ...shown, ...near.map((text) => element("strong", {}, text)))
+    const when = time === null ? `latest, ${shortTime(sample.time)}` : shortTime(time)
+    this.readOut.replaceChildren(element("span", { class: "faint" }, when), ...shown, ...near.map((text) => element("strong", {}, text)))
     this.picture.setAttribute("aria-valuenow", index)
-    this.picture.setAttribute("aria-valuetext", [time === null ? "now" : shortTime(time), ...values.map(({ name, value }) => `${name} ${value === undefined ? "unknown" : this.text(value)} ${this.unit}`), ...near].join(", "))
+    this.picture.setAttribute("aria-valuetext", [when, ...values.map(({ name, value }) => `${name} ${value === undefined ? "unknown" : this.text(value)} ${this.unit}`), ...near].join(", "))
     const x = this.x(sample.time)
     this.cursor.replaceChildren(...(time === null ? [] : [
       svgElement("line", { x1: x, x2: x, y1: margin.top - 4, y2: height - margin.bottom }),

@@ -18,7 +18,7 @@ const byID = (id) => document.getElementById(id)
 const interval = 1000
 /** The interval between requests for history, events and dead letters: the relay adds a sample every ten seconds. */
 const slowInterval = 10_000
-const plots = new Plots(byID("plots"), byID("legend"), [
+const plots = new Plots(byID("plots"), [
   { title: "Waiting", figure: "backlog", unit: "pushes" },
   { title: "Delivered a second", figure: "delivered-per-second", unit: "a second", isRate: true },
   { title: "Failing a second", figure: "failed-per-second", unit: "a second", isRate: true },

@@ -5,6 +5,7 @@
 import time
 import unittest
 
+from inbox_walk import push
 from pages_walk import ACTIVITY, TAXI, PagesWalk
 from playwright.sync_api import expect
 
@@ -22,6 +23,15 @@ class Activities(PagesWalk):
         expect(row.locator("td[data-label='Not shown']")).to_have_text("2")
         row.locator("td[data-label=App]").click()
         expect(self.page.locator("#page .marks")).to_be_visible()
+        self.assertEqual(self.errors, [])
+
+    def test_the_timeline_of_imported_pushes(self):
+        payload = {"aps": {"event": "end", "timestamp": 1_795_000_000, "content-state": {"stage": "Here"}}}
+        headers = {"apns-push-type": "liveactivity", "apns-topic": TAXI + ".push-type.liveactivity"}
+        self.open(push(1, **{"device-token": ACTIVITY, "headers": headers, "payload": payload}))
+        self.page.goto(f"{self.simulator.url}/#/activities/{ACTIVITY}")
+        expect(self.page.locator("#page .marks li")).to_have_count(1)
+        expect(self.page.locator("#page .state-bar")).to_contain_text("ended")
         self.assertEqual(self.errors, [])
 
     def test_the_timeline_of_an_activity(self):
