@@ -10,6 +10,14 @@ let package = Package(
     dependencies: [.package(name: "martlet", path: "..")],
     targets: [
         .executableTarget(name: "SendAlert", dependencies: [.product(name: "Martlet", package: "martlet")]),
+        // The server of the tutorials; PhoneSide is its app.
+        .executableTarget(
+            name: "OrderTracker",
+            dependencies: [
+                .product(name: "LiveSurfaces", package: "martlet"), .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletSimulator", package: "martlet"),
+            ]
+        ),
         // Compiles to nothing where there is no ActivityKit.
         .target(name: "PhoneSide", dependencies: [.product(name: "LiveSurfaces", package: "martlet")]),
         .systemLibrary(

@@ -32,16 +32,31 @@ def compile_blocks(documents, setups, build, scratch):
             sources.append(source)
     if not sources:
         return []
+    arguments = ["-parse-as-library", "-module-name", "DocumentationExamples"]
+    for feature in FEATURES:
+        arguments += ["-enable-upcoming-feature", feature]
+    return compile(arguments, sources, build)
+
+
+def compile_package(directory, build):
+    """Compiles the manifest and the program in a directory, and returns the compiler's diagnostics."""
+    manifests = [file for file in directory.iterdir() if file.name == "Package.swift"]
+    program = sorted(file for file in directory.iterdir() if file not in manifests)
+    errors = compile(["-module-name", "Manifest"], manifests, build) if manifests else []
+    mode = [] if any(file.name == "main.swift" for file in program) else ["-parse-as-library"]
+    return errors + (compile([*mode, "-module-name", "Program"], program, build) if program else [])
+
+
+def compile(arguments, sources, build):
+    """Compiles files against the built modules, and returns the compiler's diagnostics."""
     compiler = compiler_path()
     resources = pathlib.Path(json.loads(output_of(compiler, "-print-target-info"))["paths"]["runtimeResourcePath"])
     arguments = [
-        compiler, "-emit-sil", "-o", os.devnull, "-wmo", "-parse-as-library", "-module-name", "DocumentationExamples",
-        "-swift-version", "6", "-module-cache-path", str(build / "ModuleCache"), "-I", str(build / "Modules"),
+        compiler, "-emit-sil", "-o", os.devnull, "-wmo", "-swift-version", "6",
+        "-module-cache-path", str(build / "ModuleCache"), "-I", str(build / "Modules"), *arguments,
     ]
-    # For examples of package manifests.
+    # For package manifests.
     arguments += ["-I", str(resources / "pm/ManifestAPI"), "-package-description-version", "6.3.0"]
-    for feature in FEATURES:
-        arguments += ["-enable-upcoming-feature", feature]
     run = subprocess.run([*arguments, *system_arguments(build, resources), *map(str, sources)], capture_output=True, text=True)
     return errors_of(run)
 

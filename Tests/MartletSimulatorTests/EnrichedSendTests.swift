@@ -14,7 +14,7 @@ import Testing
 /// `Tests/Peers/inbox/walk_enriched.py` sends the same snapshot, and looks at its previews.
 @Suite(.timeLimit(.minutes(1))) struct EnrichedSendTests {
     private static let documents = "Examples/OrderTracker/Documents/"
-    private static let topic: Topic = "com.example.shop"
+    private static let topic: Topic = "com.example.app"
 
     /// A download on the phone, with the expected problem.
     enum Download: CaseIterable {

@@ -5,11 +5,6 @@
 
 @_exported public import Foundation
 
-#if canImport(FoundationNetworking)
-    // Apple's Foundation contains URLSession.
-    @_exported public import FoundationNetworking
-#endif
-
 extension FileManager {
     /// https://developer.apple.com/documentation/foundation/filemanager/containerurl(forsecurityapplicationgroupidentifier:)
     ///

@@ -82,6 +82,61 @@ public final class WidgetCenter: Sendable {
     public func reloadTimelines(ofKind kind: String) {}
 }
 
+// MARK: Push tokens
+
+/// https://developer.apple.com/documentation/widgetkit/widgetinfo
+public struct WidgetInfo: Sendable {
+    public let kind: String
+}
+
+/// https://developer.apple.com/documentation/widgetkit/widgetpushinfo
+public struct WidgetPushInfo: Sendable {
+    /// https://developer.apple.com/documentation/widgetkit/widgetpushinfo/token
+    public let token: Data
+}
+
+/// https://developer.apple.com/documentation/widgetkit/widgetpushhandler
+public protocol WidgetPushHandler {
+    init()
+    /// https://developer.apple.com/documentation/widgetkit/widgetpushhandler/pushtokendidchange(_:widgets:)
+    func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo])
+}
+
+extension WidgetConfiguration {
+    /// https://developer.apple.com/documentation/swiftui/widgetconfiguration/pushhandler(_:)
+    @MainActor @preconcurrency public func pushHandler(
+        _ pushHandlerType: any WidgetPushHandler.Type
+    ) -> some WidgetConfiguration { self }
+}
+
+/// https://developer.apple.com/documentation/widgetkit/controlpushinfo
+public struct ControlPushInfo: Sendable {
+    /// https://developer.apple.com/documentation/widgetkit/controlpushinfo/token
+    public let token: Data
+}
+
+/// https://developer.apple.com/documentation/widgetkit/controlinfo
+public struct ControlInfo: Sendable {
+    public let kind: String
+    /// https://developer.apple.com/documentation/widgetkit/controlinfo/pushinfo
+    public let pushInfo: ControlPushInfo?
+}
+
+/// https://developer.apple.com/documentation/widgetkit/controlpushhandler
+public protocol ControlPushHandler {
+    /// https://developer.apple.com/documentation/widgetkit/controlpushhandler/init()
+    init()
+    /// https://developer.apple.com/documentation/widgetkit/controlpushhandler/pushtokensdidchange(controls:)
+    func pushTokensDidChange(controls: [ControlInfo])
+}
+
+extension ControlWidgetConfiguration {
+    /// https://developer.apple.com/documentation/swiftui/controlwidgetconfiguration/pushhandler(_:)
+    @MainActor @preconcurrency public func pushHandler(
+        _ pushHandlerType: any ControlPushHandler.Type
+    ) -> some ControlWidgetConfiguration { self }
+}
+
 // MARK: Live Activities
 
 #if canImport(ActivityKit)

@@ -35,6 +35,7 @@
                     Label("Ring the bell", systemImage: "bell")
                 }
             }
+            .pushHandler(OrderControlTokens.self)
         }
     }
 

@@ -38,6 +38,7 @@
             }
             .configurationDisplayName("Order")
             .supportedFamilies([.systemSmall, .systemMedium])
+            .reportingToken()
         }
     }
 

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from preview_walk import PreviewWalk
 
 DOCUMENTS = pathlib.Path(__file__).parents[3] / "Examples/OrderTracker/Documents"
-SHOP = "com.example.shop"
+SHOP = "com.example.app"
 TEXTS = {
     "en": ["Order 17 is ready", "It is on shelf 4", "Pick it up until 18:00 at Main Street 5."],
     "de": ["Bestellung 17 ist fertig", "Sie steht in Regal 4", "Abholung in Main Street 5 bis 18:00 Uhr."],

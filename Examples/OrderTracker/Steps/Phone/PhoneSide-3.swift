@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The app's part of LiveSurfaces: it starts activities, reports their tokens, and stores entries for its extensions.
+import ActivityKit
+import Foundation
+import LiveSurfaces
+import WidgetKit
+
+private let appGroupName = "group.com.example.app"
+
+/// The user defaults that the app shares with its extensions.
+var appGroup: UserDefaults? { UserDefaults(suiteName: appGroupName) }
+
+/// Starts an activity that pushes update, and reports its tokens.
+func startActivity(for snapshot: LiveActivitySnapshot, register: @escaping @Sendable (Data) async -> Void) throws {
+    let content = ActivityContent(state: snapshot.contentState, staleDate: nil)
+    let activity = try Activity.request(attributes: snapshot.attributes, content: content, pushType: .token)
+    Task { for await token in activity.pushTokenUpdates { await register(token) } }
+}
+
+/// Reports the tokens with which a server starts activities, and those of the activities it started.
+///
+/// Call this at every launch: the system wakes the app in the background when a push starts an activity.
+func observeActivities(
+    registerStart: @escaping @Sendable (Data) async -> Void,
+    register: @escaping @Sendable (Data) async -> Void
+) {
+    Task {
+        let tokens = Activity<SurfaceActivityAttributes>.pushToStartTokenUpdates
+        for await token in tokens { await registerStart(token) }
+    }
+    Task {
+        for await activity in Activity<SurfaceActivityAttributes>.activityUpdates {
+            Task { for await token in activity.pushTokenUpdates { await register(token) } }
+        }
+    }
+}
+
+/// Stores the snapshot of a background push where the extensions find it.
+func receive(_ userInfo: [AnyHashable: Any]) throws {
+    guard let carried = userInfo["surfaceSnapshot"] else { return }
+    let bytes = Array(try JSONSerialization.data(withJSONObject: carried))
+    switch try SurfaceSnapshot(parsing: bytes) {
+    case .widget(let snapshot): store(snapshot.entry, for: snapshot.surfaceID)
+    case .control(let snapshot): store(snapshot.entry, for: snapshot.surfaceID)
+    case .lockAccessory(let snapshot): store(snapshot.entry, for: snapshot.surfaceID)
+    case .standBy(let snapshot): store(snapshot.entry, for: snapshot.surfaceID)
+    case .liveActivity, .notification: break
+    }
+    WidgetCenter.shared.reloadAllTimelines()
+    ControlCenter.shared.reloadAllControls()
+}
+
+private func store<Entry: SurfaceEntry>(_ entry: Entry, for surfaceID: String) {
+    let text = String(decoding: entry.json.encoded(), as: UTF8.self)
+    appGroup?.set(text, forKey: SurfaceStorage.entryKey(for: surfaceID))
+    appGroup?.set(surfaceID, forKey: SurfaceStorage.currentSurfaceKey(for: Entry.surfaceKind))
+    appGroup?.set(Date.now.timeIntervalSince1970, forKey: SurfaceStorage.writtenAtKey(for: surfaceID))
+}
+
+/// Reads the entry that an extension shows.
+func storedEntry<Entry: SurfaceEntry>(of type: Entry.Type = Entry.self) -> StoredEntry<Entry> {
+    let surfaceID = appGroup?.string(forKey: SurfaceStorage.currentSurfaceKey(for: Entry.surfaceKind)) ?? ""
+    return StoredEntry(appGroup?.string(forKey: SurfaceStorage.entryKey(for: surfaceID)))
+}
