@@ -31,8 +31,8 @@ import Testing
             updatedAt: "2026-05-12T18:31:00.000Z",
             state: .attention,
             surface: NotificationSurface(
-                title: general.title,
-                body: general.body,
+                title: .plain(general.title),
+                body: .plain(general.body),
                 deepLink: "shop://orders/17",
                 attachments: attachments,
                 personalized: personalized

@@ -135,9 +135,9 @@ private struct RandomSnapshots {
             .notification(
                 with(
                     NotificationSurface(
-                        title: text(1),
-                        subtitle: maybe { $0.text(1) },
-                        body: text(),
+                        title: .plain(text(1)),
+                        subtitle: maybe { .plain($0.text(1)) },
+                        body: .plain(text()),
                         deepLink: link(),
                         category: maybe { _ in "surface-update" },
                         threadID: maybe { $0.text(1) },

@@ -160,8 +160,8 @@ struct LegacySnapshot {
             case .notification:
                 return fields.object("notification") { inner in
                     NotificationSurface(
-                        title: primaryText,
-                        body: secondaryText,
+                        title: .plain(primaryText),
+                        body: .plain(secondaryText),
                         deepLink: deepLink,
                         category: inner.optional("category", .text)?.nonEmpty,
                         threadID: inner.optional("threadId", .text)?.nonEmpty

@@ -31,6 +31,8 @@ public struct NotificationSurface: Surface {
     public var personalized: PersonalizedText?
 
     /// Creates content; only ``SurfaceSnapshot/validated(categories:)`` validates it.
+    ///
+    /// A text is a string literal, `.plain(text)` for a text in a variable, or `.localized(key:arguments:)`.
     public init(
         title: SurfaceText,
         subtitle: SurfaceText? = nil,
@@ -55,35 +57,6 @@ public struct NotificationSurface: Surface {
         self.targetContentID = targetContentID
         self.attachments = attachments
         self.personalized = personalized
-    }
-
-    /// Creates content whose texts are shown as they are.
-    public init(
-        title: String,
-        subtitle: String? = nil,
-        body: String,
-        deepLink: String,
-        category: String? = nil,
-        threadID: String? = nil,
-        interruptionLevel: SurfaceInterruptionLevel? = nil,
-        relevanceScore: Double? = nil,
-        targetContentID: String? = nil,
-        attachments: [SurfaceAttachment] = [],
-        personalized: PersonalizedText? = nil
-    ) {
-        self.init(
-            title: .plain(title),
-            subtitle: subtitle.map(SurfaceText.plain),
-            body: .plain(body),
-            deepLink: deepLink,
-            category: category,
-            threadID: threadID,
-            interruptionLevel: interruptionLevel,
-            relevanceScore: relevanceScore,
-            targetContentID: targetContentID,
-            attachments: attachments,
-            personalized: personalized
-        )
     }
 
     /// Whether the app's service extension changes the notification before it is shown.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
+
 extension SurfaceSnapshot {
     /// Returns an example of a kind, about the delivery of an order: for previews, tests and experiments.
     ///
@@ -58,8 +60,8 @@ extension SurfaceSnapshot {
             return .standBy(snapshot(surface))
         case .notification:
             let surface = NotificationSurface(
-                title: title,
-                body: body,
+                title: .plain(title),
+                body: .plain(body),
                 deepLink: link,
                 category: "surface-update",
                 threadID: "order-17",
