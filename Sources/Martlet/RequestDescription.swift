@@ -53,6 +53,16 @@ public struct RequestDescription: Sendable {
         self.findings = findings
     }
 
+    /// Creates the description of a broadcast.
+    init(_ broadcast: LiveActivityBroadcast, id: APNsID, _ requests: RequestWriter) {
+        self.init(
+            requests.broadcast(broadcast, id: id),
+            body: broadcast.payload,
+            bodyLimit: PushLimits.broadcastPayloadByteCount,
+            findings: PushLint.firstError(in: broadcast).map { [$0] } ?? []
+        )
+    }
+
     private func part(_ member: JSONValue.Member, in path: [String]) -> Part {
         // The size of the quoted name, the colon and the value.
         let count = JSONValue.string(member.name).encoded().count + 1 + member.value.encoded().count
@@ -93,12 +103,7 @@ extension PushClient {
     /// - Parameter broadcast: The broadcast.
     /// - Returns: The request, with the first error that the lint rules find.
     public func describe(_ broadcast: LiveActivityBroadcast) -> RequestDescription {
-        RequestDescription(
-            requests.broadcast(broadcast, id: identifiers.next()),
-            body: broadcast.payload,
-            bodyLimit: PushLimits.broadcastPayloadByteCount,
-            findings: PushLint.firstError(in: broadcast).map { [$0] } ?? []
-        )
+        RequestDescription(broadcast, id: identifiers.next(), requests)
     }
 
     func describe(_ request: Channels.Request, of app: Topic) -> RequestDescription {

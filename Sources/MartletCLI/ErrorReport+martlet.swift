@@ -56,6 +56,7 @@ extension ExitStatus {
             case let error as APNsError: ExitStatus(of: error.code)
             case let error as TransportError: ExitStatus(of: error.kind)
             case let error as RelayConnectionError: ExitStatus(of: error.cause.kind)
+            case let error as SimulatorConnectionError: ExitStatus(of: error.cause.kind)
             case let error as HealthcheckError: error.isAnswer ? .failure : .unreachable
             case let error as OutboxError:
                 error.kind == .unavailable || error.kind == .unreachable ? .unreachable : .failure

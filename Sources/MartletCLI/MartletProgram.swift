@@ -23,7 +23,7 @@ struct MartletProgram {
         commands: [
             .demo, .send, .liveStart, .liveUpdate, .liveEnd, .broadcast, .channelsCreate, .channelsRead, .channelsList,
             .channelsDelete, .surfaceValidate, .surfaceProject, .surfaceMigrate, .surfaceSchema, .surfaceExample,
-            .surfaceCategories,
+            .surfaceCategories, .surfaceSmoke,
             .simulate, .relay, .relayCheck, .relaySchema, .relayMigrate, .relayKeysMake, .relayStatus, .relayApps,
             .relayPause,
             .relayResume, .relayPurge, .relaySearch, .relayDeadLetters, .relayDrain, .relayBackup, .authorityPath,

@@ -9,12 +9,16 @@ extension Command {
     static let surfaceValidate = Command(
         "surface validate",
         "Validate snapshots of surfaces, and print every error; exit 2 when a file cannot be read or is not JSON",
-        examples: ["surface validate order.json", "surface example widget | martlet surface validate -"],
+        examples: [
+            "surface validate order.json", "surface example widget | martlet surface validate -",
+            "surface validate --received pushed.json",
+        ],
         Argument<[InputFile]>("file", "Snapshot, JSON; - for standard input"),
         Option<InputFile?>("--categories", "The app's notification categories, JSON"),
         Option<InputFile?>("--strings", "The app's string catalog (.xcstrings), to check the keys of notifications"),
+        Flag("--received", "Read as an app does: skip unknown kinds and members with a warning"),
         OutputFormat.declared
-    ) { files, categories, strings, output in
+    ) { files, categories, strings, isReceived, output in
         let categories = try NotificationCategories(file: categories)
         let strings = try strings.map { (file) throws(UsageError) in try SurfaceStrings(file: file) }
         var status = ExitStatus.success
@@ -27,10 +31,15 @@ extension Command {
                 report(error, file, output)
                 continue
             }
-            let verdict = Result { () throws(SurfaceError) in
-                let snapshot = try SurfaceSnapshot(parsing: bytes, categories: categories)
-                guard let strings, case .notification(let notification) = snapshot else { return snapshot }
-                return try strings.checked(notification)
+            let verdict = Result { () throws(SurfaceError) -> SurfaceSnapshot.Received in
+                let received: SurfaceSnapshot.Received =
+                    try isReceived
+                    ? SurfaceSnapshot.parse(received: bytes, categories: categories)
+                    : .snapshot(SurfaceSnapshot(parsing: bytes, categories: categories), warnings: [])
+                guard let strings, case .snapshot(.notification(let notification), let warnings) = received else {
+                    return received
+                }
+                return .snapshot(try strings.checked(notification), warnings: warnings)
             }
             if case .failure(let error) = verdict { status = max(status, error.isUnreadable ? .usage : .failure) }
             output.write(json: json(of: verdict, file), text: text(of: verdict, file))
@@ -101,17 +110,6 @@ extension Command {
         Terminal.output.write(SurfaceSchema.document(categories: try NotificationCategories(file: categories)).line)
     }
 
-    /// Prints an example of a snapshot.
-    static let surfaceExample = Command(
-        "surface example",
-        "Print an example of a snapshot",
-        examples: ["surface example liveActivity > order.json"],
-        Argument<SurfaceKind>("kind", "Kind of surface"),
-        OutputFormat.declared
-    ) { kind, _ in
-        Terminal.output.write(SurfaceSnapshot.example(of: kind).json.line)
-    }
-
     /// Prints the Info.plist of a content extension.
     static let surfaceCategories = Command(
         "surface categories",
@@ -133,18 +131,28 @@ extension Command {
         Terminal.output.write(members.line)
     }
 
-    private static func text(of verdict: Result<SurfaceSnapshot, SurfaceError>, _ file: InputFile) -> String {
+    private static func text(of verdict: Result<SurfaceSnapshot.Received, SurfaceError>, _ file: InputFile) -> String {
         switch verdict {
-        case .success(let snapshot): "\(file.path): a valid snapshot of the kind \(snapshot.kind.rawValue)\n"
+        case .success(.snapshot(let snapshot, let warnings)):
+            "\(file.path): a valid snapshot of the kind \(snapshot.kind.rawValue)\n"
+                + warnings.map { "\(file.path): warning: \($0)\n" }.joined()
+        case .success(.unknown(let unknown)): "\(file.path): skipped: \(unknown.warning)\n"
         case .failure(let error): error.issues.map { "\(file.path): \($0)\n" }.joined()
         }
     }
 
-    private static func json(of verdict: Result<SurfaceSnapshot, SurfaceError>, _ file: InputFile) -> JSONValue {
+    private static func json(of verdict: Result<SurfaceSnapshot.Received, SurfaceError>, _ file: InputFile) -> JSONValue
+    {
         var members: [JSONValue.Member] = [.init("file", .string(file.path))]
         switch verdict {
-        case .success(let snapshot):
+        case .success(.snapshot(let snapshot, let warnings)):
             members += [.init("valid", true), .init("kind", .string(snapshot.kind.rawValue))]
+            if !warnings.isEmpty { members.append(.init("warnings", .strings(warnings))) }
+        case .success(.unknown(let unknown)):
+            members += [
+                .init("valid", true), .init("kind", .string(unknown.kind)), .init("skipped", true),
+                .init("warnings", .strings([unknown.warning])),
+            ]
         case .failure(let error):
             let issues = error.issues.map { issue -> JSONValue in
                 [

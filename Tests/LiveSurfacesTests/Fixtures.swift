@@ -24,8 +24,9 @@ enum Fixtures {
         try JSONReader.read(try bytes(name))
     }
 
-    /// A snapshot of each kind, of the project's own.
-    static let examples: [SurfaceSnapshot] = SurfaceKind.allCases.map(SurfaceSnapshot.example(of:))
+    /// The project's own snapshots of each kind.
+    static let examples: [SurfaceSnapshot] =
+        SurfaceKind.allCases.map(SurfaceSnapshot.example(of:)) + SurfaceExample.all.map(\.snapshot)
 }
 
 extension JSONValue {

@@ -23,7 +23,8 @@ import Testing
         (["send", "--topic", "live", "--envi"], ["--environment"], []),
         (["send", "--environment", ""], ["production", "development"], []),
         (["live", "end", "--dismiss", "n"], ["now"], []),
-        (["surface", "example", "w"], ["widget"], []), (["completion", ""], nil, ["bash", "zsh", "fish"]),
+        (["surface", "example", "widget-me"], ["widget-medium"], []),
+        (["completion", ""], nil, ["bash", "zsh", "fish"]),
         (["send", "--to", ""], [], []), (["send", "--payload", "/etc/passw"], nil, ["/etc/passwd"]),
         (["surface", "validate", "/etc/passw"], nil, ["/etc/passwd"]),
     ]

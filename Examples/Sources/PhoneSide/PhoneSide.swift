@@ -53,7 +53,11 @@
     func receive(_ userInfo: [AnyHashable: Any]) throws {
         guard let carried = userInfo["surfaceSnapshot"] else { return }
         let bytes = Array(try JSONSerialization.data(withJSONObject: carried))
-        switch try SurfaceSnapshot(parsing: bytes) {
+        // A server that is newer than the app may send kinds that the app does not know.
+        let received = try SurfaceSnapshot.parse(received: bytes)
+        for warning in received.warnings { print(warning) }
+        guard case .snapshot(let snapshot, _) = received else { return }
+        switch snapshot {
         case .widget(let snapshot): store(snapshot.entry, for: snapshot.surfaceID)
         case .control(let snapshot): store(snapshot.entry, for: snapshot.surfaceID)
         case .lockAccessory(let snapshot): store(snapshot.entry, for: snapshot.surfaceID)

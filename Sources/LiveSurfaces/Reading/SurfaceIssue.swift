@@ -30,9 +30,10 @@ public struct SurfaceIssue: Sendable, Hashable, CustomStringConvertible {
     public let message: String
 
     /// The place, the message and the code.
-    public var description: String {
-        "\(path.isEmpty ? "the snapshot" : path.joined(separator: ".")): \(message) (\(code.rawValue))"
-    }
+    public var description: String { "\(subject): \(message) (\(code.rawValue))" }
+
+    /// The place in words.
+    var subject: String { path.isEmpty ? "the snapshot" : path.joined(separator: ".") }
 }
 
 /// All errors in a snapshot.

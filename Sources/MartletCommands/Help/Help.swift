@@ -53,9 +53,10 @@ struct Help {
                 )
             )
         }
-        for option in options where !option.choiceSummaries.isEmpty {
-            let rows = zip(option.choices, option.choiceSummaries).map { (label: $0, text: $1) }
-            sections.append("Values of \(option.spelling):\n" + layout.columns(rows))
+        for parameter in arguments + options where !parameter.choiceSummaries.isEmpty {
+            let rows = zip(parameter.choices, parameter.choiceSummaries).map { (label: $0, text: $1) }
+            let name = parameter.kind == .argument ? parameter.label : parameter.spelling
+            sections.append("Values of \(name):\n" + layout.columns(rows))
         }
         if !command.examples.isEmpty {
             let lines = command.examples.map { layout.commandLine("\(program.name) \($0)", indent: 2) }

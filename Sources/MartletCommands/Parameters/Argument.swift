@@ -9,6 +9,7 @@ package struct Argument<Value: Sendable>: Parameter {
     package init(_ name: String, _ help: String) where Value: ArgumentValue {
         var description = ParameterDescription(.argument, name, of: Value.self, help)
         description.isRequired = true
+        description.choiceSummaries = Value.choiceSummaries
         self.description = description
         read = { (reader, description) throws(UsageError) in
             guard let word = reader.takeArgument() else { throw description.missing }
@@ -18,7 +19,9 @@ package struct Argument<Value: Sendable>: Parameter {
 
     /// Creates an optional argument.
     package init<Wrapped: ArgumentValue>(_ name: String, _ help: String) where Value == Wrapped? {
-        description = ParameterDescription(.argument, name, of: Wrapped.self, help)
+        var description = ParameterDescription(.argument, name, of: Wrapped.self, help)
+        description.choiceSummaries = Wrapped.choiceSummaries
+        self.description = description
         read = { (reader, description) throws(UsageError) in
             guard let word = reader.takeArgument() else { return nil }
             return try description.value(word)
