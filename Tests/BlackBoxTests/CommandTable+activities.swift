@@ -83,6 +83,21 @@ extension CommandTable {
                 json: ["channel", "status"]
             ),
             Invocation("broadcast $server --topic com.example.app --channel $(cat channel.txt) --state '{}' --end"),
+            Invocation("surface example activity-active > order.json"),
+            Invocation("surface example notification-alert > notification.json"),
+            Invocation(
+                "broadcast $server --topic com.example.app --channel $(cat channel.txt) --snapshot order.json "
+                    + "--stale-date +1h --relevance-score 0.5 --priority 10",
+                output: ["accepted"]
+            ),
+            Invocation(
+                "broadcast $server --topic com.example.app --channel $(cat channel.txt) --snapshot order.json --end"
+            ),
+            Invocation(
+                "broadcast $server --topic com.example.app --channel $(cat channel.txt) --snapshot notification.json",
+                status: 2,
+                errors: ["(found notification)"]
+            ),
             Invocation(
                 "broadcast $server --topic com.example.app --channel $(cat channel.txt)",
                 status: 2,

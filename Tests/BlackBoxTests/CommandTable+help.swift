@@ -4,7 +4,8 @@ extension CommandTable {
     private static let commands = [
         "send", "live start", "live update", "live end", "broadcast", "channels create", "channels read",
         "channels list", "channels delete", "surface validate", "surface project", "surface migrate", "surface schema",
-        "surface example", "simulate", "relay", "relay check", "relay migrate", "relay keys make", "relay status",
+        "surface example", "surface categories", "surface smoke", "simulate", "relay", "relay check", "relay migrate",
+        "relay keys make", "relay status",
         "relay apps", "relay pause", "relay resume", "relay purge", "relay search", "relay dead-letters", "relay drain",
         "relay backup", "ca path", "ca print", "healthcheck",
         "token", "doctor", "demo", "completion", "manual", "version",

@@ -42,7 +42,36 @@ extension CommandTable {
                 Invocation("surface project broken.json", status: 2, errors: ["broken.json"]),
                 Invocation("surface migrate payload.json", status: 2, errors: ["payload.json"]),
                 Invocation("surface example toaster", status: 2, errors: ["toaster", "widget"]),
-                Invocation("surface example", status: 2, errors: ["kind"]),
+                Invocation("surface example", output: ["activity-paused", "notification-enriched"]),
+                Invocation("surface example --json", json: ["name", "kind", "summary"]),
+                Invocation("surface example activity-paused > paused.json"),
+                Invocation("surface example activity-completed > completed.json"),
+                Invocation("surface example notification-localized > localized.json"),
+                Invocation("surface example activity-pausd", status: 2, errors: ["did you mean activity-paused?"]),
+                Invocation(
+                    "help surface example",
+                    on: .terminal(columns: 90),
+                    output: ["Values of <name>", "control-link"]
+                ),
+                Invocation("surface validate localized.json --strings strings.json", output: ["valid"]),
+                Invocation("surface validate localized.json --strings broken.json", status: 2, errors: ["broken.json"]),
+                Invocation("surface validate experiment.json", status: 1, output: ["invalid_union"]),
+                Invocation("surface validate --received experiment.json", output: ["skipped: the kind watchFace"]),
+                Invocation(
+                    "surface validate --received experiment.json --json",
+                    json: ["valid", "skipped", "warnings"]
+                ),
+                Invocation("surface validate --received payload.json", status: 1, output: ["invalid_union"]),
+                Invocation("surface categories categories.json", output: ["<string>orders.ready</string>"]),
+                Invocation("surface categories categories.json --json", json: ["schemaVersion", "categories"]),
+                Invocation("surface categories broken.json", status: 2, errors: ["broken.json"]),
+                Invocation("surface categories", status: 2, errors: ["file"]),
+                Invocation("surface smoke", output: ["wakes the app", "Shown on 1 of 1 activity"]),
+                Invocation("surface smoke --url $inbox", output: ["The phone shows each of the "]),
+                Invocation("surface smoke --url $inbox --json", json: ["example", "as", "verdict", "shown"]),
+                Invocation("surface smoke --url localhost:1", status: 3, errors: ["martlet simulate"]),
+                Invocation("surface smoke --url localhost:1 --json", status: 3, json: ["error", "message"]),
+                Invocation("surface smoke surplus", status: 2, errors: ["surplus"]),
                 Invocation("surface validate widget.json --categories broken.json", status: 2, errors: ["broken.json"]),
                 Invocation("send $server $device --snapshot notification.json", output: ["accepted"]),
                 Invocation("send $server $device --snapshot liveActivity.json --as update", output: ["accepted"]),
@@ -52,6 +81,25 @@ extension CommandTable {
                 Invocation("send $server $device --snapshot widget.json --title Hi", status: 2, errors: ["--snapshot"]),
                 Invocation("send $server $device --title Hi --as start", status: 2, errors: ["--snapshot"]),
                 Invocation("send $server $device --snapshot notification.json --describe", output: [":path"]),
+                Invocation(
+                    "send $server $device --snapshot notification.json --priority 5 --expiration +1h --collapse-id o",
+                    output: ["accepted"]
+                ),
+                Invocation(
+                    "send $server $device --snapshot paused.json --as update --stale-date +1h --relevance-score 0.5 "
+                        + "--mobile-surfaces",
+                    output: ["accepted"]
+                ),
+                Invocation("send $server $device --snapshot completed.json --as end --priority 10"),
+                Invocation(
+                    "send $server $device --snapshot notification.json --stale-date +1h",
+                    status: 2,
+                    errors: ["--as start, update or end"]
+                ),
+                Invocation(
+                    "send $server $device --snapshot own.json --categories categories.json",
+                    output: ["accepted"]
+                ),
             ]
     )
 }

@@ -72,6 +72,17 @@ struct World: Sendable {
         "payload.json": #"{"aps":{"alert":{"title":"Order ready","body":"Tap"},"sound":"default"},"order":7}"#,
         "broken.json": #"{"aps":"#,
         "badge.json": #"{"aps":{"alert":"Tap","badge":-1}}"#,
+        "categories.json":
+            #"{"schemaVersion":"1","categories":[{"id":"orders.ready","description":"Ready.","actions":[]}]}"#,
+        "own.json":
+            #"{"$schema":"surface.schema.json","schemaVersion":"5","id":"a@1","surfaceId":"a","kind":"notification","#
+            + #""updatedAt":"2026-05-12T18:31Z","state":"active","notification":{"title":"Ready","body":"","#
+            + #""deepLink":"shop://orders/17","category":"orders.ready"}}"#,
+        "experiment.json": #"{"schemaVersion":"5","id":"a@1","surfaceId":"a","kind":"watchFace","#
+            + #""updatedAt":"2026-05-12T18:31Z","state":"active","watchFace":{"minutes":9}}"#,
+        "strings.json": #"{"sourceLanguage":"en","version":"1.0","strings":{"ORDER_READY":{"localizations":{"en":"#
+            + #"{"stringUnit":{"state":"translated","value":"x"}}}},"PICK_UP_UNTIL":{"localizations":{"en":"#
+            + #"{"stringUnit":{"state":"translated","value":"x"}}}}}}"#,
         "empty.key": "",
         "operator.key": RelayProcess.callerKey + "\n",
         "wrong.key": "mrt_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\n",
