@@ -57,8 +57,8 @@ function soundFact(sound, level) {
   const { name = "default", critical, volume } = isObject(sound) ? sound : { name: sound }
   if (typeof name !== "string" || !name) return `No sound: aps.sound ${name === "" ? "is empty" : "is not a name"}`
   if (volume === 0) return "No sound: aps.sound.volume is 0"
-  if (critical === 1) return `Plays: ${name} at ${Math.round((volume >= 0 && volume <= 1 ? volume : 1) * 100)} % of the volume, even when muted`
   if (level === "passive") return "No sound: the interruption level is passive"
+  if (critical === 1) return `Plays: ${name} at ${Math.round((volume >= 0 && volume <= 1 ? volume : 1) * 100)} % of the volume, even when muted`
   return name === "default" ? "Plays: default" : `Plays: ${name} of the app, or the default sound if the app lacks it`
 }
 

@@ -59,7 +59,10 @@ struct DeliveryLane {
     /// The time of the next attempt, in milliseconds since 1970; nil when the lane sends.
     var pausedUntil: Int64? { outage?.nextTry }
     /// Whether an operator has paused the lane.
-    var isPausedManually = false
+    var isPausedManually = false {
+        // The pushes that Apple left unanswered before a pause do not tell whether it answers after it.
+        didSet { if oldValue, !isPausedManually { unansweredSince = nil } }
+    }
     var credentials = CredentialRefusals()
     var rate: RateLimit?
 
@@ -128,9 +131,12 @@ struct DeliveryLane {
         return silence(at: now).map { LaneProblem(since: $0, reason: SendResult.noAnswer, nextTry: nil) }
     }
 
-    /// The time since which Apple has not answered, if that is long ago.
+    /// The time since which Apple has not answered, if that is long ago; nil while the lane is paused manually, when
+    /// only pushes without an answer remain in flight.
     private func silence(at now: Int64) -> Int64? {
-        guard let since = unansweredSince, now - since >= DeliveryLane.silenceLimit else { return nil }
+        guard !isPausedManually, let since = unansweredSince, now - since >= DeliveryLane.silenceLimit else {
+            return nil
+        }
         return since
     }
 

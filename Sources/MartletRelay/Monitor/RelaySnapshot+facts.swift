@@ -95,8 +95,7 @@ extension RelaySnapshot {
         _ backlog: [Lane: Backlog]?
     ) -> StatusFacts.LaneState {
         var state = StatusFacts.LaneState(lane: lane, problem: report.problem, pause: report.pause)
-        state.inFlight = report.inFlight + fleet.others(in: lane).inFlight
-        if backlog != nil { state.waiting = max(0, (own?.count ?? 0) - state.inFlight) }
+        if backlog != nil { state.waiting = waiting(in: lane, own) }
         state.retrying = own?.retrying ?? 0
         state.retryingSince = own?.oldestRetry
         state.retryReason = state.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil

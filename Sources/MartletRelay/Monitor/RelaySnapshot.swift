@@ -38,6 +38,13 @@ struct RelaySnapshot: Sendable {
         ownFacts(of: lane, dispatcher.counts.sent, dispatcher.counts.failures) + fleet.others(in: lane)
     }
 
+    /// Returns the number of pushes that wait in a lane; those in flight wait, too, while the lane delivers nothing.
+    func waiting(in lane: Lane, _ backlog: Backlog?) -> Int {
+        let count = backlog?.count ?? 0
+        let isDown = dispatcher.lanes[lane].map { $0.problem != nil && $0.pause == nil } ?? false
+        return isDown ? count : max(0, count - facts(of: lane).inFlight)
+    }
+
     private func ownFacts(of lane: Lane, _ sent: [Lane: Int], _ failures: [Lane: [String: Int]]) -> LaneFacts {
         var facts = LaneFacts()
         facts.inFlight = dispatcher.lanes[lane]?.inFlight ?? 0

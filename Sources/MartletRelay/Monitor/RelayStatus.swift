@@ -121,7 +121,7 @@ extension RelaySnapshot {
         let members: [JSONValue.Member?] = [
             .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
             backlog.map { .init("backlog", .whole($0[lane]?.count ?? 0)) },
-            backlog.map { .init("waiting", .whole(max(0, ($0[lane]?.count ?? 0) - facts.inFlight))) },
+            backlog.map { .init("waiting", .whole(waiting(in: lane, $0[lane]))) },
             backlog?[lane]?.oldest.map { .init("oldest-seconds", .whole(max(0, now - $0) / 1_000)) },
             backlog.map { .init("retrying", .whole($0[lane]?.retrying ?? 0)) },
             backlog?[lane]?.oldestRetry.map { .init("retrying-since", .whole($0)) },

@@ -13,9 +13,7 @@ struct StatusFacts: Sendable {
         var pause: LanePause?
         /// The number of pushes that wait; nil while the outbox cannot be read.
         var waiting: Int?
-        /// The number of pushes in flight, at all relays of the fleet.
-        var inFlight = 0
-        /// The number of pushes that wait for another attempt, the time when the oldest was accepted, and Apple's last
+        /// The number of pushes that are sent again, the time when the oldest was accepted, and Apple's last
         /// answer to one of them.
         var retrying = 0
         var retryingSince: Int64?

@@ -5,9 +5,10 @@ internal import MartletOutbox
 
 /// The incidents of lanes.
 extension StatusSummary {
-    /// The incidents of lanes that are down, one for each kind.
+    /// The incidents of lanes that are down, one for each kind; a paused lane sends nothing that could show whether it
+    /// still is.
     var laneIncidents: [Incident] {
-        let down = facts.lanes.compactMap { state in
+        let down = facts.lanes.filter { $0.pause == nil }.compactMap { state in
             state.problem.map { (state: state, problem: $0, kind: Incident.Kind(reason: $0.reason)) }
         }
         return Incident.Kind.allCases.compactMap { kind in
@@ -15,7 +16,7 @@ extension StatusSummary {
             guard let since = found.map(\.problem.since).min() else { return nil }
             let states = found.map(\.state)
             let reasons = Set(found.map(\.problem.reason)).sorted()
-            let isLasting = facts.now - since >= StatusSummary.patience
+            let isLasting = facts.now - since >= StatusSummary.lastingOutageTime
             return incident(
                 of: states,
                 kind,
@@ -40,12 +41,19 @@ extension StatusSummary {
             title: "\(names(of: paused)) \(paused.count == 1 ? "is" : "are") paused by \(callers)",
             since: since,
             lost: 0,
+            detail: StatusSummary.detail(ofPaused: paused),
             action: "Resume with martlet relay resume or on the status page; pushes that wait can expire.",
             severity: .warning
         )
     }
 
-    /// The incident of pushes that wait for another attempt although their lanes deliver.
+    /// Returns the problems that paused lanes had before their pause; nil without one.
+    private static func detail(ofPaused lanes: [StatusFacts.LaneState]) -> String? {
+        let reasons = Set(lanes.compactMap(\.problem?.reason)).sorted()
+        return reasons.isEmpty ? nil : "down before the pause: " + reasons.joined(separator: ", ")
+    }
+
+    /// The incident of pushes that are sent again although their lanes deliver.
     var retryIncident: Incident? {
         let retrying = facts.lanes.filter { $0.retrying > 0 && $0.problem == nil }
         guard !retrying.isEmpty else { return nil }
@@ -58,7 +66,7 @@ extension StatusSummary {
         return Incident(
             kind: .retrying,
             severity: isLong ? .warning : .notice,
-            title: "\(pushes) of \(names(of: retrying)) \(count == 1 ? "waits" : "wait") for another attempt",
+            title: "\(pushes) of \(names(of: retrying)) \(count == 1 ? "is" : "are") being sent again",
             apps: Set(retrying.map(\.lane.app)).sorted(),
             environments: Set(retrying.map(\.lane.environment.rawValue)).sorted(),
             waiting: count,
@@ -78,8 +86,7 @@ extension StatusSummary {
         action: String,
         severity: Incident.Severity = .critical
     ) -> Incident {
-        // A push in flight to a lane that delivers nothing waits like the others.
-        let counts = states.compactMap { state in state.waiting.map { $0 + state.inFlight } }
+        let counts = states.compactMap(\.waiting)
         let waiting = counts.count == states.count ? counts.reduce(0, +) : nil
         return Incident(
             kind: kind,

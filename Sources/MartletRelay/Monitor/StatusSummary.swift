@@ -10,7 +10,7 @@ struct StatusSummary: Sendable {
     /// The time without a repetition after which a clock jump is no longer reported, in milliseconds.
     static let clockJumpTime: Int64 = 3_600_000
     /// The duration of an outage after which an operator should look for its cause, in milliseconds.
-    static let patience: Int64 = 600_000
+    static let lastingOutageTime: Int64 = 600_000
     /// The age after which a push that waits for another attempt is a warning, in milliseconds.
     static let longestRetry: Int64 = 1_800_000
     /// The age of the newest dead letter up to which dead letters are a warning, in milliseconds.
@@ -37,7 +37,7 @@ struct StatusSummary: Sendable {
     /// The state of the relay in one line.
     var headline: String {
         let urgent = incidents.filter { $0.severity != .notice }
-        guard let worst = urgent.first else { return calm }
+        guard let worst = urgent.first else { return healthyHeadline }
         let others = urgent.dropFirst().map(\.title)
         let first = worst.statement(at: facts.now) + " " + worst.action
         guard !others.isEmpty else { return first }
@@ -46,7 +46,7 @@ struct StatusSummary: Sendable {
     }
 
     /// The headline of a relay without urgent problems.
-    private var calm: String {
+    private var healthyHeadline: String {
         let names = facts.apps
         let state =
             switch names.count {

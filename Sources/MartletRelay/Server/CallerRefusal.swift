@@ -34,7 +34,7 @@ struct CallerRefusal: Error, Equatable {
 
     /// The message to the client of the JSON API.
     var message: String {
-        guard let caller else { return "authorization must be bearer and a key of this relay" }
+        guard let caller else { return "authorization must be bearer and a key that this relay knows" }
         guard let expiredAt else { return "the provider token of \(caller) has expired, or was issued in the future" }
         let (time, overflows) = expiredAt.multipliedReportingOverflow(by: 1_000)
         let since = overflows ? "" : " at \(Timestamp.text(time))"

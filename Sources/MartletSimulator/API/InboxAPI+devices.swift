@@ -34,12 +34,12 @@ extension InboxAPI {
         Route(
             "GET",
             "/api/v1/devices/{token}/log",
-            "List what became of the pushes to a device, newest first",
+            "List the delivery events of a device, newest first",
             [limitParameter]
         ) { (call) throws(APIProblem) in
             let limit = try call.number("limit", 1...deviceLimit, default: deviceLimit)
-            let (_, token) = try await device(call)
-            let events = await call.simulator.inbox.pushes.flatMap { $0.log(ofDevice: token) }
+            let (token, pushes) = try await pushesOfDevice(call)
+            let events = pushes.flatMap { $0.log(ofDevice: token) }
             // Events of one millisecond stay in the order of their pushes.
             let newest = events.enumerated().sorted { ($0.element.time, $0.offset) > ($1.element.time, $1.offset) }
             return .json(["events": .array(newest.prefix(limit).map { $0.element.json })])
@@ -47,13 +47,13 @@ extension InboxAPI {
         Route(
             "GET",
             "/api/v1/devices/{token}/notifications",
-            "List the pushes that a device shows, newest first",
+            "List the notifications that a device shows, newest first",
             [limitParameter]
         ) { (call) throws(APIProblem) in
             let limit = try call.number("limit", 1...deviceLimit, default: notificationLimit)
-            let (_, token) = try await device(call)
-            let shown = await call.simulator.inbox.pushes.filter { push in
-                push.deviceToken.lowercased() == token && push.verdict.isOnScreen
+            let (token, pushes) = try await pushesOfDevice(call)
+            let shown = pushes.filter { push in
+                push.deviceToken.lowercased() == token && !push.isLiveActivity && push.verdict.isOnScreen
             }
             return .json([
                 "total": .integer(shown.count), "pushes": .array(shown.reversed().prefix(limit).map(\.json)),
@@ -70,11 +70,9 @@ extension InboxAPI {
             await call.simulator.forgetDevice(try call.deviceToken())
         },
         Route("GET", "/api/v1/activities", "List the Live Activities") { call in
-            let devices = await call.simulator.service.evaluator.devices
-            let activities = devices.tokens.compactMap { token in
-                devices[token].flatMap { $0.activity == nil ? nil : $0.json(token: token) }
-            }
-            return .json(["activities": .array(activities)])
+            let devices = await KnownDevices(call.simulator)
+            let tokens = devices.newestFirst.filter { devices.registry[$0]?.activity != nil }
+            return .json(["activities": .array(tokens.map { devices.json(of: $0) })])
         },
         Route("GET", "/api/v1/activities/{token}", "Get a Live Activity with its pushes") {
             (call) throws(APIProblem) in
@@ -103,6 +101,21 @@ extension InboxAPI {
         let devices = await KnownDevices(call.simulator)
         guard devices.contains(token.hex) else { throw .missing("there is no device \(token)") }
         return (devices, token.hex)
+    }
+
+    /// Returns the token in the path in lower case, and the pushes that were for its device, oldest first.
+    private static func pushesOfDevice(
+        _ call: APICall
+    ) async throws(APIProblem) -> (token: String, pushes: [ReceivedPush]) {
+        let token = try call.deviceToken()
+        let pushes = await call.simulator.inbox.pushes.filter { $0.isFor(device: token.hex) }
+        guard pushes.isEmpty else { return (token.hex, pushes) }
+        let registry = await call.simulator.service.evaluator.devices
+        let names = await call.simulator.inbox.names
+        guard registry[token.hex] != nil || names[token.hex] != nil else {
+            throw .missing("there is no device \(token)")
+        }
+        return (token.hex, [])
     }
 
     @Sendable private static func putDevice(_ call: APICall) async throws(APIProblem) {

@@ -30,11 +30,15 @@ struct DeliveredPush: Sendable, Hashable {
         isShown = NotificationPresentation.isVisible(push.headers, payload)
     }
 
-    /// The time in seconds for which APNs stores a push without an expiration: thirty days.
-    static let storageLimit: Int64 = 30 * 24 * 60 * 60
+    /// The maximum time in seconds for which APNs stores a push: thirty days.
+    private static let storageLimit: Int64 = 30 * 24 * 60 * 60
+
+    /// Returns the time until which APNs stores a push that arrived at another time, in seconds since 1970.
+    static func storageEnd(expiration: Int64?, arrival: Int64) -> Int64 {
+        let (limit, overflows) = arrival.addingReportingOverflow(storageLimit)
+        return min(expiration ?? .max, overflows ? .max : limit)
+    }
 
     /// Returns whether the push has expired, at a time in seconds since 1970.
-    func isLate(at now: Int64) -> Bool {
-        expiration.map { $0 < now } ?? (now - time > DeliveredPush.storageLimit)
-    }
+    func isLate(at now: Int64) -> Bool { DeliveredPush.storageEnd(expiration: expiration, arrival: time) < now }
 }

@@ -155,7 +155,7 @@ extension DeliveryEvent {
         let number = record["by"].value?.integerValue.flatMap { Int(exactly: $0) }
         self.init(
             try record["kind"].choice(of: Kind.self),
-            at: try record["time"].integer(in: 0...Int64.max),
+            at: try record["time"].integer(in: ReceivedPush.times),
             note: note,
             replacedBy: number ?? note.flatMap(DeliveryEvent.number),
             device: record["device"].value?.stringValue ?? note.flatMap(DeliveryEvent.device),

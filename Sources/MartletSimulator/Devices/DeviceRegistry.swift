@@ -10,7 +10,7 @@ struct DeviceRegistry {
     /// The maximum number of unregistered tokens whose Live Activities are remembered, for their timestamps.
     private static let implicitDeviceLimit = 10_000
     /// The maximum number of devices for which a broadcast records its own events.
-    private static let subscriberLimit = 100
+    static let subscriberLimit = 100
 
     let environment: SimulatedAPNs.Environment
     private var devices: [String: SimulatedDevice] = [:]
@@ -109,6 +109,11 @@ struct DeviceRegistry {
     private mutating func listen(_ token: String, on channel: ChannelID, at now: Int64) -> Deliveries {
         guard let push = subscriptions.add(token, to: channel), !push.isLate(at: now) else { return [] }
         return deliver(push, to: token, at: now) { $0.receive(push, .deliveredFromStorage, at: now) }
+    }
+
+    /// The activities that pushes started on devices, by the number of the push.
+    var startedActivities: [Int: [SimulatedDevice.StartedActivity]] {
+        Dictionary(grouping: devices.values.flatMap(\.startedActivities), by: \.startedBy)
     }
 
     /// Returns the number of the push that started the activity with this identifier; nil when no push did.

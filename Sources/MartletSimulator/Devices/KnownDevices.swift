@@ -17,6 +17,8 @@ struct KnownDevices: Sendable {
     private let names: [String: String]
     private let traffic: [String: Traffic]
     private let registered: Set<String>
+    /// The types of the attributes of started activities.
+    private let attributesTypes: [String: String]
     /// The tokens in lower case; those with the newest push first, those without pushes last.
     let newestFirst: [String]
 
@@ -30,8 +32,11 @@ struct KnownDevices: Sendable {
 
     init(_ registry: DeviceRegistry, names: [String: String], _ pushes: [ReceivedPush]) {
         var traffic: [String: Traffic] = [:]
+        let started = registry.startedActivities
         for push in pushes {
-            for token in push.tokens {
+            // The push that starts an activity is addressed to the device, and is the first one of the activity.
+            let activities = started[push.number, default: []].map(\.id.hex)
+            for token in push.tokens.union(activities) {
                 traffic[token, default: Traffic()].count += 1
                 traffic[token]?.lastNumber = push.number
                 traffic[token]?.lastTime = push.time
@@ -45,6 +50,8 @@ struct KnownDevices: Sendable {
         }
         self.registry = registry
         registered = registry.registeredTokens
+        let types = started.values.joined().map { ($0.id.hex, $0.attributesType) }
+        attributesTypes = Dictionary(types, uniquingKeysWith: { $1 })
         self.names = names
         self.traffic = traffic
     }
@@ -59,7 +66,9 @@ struct KnownDevices: Sendable {
         let state = registry[token] ?? SimulatedDevice(environment: registry.environment)
         let traffic = traffic[token] ?? Traffic()
         let facts = JSONValue.members([
-            "name": names[token].map(JSONValue.string), "registered": .bool(registered.contains(token)),
+            "name": names[token].map(JSONValue.string),
+            "attributes-type": attributesTypes[token].map(JSONValue.string),
+            "registered": .bool(registered.contains(token)),
             "apps": .strings(traffic.apps.sorted()), "pushes": .integer(traffic.count),
             "last": traffic.count > 0 ? .integer(traffic.lastTime) : nil,
         ])
@@ -73,6 +82,11 @@ extension ReceivedPush {
         guard !isBroadcast else { return Set(deliveries.compactMap(\.device)) }
         guard let token = try? DeviceToken(hex: deviceToken) else { return [] }
         return [token.hex]
+    }
+
+    /// Returns whether the push was for a device, whose token is in lower case.
+    func isFor(device token: String) -> Bool {
+        isBroadcast ? deliveries.contains { $0.device == token } : deviceToken.lowercased() == token
     }
 
     /// Returns the entries of the push in the log of a device, oldest first.

@@ -107,10 +107,13 @@ actor PushInbox {
     func restore(_ pushes: [ReceivedPush], lastNumber: Int, names: [String: String]) -> [ClosedRange<Int>] {
         var pushes = pushes
         pushes.addReplacements()
-        let forgotten = log.restore(pushes, lastNumber: lastNumber)
         self.names = names
-        for (token, name) in names { log.setName(name, ofDevice: token) }
-        return forgotten
+        if !names.isEmpty {
+            for index in pushes.indices {
+                pushes[index].labels.deviceName = names[pushes[index].deviceToken.lowercased()]
+            }
+        }
+        return log.restore(pushes, lastNumber: lastNumber)
     }
 
     /// Adds a push.

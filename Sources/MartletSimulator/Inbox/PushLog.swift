@@ -127,7 +127,14 @@ struct PushLog {
     mutating func record(_ event: DeliveryEvent, on number: Int) {
         update(number) { push in
             let limit = push.isBroadcast ? PushLog.broadcastDeliveryLimit : PushLog.deliveryLimit
-            if push.deliveries.count < limit { push.record(event) }
+            guard push.deliveries.count < limit else { return }
+            // A broadcast has events of its first devices only.
+            if push.isBroadcast, event.replacedBy != nil,
+                !push.deliveries.contains(where: { $0.device == event.device })
+            {
+                return
+            }
+            push.record(event)
         }
     }
 

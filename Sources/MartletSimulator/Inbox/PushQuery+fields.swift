@@ -44,7 +44,7 @@ extension PushQuery {
             case .collapse: "apns-collapse-id"
             case .thread: "the thread identifier"
             case .key: "a path in the payload, and its value after ="
-            case .verdict: "what became of the push"
+            case .verdict: "the result of the push"
             case .rule: "the name of a rule that the push breaks"
             case .has: "findings of a severity"
             case .is: "a property of the push"

@@ -17,7 +17,7 @@ internal import MartletCore
 /// `thread:=order-4`, it must equal the whole field; the values of `id`, `status`, `priority` and `ns` (the namespace),
 /// and the part after `=` in `key`, always must. `number:3,7-9` matches four pushes, `number:43-` all from 43 on.
 ///
-/// `verdict:not-shown` matches what became of a push, see ``PushVerdict/Kind``. `after:` and `before:` take a date or a
+/// `verdict:not-shown` matches the result of a push, see ``PushVerdict/Kind``. `after:` and `before:` take a date or a
 /// time in UTC, such as `2026-11-25`, `2026-11-25T08:00` or `08:30`, or a time before the query was created, such as
 /// `10m`, `2h` or `3d`.
 public struct PushQuery: Sendable, Hashable, CustomStringConvertible {

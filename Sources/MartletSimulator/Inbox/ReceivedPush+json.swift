@@ -37,7 +37,7 @@ extension ReceivedPush {
     /// The push as lists show it: an excerpt of the payload, which is missing when the payload is not valid JSON,
     /// findings without their messages, and the kind and the text of the verdict.
     var summary: JSONValue {
-        let value = try? JSONReader.read(payload)
+        let value = try? JSONReader.readPayload(payload)
         let findings = findingMarks.map { mark -> JSONValue in
             ["rule": .string(mark.rule), "severity": .string(mark.severity.rawValue)]
         }
@@ -108,8 +108,9 @@ extension ReceivedPush {
         guard json.members != nil else { throw record.mismatch("an object") }
         let fields = json["headers"]
         number = if let newNumber { newNumber } else { try record["number"].integer(in: 0...Int.max) }
-        time = try record["time"].integer(in: 0...Int64.max)
-        self.arrival = arrival ?? json["arrival"]?.integerValue ?? time
+        time = try record["time"].integer(in: ReceivedPush.times)
+        let recordedArrival = try record["arrival"].ifPresent?.integer(in: ReceivedPush.times)
+        self.arrival = arrival ?? recordedArrival ?? time
         let exactTime = json["time-ms"]?.integerValue
         milliseconds = exactTime.map { $0 / 1_000 } == time ? exactTime : nil
         connection = try record["connection"].integer(in: 0...Int.max)
@@ -136,6 +137,9 @@ extension ReceivedPush {
             deliveries.append(try DeliveryEvent(event))
         }
     }
+
+    /// The accepted times of pushes and their events, in seconds since 1970: calculations with them do not overflow.
+    static let times = 0...CalendarDay.secondsSince1970.upperBound
 
     /// Returns the payload of a record, which has it in one of three forms.
     static func payload(in record: APIField) throws(APIProblem) -> [UInt8] {

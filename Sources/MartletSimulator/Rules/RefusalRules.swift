@@ -58,7 +58,7 @@ enum RefusalRules {
 
     /// Returns the finding about an answer that was not written to the connection.
     static func answerLost(status: Int, to loss: AnswerLoss) -> PushLint.Finding {
-        let unknown = "the client cannot know what became of the push"
+        let unknown = "the client cannot know the result of the push"
         let unprocessed = "the client knows that the push was not processed, and can send it again"
         let event: String
         var consequence = unknown
@@ -86,7 +86,7 @@ enum RefusalRules {
     private static let answerNotAwaited = PushLint.Finding(
         .answerLost,
         .connection,
-        "the client reset the stream or left before the answer was sent: it cannot know what became of the push"
+        "the client reset the stream or left before the answer was sent: it cannot know the result of the push"
     )
 
     /// Returns the findings about the request of a push that do not change the answer of APNs.

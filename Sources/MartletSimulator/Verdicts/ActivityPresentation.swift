@@ -64,11 +64,15 @@ struct ActivityPresentation: Sendable, Hashable {
 enum VerdictTime {
     /// Returns a time in UTC, such as `14:20 UTC`, with its date when that differs from the date of another time.
     static func text(of time: Int64, from reference: Int64) -> String {
-        let range = CalendarDay.secondsSince1970
-        let time = min(max(time, range.lowerBound), range.upperBound)
-        let text = CalendarDay.text(millisecondsSince1970: time * 1_000)
+        let text = rfc3339(time)
         let (date, clock) = (text.prefix(10), text.dropFirst(11).prefix(5))
-        let isSameDay = date == CalendarDay.text(millisecondsSince1970: reference * 1_000).prefix(10)
+        let isSameDay = date == rfc3339(reference).prefix(10)
         return isSameDay ? "\(clock) UTC" : "\(date) \(clock) UTC"
+    }
+
+    /// Returns a time in the format of RFC 3339, or the first or last one that the format can represent.
+    private static func rfc3339(_ time: Int64) -> String {
+        let range = CalendarDay.secondsSince1970
+        return CalendarDay.text(millisecondsSince1970: min(max(time, range.lowerBound), range.upperBound) * 1_000)
     }
 }

@@ -36,7 +36,9 @@ struct BroadcastTally {
             counts[kind].map { "\($0) \(BroadcastTally.word(for: kind))" }
         }
         let word = BroadcastTally.word(for: best)
-        let count = "\(counts[best] ?? 0) of \(total) \(total == 1 ? "activity" : "activities")"
+        // There may be more devices, whose events are not stored.
+        let all = total < DeviceRegistry.subscriberLimit ? "\(total)" : "the first \(total)"
+        let count = "\(counts[best] ?? 0) of \(all) \(total == 1 ? "activity" : "activities")"
         let preposition = best == .stored ? "for" : "on"
         let cause = replacedBy.map { " by push \($0)" } ?? ""
         let beginning = "\(word.prefix(1).uppercased())\(word.dropFirst()) \(preposition) \(count)\(cause)"

@@ -21,10 +21,6 @@ struct NotificationPresentation: Sendable, Hashable {
 
     /// The place, with the reason for one other than a banner.
     let appearance: Appearance
-    /// Whether the notification breaks through Focus and scheduled delivery.
-    let isTimeSensitive: Bool
-    /// Whether the notification also plays a sound while the phone is muted.
-    let isCritical: Bool
     /// The name of the sound; nil for none.
     let sound: String?
     /// The new number on the app's icon, 0 to remove it; nil when it does not change.
@@ -33,8 +29,6 @@ struct NotificationPresentation: Sendable, Hashable {
     let thread: String?
     /// Whether the push wakes the app in the background.
     let wakesApp: Bool
-    /// Whether the app's service extension can change the notification before it is shown.
-    let runsServiceExtension: Bool
     /// The presentation in words.
     let parts: [Part]
 
@@ -44,13 +38,13 @@ struct NotificationPresentation: Sendable, Hashable {
         let isVisible = NotificationPresentation.hasText(aps)
         let isPassive = level == "passive"
         appearance = isVisible ? (isPassive ? .list : .banner) : .none
-        isTimeSensitive = isVisible && level == "time-sensitive"
-        isCritical = isVisible && (level == "critical" || aps["sound"]?["critical"]?.wholeValue == 1)
+        let isTimeSensitive = isVisible && level == "time-sensitive"
+        let isCritical = isVisible && !isPassive && (level == "critical" || aps["sound"]?["critical"]?.wholeValue == 1)
         let sound = SoundPresentation(aps["sound"], at: "aps.sound", isPassive: isPassive)
         self.sound = sound.name
         thread = isVisible ? aps["thread-id"]?.stringValue.flatMap { $0.isEmpty ? nil : $0 } : nil
         wakesApp = NotificationPresentation.wakesApp(aps)
-        runsServiceExtension = isVisible && aps["mutable-content"]?.wholeValue == 1
+        let runsServiceExtension = isVisible && aps["mutable-content"]?.wholeValue == 1
         let badge = NotificationPresentation.badge(aps["badge"])
         self.badge = badge.number
         parts =

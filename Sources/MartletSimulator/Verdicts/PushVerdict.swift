@@ -8,7 +8,7 @@ public import MartletCore
     public import Foundation
 #endif
 
-/// The result of a push: what APNs answered, and what the phone made of it, as far as the simulator knows.
+/// The result of a push: the answer of APNs and the presentation by the phone, as far as the simulator knows.
 ///
 /// The list, the previews, the HTTP interface and the exports read this one value.
 public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
@@ -60,7 +60,7 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
     public let text: String
     /// The parts of the text that have a cause or a place in the push.
     public let parts: [Part]
-    /// Whether the phone shows the push now, which an unanswered push can be as well.
+    /// Whether the phone showed the push after its last delivery event, which an unanswered push can be as well.
     public let isOnScreen: Bool
     /// The time at which a stored push expires, in seconds since 1970.
     package let expiration: Int64?

@@ -96,7 +96,7 @@ extension ReceivedPush {
 }
 
 extension [DeliveryEvent] {
-    /// The last event that says what became of a push to one device; nil for none.
+    /// The last event that decides the result of a push to one device; nil for none.
     var fate: DeliveryEvent? { last { $0.kind != .released } }
 }
 
@@ -174,7 +174,6 @@ extension DeliveryEvent {
 extension ReceivedPush {
     /// The time at which APNs discards the push while it stores it, in seconds since 1970.
     fileprivate var storageEnd: Int64 {
-        let (end, overflows) = time.addingReportingOverflow(DeliveredPush.storageLimit)
-        return headers.expiration.flatMap { Int64($0) } ?? (overflows ? .max : end)
+        DeliveredPush.storageEnd(expiration: headers.expiration.flatMap { Int64($0) }, arrival: time)
     }
 }

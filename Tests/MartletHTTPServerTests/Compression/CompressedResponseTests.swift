@@ -150,7 +150,10 @@ import Testing
                     fields: ["accept-encoding": "gzip"]
                 )
             )
-            guard case .whole(let response)? = answer else { continue }
+            guard case .whole(let response)? = answer else {
+                Issue.record("\(file.path) is not answered as a whole")
+                continue
+            }
             #expect(response.fields["content-encoding"] == "gzip", "\(file.path)")
         }
         let url = "http://127.0.0.1:\(listener.port)/700000/application/json"

@@ -110,7 +110,7 @@ import Testing
         #expect(fields.count == PushQuery.Field.allCases.count)
         let verdict = try #require(fields.first { $0["name"] == "verdict" })
         #expect(verdict["values"]?.elements?.contains("not-shown") == true)
-        #expect(verdict["summary"] == "what became of the push" && verdict["example"] == "verdict:not-shown")
+        #expect(verdict["summary"] == "the result of the push" && verdict["example"] == "verdict:not-shown")
         let problem = try await bench.json("GET", "/api/v1/pushes?query=type:alert+verdict:x")
         #expect(problem["status"] == 400 && problem["term"] == "verdict:x" && problem["detail"]?.stringValue != nil)
         await bench.apns.stop()

@@ -220,7 +220,7 @@ import Testing
         #expect(waiting.expiration == 51_600 && waiting.json["until"] == 51_600 && waiting.expirationDate != nil)
         #expect(verdict(nil, stored).text == "Stored: device is offline, expires 1970-01-31 00:00 UTC")
         #expect(
-            verdict("9223372036854775807", stored).text == "Stored: device is offline, expires 9999-12-31 23:59 UTC"
+            verdict("9223372036854775807", stored).text == "Stored: device is offline, expires 1970-01-31 00:00 UTC"
         )
         let late = verdict("51600", stored, DeliveryEvent(.deliveredFromStorage, at: 60))
         #expect(late.kind == .shown && late.text == "Delivered when the device came online · banner · default sound")
