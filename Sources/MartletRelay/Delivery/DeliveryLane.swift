@@ -131,10 +131,9 @@ struct DeliveryLane {
         return silence(at: now).map { LaneProblem(since: $0, reason: SendResult.noAnswer, nextTry: nil) }
     }
 
-    /// The time since which Apple has not answered, if that is long ago; nil while the lane is paused manually, when
-    /// only pushes without an answer remain in flight.
+    /// The time since which Apple has not answered, if that is long ago.
     private func silence(at now: Int64) -> Int64? {
-        guard !isPausedManually, let since = unansweredSince, now - since >= DeliveryLane.silenceLimit else {
+        guard let since = unansweredSince, now - since >= DeliveryLane.silenceLimit else {
             return nil
         }
         return since

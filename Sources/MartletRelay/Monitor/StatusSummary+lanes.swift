@@ -47,10 +47,10 @@ extension StatusSummary {
         )
     }
 
-    /// Returns the problems that paused lanes had before their pause; nil without one.
+    /// Returns the last problems of paused lanes; nil without one.
     private static func detail(ofPaused lanes: [StatusFacts.LaneState]) -> String? {
         let reasons = Set(lanes.compactMap(\.problem?.reason)).sorted()
-        return reasons.isEmpty ? nil : "down before the pause: " + reasons.joined(separator: ", ")
+        return reasons.isEmpty ? nil : "last problem: " + reasons.joined(separator: ", ")
     }
 
     /// The incident of pushes that are sent again although their lanes deliver.
