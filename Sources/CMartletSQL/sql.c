@@ -40,6 +40,11 @@ static const unsigned char postgresql_identities[] = {
 };
 TEXT(postgresql_identities)
 
+static const unsigned char postgresql_installations[] = {
+#embed "postgresql/installations.sql" suffix(, 0)
+};
+TEXT(postgresql_installations)
+
 static const unsigned char postgresql_lanes[] = {
 #embed "postgresql/lanes.sql" suffix(, 0)
 };
@@ -74,6 +79,11 @@ static const unsigned char sqlite_expiry[] = {
 #embed "sqlite/expiry.sql" suffix(, 0)
 };
 TEXT(sqlite_expiry)
+
+static const unsigned char sqlite_installations[] = {
+#embed "sqlite/installations.sql" suffix(, 0)
+};
+TEXT(sqlite_installations)
 
 static const unsigned char sqlite_lanes[] = {
 #embed "sqlite/lanes.sql" suffix(, 0)

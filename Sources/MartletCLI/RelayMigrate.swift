@@ -58,9 +58,10 @@ extension Command {
                 "database": .string("\(location)"), "pushes": .integer(account.pushes),
                 "outcomes": .integer(account.outcomes),
                 "dead-tokens": .integer(account.unregisteredTokens),
+                "installations": .integer(account.installations),
             ],
             text: "Moved from \(file.path): \(account.pushes) pushes, \(account.outcomes) outcomes, "
-                + "\(account.unregisteredTokens) unregistered tokens.\n"
+                + "\(account.unregisteredTokens) unregistered tokens, \(account.installations) installations.\n"
         )
     }
 }

@@ -56,6 +56,7 @@ struct OpenAPI<Service: Sendable> {
             switch route.access {
             case .anyone: (nil, [])
             case .scope(let scope, _): (.string("Needs a key with the scope `\(scope)`."), [["key": [.string(scope)]]])
+            case .ownCredential(let credential): (.string("Needs \(credential), as a bearer token."), [["key": []]])
             }
         let declared = route.parameters
         let inPath = route.pattern.placeholders.map { name in

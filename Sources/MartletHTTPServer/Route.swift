@@ -66,6 +66,8 @@ package enum RouteAccess: Sendable, Hashable {
     ///
     /// `audit` is the name of the action in the audit log; nil for a request that is not audited.
     case scope(String, audit: String?)
+    /// A bearer token that the route itself checks, and that is no key of the interface; described for people.
+    case ownCredential(String)
 }
 
 /// A parameter of a route, outside its body.

@@ -74,6 +74,15 @@ package protocol OutboxRecords: Sendable {
     /// Returns the pushes that were abandoned after too many attempts, newest first.
     func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter]
 
+    /// Deletes the dead letters to a device token, with their payloads.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - app: The app.
+    /// - Returns: The number of deleted dead letters.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func deleteDeadLetters(to token: DeviceToken, of app: String) async throws(OutboxError) -> Int
+
     /// Returns the number of dead letters of each app that has some.
     func deadLetterCounts() async throws(OutboxError) -> [String: DeadLetterCount]
 

@@ -113,6 +113,9 @@ package protocol OutboxStore: Sendable {
     /// The paused lanes, unregistered tokens, dead letters and positions of readers.
     var records: any OutboxRecords { get }
 
+    /// The installations of apps, and their tickets.
+    var installations: any InstallationStore { get }
+
     /// The measurements since the store was opened.
     var measures: OutboxMeasures { get async }
 

@@ -14,6 +14,7 @@ struct RelayParts: Sendable {
     let intake: Intake
     let dispatcher: Dispatcher
     let webhooks: WebhookSender
+    let registry: InstallationRegistry
     let monitor: RelayMonitor
     let maintenance: RelayMaintenance
     let outbox: any OutboxStore
@@ -26,6 +27,7 @@ struct RelayParts: Sendable {
         intake = Intake(context, dispatcher: dispatcher)
         server = RelayServer(context, callers, intake: intake, dispatcher: dispatcher)
         webhooks = WebhookSender(context)
+        registry = InstallationRegistry(context)
         monitor = RelayMonitor(
             context,
             server: server,

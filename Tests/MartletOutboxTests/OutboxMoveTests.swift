@@ -69,6 +69,37 @@ import Testing
         await store.close(isInOrder: true)
     }
 
+    @Test func `installations move with their secrets, tokens and tags, and none twice`() async throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.path + "/relay.sqlite"
+        let file = try await SQLiteOutbox(file: path)
+        for number in 1...450 as ClosedRange<UInt64> {
+            var installation = try Installation.numbered(number, user: "user \(number)").with("\(1_000 + number)")
+            installation.tags = ["all", number.isMultiple(of: 2) ? "even" : "odd"]
+            try await file.installations.enroll(installation, secret: 1, at: Int64(number))
+        }
+        try await file.installations.add(.numbered([1], expiresAt: .max), at: 10)
+        let before = try await file.installations.installations(of: "orders", .all, after: 0, limit: 1_000)
+        await file.close(isInOrder: true)
+        try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
+
+        let server = try await PostgreSQLServer.shared.value
+        let address = server.address(of: try await server.makeDatabase())
+        try await OutboxSchema.migrate(address)
+        #expect(try await OutboxMove(from: path, to: address).run(at: 60_000).installations == 450)
+        // As if it had been interrupted before the file was changed.
+        #expect(try await OutboxMove(from: path + ".copy", to: address).run(at: 60_000).installations == 450)
+        let outbox = try await PostgreSQLOutbox(address: address)
+        let store = outbox.installations
+        let moved = try await store.installations(of: "orders", .all, after: 0, limit: 1_000)
+        #expect(moved.map(\.installation) == before.map(\.installation) && moved.count == 450)
+        #expect(try await store.installations(of: "orders", .tag("even"), after: 0, limit: 1_000).count == 225)
+        let secret = [1] + Array(before[7].installation.id.description.utf8)
+        #expect(try await store.installation(withSecret: secret)?.installation == before[7].installation)
+        #expect(try await store.ticket([1], at: 10) == nil, "tickets do not move")
+        await outbox.close(isInOrder: true)
+    }
+
     @Test func `outcomes move by thousands, and progress is reported`() async throws {
         let scratch = try ScratchDirectory()
         let path = scratch.path + "/relay.sqlite"

@@ -8,13 +8,14 @@ internal import Synchronization
 package final class ModelOutbox: OutboxStore {
     /// Where a model is, from one opening to the next.
     package final class Disk: Sendable {
-        fileprivate let model = Mutex(OutboxModel())
+        let model = Mutex(OutboxModel())
 
         package init() {}
     }
 
     private let disk: Disk
     package var records: any OutboxRecords { ModelRecords(disk: disk) }
+    package var installations: any InstallationStore { ModelInstallations(disk: disk) }
 
     package init(on disk: Disk, limit: Int) {
         self.disk = disk
@@ -97,6 +98,10 @@ private struct ModelRecords: OutboxRecords {
 
     func deadLetters(of app: String, limit: Int) -> [DeadLetter] {
         disk.model.withLock { $0.deadLetters(of: app, limit: limit) }
+    }
+
+    func deleteDeadLetters(to token: DeviceToken, of app: String) -> Int {
+        disk.model.withLock { $0.deleteDeadLetters(to: token, of: app) }
     }
 
     func deadLetterCounts() -> [String: DeadLetterCount] { disk.model.withLock { $0.deadLetterCounts } }

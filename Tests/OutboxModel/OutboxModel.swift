@@ -39,6 +39,7 @@ package struct OutboxModel: Sendable {
     private var nextNumber: Int64 = 1
     private var pauses: [Lane: LanePause] = [:]
     private var claimed: Set<Int64> = []
+    var installations = InstallationModel()
     /// Pushes that may wait at once.
     package var limit = Int.max
 
@@ -160,6 +161,8 @@ package struct OutboxModel: Sendable {
             if let next = line.keys.min() { rows[next]?.readyAt = now }
         }
         if isTokenUnregistered, case .device(let token) = row.push.destination {
+            let until = max(row.acceptedAt, outcome.unregisteredAt ?? row.acceptedAt)
+            guard !installations.unregister(token, in: row.push.lane, until: until) else { return }
             dead = dead.filter { !isRecord($0, of: token, row.push) }
             lastCursor += 1
             deadOwners[lastCursor] = name.app
@@ -252,6 +255,14 @@ package struct OutboxModel: Sendable {
 
     package func deadLetter(_ id: APNsID, of app: String) -> DeadLetter? {
         deadLetters(of: app, limit: .max).first { $0.push.id == id }
+    }
+
+    package mutating func deleteDeadLetters(to token: DeviceToken, of app: String) -> Int {
+        let letters = ends.filter {
+            $0.key.app == app && $0.value.outcome.state == .dead && $0.value.push.destination == .device(token)
+        }
+        for name in letters.keys { ends[name] = nil }
+        return letters.count
     }
 
     package var allPauses: [LanePause] { Array(pauses.values) }

@@ -18,6 +18,8 @@ const char *martlet_sql_postgresql_enqueue(void);
 const char *martlet_sql_postgresql_maintenance(void);
 /// The text of postgresql/identities.sql.
 const char *martlet_sql_postgresql_identities(void);
+/// The text of postgresql/installations.sql.
+const char *martlet_sql_postgresql_installations(void);
 /// The text of postgresql/lanes.sql.
 const char *martlet_sql_postgresql_lanes(void);
 /// The text of postgresql/order_keys.sql.
@@ -32,6 +34,8 @@ const char *martlet_sql_postgresql_tables(void);
 const char *martlet_sql_sqlite_dead_tokens(void);
 /// The text of sqlite/expiry.sql.
 const char *martlet_sql_sqlite_expiry(void);
+/// The text of sqlite/installations.sql.
+const char *martlet_sql_sqlite_installations(void);
 /// The text of sqlite/lanes.sql.
 const char *martlet_sql_sqlite_lanes(void);
 /// The text of sqlite/retries.sql.

@@ -20,6 +20,8 @@ DECLARE
     dead_are_production boolean[];
     dead_topics text[];
     dead_since bigint[];
+    -- A registration after this time is newer than the answer.
+    dead_until bigint[];
     dead_reasons text[];
 BEGIN
     INSERT INTO martlet.outcome (
@@ -36,8 +38,9 @@ BEGIN
     JOIN martlet.queue q USING (number) JOIN martlet.push p USING (number);
     IF true = ANY (p_dead_tokens) THEN
         SELECT array_agg(p.app), array_agg(p.token), array_agg(p.is_production),
-            array_agg(coalesce(p.topic, '')), array_agg(g.since), array_agg(g.reason)
-        INTO dead_apps, dead_tokens, dead_are_production, dead_topics, dead_since, dead_reasons
+            array_agg(coalesce(p.topic, '')), array_agg(g.since), array_agg(greatest(g.since, p.accepted_at)),
+            array_agg(g.reason)
+        INTO dead_apps, dead_tokens, dead_are_production, dead_topics, dead_since, dead_until, dead_reasons
         FROM unnest(p_numbers, p_unregistered_at, p_reasons, p_dead_tokens)
             AS g (number, since, reason, is_dead)
         JOIN martlet.push p USING (number) WHERE g.is_dead AND p.token IS NOT NULL;
@@ -52,6 +55,11 @@ BEGIN
     INTO apps, are_production, order_keys FROM ended WHERE ended.line = 1;
     IF apps IS NOT NULL THEN PERFORM martlet.advance_lines(apps, are_production, order_keys, p_now); END IF;
     IF dead_apps IS NOT NULL THEN
+        DELETE FROM martlet.installation_token t
+        USING unnest(dead_apps, dead_tokens, dead_are_production, dead_until) AS u (app, token, is_production, until),
+            martlet.installation i
+        WHERE t.token = u.token AND t.registered_at <= u.until AND i.number = t.installation AND i.app = u.app
+            AND i.is_production = u.is_production;
         -- Held until the commit, so that cursors become visible in ascending order and no row is added twice. Taken
         -- last, so that the transaction waits for no other lock while it holds this one.
         PERFORM pg_advisory_xact_lock(1298232181);
@@ -65,9 +73,14 @@ BEGIN
         FROM (
             SELECT DISTINCT ON (u.app, u.token, u.is_production, u.topic) u.*
             FROM unnest(
-                dead_apps, dead_tokens, dead_are_production, dead_topics, dead_since, dead_reasons
-            ) AS u (app, token, is_production, topic, since, reason)
-        ) d;
+                dead_apps, dead_tokens, dead_are_production, dead_topics, dead_since, dead_until, dead_reasons
+            ) AS u (app, token, is_production, topic, since, until, reason)
+        ) d
+        WHERE NOT EXISTS (
+            SELECT FROM martlet.installation_token t JOIN martlet.installation i ON i.number = t.installation
+            WHERE t.token = d.token AND t.registered_at > d.until AND i.app = d.app
+                AND i.is_production = d.is_production
+        );
     END IF;
 END $$;
 

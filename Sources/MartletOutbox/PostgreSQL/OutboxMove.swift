@@ -6,7 +6,7 @@ internal import MartletSQLite
 internal import MartletTransport
 
 /// A migration of an outbox from a file into a database: waiting pushes, outcomes, dead letters, paused lanes,
-/// unregistered tokens and the positions of webhooks in the feed.
+/// unregistered tokens, the positions of webhooks in the feed, and installations.
 ///
 /// Each batch is one transaction in the database, and then one in the file, which deletes it there. Rows that the
 /// database has already are left unchanged, and pushes that have ended there since are not added again. An interrupted
@@ -18,6 +18,7 @@ package actor OutboxMove {
         package var pushes = 0
         package var outcomes = 0
         package var unregisteredTokens = 0
+        package var installations = 0
 
         package init() {}
     }
@@ -27,8 +28,8 @@ package actor OutboxMove {
     /// The number of pushes in one batch, whose payloads have up to 5 KB each.
     private static let pushBatch = 2_000
 
-    private let database: PostgreSQLOutbox
-    private let file: SQLiteOutbox
+    let database: PostgreSQLOutbox
+    let file: SQLiteOutbox
     /// The numbers of apps in the database, by their numbers in the file.
     private var apps: [Int64: Int64] = [:]
     private var account = Account()
@@ -65,6 +66,10 @@ package actor OutboxMove {
         try await moveUnregisteredTokens()
         // Before the pushes, so that no relay sends pushes of a paused lane.
         try await movePauses()
+        while case let count = try await moveInstallations(), count > 0 {
+            account.installations += count
+            progress(account)
+        }
         // Before the pushes, so that every dead letter has its outcome.
         while try await moveOutcomes() { progress(account) }
         while try await movePushes(at: now) { progress(account) }

@@ -34,6 +34,9 @@ package enum OutboxSchema {
             unsafe script(martlet_sql_postgresql_order_keys()),
             unsafe script(martlet_sql_postgresql_settle()), unsafe script(martlet_sql_postgresql_import()),
         ].joined(),
+        [
+            unsafe script(martlet_sql_postgresql_installations()), unsafe script(martlet_sql_postgresql_settle()),
+        ].joined(),
     ]
 
     /// The SQLSTATE of a claim by a node that is not registered and must register again; `{missing_node}` in scripts.

@@ -70,6 +70,9 @@ package actor PostgreSQLOutbox: SharedOutbox {
     nonisolated let eventsOut: AsyncStream<OutboxEvent>.Continuation
     package nonisolated var fleet: any OutboxFleet { membership }
     package nonisolated var records: any OutboxRecords { PostgreSQLRecords(connections: connections, apps: apps) }
+    package nonisolated var installations: any InstallationStore {
+        PostgreSQLInstallations(connections: connections, apps: apps)
+    }
 
     /// Connects to a database with tables of this version.
     ///

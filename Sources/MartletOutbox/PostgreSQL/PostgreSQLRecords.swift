@@ -116,6 +116,23 @@ struct PostgreSQLRecords: OutboxRecords {
         }
     }
 
+    func deleteDeadLetters(to token: DeviceToken, of app: String) async throws(OutboxError) -> Int {
+        let number = try await apps.number(of: app)
+        return try await connections.query(
+            .watching,
+            """
+            WITH letter AS (
+                DELETE FROM martlet.push p USING martlet.outcome o
+                WHERE right(p.token, 2) = right($2, 2) AND p.token = $2 AND p.app = $1
+                    AND o.apns_id = p.apns_id AND o.app = p.app AND o.state = 'dead'
+                RETURNING p.apns_id
+            )
+            DELETE FROM martlet.outcome o USING letter WHERE o.apns_id = letter.apns_id AND o.app = $1 RETURNING 1
+            """,
+            [.integer(number), .text(token.hex)]
+        ) { $0.count }
+    }
+
     private func deadLetters(
         of app: String,
         _ condition: String,

@@ -67,7 +67,7 @@ final class PushTable {
         setPosition = try database.connection.prepare("UPDATE push SET in_line = 1, ready_at = ? WHERE number = ?")
         findPosition = try database.connection.prepare(
             """
-            SELECT app, environment, urgency, order_key, token, topic, in_line = 1 AND ready_at IS NOT NULL
+            SELECT app, environment, urgency, order_key, token, topic, in_line = 1 AND ready_at IS NOT NULL, accepted_at
             FROM push WHERE number = ?
             """
         )
@@ -246,7 +246,14 @@ final class PushTable {
         }
         if let key = position.orderKey, position.isFirstInLine { try releaseNextInLine(position.queue, key, at: now) }
         if isTokenUnregistered, let token = position.token {
-            try unregisteredTokens.add(token, position.queue, topic: position.topic, outcome, at: now)
+            try unregisteredTokens.add(
+                token,
+                position.queue,
+                topic: position.topic,
+                outcome,
+                acceptedAt: position.acceptedAt,
+                at: now
+            )
         }
     }
 
@@ -259,6 +266,7 @@ final class PushTable {
         var topic: String
         /// Whether the push is the first of its order key; a push behind others has no due time.
         var isFirstInLine: Bool
+        var acceptedAt: Int64
 
         init(_ row: borrowing Statement) {
             queue = UrgencyQueue(row, from: 0)
@@ -266,6 +274,7 @@ final class PushTable {
             token = row.optionalText(at: 4)
             topic = row.text(at: 5)
             isFirstInLine = row.integer(at: 6) != 0
+            acceptedAt = row.integer(at: 7)
         }
     }
 

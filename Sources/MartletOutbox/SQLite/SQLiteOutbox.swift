@@ -78,6 +78,7 @@ package actor SQLiteOutbox: OutboxStore {
     private var work: [Work] = []
     package private(set) var measures = OutboxMeasures()
     package nonisolated var records: any OutboxRecords { SQLiteRecords(outbox: self) }
+    package nonisolated var installations: any InstallationStore { SQLiteInstallations(outbox: self) }
 
     /// Opens or creates a file; no other process can use it until the outbox is closed.
     ///

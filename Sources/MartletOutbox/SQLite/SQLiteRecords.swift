@@ -131,6 +131,23 @@ struct SQLiteRecords: OutboxRecords {
         }
     }
 
+    func deleteDeadLetters(to token: DeviceToken, of app: String) async throws(OutboxError) -> Int {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return 0 }
+            // Only a dead letter neither has a time nor waits in line.
+            let letters = """
+                push INDEXED BY push_token WHERE substr(token, -2) = ? AND +token = ? AND token IS NOT NULL AND app = ?
+                    AND ready_at IS NULL AND in_line = 0
+                """
+            let ending = String(token.hex.suffix(2))
+            try tables.database.connection.prepare(
+                "DELETE FROM outcome WHERE app = ? AND apns_id IN (SELECT apns_id FROM \(letters))"
+            ).run(with: app, ending, token.hex, app)
+            try tables.database.connection.prepare("DELETE FROM \(letters)").run(with: ending, token.hex, app)
+            return tables.database.connection.changes
+        }
+    }
+
     private func deadLetters(
         of app: String,
         _ condition: String,

@@ -12,6 +12,8 @@ final class UnregisteredTokenTable {
     private let find: Statement
     private let delete: Statement
     private let insert: Statement
+    private let deleteRegistration: Statement
+    private let findRegistration: Statement
 
     /// Prepares the statements.
     init(_ database: OutboxDatabase) throws(SQLiteError) {
@@ -27,6 +29,14 @@ final class UnregisteredTokenTable {
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """
         )
+        let registrations = """
+            installation_token WHERE token = ? AND EXISTS (
+                SELECT 1 FROM installation i
+                WHERE i.number = installation_token.installation AND i.app = ? AND i.environment = ?
+            )
+            """
+        deleteRegistration = try database.connection.prepare("DELETE FROM \(registrations) AND registered_at <= ?")
+        findRegistration = try database.connection.prepare("SELECT 1 FROM \(registrations) AND registered_at > ?")
     }
 
     /// Returns the record that the token of a push is unregistered; nil for a token without one.
@@ -41,15 +51,23 @@ final class UnregisteredTokenTable {
         return try find.step() ? UnregisteredToken(find) : nil
     }
 
-    /// Records that a token is unregistered, under a new cursor.
+    /// Records that a token is unregistered, under a new cursor, and removes it from the installation that has it.
+    ///
+    /// Does nothing if the app has registered the token after the acceptance of the push and after Apple's time.
     func add(
         _ token: String,
         _ queue: UrgencyQueue,
         topic: String,
         _ outcome: Outcome,
+        acceptedAt: Int64,
         at now: Int64
     ) throws(SQLiteError) {
         let environment = queue.environment.rawValue
+        let until = max(acceptedAt, outcome.unregisteredAt ?? acceptedAt)
+        try deleteRegistration.run(with: token, queue.app, environment, until)
+        try findRegistration.bind(token, queue.app, environment, until)
+        defer { findRegistration.reset() }
+        guard try !findRegistration.step() else { return }
         try delete.run(with: queue.app, token, environment, topic)
         try insert.run(
             with: queue.app,

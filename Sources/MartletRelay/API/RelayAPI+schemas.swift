@@ -6,7 +6,14 @@ extension RelayAPI {
     /// The JSON Schemas that the routes refer to, by name.
     ///
     /// They are null when the text is not valid JSON, which a test rules out.
-    static let schemas = (try? JSONReader.read(Array(schemaText.utf8))) ?? .null
+    static let schemas: JSONValue =
+        if let pushes = try? JSONReader.read(Array(schemaText.utf8)).members,
+            let installations = try? JSONReader.read(Array(InstallationSchemas.text.utf8)).members
+        {
+            .object(pushes + installations)
+        } else {
+            .null
+        }
 
     private static let pushTypes = encoded(PushType.all.map(\.rawValue))
 

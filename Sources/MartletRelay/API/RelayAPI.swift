@@ -75,8 +75,9 @@ struct RelayAPI: Sendable {
         title: "Martlet's relay",
         summary: """
             Accepts pushes, stores them until Apple has answered, and reports how each ended. Requests carry
-            `authorization: Bearer` and a key of the relay; a key is for some apps, and has the scopes `send`, `read` or
-            `manage`. Problems are `application/problem+json` (RFC 9457).
+            `authorization: Bearer` and a key of the relay; a key is for some apps, and has the scopes `send`, `read`,
+            `manage` or `installations`. Apps on phones use `/v1/installation` with a ticket or a secret. Problems are
+            `application/problem+json` (RFC 9457).
             """,
         schemas: schemas,
         routes
@@ -95,7 +96,7 @@ struct RelayAPI: Sendable {
                 answers: [RouteAnswer(200, "An OpenAPI 3.1 document", ["type": "object"])]
             ) { _ in .bytes(description, status: 200, type: "application/json") }
         ] + healthRoutes + pushRoutes + searchRoutes + channelRoutes + feedbackRoutes + deadLetterRoutes + laneRoutes
-        + operationRoutes
+        + installationRoutes + enrollmentRoutes + operationRoutes
 
     /// Returns the route of a request on `listen`; nil when the API does not have its path, so that it is answered as
     /// APNs answers it.
@@ -113,6 +114,12 @@ struct RelayAPI: Sendable {
         let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
         guard hasBody else { return .whole(handler) }
         if let problem = RelayAPI.credentialsProblem(of: request) { return .answer(problem.response) }
+        if case .ownCredential? = match.access {
+            guard let problem = RelayAPI.appBodyProblem(of: request) else { return .whole(handler) }
+            let route = match.path ?? "other"
+            parts.server.recordAnswer(request.method, route, status: problem.status, since: start, by: nil)
+            return .answer(problem.response)
+        }
         do throws(CallerRefusal) {
             _ = try parts.server.caller(request.fields["authorization"], from: request.peer)
         } catch {
@@ -174,6 +181,10 @@ struct RelayAPI: Sendable {
         if let page = RelayAPI.page.answer(request) { return (page, nil) }
         if let problem = RelayAPI.credentialsProblem(of: request) { return (problem.answer, CallerCounter.other) }
         let authorization = request.fields["authorization"]
+        if case .ownCredential? = match.access {
+            let service = Service(parts: parts, caller: .anonymous)
+            return (await RelayAPI.table.answer(request, service, match: match), nil)
+        }
         guard match.access != .anyone else {
             // Does not wait for the relay's loop, because the request may be about the health of that loop.
             let caller = parts.server.currentCaller(authorization) ?? .anonymous

@@ -19,6 +19,8 @@ extension RelayConfiguration {
             case read
             /// Everything else, such as dead letters and tokens that have registered again.
             case manage
+            /// Issuing tickets, and reading, changing and removing installations with their tokens.
+            case installations
         }
 
         package var name: String

@@ -67,6 +67,16 @@ import Testing
         #expect(Self.names(order?["event"]?["enum"]) == Set(PushRequest.events))
         #expect(order?["expiration"]?["maximum"]?.integerValue == PushNotification.Expiration.accepted.upperBound)
         #expect(order?["to"]?["oneOf"]?.elements?.last?["maxItems"]?.integerValue == Int64(PushRequest.longestList))
+        for (schema, others) in [
+            ("EnrollmentRequest", ["replaces"]), ("InstallationReport", []), ("InstallationChange", ["tags"]),
+        ] {
+            let members = schemas?[schema]?["properties"]
+            #expect(members?.members?.map(\.name) == InstallationReader.appMembers + others)
+            let tokens = members?["tokens"]?["properties"]?.members?.map(\.name)
+            #expect(tokens == InstallationReader.tokenMembers.map(\.name))
+            let permissions = members?["permissions"]?["properties"]?.members?.map(\.name)
+            #expect(permissions == Installation.Permission.allCases.map(\.rawValue))
+        }
         let states = Self.names(schemas?["PushStatus"]?["properties"]?["state"]?["enum"])
         #expect(states == Set(Outcome.State.allCases.map(\.rawValue) + ["accepted", "in-flight"]))
     }
@@ -88,10 +98,15 @@ import Testing
         for route in RelayAPI.routes {
             let path = route.path.replacing("{app}", with: "orders").replacing("{token}", with: "dead00ff")
                 .replacing("{id}", with: "123e4567-e89b-42d3-a456-426655440000").replacing("{node}", with: "1")
-                .replacing("{environment}", with: "production")
-            let key: String? = if case .scope(let scope, _) = route.access { "all but " + scope } else { nil }
+                .replacing("{environment}", with: "production").replacing("{user}", with: "anna")
+            let (key, status): (String?, Int) =
+                switch route.access {
+                case .anyone: (nil, 200)
+                case .scope(let scope, _): ("all but " + scope, 403)
+                case .ownCredential: (RelayBench.callerKey, 401)
+                }
             let answer = await bench.ask(route.method, path, #"{"to":"5d3a6a1c","payload":{}}"#, key: key)
-            #expect(answer.status == (key == nil ? 200 : 403), "\(route.method) \(path): \(answer.text)")
+            #expect(answer.status == status, "\(route.method) \(path): \(answer.text)")
         }
         await bench.stop()
     }

@@ -103,6 +103,7 @@ import Testing
 private final class LateOutbox: OutboxStore {
     private let model = ModelOutbox(on: ModelOutbox.Disk(), limit: 100)
     var records: any OutboxRecords { model.records }
+    var installations: any InstallationStore { model.installations }
     private let (settled, settling) = AsyncStream.makeStream(of: Void.self)
 
     func accept(_ pushes: [OutboxPush], at now: Int64) async -> [Acceptance] {

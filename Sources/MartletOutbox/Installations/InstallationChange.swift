@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import MartletCore
+
+/// A change of an installation: only what it names changes.
+package struct InstallationChange: Sendable, Hashable {
+    /// The origin of a change.
+    package enum Author: Sendable, Hashable {
+        /// The app, whose reports are the times at which it was seen and its tokens were registered.
+        case app
+        case backEnd
+    }
+
+    package var environment: PushEnvironment?
+    package var bundleID: String?
+    /// The tokens to register, or nil to remove the token of a slot.
+    package var tokens: [Installation.TokenSlot: DeviceToken?] = [:]
+    /// The kinds of which all tokens are removed, before ``tokens`` are registered.
+    package var removedKinds: Set<Installation.TokenKind> = []
+    /// The new attributes, or nil to remove one.
+    package var attributes: [Installation.Attribute: String?] = [:]
+    /// The new permissions, or nil to remove one.
+    package var permissions: [Installation.Permission: Bool?] = [:]
+    package var tags: Set<String>?
+
+    /// Creates a change of nothing.
+    package init() {}
+}
+
+/// An error for a change after which an installation would have too many tokens of a kind.
+package struct TokenLimitError: Error, Sendable, Hashable {
+    package let kind: Installation.TokenKind
+    /// The number of tokens that it would have.
+    package let count: Int
+}
+
+extension Installation {
+    /// The time after which a report without changes is stored, in milliseconds: an hour.
+    private static let seenInterval: Int64 = 3_600_000
+
+    /// Applies a change.
+    ///
+    /// All tokens belong to the environment of the installation. When it changes, the tokens that the change does not
+    /// register are removed: they belong to the other environment, where pushes to them fail.
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - now: The time in milliseconds since 1970.
+    ///   - author: The origin of the change.
+    /// - Throws: ``TokenLimitError``; the installation is unchanged then.
+    package mutating func apply(
+        _ change: InstallationChange,
+        at now: Int64,
+        by author: InstallationChange.Author
+    ) throws(TokenLimitError) {
+        var new = self
+        if let environment = change.environment, environment != new.environment {
+            new.environment = environment
+            new.tokens = [:]
+        }
+        new.bundleID = change.bundleID ?? new.bundleID
+        new.tokens = new.tokens.filter { !change.removedKinds.contains($0.key.kind) }
+        for (slot, token) in change.tokens {
+            new.tokens[slot] = token.map { RegisteredToken($0, registeredAt: now) }
+        }
+        for kind in TokenKind.allCases {
+            let count = new.tokens.count { $0.key.kind == kind }
+            guard count <= kind.limit else { throw TokenLimitError(kind: kind, count: count) }
+        }
+        for (attribute, text) in change.attributes { new.attributes[attribute] = text }
+        for (permission, isGiven) in change.permissions { new.permissions[permission] = isGiven }
+        new.tags = change.tags ?? new.tags
+        if !new.hasSameContent(as: self) { new.changedAt = now }
+        // A report that changes nothing is stored only from time to time.
+        let (silence, overflows) = now.subtractingReportingOverflow(seenAt)
+        if author == .app, new != self || overflows || silence >= Self.seenInterval { new.seenAt = now }
+        self = new
+    }
+
+    /// Returns whether another state of this installation differs at most in the times of reports.
+    private func hasSameContent(as other: Installation) -> Bool {
+        environment == other.environment && bundleID == other.bundleID && attributes == other.attributes
+            && permissions == other.permissions && tags == other.tags
+            && tokens.mapValues(\.token) == other.tokens.mapValues(\.token)
+    }
+}
+
+/// The rows that differ between two states of an installation.
+package struct InstallationDifference: Sendable, Hashable {
+    package var removed: Set<Installation.TokenSlot>
+    /// The tokens that are new, or were reported again.
+    package var registered: [Installation.TokenSlot: Installation.RegisteredToken]
+    /// The tags; nil if they are the same.
+    package var tags: [String]?
+
+    /// Compares two states; without an old one, everything is new.
+    package init(from old: Installation?, to new: Installation) {
+        removed = Set(old?.tokens.keys.filter { new.tokens[$0] == nil } ?? [])
+        registered = new.tokens.filter { old?.tokens[$0.key] != $0.value }
+        tags = old?.tags == new.tags ? nil : new.tags.sorted()
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The installations of apps, and the tickets with which they enroll.
+///
+/// A store guarantees:
+///
+/// - A ticket is accepted until its time, and a single-use ticket once, also by several relays at the same time.
+/// - A token belongs to one installation of an app, the one that has registered it last.
+/// - An unregistered token that ``OutboxStore/settle(_:at:)`` reports is removed, unless it was registered after both
+///   Apple's time and the acceptance of the push; a token that was registered since is not recorded as unregistered.
+/// - Registering a token deletes the records that it is unregistered.
+///
+/// Times are milliseconds since 1970. Methods can be called concurrently. Texts may not contain control characters.
+package protocol InstallationStore: Sendable {
+    /// Stores a ticket, and deletes some that have expired.
+    ///
+    /// - Parameters:
+    ///   - ticket: The ticket.
+    ///   - now: The time.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func add(_ ticket: EnrollmentTicket, at now: Int64) async throws(OutboxError)
+
+    /// Returns the ticket with a hash; nil for an unknown, used or expired one.
+    func ticket(_ hash: [UInt8], at now: Int64) async throws(OutboxError) -> EnrollmentTicket?
+
+    /// Stores an installation that enrolls, with its tokens, and uses its ticket.
+    ///
+    /// Removes the installation that it replaces, and those of the user that were seen least recently if there are
+    /// more than ``Installation/limitPerUser``.
+    ///
+    /// - Parameters:
+    ///   - enrollment: The enrollment.
+    ///   - now: The time.
+    /// - Returns: Whether the ticket is valid; otherwise nothing has changed.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func enroll(_ enrollment: Enrollment, at now: Int64) async throws(OutboxError) -> Bool
+
+    /// Returns the installation with an identifier; nil for an unknown one.
+    func installation(_ id: InstallationID, of app: String) async throws(OutboxError) -> StoredInstallation?
+
+    /// Returns the installation whose secret has a hash; nil for an unknown secret.
+    func installation(withSecret hash: [UInt8]) async throws(OutboxError) -> StoredInstallation?
+
+    /// Returns installations in the order of their enrollment.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - selection: The condition that they meet.
+    ///   - cursor: Only installations after this ``StoredInstallation/number``; 0 for all.
+    ///   - limit: The maximum number of installations.
+    /// - Returns: The installations.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func installations(
+        of app: String,
+        _ selection: InstallationSelection,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [StoredInstallation]
+
+    /// Replaces the content of an installation, unless it has changed or was removed since it was read.
+    ///
+    /// - Parameters:
+    ///   - stored: The installation as it was read.
+    ///   - new: The new content, with the same identifier, app and user.
+    /// - Returns: Whether it was replaced.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func replace(_ stored: StoredInstallation, with new: Installation) async throws(OutboxError) -> Bool
+
+    /// Removes an installation with its tokens and tags.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier.
+    ///   - app: The app.
+    /// - Returns: Whether it existed.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func remove(_ id: InstallationID, of app: String) async throws(OutboxError) -> Bool
+
+    /// Removes all installations and tickets of a user.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - app: The app.
+    /// - Returns: The number of installations.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func removeUser(_ user: String, of app: String) async throws(OutboxError) -> Int
+}
+
+/// A condition for installations.
+package enum InstallationSelection: Sendable, Hashable {
+    case all
+    case user(String)
+    case tag(String)
+}
+
+extension Installation {
+    /// The maximum number of installations of a user in an app.
+    package static let limitPerUser = 20
+}

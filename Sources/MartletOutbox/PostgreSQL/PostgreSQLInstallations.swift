@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletPostgreSQL
+
+/// The installations and tickets of an outbox in PostgreSQL.
+struct PostgreSQLInstallations: InstallationStore {
+    /// The number of expired tickets that are deleted when one is added.
+    private static let expiredTickets: Int64 = 10
+
+    let connections: DatabaseConnections
+    let apps: AppNumbers
+
+    // MARK: Tickets
+
+    func add(_ ticket: EnrollmentTicket, at now: Int64) async throws(OutboxError) {
+        let app = try await apps.number(of: ticket.app)
+        try await connections.query(
+            .watching,
+            """
+            WITH expired AS (
+                DELETE FROM martlet.ticket WHERE hash IN (
+                    SELECT hash FROM martlet.ticket WHERE expires_at <= $7 LIMIT $8 FOR UPDATE SKIP LOCKED
+                )
+            )
+            INSERT INTO martlet.ticket (hash, app, user_id, tags, is_single_use, expires_at)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            """,
+            [
+                .bytes(ticket.hash), .integer(app), .text(ticket.user), .text(InstallationRow.text(ticket.tags)),
+                .flag(ticket.isSingleUse), .integer(ticket.expiresAt), .integer(now), .integer(Self.expiredTickets),
+            ]
+        ) { _ in }
+    }
+
+    func ticket(_ hash: [UInt8], at now: Int64) async throws(OutboxError) -> EnrollmentTicket? {
+        try await connections.query(
+            .watching,
+            """
+            SELECT a.name, t.user_id, t.tags, t.is_single_use, t.expires_at
+            FROM martlet.ticket t JOIN martlet.app a ON a.number = t.app WHERE t.hash = $1 AND t.expires_at > $2
+            """,
+            [.bytes(hash), .integer(now)]
+        ) { rows in
+            rows.first.map { row in
+                EnrollmentTicket(
+                    hash: hash,
+                    app: row.text(at: 0),
+                    user: row.text(at: 1),
+                    tags: InstallationRow.tags(row.text(at: 2)),
+                    isSingleUse: row.flag(at: 3),
+                    expiresAt: row.integer(at: 4)
+                )
+            }
+        }
+    }
+
+    // MARK: Changes
+
+    func enroll(_ enrollment: Enrollment, at now: Int64) async throws(OutboxError) -> Bool {
+        try await enroll(
+            enrollment.installation,
+            secret: enrollment.secretHash,
+            ticket: enrollment.ticketHash,
+            replaced: enrollment.replacedSecretHash,
+            at: now
+        )
+    }
+
+    /// Stores an installation that is moved from a file, unless it has been moved before.
+    func adopt(_ installation: Installation, secret: [UInt8]) async throws(OutboxError) {
+        _ = try await enroll(installation, secret: secret, ticket: nil, replaced: nil, at: 0)
+    }
+
+    private func enroll(
+        _ new: Installation,
+        secret: [UInt8],
+        ticket: [UInt8]?,
+        replaced: [UInt8]?,
+        at now: Int64
+    ) async throws(OutboxError) -> Bool {
+        let app = try await apps.number(of: new.app)
+        let difference = InstallationDifference(from: nil, to: new)
+        let content: [Parameter] = [
+            .bytes(ticket), .integer(now), .integer(app), .identifier(new.id.bytes), .text(new.user),
+            .flag(new.environment.isProduction), .text(new.bundleID), .bytes(secret), .bytes(replaced),
+            .texts(new.attributeColumns), .integers(new.permissionColumns), .integer(new.createdAt),
+            .integer(new.changedAt), .integer(new.seenAt),
+        ]
+        let rest: [Parameter] = [.texts(difference.tags ?? []), .integer(Int64(Installation.limitPerUser))]
+        return try await connections.query(
+            .watching,
+            "SELECT martlet.enroll(\(Parameter.places(20)))",
+            content + difference.tokenParameters + rest
+        ) { $0.first?.flag(at: 0) ?? false }
+    }
+
+    func replace(_ stored: StoredInstallation, with new: Installation) async throws(OutboxError) -> Bool {
+        let app = try await apps.number(of: new.app)
+        let difference = InstallationDifference(from: stored.installation, to: new)
+        let removed = Array(difference.removed)
+        // Without a change of tags, null takes the place of the list.
+        let tags = difference.tags == nil ? "NULL" : "$16"
+        let content: [Parameter] = [
+            .integer(stored.number), .integer(stored.revision), .integer(app), .flag(new.environment.isProduction),
+            .text(new.bundleID), .texts(new.attributeColumns), .integers(new.permissionColumns),
+            .integer(new.changedAt), .integer(new.seenAt), .texts(removed.map(\.kind.rawValue)),
+            .texts(removed.map(\.name)),
+        ]
+        let rest: [Parameter] = difference.tags.map { [.texts($0)] } ?? []
+        return try await connections.query(
+            .watching,
+            "SELECT martlet.replace_installation(\(Parameter.places(15)), \(tags))",
+            content + difference.tokenParameters + rest
+        ) { $0.first?.flag(at: 0) ?? false }
+    }
+
+    func remove(_ id: InstallationID, of app: String) async throws(OutboxError) -> Bool {
+        let number = try await apps.number(of: app)
+        return try await connections.query(
+            .watching,
+            "DELETE FROM martlet.installation WHERE id = $1 AND app = $2 RETURNING 1",
+            [.identifier(id.bytes), .integer(number)]
+        ) { $0.count > 0 }
+    }
+
+    func removeUser(_ user: String, of app: String) async throws(OutboxError) -> Int {
+        let number = try await apps.number(of: app)
+        return try await connections.query(
+            .watching,
+            "SELECT martlet.remove_user($1, $2)",
+            [.integer(number), .text(user)]
+        ) { Int($0.first?.integer(at: 0) ?? 0) }
+    }
+
+    // MARK: Reading
+
+    func installation(_ id: InstallationID, of app: String) async throws(OutboxError) -> StoredInstallation? {
+        let number = try await apps.number(of: app)
+        return try await all("c.id = $1 AND c.app = $2", [.identifier(id.bytes), .integer(number)]).first
+    }
+
+    func installation(withSecret hash: [UInt8]) async throws(OutboxError) -> StoredInstallation? {
+        try await all("c.secret_hash = $1", [.bytes(hash)]).first
+    }
+
+    func installations(
+        of app: String,
+        _ selection: InstallationSelection,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [StoredInstallation] {
+        let number = try await apps.number(of: app)
+        let page: [Parameter] = [.integer(number), .integer(cursor), .integer(Int64(limit))]
+        switch selection {
+        case .all: return try await all("c.app = $1 AND c.number > $2 ORDER BY c.number LIMIT $3", page)
+        case .user(let user):
+            let condition = "c.app = $1 AND c.user_id = $4 AND c.number > $2 ORDER BY c.number LIMIT $3"
+            return try await all(condition, page + [.text(user)])
+        case .tag(let tag):
+            let condition = """
+                c.number IN (
+                    SELECT g.installation FROM martlet.installation_tag g
+                    WHERE g.app = $1 AND g.tag = $4 AND g.installation > $2 ORDER BY g.installation LIMIT $3
+                ) ORDER BY c.number
+                """
+            return try await all(condition, page + [.text(tag)])
+        }
+    }
+
+    private func all(_ condition: String, _ parameters: [Parameter]) async throws(OutboxError) -> [StoredInstallation] {
+        try await connections.query(
+            .watching,
+            """
+            SELECT c.number, c.revision, c.id, a.name, c.user_id, c.is_production, c.bundle, c.created_at,
+                c.changed_at, c.seen_at, c.locale, c.time_zone, c.app_version, c.system_version, c.model, c.alerts,
+                c.live_activities, c.frequent_updates, c.tokens, c.tags
+            FROM martlet.installation_content c JOIN martlet.app a ON a.number = c.app WHERE \(condition)
+            """,
+            parameters
+        ) { rows in rows.all.compactMap { StoredInstallation($0) } }
+    }
+}
+
+extension InstallationDifference {
+    /// The registered tokens as four parameters: kinds, names, tokens and times.
+    fileprivate var tokenParameters: [Parameter] {
+        let (slots, tokens) = (Array(registered.keys), Array(registered.values))
+        return [
+            .texts(slots.map(\.kind.rawValue)), .texts(slots.map(\.name)), .texts(tokens.map(\.token.hex)),
+            .integers(tokens.map(\.registeredAt)),
+        ]
+    }
+}
+
+extension StoredInstallation {
+    fileprivate init?(_ row: Row) {
+        guard let id = InstallationID(bytes: row.bytes(at: 2)) else { return nil }
+        var installation = Installation(
+            id: id,
+            app: row.text(at: 3),
+            user: row.text(at: 4),
+            environment: PushEnvironment(isProduction: row.flag(at: 5)),
+            bundleID: row.text(at: 6),
+            at: row.integer(at: 7)
+        )
+        installation.changedAt = row.integer(at: 8)
+        installation.seenAt = row.integer(at: 9)
+        installation.setAttributes((10..<15).map { row.optionalText(at: $0) })
+        installation.setPermissions((15..<18).map { row.optionalInteger(at: $0) })
+        installation.tokens = InstallationRow.tokens(row.optionalText(at: 18))
+        installation.tags = InstallationRow.tags(row.optionalText(at: 19))
+        self.init(number: row.integer(at: 0), revision: row.integer(at: 1), installation: installation)
+    }
+}

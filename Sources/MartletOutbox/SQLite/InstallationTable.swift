@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletSQLite
+
+/// The rows of installations, with their tokens and tags.
+struct InstallationTable {
+    private static let columns = """
+        number, revision, id, app, user_id, environment, bundle, created_at, changed_at, seen_at,
+        \(InstallationRow.attributes), \(InstallationRow.permissions),
+        (
+            SELECT group_concat(kind || char(9) || name || char(9) || token || char(9) || registered_at, char(10))
+            FROM installation_token WHERE installation = number
+        ),
+        (SELECT group_concat(tag, char(10)) FROM installation_tag WHERE installation = number)
+        """
+
+    private let database: OutboxDatabase
+
+    init(_ database: OutboxDatabase) {
+        self.database = database
+    }
+
+    // MARK: Reading
+
+    /// Returns the installations that a condition selects.
+    func all<each Value: Bindable>(
+        _ condition: String,
+        _ values: repeat each Value
+    ) throws(SQLiteError) -> [StoredInstallation] {
+        let rows = try database.connection.prepare("SELECT \(Self.columns) FROM installation WHERE \(condition)")
+        try rows.bind(repeat each values)
+        var found: [StoredInstallation] = []
+        while try rows.step() {
+            if let installation = installation(rows) { found.append(installation) }
+        }
+        return found
+    }
+
+    private func installation(_ row: borrowing Statement) -> StoredInstallation? {
+        guard let id = InstallationID(bytes: row.blob(at: 2)) else { return nil }
+        var installation = Installation(
+            id: id,
+            app: database.name(of: row.integer(at: 3)),
+            user: row.text(at: 4),
+            environment: PushEnvironment(row, at: 5),
+            bundleID: row.text(at: 6),
+            at: row.integer(at: 7)
+        )
+        installation.changedAt = row.integer(at: 8)
+        installation.seenAt = row.integer(at: 9)
+        var texts: [String?] = []
+        for column in 10..<15 { texts.append(row.optionalText(at: column)) }
+        installation.setAttributes(texts)
+        var flags: [Int64?] = []
+        for column in 15..<18 { flags.append(row.optionalInteger(at: column)) }
+        installation.setPermissions(flags)
+        installation.tokens = InstallationRow.tokens(row.optionalText(at: 18))
+        installation.tags = InstallationRow.tags(row.optionalText(at: 19))
+        return StoredInstallation(
+            number: row.integer(at: 0),
+            revision: row.integer(at: 1),
+            installation: installation
+        )
+    }
+
+    // MARK: Changes
+
+    /// Uses a ticket; returns whether it is valid.
+    func use(_ hash: [UInt8], _ app: Int64, _ user: String, at now: Int64) throws(SQLiteError) -> Bool {
+        let row = try database.connection.prepare(
+            "SELECT is_single_use FROM ticket WHERE hash = ? AND app = ? AND user_id = ? AND expires_at > ?"
+        )
+        try row.bind(hash, app, user, now)
+        guard try row.step() else { return false }
+        let isSingleUse = row.integer(at: 0) != 0
+        row.reset()
+        if isSingleUse { try database.connection.prepare("DELETE FROM ticket WHERE hash = ?").run(with: hash) }
+        return true
+    }
+
+    /// Inserts an installation without tokens and tags, and returns its number.
+    func insert(_ new: Installation, _ app: Int64, secret: [UInt8]) throws(SQLiteError) -> Int64 {
+        let row = try database.connection.prepare(
+            """
+            INSERT INTO installation (
+                app, id, user_id, environment, bundle, secret_hash, created_at, changed_at, seen_at, revision,
+                \(InstallationRow.attributes), \(InstallationRow.permissions)
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        )
+        var position = 0
+        try row.bind(app, after: &position)
+        try row.bind(new.id.bytes, after: &position)
+        try row.bind(new.user, after: &position)
+        try row.bind(new.environment.rawValue, after: &position)
+        try row.bind(new.bundleID, after: &position)
+        try row.bind(secret, after: &position)
+        for time in [new.createdAt, new.changedAt, new.seenAt] { try row.bind(time, after: &position) }
+        for text in new.attributeColumns { try row.bind(text, after: &position) }
+        for flag in new.permissionColumns { try row.bind(flag, after: &position) }
+        try row.run()
+        return database.connection.lastInsertRowID
+    }
+
+    /// Updates an installation without its tokens and tags; returns false if it has another revision.
+    func update(_ stored: StoredInstallation, to new: Installation) throws(SQLiteError) -> Bool {
+        let row = try database.connection.prepare(
+            """
+            UPDATE installation SET environment = ?, bundle = ?, changed_at = ?, seen_at = ?, revision = revision + 1,
+                (\(InstallationRow.attributes), \(InstallationRow.permissions)) = (?, ?, ?, ?, ?, ?, ?, ?)
+            WHERE number = ? AND revision = ?
+            """
+        )
+        var position = 0
+        try row.bind(new.environment.rawValue, after: &position)
+        try row.bind(new.bundleID, after: &position)
+        try row.bind(new.changedAt, after: &position)
+        try row.bind(new.seenAt, after: &position)
+        for text in new.attributeColumns { try row.bind(text, after: &position) }
+        for flag in new.permissionColumns { try row.bind(flag, after: &position) }
+        try row.bind(stored.number, after: &position)
+        try row.bind(stored.revision, after: &position)
+        try row.run()
+        return database.connection.changes > 0
+    }
+
+    /// Stores the tokens and tags that differ, and deletes the records that these tokens are unregistered.
+    ///
+    /// A token leaves the other installations of the app, unless one of them has registered it later.
+    func store(_ difference: InstallationDifference, of number: Int64, _ app: Int64) throws(SQLiteError) {
+        for slot in difference.removed {
+            try database.connection.prepare(
+                "DELETE FROM installation_token WHERE installation = ? AND kind = ? AND name = ?"
+            ).run(with: number, slot.kind.rawValue, slot.name)
+        }
+        for (slot, registered) in difference.registered {
+            try store(registered, at: slot, of: number, app)
+        }
+        guard let tags = difference.tags else { return }
+        try database.connection.prepare("DELETE FROM installation_tag WHERE installation = ?").run(with: number)
+        for tag in tags {
+            try database.connection.prepare("INSERT INTO installation_tag (app, tag, installation) VALUES (?, ?, ?)")
+                .run(with: app, tag, number)
+        }
+    }
+
+    private func store(
+        _ registered: Installation.RegisteredToken,
+        at slot: Installation.TokenSlot,
+        of number: Int64,
+        _ app: Int64
+    ) throws(SQLiteError) {
+        let (token, time) = (registered.token.hex, registered.registeredAt)
+        // Correlated: SQLite would list all installations of the app for a subquery on the right of IN.
+        let others = """
+            token = ? AND installation <> ? AND EXISTS (
+                SELECT 1 FROM installation i WHERE i.number = installation_token.installation AND i.app = ?
+            )
+            """
+        try database.connection.prepare("DELETE FROM installation_token WHERE \(others) AND registered_at <= ?")
+            .run(with: token, number, app, time)
+        try database.connection.prepare(
+            """
+            INSERT OR REPLACE INTO installation_token (installation, kind, name, token, registered_at)
+            SELECT ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM installation_token WHERE \(others))
+            """
+        ).run(with: number, slot.kind.rawValue, slot.name, token, time, token, number, app)
+        try database.connection.prepare("DELETE FROM dead_token WHERE app = ? AND token = ?").run(with: app, token)
+    }
+
+    /// Removes the installation with a secret.
+    func remove(withSecret hash: [UInt8], _ app: Int64) throws(SQLiteError) {
+        try database.connection.prepare("DELETE FROM installation WHERE secret_hash = ? AND app = ?")
+            .run(with: hash, app)
+    }
+
+    /// Removes the installations of a user that were seen least recently, if there are too many.
+    func removeLeastRecent(of user: String, _ app: Int64, besides number: Int64) throws(SQLiteError) {
+        try database.connection.prepare(
+            """
+            DELETE FROM installation WHERE number IN (
+                SELECT number FROM installation WHERE app = ? AND user_id = ? AND number <> ?
+                ORDER BY seen_at DESC, number DESC LIMIT -1 OFFSET \(Installation.limitPerUser - 1)
+            )
+            """
+        ).run(with: app, user, number)
+    }
+}

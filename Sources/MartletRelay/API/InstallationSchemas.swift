@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletOutbox
+
+/// The JSON Schemas of the routes for tickets and installations.
+enum InstallationSchemas {
+    /// The members that an app reports; a change may have null.
+    ///
+    /// They are the same in a request, in a change and in an installation.
+    private static func members(allowingNull: Bool) -> String {
+        func type(_ name: String) -> String { allowingNull ? "[\"\(name)\", \"null\"]" : "\"\(name)\"" }
+        let token = allowingNull ? "NullableToken" : "DeviceToken"
+        let reference = "{\"$ref\": \"#/components/schemas/\(token)\"}"
+        let named = "\"type\": \(type("object")), \"additionalProperties\": \(reference)"
+        let limits = Installation.TokenKind.self
+        return #"""
+            "environment": {"enum": ["production", "development"],
+              "description": "The environment of all tokens; a change removes those of the other one"},
+            "bundle-id": {"type": "string", "description": "The bundle identifier; the first of the app by default"},
+            "tokens": {
+              "type": "object", "additionalProperties": false,
+              "properties": {
+                "device": \#(reference),
+                "start": {\#(named), "maxProperties": \#(limits.start.limit),
+                  "description": "The tokens that start Live Activities, by the type of their attributes"},
+                "activities": {\#(named), "maxProperties": \#(limits.activity.limit),
+                  "description": "The tokens of Live Activities, by their identifiers"},
+                "widgets": \#(reference),
+                "controls": {\#(named), "maxProperties": \#(limits.control.limit),
+                  "description": "The tokens of controls, by their kinds"}
+              }
+            },
+            "locale": {"type": \#(type("string")), "maxLength": 40, "description": "As in BCP 47: de-CH"},
+            "time-zone": {"type": \#(type("string")), "maxLength": 64, "description": "As in IANA's database"},
+            "app-version": {"type": \#(type("string")), "maxLength": 64},
+            "system-version": {"type": \#(type("string")), "maxLength": 64},
+            "model": {"type": \#(type("string")), "maxLength": 64},
+            "permissions": {
+              "type": \#(type("object")), "additionalProperties": false,
+              "properties": {
+                "alerts": {"type": \#(type("boolean"))},
+                "live-activities": {"type": \#(type("boolean"))},
+                "frequent-updates": {"type": \#(type("boolean"))}
+              }
+            }
+            """#
+    }
+
+    private static let tags = #"""
+        {"type": "array", "maxItems": \#(InstallationReader.tagLimit), "uniqueItems": true,
+          "items": {"type": "string", "pattern": "^[A-Za-z0-9_.:@-]{1,120}$"}}
+        """#
+
+    static let text = #"""
+        {
+          "InstallationID": {"type": "string",
+            "pattern": "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+            "description": "The identifier of an installation, which is not a secret"},
+          "NullableToken": {"oneOf": [{"$ref": "#/components/schemas/DeviceToken"}, {"type": "null"}]},
+          "User": {"type": "string", "minLength": 1, "maxLength": 128,
+            "description": "The back end's identifier of the user, of at most 128 bytes, without control characters"},
+          "TicketRequest": {
+            "type": "object", "additionalProperties": false, "required": ["user"],
+            "properties": {
+              "user": {"$ref": "#/components/schemas/User"},
+              "tags": \#(tags),
+              "seconds": {"type": "integer", "minimum": 1, "maximum": \#(InstallationReader.ticketTimes.upperBound),
+                "default": \#(InstallationReader.ticketTime), "description": "The time for which the ticket is valid"},
+              "single-use": {"type": "boolean", "default": true,
+                "description": "Whether the ticket is void after one enrollment"}
+            }
+          },
+          "Ticket": {
+            "type": "object", "required": ["ticket", "expires-at"],
+            "properties": {
+              "ticket": {"type": "string", "pattern": "^mtk_[a-z2-7]{52}$"},
+              "expires-at": {"$ref": "#/components/schemas/Milliseconds"}
+            }
+          },
+          "EnrollmentRequest": {
+            "type": "object", "additionalProperties": false, "required": ["environment"],
+            "properties": {
+              \#(members(allowingNull: true)),
+              "replaces": {"type": ["string", "null"],
+                "description": "The secret of an earlier installation on this phone, which is removed"}
+            }
+          },
+          "Enrollment": {
+            "type": "object", "required": ["installation", "secret"],
+            "properties": {
+              "installation": {"$ref": "#/components/schemas/Installation"},
+              "secret": {"type": "string", "pattern": "^mri_[a-z2-7]{52}$",
+                "description": "The secret of the installation, which is shown only here"}
+            }
+          },
+          "InstallationReport": {
+            "type": "object", "additionalProperties": false,
+            "properties": {
+              \#(members(allowingNull: true))
+            }
+          },
+          "InstallationChange": {
+            "type": "object", "additionalProperties": false,
+            "properties": {
+              \#(members(allowingNull: true)),
+              "tags": \#(tags)
+            }
+          },
+          "Installation": {
+            "type": "object",
+            "required": ["id", "app", "user", "environment", "bundle-id", "tokens", "permissions", "tags",
+              "created-at", "changed-at", "seen-at"],
+            "properties": {
+              "id": {"$ref": "#/components/schemas/InstallationID"},
+              "app": {"type": "string"},
+              "user": {"$ref": "#/components/schemas/User"},
+              \#(members(allowingNull: false)),
+              "tags": \#(tags),
+              "created-at": {"$ref": "#/components/schemas/Milliseconds"},
+              "changed-at": {"$ref": "#/components/schemas/Milliseconds"},
+              "seen-at": {"$ref": "#/components/schemas/Milliseconds",
+                "description": "The app's last report, to the hour if it changed nothing"}
+            }
+          },
+          "Installations": {
+            "type": "object", "required": ["installations", "cursor"],
+            "properties": {
+              "installations": {"type": "array", "items": {"$ref": "#/components/schemas/Installation"}},
+              "cursor": {"type": "integer", "description": "The value of after for the next request"}
+            }
+          },
+          "UserData": {
+            "type": "object", "required": ["app", "user", "installations", "pushes", "complete"],
+            "properties": {
+              "app": {"type": "string"},
+              "user": {"$ref": "#/components/schemas/User"},
+              "installations": {"type": "array", "items": {"$ref": "#/components/schemas/Installation"}},
+              "pushes": {"type": "array", "items": {"$ref": "#/components/schemas/PushStatus"}},
+              "complete": {"type": "boolean", "description": "False when the pushes could not all be read"}
+            }
+          },
+          "UserErasure": {
+            "type": "object", "required": ["installations", "cancelled-pushes", "dead-letters"],
+            "properties": {
+              "installations": {"type": "integer"},
+              "cancelled-pushes": {"type": "integer"},
+              "dead-letters": {"type": "integer"}
+            }
+          }
+        }
+        """#
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+extension RelayAPI {
+    /// The maximum size of a request of an app, in bytes, whose credential is checked only after it has arrived.
+    static let longestAppBody = 64 << 10
+
+    private static let secret = RouteAccess.ownCredential("the secret of an installation")
+
+    /// Routes for apps on phones.
+    ///
+    /// All have the same path, the only one that phones have to reach.
+    static let enrollmentRoutes: [Route] = [
+        Route(
+            method: "POST",
+            path: "/v1/installation",
+            summary: "Enrolls an app with a ticket of its back end, and returns the installation with its secret",
+            access: .ownCredential("a ticket"),
+            body: RouteBody(.schema("EnrollmentRequest")),
+            answers: [RouteAnswer(201, "The installation and its secret", .schema("Enrollment"))],
+            problems: [429, 503]
+        ) { (call) throws(APIProblem) in
+            let registry = call.parts.registry
+            let ticket = try await registry.ticket(call.fields["authorization"])
+            let reader = try await call.installationReader(for: ticket.app)
+            let body = JSONField<APIProblem>(try call.appBody(), named: "the body")
+            let change = try reader.change(of: body, by: .app, besides: ["replaces"])
+            guard let environment = change.environment else {
+                throw body["environment"].mismatch("production or development")
+            }
+            // Text that is no secret is as harmless as an unknown one.
+            let replaced = try body["replaces"].ifPresent.flatMap { (field) throws(APIProblem) -> RandomSecret? in
+                guard field.value != .null else { return nil }
+                return RandomSecret(try field.text(), .installation)
+            }
+            let (installation, secret) = try await registry.enroll(
+                with: ticket,
+                change,
+                in: environment,
+                change.bundleID ?? reader.app.bundleIDs[0],
+                replacing: replaced
+            )
+            return .json(["installation": installation.json, "secret": .string(secret)], status: 201)
+        },
+        Route(
+            method: "GET",
+            path: "/v1/installation",
+            summary: "The installation of the secret",
+            access: secret,
+            answers: [RouteAnswer(200, "The installation", .schema("Installation"))],
+            problems: [429, 503]
+        ) { (call) throws(APIProblem) in
+            let stored = try await call.parts.registry.installation(call.fields["authorization"])
+            return .json(stored.installation.json)
+        },
+        Route(
+            method: "PATCH",
+            path: "/v1/installation",
+            summary: "Changes the installation of the secret: a JSON Merge Patch, in which null removes",
+            access: secret,
+            body: RouteBody(.schema("InstallationReport")),
+            answers: [RouteAnswer(200, "The installation", .schema("Installation"))],
+            problems: [429, 503]
+        ) { (call) throws(APIProblem) in
+            let stored = try await call.parts.registry.installation(call.fields["authorization"])
+            let reader = try await call.installationReader(for: stored.installation.app)
+            let body = JSONField<APIProblem>(try call.appBody(), named: "the body")
+            let change = try reader.change(of: body, by: .app)
+            guard let changed = try await call.parts.registry.change(stored, change, by: .app) else {
+                throw APIProblem(401, "the installation was removed: enroll again")
+            }
+            return .json(changed.json)
+        },
+        Route(
+            method: "DELETE",
+            path: "/v1/installation",
+            summary: "Removes the installation of the secret, as when its user signs out",
+            access: secret,
+            answers: [RouteAnswer(204, "The installation is removed", type: nil)],
+            problems: [429, 503]
+        ) { (call) throws(APIProblem) in
+            let installation = try await call.parts.registry.installation(call.fields["authorization"]).installation
+            let store = call.parts.outbox.installations
+            _ = try await outboxCall(await store.remove(installation.id, of: installation.app))
+            return .done
+        },
+    ]
+
+    /// Returns the problem of a request of an app whose body is not read: it is too long, of unknown length, or the
+    /// credential cannot be one; nil for others.
+    static func appBodyProblem(of request: HTTPRequest) -> APIProblem? {
+        let authorization = request.fields["authorization"]
+        let kinds = [RandomSecret.Kind.ticket, .installation]
+        guard kinds.contains(where: { RandomSecret(authorization: authorization, $0) != nil }) else {
+            return APIProblem(401, "authorization must be bearer and a ticket, or the secret of an installation")
+        }
+        let length = request.fields["content-length"].flatMap { Int($0) } ?? .max
+        return length > longestAppBody ? tooLongAppBody : nil
+    }
+
+    fileprivate static let tooLongAppBody = APIProblem(
+        413,
+        "the body must have at most \(longestAppBody) bytes, and its length in content-length"
+    )
+}
+
+extension APICall<RelayAPI.Service> {
+    /// Returns the body of a request of an app as JSON.
+    fileprivate func appBody() throws(APIProblem) -> JSONValue {
+        guard body.count <= RelayAPI.longestAppBody else { throw RelayAPI.tooLongAppBody }
+        return try json()
+    }
+}

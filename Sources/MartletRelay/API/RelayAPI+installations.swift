@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+extension RelayAPI {
+    private static let scope = RelayConfiguration.Caller.Scope.installations.rawValue
+    private static let id = RouteParameter(
+        .path,
+        name: "id",
+        summary: "The identifier of the installation",
+        schema: .schema("InstallationID")
+    )
+    private static let user = RouteParameter(.path, name: "user", summary: "The user, percent-encoded")
+
+    /// Routes for back ends: tickets, installations and users.
+    static let installationRoutes: [Route] = [
+        Route(
+            method: "POST",
+            path: "/v1/apps/{app}/tickets",
+            summary: "Issues a ticket, with which an app enrolls as a user",
+            access: .scope(scope, audit: "issue-ticket"),
+            body: RouteBody(.schema("TicketRequest")),
+            answers: [RouteAnswer(201, "The ticket, which is shown only here", .schema("Ticket"))],
+            problems: [503]
+        ) { (call) throws(APIProblem) in
+            let app = try call.app()
+            let body = try call.object(of: ["user", "tags", "seconds", "single-use"])
+            let (text, ticket) = try await call.parts.registry.issueTicket(
+                of: app,
+                for: try TextRule.user.text(of: body["user"]),
+                tags: try body["tags"].ifPresent.map { (field) throws(APIProblem) in
+                    try InstallationReader.tags(field)
+                } ?? [],
+                seconds: try body["seconds"].ifPresent?.integer(in: InstallationReader.ticketTimes)
+                    ?? InstallationReader.ticketTime,
+                isSingleUse: try body["single-use"].ifPresent?.bool() ?? true
+            )
+            return .json(["ticket": .string(text), "expires-at": .whole(ticket.expiresAt)], status: 201)
+        },
+        Route(
+            method: "GET",
+            path: "/v1/apps/{app}/installations",
+            summary: "Installations with their tokens, in the order of their enrollment",
+            access: .scope(scope, audit: nil),
+            parameters: [
+                RouteParameter(name: "user", summary: "Only those of this user"),
+                RouteParameter(name: "tag", summary: "Only those with this tag"),
+                after("installations"),
+                limit,
+            ],
+            answers: [RouteAnswer(200, "The installations", .schema("Installations"))],
+            problems: [503]
+        ) { (call) throws(APIProblem) in
+            let app = try call.app()
+            let selection = try call.selection()
+            let after = Int64(try call.number("after", 0 ... .max, default: 0))
+            let limit = try call.number("limit", 1...1_000, default: 100)
+            let store = call.parts.outbox.installations
+            let found = try await outboxCall(await store.installations(of: app, selection, after: after, limit: limit))
+            return .json([
+                "installations": .array(found.map(\.installation.json)), "cursor": .whole(found.last?.number ?? after),
+            ])
+        },
+        Route(
+            method: "GET",
+            path: "/v1/apps/{app}/installations/{id}",
+            summary: "An installation with its tokens",
+            access: .scope(scope, audit: nil),
+            parameters: [id],
+            answers: [RouteAnswer(200, "The installation", .schema("Installation"))],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            let stored = try await call.storedInstallation()
+            return .json(stored.installation.json)
+        },
+        Route(
+            method: "PATCH",
+            path: "/v1/apps/{app}/installations/{id}",
+            summary: "Changes an installation: a JSON Merge Patch, in which null removes",
+            access: .scope(scope, audit: "change-installation"),
+            parameters: [id],
+            body: RouteBody(.schema("InstallationChange")),
+            answers: [RouteAnswer(200, "The installation", .schema("Installation"))],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            let stored = try await call.storedInstallation()
+            let reader = try await call.installationReader(for: stored.installation.app)
+            let body = JSONField<APIProblem>(try call.json(), named: "the body")
+            let change = try reader.change(of: body, by: .backEnd)
+            guard let changed = try await call.parts.registry.change(stored, change, by: .backEnd) else {
+                throw call.unknown(stored.installation.id)
+            }
+            return .json(changed.json)
+        },
+        Route(
+            method: "DELETE",
+            path: "/v1/apps/{app}/installations/{id}",
+            summary: "Removes an installation, whose secret is then void",
+            access: .scope(scope, audit: "remove-installation"),
+            parameters: [id],
+            answers: [RouteAnswer(204, "The installation is removed", type: nil)],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            let (app, id) = (try call.app(), try call.installationID())
+            guard try await outboxCall(await call.parts.outbox.installations.remove(id, of: app)) else {
+                throw call.unknown(id)
+            }
+            return .done
+        },
+        Route(
+            method: "GET",
+            path: "/v1/apps/{app}/users/{user}",
+            summary: "What the relay stores about a user: installations, and pushes to their tokens without payloads",
+            access: .scope(scope, audit: nil),
+            parameters: [user],
+            answers: [RouteAnswer(200, "The data", .schema("UserData"))],
+            problems: [503]
+        ) { (call) throws(APIProblem) in
+            let (app, user) = (try call.app(), try call.user())
+            // A user has at most a few more than the limit, when several phones enroll at the same time.
+            let found = try await outboxCall(
+                await call.parts.outbox.installations.installations(of: app, .user(user), after: 0, limit: 1_000)
+            )
+            let export = UserExport(found.map(\.installation), of: user, app, from: call.parts.outbox.records)
+            return .pieces(["content-type": "application/json", "cache-control": "no-store"], export)
+        },
+        Route(
+            method: "DELETE",
+            path: "/v1/apps/{app}/users/{user}",
+            summary: "Removes a user: tickets, installations, and the pushes and dead letters to their tokens",
+            access: .scope(scope, audit: "erase-user"),
+            parameters: [user],
+            answers: [RouteAnswer(200, "The numbers of what was removed", .schema("UserErasure"))],
+            problems: [503]
+        ) { (call) throws(APIProblem) in
+            let (app, user) = (try call.app(), try call.user())
+            var erasure = UserErasure(in: app, call.parts)
+            do throws(OutboxError) {
+                try await erasure.run(for: user)
+            } catch {
+                throw APIProblem(503, "\(error)", retryAfter: 5)
+            }
+            return .json(erasure.json)
+        },
+    ]
+}
+
+extension Installation {
+    /// The tokens, each once.
+    var distinctTokens: Set<DeviceToken> { Set(tokens.values.map(\.token)) }
+}
+
+extension APICall<RelayAPI.Service> {
+    /// Returns the reader for an app, which may not be configured any more.
+    func installationReader(for app: String) async throws(APIProblem) -> InstallationReader {
+        let configuration = await parts.server.context.configuration
+        guard let app = configuration.apps.first(where: { $0.name == app }) else {
+            throw APIProblem(403, "the relay no longer serves the app of this installation")
+        }
+        return InstallationReader(app: app)
+    }
+
+    /// Returns the installation in the path.
+    fileprivate func storedInstallation() async throws(APIProblem) -> StoredInstallation {
+        let app = try app()
+        let id = try installationID()
+        let stored = try await RelayAPI.outboxCall(await parts.outbox.installations.installation(id, of: app))
+        guard let stored else { throw unknown(id) }
+        return stored
+    }
+
+    fileprivate func unknown(_ id: InstallationID) -> APIProblem {
+        APIProblem(404, "\(arguments["app"] ?? "") has no installation \(id)")
+    }
+
+    /// Returns the condition of the query.
+    fileprivate func selection() throws(APIProblem) -> InstallationSelection {
+        switch (text("user"), text("tag")) {
+        case (nil, nil): return .all
+        case (let user?, nil): return .user(try TextRule.user.checked(user, named: "user"))
+        case (nil, let tag?): return .tag(try TextRule.tag.checked(tag, named: "tag"))
+        case (_?, _?): throw APIProblem(400, "either user or tag can be given, not both")
+        }
+    }
+
+    fileprivate func installationID() throws(APIProblem) -> InstallationID {
+        let text = arguments["id"] ?? ""
+        guard let id = InstallationID(text) else {
+            throw APIProblem(400, "\(text) is not the identifier of an installation: it must be a UUID in lower case")
+        }
+        return id
+    }
+
+    /// Returns the user in the path.
+    fileprivate func user() throws(APIProblem) -> String {
+        let text = String(percentEncoded: (arguments["user"] ?? "")[...].utf8)
+        return try TextRule.user.checked(text, named: "user")
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletOutbox
+
+extension Installation {
+    /// The installation as the API returns it, with its tokens, which are personal data.
+    var json: JSONValue {
+        let permissions = Permission.allCases.compactMap { permission in
+            self.permissions[permission].map { JSONValue.Member(permission.rawValue, .bool($0)) }
+        }
+        var members: [JSONValue.Member] = [
+            .init("id", .string(id.description)), .init("app", .string(app)), .init("user", .string(user)),
+            .init("environment", .string(environment.rawValue)), .init("bundle-id", .string(bundleID)),
+            .init("tokens", tokensInJSON),
+        ]
+        members += Attribute.allCases.compactMap { attribute in
+            attributes[attribute].map { JSONValue.Member(attribute.rawValue, .string($0)) }
+        }
+        members += [
+            .init("permissions", .object(permissions)), .init("tags", .strings(tags.sorted())),
+            .init("created-at", .whole(createdAt)), .init("changed-at", .whole(changedAt)),
+            .init("seen-at", .whole(seenAt)),
+        ]
+        return .object(members)
+    }
+
+    private var tokensInJSON: JSONValue {
+        .object(
+            InstallationReader.tokenMembers.compactMap { (name, kind) -> JSONValue.Member? in
+                let own = tokens.filter { $0.key.kind == kind }.sorted { $0.key.name < $1.key.name }
+                guard let first = own.first else { return nil }
+                guard kind.hasNames else { return .init(name, .string(first.value.token.hex)) }
+                return .init(name, .object(own.map { .init($0.key.name, .string($0.value.token.hex)) }))
+            }
+        )
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+
+/// A reader of installations, changes of them and requests for tickets in JSON.
+///
+/// A change is a JSON Merge Patch (RFC 7396): a missing member is unchanged, and null removes.
+struct InstallationReader {
+    typealias Field = JSONField<APIProblem>
+
+    /// The maximum number of tags of an installation.
+    static let tagLimit = 50
+    /// The time for which a ticket is valid, in seconds, and the default.
+    static let ticketTimes: ClosedRange<Int64> = 1...86_400
+    static let ticketTime: Int64 = 600
+
+    /// The members that an app may change.
+    static let appMembers =
+        ["environment", "bundle-id", "tokens"] + Installation.Attribute.allCases.map(\.rawValue) + ["permissions"]
+
+    /// The members of ``tokens``, with their kinds.
+    static let tokenMembers: [(name: String, kind: Installation.TokenKind)] = [
+        ("device", .device), ("start", .start), ("activities", .activity), ("widgets", .widgets),
+        ("controls", .control),
+    ]
+
+    /// The app that the installation belongs to.
+    let app: RelayConfiguration.App
+
+    // MARK: Changes
+
+    /// Returns a change of an installation.
+    ///
+    /// - Parameters:
+    ///   - body: The change.
+    ///   - author: The origin of the request: only a back end changes tags.
+    ///   - others: Further members of the body, which the caller reads.
+    /// - Returns: The change.
+    /// - Throws: ``APIProblem`` that names the member, its value and the rule.
+    func change(
+        of body: Field,
+        by author: InstallationChange.Author,
+        besides others: [String] = []
+    ) throws(APIProblem) -> InstallationChange {
+        for name in ["user", "tags"] where author == .app && body[name].isPresent {
+            throw body[name].error("can only be set by the back end")
+        }
+        try body.checkMembers(Self.appMembers + others + (author == .backEnd ? ["tags"] : []))
+        var change = InstallationChange()
+        if let field = body["environment"].ifPresent { change.environment = try environment(field) }
+        if let field = body["bundle-id"].ifPresent { change.bundleID = try bundleID(field) }
+        if let field = body["tokens"].ifPresent { try readTokens(field, into: &change) }
+        for attribute in Installation.Attribute.allCases {
+            guard let field = body[attribute.rawValue].ifPresent else { continue }
+            let text: String? = try field.value == .null ? nil : TextRule.attribute(attribute).text(of: field)
+            change.attributes.updateValue(text, forKey: attribute)
+        }
+        if let field = body["permissions"].ifPresent { try readPermissions(field, into: &change) }
+        if let field = body["tags"].ifPresent { change.tags = try Self.tags(field) }
+        return change
+    }
+
+    private func environment(_ field: Field) throws(APIProblem) -> PushEnvironment {
+        let environment = try field.choice(of: PushEnvironment.self)
+        guard app.environments.contains(environment) else {
+            let known = app.environments.map(\.rawValue).joined(separator: " or ")
+            throw field.mismatch("\(known), for which the app \(app.name) is configured")
+        }
+        return environment
+    }
+
+    private func bundleID(_ field: Field) throws(APIProblem) -> String {
+        let bundleID = try field.nonemptyText()
+        // Does not name the bundle identifiers of the app, because phones do not need to know them.
+        guard app.bundleIDs.contains(bundleID) else {
+            throw field.mismatch("a bundle identifier of the app \(app.name)")
+        }
+        return bundleID
+    }
+
+    private func readTokens(_ field: Field, into change: inout InstallationChange) throws(APIProblem) {
+        try field.checkMembers(Self.tokenMembers.map(\.name))
+        for (name, kind) in Self.tokenMembers {
+            guard let tokens = field[name].ifPresent else { continue }
+            if tokens.value == .null {
+                change.removedKinds.insert(kind)
+            } else if kind.hasNames {
+                guard let members = tokens.value?.members else { throw tokens.mismatch("an object or null") }
+                for member in members {
+                    let token = tokens[member.name]
+                    guard TextRule.tokenName.accepts(member.name) else {
+                        throw tokens.error("must have names that are \(TextRule.tokenName)")
+                    }
+                    change.tokens.updateValue(try self.token(token), forKey: Installation.TokenSlot(kind, member.name))
+                }
+            } else {
+                change.tokens.updateValue(try token(tokens), forKey: Installation.TokenSlot(kind))
+            }
+        }
+    }
+
+    private func token(_ field: Field) throws(APIProblem) -> DeviceToken? {
+        guard field.value != .null else { return nil }
+        return try field.parsed { (text) throws(DeviceTokenError) in try DeviceToken(hex: text) }
+    }
+
+    private func readPermissions(_ field: Field, into change: inout InstallationChange) throws(APIProblem) {
+        guard field.value != .null else {
+            let all = Installation.Permission.allCases
+            change.permissions = Dictionary(uniqueKeysWithValues: all.map { ($0, nil) })
+            return
+        }
+        try field.checkMembers(Installation.Permission.allCases.map(\.rawValue))
+        for permission in Installation.Permission.allCases {
+            guard let flag = field[permission.rawValue].ifPresent else { continue }
+            let isGiven: Bool? = try flag.value == .null ? nil : flag.bool()
+            change.permissions.updateValue(isGiven, forKey: permission)
+        }
+    }
+
+    /// Returns tags without duplicates.
+    static func tags(_ field: Field) throws(APIProblem) -> Set<String> {
+        guard field.value != .null else { return [] }
+        let elements = try field.elements()
+        guard elements.count <= tagLimit else {
+            throw field.error("must have at most \(tagLimit) tags (found \(elements.count))")
+        }
+        var tags: Set<String> = []
+        for element in elements { tags.insert(try TextRule.tag.text(of: element)) }
+        return tags
+    }
+
+    /// Applies a change, and reports a violated limit as the problem of its member.
+    static func apply(
+        _ change: InstallationChange,
+        to installation: inout Installation,
+        at now: Int64,
+        by author: InstallationChange.Author
+    ) throws(APIProblem) {
+        do throws(TokenLimitError) {
+            try installation.apply(change, at: now, by: author)
+        } catch {
+            let name = tokenMembers.first { $0.kind == error.kind }?.name ?? ""
+            throw APIProblem(
+                400,
+                "tokens.\(name) must have at most \(error.kind.limit) tokens (the installation would have"
+                    + " \(error.count)): remove those that are no longer in use with null",
+                at: "/tokens/\(name)"
+            )
+        }
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The part of a relay that enrolls apps on phones and changes their installations.
+actor InstallationRegistry {
+    /// The number of credentials that are looked up at the same time; phones may have any number of requests.
+    private static let lookupLimit = 200
+    /// The number of times that a change is repeated because another one came first.
+    private static let attempts = 5
+
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    private let context: RelayContext
+    private var store: any InstallationStore { context.outbox.installations }
+    private var budget = RequestBudget()
+    private var lookups = 0
+    private var generator = SystemRandomNumberGenerator()
+
+    /// Creates a registry over the outbox of a relay.
+    init(_ context: RelayContext) {
+        loop = context.loop
+        self.context = context
+    }
+
+    // MARK: Tickets
+
+    /// Stores a ticket for a user, and returns it with its text, which is not stored.
+    func issueTicket(
+        of app: String,
+        for user: String,
+        tags: Set<String>,
+        seconds: Int64,
+        isSingleUse: Bool
+    ) async throws(APIProblem) -> (text: String, ticket: EnrollmentTicket) {
+        let (secret, now) = (RandomSecret(.ticket), context.now)
+        let ticket = EnrollmentTicket(
+            hash: try secret.hash,
+            app: app,
+            user: user,
+            tags: tags,
+            isSingleUse: isSingleUse,
+            expiresAt: now.addingReportingOverflow(seconds * 1_000).partialValue
+        )
+        try await RelayAPI.outboxCall(await store.add(ticket, at: now))
+        return (secret.text, ticket)
+    }
+
+    /// Returns the ticket that an `authorization` field has.
+    func ticket(_ authorization: String?) async throws(APIProblem) -> EnrollmentTicket {
+        guard let secret = RandomSecret(authorization: authorization, .ticket) else { throw Self.invalidTicket }
+        let (hash, now) = (try secret.hash, context.now)
+        try beginLookup()
+        defer { lookups -= 1 }
+        guard let ticket = try await RelayAPI.outboxCall(await store.ticket(hash, at: now)) else {
+            throw Self.invalidTicket
+        }
+        try spend(hash)
+        return ticket
+    }
+
+    /// Stores an installation with the user and the tags of a ticket, and returns it with its secret.
+    func enroll(
+        with ticket: EnrollmentTicket,
+        _ change: InstallationChange,
+        in environment: PushEnvironment,
+        _ bundleID: String,
+        replacing replaced: RandomSecret?
+    ) async throws(APIProblem) -> (installation: Installation, secret: String) {
+        let (secret, now) = (RandomSecret(.installation), context.now)
+        var installation = Installation(
+            id: InstallationID(milliseconds: now, using: &generator),
+            app: ticket.app,
+            user: ticket.user,
+            environment: environment,
+            bundleID: bundleID,
+            at: now
+        )
+        installation.tags = ticket.tags
+        try InstallationReader.apply(change, to: &installation, at: now, by: .app)
+        let enrollment = Enrollment(
+            ticketHash: ticket.hash,
+            installation: installation,
+            secretHash: try secret.hash,
+            replacedSecretHash: try replaced?.hash
+        )
+        guard try await RelayAPI.outboxCall(await store.enroll(enrollment, at: now)) else { throw Self.invalidTicket }
+        return (installation, secret.text)
+    }
+
+    // MARK: Installations
+
+    /// Returns the installation whose secret an `authorization` field has.
+    func installation(_ authorization: String?) async throws(APIProblem) -> StoredInstallation {
+        guard let secret = RandomSecret(authorization: authorization, .installation) else { throw Self.invalidSecret }
+        let hash = try secret.hash
+        try beginLookup()
+        defer { lookups -= 1 }
+        guard let stored = try await RelayAPI.outboxCall(await store.installation(withSecret: hash)) else {
+            throw Self.invalidSecret
+        }
+        try spend(hash)
+        return stored
+    }
+
+    /// Changes an installation, and returns it; nil if it was removed meanwhile.
+    func change(
+        _ stored: StoredInstallation,
+        _ change: InstallationChange,
+        by author: InstallationChange.Author
+    ) async throws(APIProblem) -> Installation? {
+        var stored = stored
+        let (id, app) = (stored.installation.id, stored.installation.app)
+        for _ in 0..<Self.attempts {
+            var new = stored.installation
+            try InstallationReader.apply(change, to: &new, at: context.now, by: author)
+            guard new != stored.installation else { return new }
+            let isStored = try await RelayAPI.outboxCall(await store.replace(stored, with: new))
+            guard !isStored else { return new }
+            guard let current = try await RelayAPI.outboxCall(await store.installation(id, of: app)) else { return nil }
+            stored = current
+        }
+        throw APIProblem(503, "the installation is being changed by other requests: try again", retryAfter: 1)
+    }
+
+    // MARK: Limits
+
+    private func beginLookup() throws(APIProblem) {
+        guard lookups < Self.lookupLimit else {
+            throw APIProblem(503, "too many phones send requests at the same time", retryAfter: 1)
+        }
+        lookups += 1
+    }
+
+    private func spend(_ hash: [UInt8]) throws(APIProblem) {
+        guard let delay = budget.take(hash, at: context.now) else { return }
+        throw APIProblem(429, "a phone may send \(RequestBudget.limit) requests in a minute", retryAfter: delay)
+    }
+
+    /// The same problem for every cause, so that nothing can be learned about tickets of others.
+    private static let invalidTicket = APIProblem(
+        401,
+        "authorization must be bearer and a ticket that is neither expired nor used: ask your back end for another one"
+    )
+    private static let invalidSecret = APIProblem(
+        401,
+        "authorization must be bearer and the secret of an installation that was not removed: enroll again"
+    )
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletOutbox
+
+/// The data that the relay stores about a user, as pieces of a JSON document.
+///
+/// Its last member tells whether it is complete, because the status has been sent before the pushes are read.
+struct UserExport: AsyncSequence, Sendable {
+    /// The number of pushes in one piece.
+    private static let page = 100
+
+    private let installations: [Installation]
+    private let user: String
+    private let app: String
+    private let records: any OutboxRecords
+
+    init(_ installations: [Installation], of user: String, _ app: String, from records: any OutboxRecords) {
+        self.installations = installations
+        self.user = user
+        self.app = app
+        self.records = records
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        /// The next part of the document.
+        private enum Part {
+            case head
+            case installations
+            case pushes
+            case end
+        }
+
+        private let export: UserExport
+        private var part = Part.head
+        private var isFirst = true
+        private var installations: ArraySlice<Installation>
+        private var tokens: ArraySlice<DeviceToken>
+        private var cursor: Int64 = 0
+
+        fileprivate init(_ export: UserExport) {
+            self.export = export
+            installations = export.installations[...]
+            let all = export.installations.reduce(into: Set<DeviceToken>()) { $0.formUnion($1.distinctTokens) }
+            tokens = all.sorted { $0.hex < $1.hex }[...]
+        }
+
+        mutating func next() async -> [UInt8]? {
+            switch part {
+            case .head:
+                part = .installations
+                let names: JSONValue = ["app": .string(export.app), "user": .string(export.user)]
+                return Array(names.encoded().dropLast()) + Array(#","installations":["#.utf8)
+            case .installations:
+                if let installation = installations.popFirst() { return elements([installation.json]) }
+                part = .pushes
+                isFirst = true
+                return Array(#"],"pushes":["#.utf8)
+            case .pushes: return await nextPushes()
+            case .end: return nil
+            }
+        }
+
+        /// Returns the pushes to the next token that has some, or the end of the document.
+        private mutating func nextPushes() async -> [UInt8] {
+            while let token = tokens.first {
+                let found: [FoundPush]
+                do throws(OutboxError) {
+                    found = try await export.records.pushes(
+                        to: token,
+                        of: export.app,
+                        after: cursor,
+                        limit: UserExport.page
+                    )
+                } catch {
+                    return end(isComplete: false)
+                }
+                cursor = found.last?.number ?? 0
+                if found.count < UserExport.page {
+                    tokens.removeFirst()
+                    cursor = 0
+                }
+                if !found.isEmpty { return elements(found.map(\.status.json)) }
+            }
+            return end(isComplete: true)
+        }
+
+        private mutating func end(isComplete: Bool) -> [UInt8] {
+            part = .end
+            return Array(#"],"complete":\#(isComplete)}"#.utf8)
+        }
+
+        private mutating func elements(_ values: [JSONValue]) -> [UInt8] {
+            var bytes: [UInt8] = []
+            for value in values {
+                if !isFirst { bytes.append(UInt8(ascii: ",")) }
+                isFirst = false
+                bytes += value.encoded()
+            }
+            return bytes
+        }
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MartletCore
+import MartletOutbox
+import OutboxModel
+import TestSupport
+import Testing
+
+/// The engines against the model, with random enrollments, reports, 410s and removals.
+@Suite(.timeLimit(.minutes(2))) struct InstallationAgreementTests {
+    /// A step, the same for the model and the engine, so that what each returns can be compared.
+    private enum Step: Sendable {
+        case ticket(EnrollmentTicket)
+        case enroll(Enrollment)
+        case report(InstallationID, String, InstallationChange)
+        case remove(InstallationID, String)
+        case removeUser(String, String)
+        case accept(OutboxPush)
+        case unregister(Lane, apple: Int64?)
+    }
+
+    private struct Steps {
+        static let apps = ["orders", "rides"]
+        private static let users = ["anna", "bert", "é", "e\u{301}"]
+        private static let tokens = ["aa", "bb", "cc", "dd"]
+        private static let tags = ["vip", "de", "new"]
+
+        var random: SplitMix64
+        var now: Int64 = 1_000
+        private var issued: [EnrollmentTicket] = []
+        private var known: [(id: InstallationID, app: String)] = []
+        private var secrets: [[UInt8]] = []
+        private var number: UInt8 = 0
+
+        init(seed: UInt64) { random = SplitMix64(state: seed) }
+
+        private mutating func pick<Element>(_ elements: [Element]) -> Element? {
+            elements.randomElement(using: &random)
+        }
+
+        private mutating func slot() -> Installation.TokenSlot {
+            let started: [Installation.TokenSlot] = [.init(.start, "Order"), .init(.start, "Ride")]
+            return pick(started + [.init(.activity, "1"), .init(.device)]) ?? .init(.device)
+        }
+
+        private mutating func change() throws -> InstallationChange {
+            var change = InstallationChange()
+            for _ in 0..<Int.random(in: 0...2, using: &random) {
+                let hex = Bool.random(using: &random) ? pick(Self.tokens) : nil
+                change.tokens.updateValue(try hex.map { try DeviceToken(hex: $0) }, forKey: slot())
+            }
+            if Int.random(in: 0..<8, using: &random) == 0 { change.environment = pick(PushEnvironment.allCases) }
+            if Int.random(in: 0..<8, using: &random) == 0 { change.removedKinds = [.start] }
+            if Bool.random(using: &random) { change.tags = Set([pick(Self.tags), pick(Self.tags)].compactMap(\.self)) }
+            change.attributes.updateValue(pick(["de", "en"]), forKey: .locale)
+            return change
+        }
+
+        mutating func next() throws -> Step {
+            now += .random(in: 1...50, using: &random)
+            number &+= 1
+            switch Int.random(in: 0..<14, using: &random) {
+            case 0..<3:
+                let ticket = EnrollmentTicket(
+                    hash: [number],
+                    app: pick(Self.apps) ?? "",
+                    user: pick(Self.users) ?? "",
+                    tags: [pick(Self.tags) ?? ""],
+                    isSingleUse: Bool.random(using: &random),
+                    expiresAt: now + .random(in: 1...300, using: &random)
+                )
+                issued.removeAll { $0.hash == ticket.hash }
+                issued.append(ticket)
+                return .ticket(ticket)
+            case 3..<6:
+                guard let ticket = pick(issued) else { return try next() }
+                let id = InstallationID(milliseconds: now, using: &random)
+                var new = Installation(
+                    id: id,
+                    app: ticket.app,
+                    user: ticket.user,
+                    environment: .production,
+                    bundleID: "com.example",
+                    at: now
+                )
+                try new.apply(change(), at: now, by: .app)
+                let secret = [UInt8](id.description.utf8)
+                let replaced = Int.random(in: 0..<4, using: &random) == 0 ? pick(secrets) : nil
+                known.append((id, ticket.app))
+                secrets.append(secret)
+                return .enroll(
+                    Enrollment(
+                        ticketHash: ticket.hash,
+                        installation: new,
+                        secretHash: secret,
+                        replacedSecretHash: replaced
+                    )
+                )
+            case 6..<9:
+                guard let (id, app) = pick(known) else { return try next() }
+                return .report(id, app, try change())
+            case 9:
+                guard let (id, app) = pick(known), Bool.random(using: &random) else { return try next() }
+                return .remove(id, app)
+            case 10:
+                guard let user = pick(Self.users), let app = pick(Self.apps), number.isMultiple(of: 8) else {
+                    return try next()
+                }
+                return .removeUser(user, app)
+            case 11..<13:
+                var push = try OutboxPush.numbered(UInt64(now), lane(), token: pick(Self.tokens) ?? "")
+                push.headers.topic = pick(["one", "two"])
+                return .accept(push)
+            default:
+                let apple = Bool.random(using: &random) ? now - .random(in: 0...400, using: &random) : nil
+                return .unregister(lane(), apple: apple)
+            }
+        }
+
+        private mutating func lane() -> Lane {
+            Lane(app: pick(Self.apps) ?? "", environment: pick(PushEnvironment.allCases) ?? .production)
+        }
+    }
+
+    /// Performs a step, and describes what it returned.
+    private func perform(_ step: Step, on outbox: any OutboxStore, at now: Int64) async throws -> String {
+        let store = outbox.installations
+        switch step {
+        case .ticket(let ticket):
+            // A hash that is used again stands for another ticket, which no store expects.
+            guard try await store.ticket(ticket.hash, at: 0) == nil else { return "known" }
+            try await store.add(ticket, at: 0)
+            return "\(String(describing: try await store.ticket(ticket.hash, at: now)?.user))"
+        case .enroll(let enrollment): return "\(try await store.enroll(enrollment, at: now))"
+        case .report(let id, let app, let change):
+            guard let stored = try await store.installation(id, of: app) else { return "unknown" }
+            var new = stored.installation
+            try new.apply(change, at: now, by: .app)
+            return "\(try await store.replace(stored, with: new))"
+        case .remove(let id, let app): return "\(try await store.remove(id, of: app))"
+        case .removeUser(let user, let app): return "\(try await store.removeUser(user, of: app))"
+        case .accept(let push): return "\(try await outbox.accept([push], at: now) == [.accepted])"
+        case .unregister(let lane, let apple):
+            let claimed = try await outbox.claimAll(lane, at: now)
+            let outcome = Outcome(.refused, status: 410, reason: "Unregistered", unregisteredAt: apple)
+            let settlements = claimed.map { push in
+                Settlement(number: push.number, .ended(outcome), isTokenUnregistered: true)
+            }
+            for settlement in settlements { try await outbox.settle([settlement], at: now) }
+            return "\(claimed.map(\.push.id))"
+        }
+    }
+
+    /// The installations of a store and the unregistered tokens; without the numbers, which may have gaps.
+    private func state(of outbox: any OutboxStore) async throws -> [String] {
+        var state: [String] = []
+        for app in Steps.apps {
+            for stored in try await outbox.installations.installations(of: app, .all, after: 0, limit: 1_000) {
+                let new = stored.installation
+                let tokens = new.tokens.map { slot, registered in
+                    "\(slot.kind) \(slot.name) \(registered.token) \(registered.registeredAt)"
+                }
+                state.append(
+                    "\(new.id) \(Array(new.user.utf8)) \(new.environment) \(tokens.sorted()) \(new.tags.sorted())"
+                        + " \(new.attributes) \(new.changedAt) \(new.seenAt) \(stored.revision)"
+                )
+            }
+            for dead in try await outbox.records.unregisteredTokens(of: app, after: 0, limit: 1_000) {
+                state.append("\(dead.token) \(dead.environment) \(dead.topic)")
+            }
+        }
+        return state
+    }
+
+    @Test(arguments: [OutboxEngine.sqlite, .postgresql], 1...4 as ClosedRange<UInt64>)
+    func `every engine agrees with the model`(engine: OutboxEngine, seed: UInt64) async throws {
+        let model: any OutboxStore = ModelOutbox(on: ModelOutbox.Disk(), limit: 1_000)
+        let outbox = try await engine.place().open()
+        var steps = Steps(seed: seed)
+        var enrollments = 0
+        for index in 0..<200 {
+            let step = try steps.next()
+            let expected = try await perform(step, on: model, at: steps.now)
+            let found = try await perform(step, on: outbox, at: steps.now)
+            if case .enroll = step, expected == "true" { enrollments += 1 }
+            try #require(found == expected, "seed \(seed), step \(index): \(step)")
+            if index.isMultiple(of: 10) {
+                let ours = try await state(of: model)
+                let theirs = try await state(of: outbox)
+                try #require(theirs == ours, "seed \(seed), after step \(index): \(step)")
+            }
+        }
+        #expect(try await state(of: outbox) == state(of: model))
+        #expect(enrollments > 10, "the steps enroll too seldom to prove much")
+        await outbox.close(isInOrder: true)
+    }
+}

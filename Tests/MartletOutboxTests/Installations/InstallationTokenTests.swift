@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MartletCore
+import MartletOutbox
+import TestSupport
+import Testing
+
+/// The tokens of installations: one owner each, and what Apple's 410 does to them.
+@Suite struct InstallationTokenTests {
+    private static let token = "00112233445566778899aabbccddeeff"
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a token belongs to the installation of the app that registered it last`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open().installations
+        // A phone on which one user signs in after the other.
+        let anna = try Installation.numbered(1, user: "anna").with("aa").with("a1", .init(.start, "Order"))
+        let bert = try Installation.numbered(2, user: "bert").with("aa", at: 200)
+        let rides = try Installation.numbered(3, app: "rides").with("aa")
+        for installation in [anna, rides, bert] { try await store.enroll(installation, at: 200) }
+        #expect(try await store.installation(anna.id, of: "orders")?.installation.tokens.count == 1)
+        #expect(try await store.installation(bert.id, of: "orders")?.installation == bert)
+        #expect(try await store.installation(rides.id, of: "rides")?.installation == rides)
+        // The first user signs in again, and the other's late sign-out does not touch the token.
+        try await store.report("aa", of: anna.id, at: 300)
+        #expect(try await store.remove(bert.id, of: "orders"))
+        #expect(try await store.installation(anna.id, of: "orders")?.installation.deviceToken == "aa")
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `two types of attributes may have the same token`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open().installations
+        let slots = [Installation.TokenSlot(.start, "Order"), .init(.start, "Ride")]
+        let installation = try Installation.numbered(1).with("cc", slots[0]).with("cc", slots[1])
+        #expect(try await store.enroll(installation)?.installation == installation)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `phones that register a token at the same time do not both keep it`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open().installations
+        var ids: [InstallationID] = []
+        for number in 1...8 as ClosedRange<UInt64> {
+            ids.append(try #require(try await store.enroll(.numbered(number))).installation.id)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for id in ids { group.addTask { try await store.report("aa", of: id, at: 200) } }
+            try await group.waitForAll()
+        }
+        let owners = try await store.installations(of: "orders", .all, after: 0, limit: 100).filter {
+            $0.installation.deviceToken != nil
+        }
+        #expect(owners.count == 1)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `an enrollment removes the installation that it replaces, of the same app`(
+        engine: OutboxEngine
+    ) async throws {
+        let store = try await engine.place().open().installations
+        let old = try #require(try await store.enroll(Installation.numbered(1).with("aa"), secret: 1)).installation
+        let others = try #require(try await store.enroll(.numbered(2, app: "rides"), secret: 2)).installation
+        let (secret, foreign) = ([1] + Array(old.id.description.utf8), [2] + Array(others.id.description.utf8))
+        try await store.enroll(Installation.numbered(3, user: "bert").with("bb", at: 200), replacing: secret)
+        try await store.enroll(.numbered(4, user: "cleo"), replacing: foreign)
+        #expect(try await store.users(of: "orders") == ["bert", "cleo"])
+        #expect(try await store.users(of: "rides") == ["anna"])
+    }
+
+    /// The times of a registration, of the acceptance of a push and of Apple's 410, and whether the token is removed.
+    @Test(
+        arguments: OutboxEngine.allCases,
+        [
+            (100, 200, 150, true), (100, 200, nil, true), (100, 200, 100, true),
+            // Sent after the registration: Apple's answer is newer, whatever its time.
+            (100, 200, 50, true), (200, 200, nil, true),
+            // Registered again since.
+            (300, 200, 150, false), (300, 200, nil, false), (300, 200, 299, false), (300, 200, 300, true),
+        ] as [(Int64, Int64, Int64?, Bool)]
+    )
+    func `a 410 removes its token unless it was registered since`(
+        engine: OutboxEngine,
+        times: (registered: Int64, accepted: Int64, apple: Int64?, isRemoved: Bool)
+    ) async throws {
+        let outbox = try await engine.place().open()
+        let store = outbox.installations
+        let phone = try Installation.numbered(1).with("1234").with("aa", .init(.start, "Order"))
+        try await store.enroll(phone)
+        var bert = try Installation.numbered(2, user: "bert").with("bb")
+        bert.environment = .development
+        try await store.enroll(bert)
+        let push = try OutboxPush.numbered(1, token: Self.token)
+        #expect(try await outbox.accept([push], at: times.accepted) == [.accepted])
+        let claimed = try await outbox.claimAll(at: times.accepted)
+        try await store.report(Self.token, of: phone.id, at: times.registered)
+        try await outbox.settle([.refused(claimed[0], unregisteredAt: times.apple)], at: 400)
+        let left = try #require(try await store.installation(phone.id, of: "orders")).installation
+        #expect((left.deviceToken == nil) == times.isRemoved)
+        #expect(left.tokens[.init(.start, "Order")] != nil)
+        #expect(try await store.installation(bert.id, of: "orders")?.installation == bert)
+        // A token that is registered is not one that gets nothing.
+        let again = try await outbox.accept([.numbered(2, token: Self.token)], at: 500)
+        #expect((again == [.accepted]) == !times.isRemoved)
+        // Registering it revives it.
+        try await store.report(Self.token, of: phone.id, at: 600)
+        #expect(try await outbox.accept([.numbered(3, token: Self.token)], at: 600) == [.accepted])
+        #expect(try await outbox.records.unregisteredTokens(of: "orders", after: 0, limit: 9).isEmpty)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a 410 of one environment or app leaves the token of another`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let store = outbox.installations
+        let tests = try Installation.numbered(1).with(Self.token)
+        try await store.enroll(tests)
+        let rides = try Installation.numbered(2, app: "rides").with(Self.token)
+        try await store.enroll(rides)
+        let push = try OutboxPush.numbered(1, .orderTests, token: Self.token)
+        _ = try await outbox.accept([push], at: 200)
+        let claimed = try await outbox.claimAll(.orderTests, at: 200)
+        try await outbox.settle([.refused(claimed[0], unregisteredAt: 300)], at: 400)
+        #expect(try await store.installation(tests.id, of: "orders")?.installation == tests)
+        #expect(try await store.installation(rides.id, of: "rides")?.installation == rides)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `the dead letters to a token are deleted with their payloads`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let pushes = try [
+            OutboxPush.numbered(1, token: Self.token), .numbered(2, token: "ffeeff"), .numbered(3, token: Self.token),
+        ]
+        _ = try await outbox.accept(pushes, at: 100)
+        for push in try await outbox.claimAll(at: 100) where push.push.id != pushes[2].id {
+            try await outbox.end(push, .dead, at: 200)
+        }
+        let token = try DeviceToken(hex: Self.token)
+        #expect(try await outbox.records.deleteDeadLetters(to: token, of: "rides") == 0)
+        #expect(try await outbox.records.deleteDeadLetters(to: token, of: "orders") == 1)
+        #expect(try await outbox.records.deadLetters(of: "orders", limit: 9).map(\.push.id) == [pushes[1].id])
+        #expect(try await outbox.records.deadLetterCounts()["orders"]?.count == 1)
+        #expect(try await outbox.status(of: pushes[0].id, of: "orders") == nil)
+        #expect(try await outbox.status(of: pushes[2].id, of: "orders")?.state == .inFlight)
+    }
+}
+
+extension Settlement {
+    fileprivate static func refused(_ push: ClaimedPush, unregisteredAt: Int64?) -> Settlement {
+        let outcome = Outcome(.refused, status: 410, reason: "Unregistered", unregisteredAt: unregisteredAt)
+        return Settlement(number: push.number, .ended(outcome), isTokenUnregistered: true)
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MartletCore
+import MartletHTTPServer
+import MartletOutbox
+import MartletSimulator
+import TestSupport
+import Testing
+
+@testable import MartletRelay
+
+/// Tickets, enrollments and installations, as back ends and apps use them.
+@Suite(.timeLimit(.minutes(1))) struct EnrollmentTests {
+    private static let report = #"""
+        ,"tokens":{"device":"AB12","start":{"OrderAttributes":"cd34"},"activities":{"A-1":"ef56"},"widgets":"0102",
+        "controls":{"com.example.lamp":"0304"}},"locale":"de-CH","time-zone":"Europe/Zurich","app-version":"4.2 (17)",
+        "system-version":"26.1","model":"iPhone17,1","permissions":{"alerts":true,"live-activities":false}
+        """#
+
+    @Test func `an app trades its ticket for an installation, which the back end sees`() async throws {
+        let bench = try await EnrollmentBench()
+        let ticket = try await bench.ticket(for: "anna", #","tags":["vip","de"]"#)
+        let answer = await bench.phone("POST", #"{"environment":"production"\#(Self.report)}"#, with: ticket)
+        #expect(answer.status == 201, "\(answer.text)")
+        let own = try #require(answer.json["installation"])
+        let id = try #require(own["id"]?.stringValue)
+        #expect(own["user"] == "anna" && own["app"] == "orders" && own["bundle-id"] == "com.example.orders")
+        #expect(own["tags"] == ["de", "vip"] && own["environment"] == "production" && own["locale"] == "de-CH")
+        let tokens: JSONValue = [
+            "device": "ab12", "start": ["OrderAttributes": "cd34"], "activities": ["A-1": "ef56"], "widgets": "0102",
+            "controls": ["com.example.lamp": "0304"],
+        ]
+        #expect(own["tokens"] == tokens)
+        #expect(own["permissions"] == ["alerts": true, "live-activities": false])
+        #expect(await bench.ask("GET", "/installations/\(id)").json == own)
+        let secret = try #require(answer.json["secret"]?.stringValue)
+        #expect(await bench.phone("GET", with: secret).json == own)
+        let found = await bench.installations("?user=anna") + bench.installations("?tag=vip")
+        #expect(found == [own, own])
+        #expect(await bench.installations("?user=bert").isEmpty)
+        await bench.stop()
+    }
+
+    @Test func `an app changes what it names, and null removes`() async throws {
+        let bench = try await EnrollmentBench()
+        let (secret, id) = try await bench.enroll("anna", Self.report)
+        let change = #"""
+            {"tokens":{"device":"ff00","start":null,"activities":{"A-1":null,"A-2":"aa"}},"locale":null,
+             "permissions":{"live-activities":true,"alerts":null},"app-version":"5"}
+            """#
+        let changed = await bench.phone("PATCH", change, with: secret)
+        #expect(changed.status == 200, "\(changed.text)")
+        let tokens: JSONValue = [
+            "device": "ff00", "activities": ["A-2": "aa"], "widgets": "0102",
+            "controls": ["com.example.lamp": "0304"],
+        ]
+        #expect(changed.json["tokens"] == tokens && changed.json["locale"] == nil)
+        #expect(changed.json["permissions"] == ["live-activities": true] && changed.json["model"] == "iPhone17,1")
+        #expect(changed.json["app-version"] == "5")
+        #expect(await bench.ask("GET", "/installations/\(id)").json == changed.json)
+        #expect(await bench.phone("PATCH", "{}", with: secret).json == changed.json)
+        let tagged = await bench.ask("PATCH", "/installations/\(id)", #"{"tags":["new"],"tokens":{"widgets":null}}"#)
+        #expect(tagged.json["tags"] == ["new"] && tagged.json["tokens"]?["widgets"] == nil)
+        #expect(tagged.json["seen-at"] == changed.json["seen-at"])
+        #expect(await bench.phone("DELETE", with: secret).status == 204)
+        #expect(await bench.phone("GET", with: secret).status == 401)
+        #expect(await bench.ask("GET", "/installations/\(id)").status == 404)
+        await bench.stop()
+    }
+
+    @Test func `the second user of a phone takes over its token, and the first user's late sign-out is harmless`()
+        async throws
+    {
+        let bench = try await EnrollmentBench()
+        let anna = try await bench.enroll("anna", #","tokens":{"device":"ab12"}"#)
+        let bert = try await bench.enroll("bert", #","tokens":{"device":"ab12"}"#)
+        #expect(await bench.ask("GET", "/installations/\(anna.id)").json["tokens"] == [:])
+        #expect(await bench.phone("DELETE", with: anna.secret).status == 204)
+        #expect(await bench.phone("GET", with: bert.secret).json["tokens"] == ["device": "ab12"])
+        await bench.stop()
+    }
+
+    @Test func `a reinstalled app that still has its secret replaces its installation`() async throws {
+        let bench = try await EnrollmentBench()
+        let old = try await bench.enroll("anna", #","tokens":{"device":"ab12"}"#)
+        let new = try await bench.enroll("anna", #","tokens":{"device":"cd34"},"replaces":"\#(old.secret)""#)
+        #expect(await bench.phone("GET", with: old.secret).status == 401)
+        #expect(await bench.installations().map { $0["id"]?.stringValue } == [new.id])
+        // A secret that is no longer known, or never was, does not keep an app from enrolling.
+        _ = try await bench.enroll("anna", #","replaces":"\#(old.secret)""#)
+        _ = try await bench.enroll("anna", #","replaces":"mri_x""#)
+        _ = try await bench.enroll("anna", #","replaces":null"#)
+        #expect(await bench.installations().count == 4)
+        await bench.stop()
+    }
+
+    @Test func `a phone restored from another one's backup enrolls again, and both get pushes`() async throws {
+        let bench = try await EnrollmentBench()
+        let old = try await bench.enroll("anna", #","tokens":{"device":"ab12"}"#)
+        // The copied secret is the old phone's: reporting the new phone's token moves the installation to it.
+        #expect(await bench.phone("PATCH", #"{"tokens":{"device":"cd34"}}"#, with: old.secret).status == 200)
+        // An app that keeps its secret out of backups enrolls instead.
+        let new = try await bench.enroll("anna", #","tokens":{"device":"ef56"}"#)
+        let tokens = await bench.installations("?user=anna").map { $0["tokens"]?["device"]?.stringValue }
+        #expect(tokens == ["cd34", "ef56"] && old.id != new.id)
+        await bench.stop()
+    }
+
+    @Test func `another environment removes the tokens of the one before`() async throws {
+        let relay = try await RelayBench {
+            $0.apps[0].environments = [.production, .development]
+            $0.endpoints[.development] = $0.endpoints[.production]
+            if let key = try? RelayConfiguration.Caller(
+                key: EnrollmentBench.key,
+                apps: ["orders"],
+                scopes: [.installations]
+            ) {
+                $0.callers.append(key)
+            }
+        }
+        let ticket = await relay.ask(
+            "POST",
+            "/v1/apps/orders/tickets",
+            #"{"user":"anna"}"#,
+            key: EnrollmentBench.key
+        ).json["ticket"]?.stringValue
+        let body = #"{"environment":"development","tokens":{"device":"ab12","widgets":"cd34"}}"#
+        let phone = await relay.ask("POST", "/v1/installation", body, key: ticket).json
+        let secret = phone["secret"]?.stringValue
+        let same = await relay.ask("PATCH", "/v1/installation", #"{"environment":"development"}"#, key: secret).json
+        #expect(same["tokens"] == ["device": "ab12", "widgets": "cd34"])
+        let moved = #"{"environment":"production","tokens":{"device":"ab12"}}"#
+        let now = await relay.ask("PATCH", "/v1/installation", moved, key: secret).json
+        #expect(now["tokens"] == ["device": "ab12"] && now["environment"] == "production")
+        await relay.stop()
+    }
+
+    @Test func `Apple's 410 removes the one token that it names`() async throws {
+        let bench = try await EnrollmentBench()
+        let (secret, _) = try await bench.enroll("anna", #","tokens":{"device":"ab12","start":{"Order":"cd34"}}"#)
+        await bench.relay.apple.unregister(try DeviceToken(hex: "ab12"), since: Date(timeIntervalSince1970: 1))
+        #expect(await bench.relay.push(to: "ab12").json["state"] == "refused")
+        #expect(await bench.phone("GET", with: secret).json["tokens"] == ["start": ["Order": "cd34"]])
+        #expect(await bench.relay.push(to: "ab12").status == 410)
+        // The app reports a token again: it gets pushes again.
+        #expect(await bench.phone("PATCH", #"{"tokens":{"device":"ab12"}}"#, with: secret).status == 200)
+        #expect(await bench.relay.push(to: "ab12").json["state"] == "refused")
+        await bench.stop()
+    }
+
+    @Test func `what the relay stores about a user is one document`() async throws {
+        let bench = try await EnrollmentBench()
+        _ = try await bench.enroll("anna b/ç", #","tokens":{"device":"ab12"}"#)
+        _ = try await bench.enroll("anna b/ç", #","tokens":{"device":"cd34"}"#)
+        _ = try await bench.enroll("bert", #","tokens":{"device":"ef56"}"#)
+        let later = #","not-before":\#(bench.relay.parts.now / 1_000 + 3_600)"#
+        for token in ["ab12", "ef56", "ab12"] {
+            let push = #"{"to":"\#(token)","payload":{"aps":{"alert":"Secret"}}\#(later)}"#
+            #expect(await bench.relay.ask("POST", "/v1/pushes", push).status == 202)
+        }
+        let data = await bench.export("anna%20b%2F%C3%A7")
+        #expect(data["user"] == "anna b/ç" && data["app"] == "orders" && data["complete"] == true)
+        #expect(data["installations"] == .array(await bench.installations("?user=anna+b/%C3%A7")))
+        #expect(data["installations"]?.elements?.count == 2)
+        #expect(data["pushes"]?.elements?.map { $0["state"] } == ["accepted", "accepted"])
+        let nobody = await bench.export("nobody")
+        #expect(nobody["installations"] == [] && nobody["pushes"] == [] && nobody["complete"] == true)
+        await bench.stop()
+    }
+
+    @Test func `removing a user removes everything of the user, and nothing of others`() async throws {
+        let bench = try await EnrollmentBench()
+        let anna = try await bench.enroll("anna", #","tokens":{"device":"ab12","activities":{"1":"cd34"}}"#)
+        let bert = try await bench.enroll("bert", #","tokens":{"device":"ef56"}"#)
+        let unused = try await bench.ticket(for: "anna")
+        let other = try await bench.ticket(for: "bert")
+        let later = #","not-before":\#(bench.relay.parts.now / 1_000 + 3_600)"#
+        var ids: [String] = []
+        for token in ["ab12", "ef56"] {
+            let push = #"{"to":"\#(token)","payload":{"aps":{"alert":"Secret"}}\#(later)}"#
+            ids.append(await bench.relay.ask("POST", "/v1/pushes", push).json["id"]?.stringValue ?? "")
+        }
+        let answer = await bench.ask("DELETE", "/users/anna")
+        #expect(answer.json == ["installations": 1, "cancelled-pushes": 1, "dead-letters": 0], "\(answer.text)")
+        #expect(await bench.phone("GET", with: anna.secret).status == 401)
+        #expect(await bench.phone("POST", #"{"environment":"production"}"#, with: unused).status == 401)
+        #expect(await bench.relay.ask("GET", "/v1/pushes/\(ids[0])").json["state"] == "cancelled")
+        #expect(await bench.relay.ask("GET", "/v1/pushes/\(ids[1])").json["state"] == "accepted")
+        #expect(await bench.phone("GET", with: bert.secret).status == 200)
+        #expect(await bench.phone("POST", #"{"environment":"production"}"#, with: other).status == 201)
+        let again = await bench.ask("DELETE", "/users/anna")
+        #expect(again.json == ["installations": 0, "cancelled-pushes": 0, "dead-letters": 0])
+        await bench.stop()
+    }
+
+    @Test func `an hour passes before an unchanged report is stored`() async throws {
+        let clock = TestClock()
+        let bench = try await EnrollmentBench(clock: clock.wall)
+        let (secret, _) = try await bench.enroll()
+        let first = await bench.phone("GET", with: secret).json["seen-at"]?.integerValue ?? 0
+        clock.advance(by: 3_599)
+        #expect(await bench.phone("PATCH", "{}", with: secret).json["seen-at"]?.integerValue == first)
+        clock.advance(by: 1)
+        let later = await bench.phone("PATCH", "{}", with: secret).json
+        #expect(later["seen-at"]?.integerValue == first + 3_600_000 && later["changed-at"]?.integerValue == first)
+        await bench.stop()
+    }
+}
+
+extension EnrollmentBench {
+    /// The document about a user, whose pieces are put together.
+    fileprivate func export(_ user: String) async -> JSONValue {
+        let request = HTTPRequest(
+            method: "GET",
+            scheme: "http",
+            authority: "localhost",
+            target: "/v1/apps/orders/users/\(user)",
+            fields: ["authorization": "Bearer " + Self.key]
+        )
+        guard case .pieces(_, let pieces) = await RelayAPI(relay.parts).answer(request) else { return .null }
+        var bytes: [UInt8] = []
+        for await piece in pieces {
+            #expect(!piece.isEmpty)
+            bytes += piece
+        }
+        return (try? JSONReader.read(bytes)) ?? .null
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MartletCore
+import MartletOutbox
+import Testing
+
+@testable import MartletRelay
+
+/// The decisions about installations, as values.
+@Suite struct InstallationRuleTests {
+    private func installation() -> Installation {
+        var generator = SplitMix64(state: 1)
+        return Installation(
+            id: InstallationID(milliseconds: 0, using: &generator),
+            app: "orders",
+            user: "anna",
+            environment: .production,
+            bundleID: "com.example.orders",
+            at: 1_000
+        )
+    }
+
+    private func token(_ hex: String) throws -> DeviceToken { try DeviceToken(hex: hex) }
+
+    @Test func `a report of the same token changes only the time of its registration`() throws {
+        var change = InstallationChange()
+        change.tokens[.init(.device)] = try token("ab")
+        var own = installation()
+        try own.apply(change, at: 2_000, by: .app)
+        #expect(own.changedAt == 2_000 && own.seenAt == 2_000)
+        let before = own
+        try own.apply(change, at: 3_000, by: .app)
+        #expect(own.tokens[.init(.device)]?.registeredAt == 3_000 && own.changedAt == 2_000 && own.seenAt == 3_000)
+        let difference = InstallationDifference(from: before, to: own)
+        #expect(difference.removed.isEmpty && difference.registered.count == 1 && difference.tags == nil)
+    }
+
+    @Test func `a back end's change is not a sign of life`() throws {
+        var change = InstallationChange()
+        change.tags = ["vip"]
+        var own = installation()
+        try own.apply(change, at: 9_000_000, by: .backEnd)
+        #expect(own.seenAt == 1_000 && own.changedAt == 9_000_000 && own.tags == ["vip"])
+        #expect(InstallationDifference(from: installation(), to: own).tags == ["vip"])
+    }
+
+    @Test func `removing a kind comes before registering`() throws {
+        var own = installation()
+        var change = InstallationChange()
+        change.tokens = [.init(.start, "A"): try token("aa"), .init(.start, "B"): try token("bb")]
+        try own.apply(change, at: 2_000, by: .app)
+        change.removedKinds = [.start]
+        change.tokens = [.init(.start, "C"): try token("cc")]
+        let before = own
+        try own.apply(change, at: 3_000, by: .app)
+        #expect(own.tokens.keys.map(\.name) == ["C"])
+        #expect(Set(InstallationDifference(from: before, to: own).removed.map(\.name)) == ["A", "B"])
+    }
+
+    @Test func `too many tokens are refused as a whole`() throws {
+        var change = InstallationChange()
+        for index in 0...Installation.TokenKind.start.limit {
+            change.tokens[.init(.start, "\(index)")] = try token("aa")
+        }
+        change.tags = ["vip"]
+        var own = installation()
+        #expect(throws: TokenLimitError.self) { try own.apply(change, at: 2_000, by: .app) }
+        #expect(own == installation())
+    }
+
+    @Test(arguments: [.min, -1, 0, .max] as [Int64])
+    func `any time of a clock can be stored`(now: Int64) throws {
+        var own = installation()
+        own.seenAt = .min
+        try own.apply(InstallationChange(), at: now, by: .app)
+        var budget = RequestBudget()
+        for _ in 0..<RequestBudget.limit { #expect(budget.take([1], at: now) == nil) }
+        let delay = budget.take([1], at: now)
+        #expect(now == .max ? true : delay.map { (1...61).contains($0) } ?? false)
+    }
+
+    @Test func `a budget is of each phone and each minute, and survives a clock that is set back`() {
+        var budget = RequestBudget()
+        for _ in 0..<RequestBudget.limit { _ = budget.take([1], at: 1_000_000) }
+        #expect(budget.take([1], at: 1_030_000) == 30)
+        #expect(budget.take([2], at: 1_030_000) == nil)
+        #expect(budget.take([1], at: 1_060_000) == nil)
+        for _ in 0..<RequestBudget.limit { _ = budget.take([1], at: 1_060_000) }
+        #expect(budget.take([1], at: 1_060_001) != nil)
+        #expect(budget.take([1], at: 5) == nil)
+    }
+
+    @Test(arguments: [
+        ("anna", true), ("Zoë 👋", true), (" ", true), ("", false), ("a\u{0}", false), ("a\tb", false),
+        (String(repeating: "a", count: 128), true), (String(repeating: "ä", count: 65), false), ("\u{85}", false),
+    ])
+    func `users are any text without control characters`(text: String, isAccepted: Bool) {
+        #expect(TextRule.user.accepts(text) == isAccepted)
+    }
+
+    @Test(arguments: ["vip", "a:b", "A_b-c.d@e", "0"]) func `a tag is a word`(text: String) {
+        #expect(TextRule.tag.accepts(text))
+    }
+
+    @Test(arguments: ["", "a b", "é", "а", "a|b", "a&&b", "!a", "(a)", "a\n", "١", "ⅷ", "a,b"])
+    func `a tag is nothing that an expression could take for something else`(text: String) {
+        #expect(!TextRule.tag.accepts(text))
+    }
+
+    @Test func `a secret is random, and is read back only as what it is`() throws {
+        let (ticket, other) = (RandomSecret(.ticket), RandomSecret(.ticket))
+        #expect(ticket.text != other.text && ticket.text.utf8.count == 56)
+        #expect(RandomSecret(authorization: "bearer \(ticket.text)", .ticket)?.text == ticket.text)
+        #expect(RandomSecret(authorization: "bearer \(ticket.text)", .installation) == nil)
+        #expect(RandomSecret(authorization: "basic \(ticket.text)", .ticket) == nil)
+        #expect(RandomSecret(authorization: ticket.text, .ticket) == nil)
+        #expect(RandomSecret(authorization: nil, .ticket) == nil)
+        #expect(try ticket.hash.count == 32 && ticket.hash != other.hash)
+    }
+}

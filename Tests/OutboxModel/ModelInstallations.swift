@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletOutbox
+internal import Synchronization
+
+/// Installations as dictionaries, which say what each engine has to do.
+struct InstallationModel: Sendable {
+    private struct Entry {
+        var stored: StoredInstallation
+        var secret: [UInt8]
+    }
+
+    private var tickets: [[UInt8]: EnrollmentTicket] = [:]
+    private var entries: [Entry] = []
+    private var lastNumber: Int64 = 0
+
+    mutating func add(_ ticket: EnrollmentTicket) { tickets[ticket.hash] = ticket }
+
+    func ticket(_ hash: [UInt8], at now: Int64) -> EnrollmentTicket? {
+        tickets[hash].flatMap { $0.expiresAt > now ? $0 : nil }
+    }
+
+    /// Enrolls; returns the tokens that are registered now, or nil without a valid ticket.
+    mutating func enroll(_ enrollment: Enrollment, at now: Int64) -> [DeviceToken]? {
+        let new = enrollment.installation
+        guard let ticket = ticket(enrollment.ticketHash, at: now), ticket.app == new.app, new.isOf(ticket.user) else {
+            return nil
+        }
+        if ticket.isSingleUse { tickets[ticket.hash] = nil }
+        entries.removeAll { $0.secret == enrollment.replacedSecretHash && $0.stored.installation.app == new.app }
+        lastNumber += 1
+        takeTokens(of: new, besides: lastNumber)
+        let stored = StoredInstallation(number: lastNumber, revision: 1, installation: new)
+        entries.append(Entry(stored: stored, secret: enrollment.secretHash))
+        let others = entries.map(\.stored).filter {
+            $0.number != lastNumber && $0.installation.app == new.app && $0.installation.isOf(new.user)
+        }
+        let recent = others.sorted { ($0.installation.seenAt, $0.number) > ($1.installation.seenAt, $1.number) }
+        let surplus = Set(recent.dropFirst(Installation.limitPerUser - 1).map(\.number))
+        entries.removeAll { surplus.contains($0.stored.number) }
+        return new.tokens.values.map(\.token)
+    }
+
+    /// Takes the tokens of an installation from the others of its app.
+    private mutating func takeTokens(of new: Installation, besides number: Int64) {
+        let tokens = Set(new.tokens.values.map(\.token))
+        for index in entries.indices where entries[index].stored.number != number {
+            guard entries[index].stored.installation.app == new.app else { continue }
+            entries[index].stored.installation.tokens = entries[index].stored.installation.tokens.filter {
+                !tokens.contains($0.value.token)
+            }
+        }
+    }
+
+    /// Replaces; returns the tokens that are registered now, or nil when another change came first.
+    mutating func replace(_ stored: StoredInstallation, with new: Installation) -> [DeviceToken]? {
+        let index = entries.firstIndex {
+            $0.stored.number == stored.number && $0.stored.revision == stored.revision
+        }
+        guard let index else { return nil }
+        // Only what differs is written, so that a token that was removed since stays away.
+        let difference = InstallationDifference(from: stored.installation, to: new)
+        var tokens = entries[index].stored.installation.tokens
+        for slot in difference.removed { tokens[slot] = nil }
+        tokens.merge(difference.registered) { _, new in new }
+        var written = new
+        written.tokens = difference.registered
+        takeTokens(of: written, besides: stored.number)
+        entries[index].stored.installation = new
+        entries[index].stored.installation.tokens = tokens
+        entries[index].stored.revision += 1
+        return difference.registered.values.map(\.token)
+    }
+
+    mutating func remove(_ id: InstallationID, of app: String) -> Bool {
+        let count = entries.count
+        entries.removeAll { $0.stored.installation.id == id && $0.stored.installation.app == app }
+        return entries.count < count
+    }
+
+    mutating func removeUser(_ user: String, of app: String) -> Int {
+        tickets = tickets.filter { !($0.value.user.utf8.elementsEqual(user.utf8) && $0.value.app == app) }
+        let count = entries.count
+        entries.removeAll { $0.stored.installation.isOf(user) && $0.stored.installation.app == app }
+        return count - entries.count
+    }
+
+    func installation(_ id: InstallationID, of app: String) -> StoredInstallation? {
+        entries.map(\.stored).first { $0.installation.id == id && $0.installation.app == app }
+    }
+
+    func installation(withSecret hash: [UInt8]) -> StoredInstallation? {
+        entries.first { $0.secret == hash }?.stored
+    }
+
+    func installations(
+        of app: String,
+        _ selection: InstallationSelection,
+        after cursor: Int64,
+        limit: Int
+    ) -> [StoredInstallation] {
+        let found = entries.map(\.stored).filter { stored in
+            guard stored.installation.app == app, stored.number > cursor else { return false }
+            return switch selection {
+            case .all: true
+            case .user(let user): stored.installation.isOf(user)
+            case .tag(let tag): stored.installation.tags.contains(tag)
+            }
+        }
+        return Array(found.prefix(limit))
+    }
+
+    /// Removes a token that was registered up to a time; returns whether it was registered later.
+    mutating func unregister(_ token: DeviceToken, in lane: Lane, until: Int64) -> Bool {
+        var isNewer = false
+        for index in entries.indices {
+            let installation = entries[index].stored.installation
+            guard installation.app == lane.app, installation.environment == lane.environment else { continue }
+            for (slot, registered) in installation.tokens where registered.token == token {
+                if registered.registeredAt > until {
+                    isNewer = true
+                } else {
+                    entries[index].stored.installation.tokens[slot] = nil
+                }
+            }
+        }
+        return isNewer
+    }
+}
+
+/// The installations of a model.
+struct ModelInstallations: InstallationStore {
+    let disk: ModelOutbox.Disk
+
+    func add(_ ticket: EnrollmentTicket, at now: Int64) { disk.model.withLock { $0.installations.add(ticket) } }
+
+    func ticket(_ hash: [UInt8], at now: Int64) -> EnrollmentTicket? {
+        disk.model.withLock { $0.installations.ticket(hash, at: now) }
+    }
+
+    func enroll(_ enrollment: Enrollment, at now: Int64) -> Bool {
+        disk.model.withLock { model in
+            guard let tokens = model.installations.enroll(enrollment, at: now) else { return false }
+            for token in tokens { _ = model.markRegistered(token, of: enrollment.installation.app) }
+            return true
+        }
+    }
+
+    func replace(_ stored: StoredInstallation, with new: Installation) -> Bool {
+        disk.model.withLock { model in
+            guard let tokens = model.installations.replace(stored, with: new) else { return false }
+            for token in tokens { _ = model.markRegistered(token, of: new.app) }
+            return true
+        }
+    }
+
+    func remove(_ id: InstallationID, of app: String) -> Bool {
+        disk.model.withLock { $0.installations.remove(id, of: app) }
+    }
+
+    func removeUser(_ user: String, of app: String) -> Int {
+        disk.model.withLock { $0.installations.removeUser(user, of: app) }
+    }
+
+    func installation(_ id: InstallationID, of app: String) -> StoredInstallation? {
+        disk.model.withLock { $0.installations.installation(id, of: app) }
+    }
+
+    func installation(withSecret hash: [UInt8]) -> StoredInstallation? {
+        disk.model.withLock { $0.installations.installation(withSecret: hash) }
+    }
+
+    func installations(
+        of app: String,
+        _ selection: InstallationSelection,
+        after cursor: Int64,
+        limit: Int
+    ) -> [StoredInstallation] {
+        disk.model.withLock { $0.installations.installations(of: app, selection, after: cursor, limit: limit) }
+    }
+}
+
+extension Installation {
+    /// Whether the installation has a user, compared byte by byte: Swift takes some users for equal that are not.
+    fileprivate func isOf(_ other: String) -> Bool { user.utf8.elementsEqual(other.utf8) }
+}
