@@ -11,6 +11,8 @@ actor DatabaseConnections {
     enum Purpose: String, CaseIterable {
         case accepting
         case delivering
+        /// Installations and tickets, so that requests of phones do not delay pushes.
+        case enrolling
         /// Statements that need a few rows: a server that does not answer them is taken to hang.
         case watching
         /// Statements that may read whole tables, and the heartbeat, which may release the claims of other nodes.
@@ -20,7 +22,7 @@ actor DatabaseConnections {
         var timeoutFactor: Int {
             switch self {
             case .watching: 1
-            case .accepting, .delivering: 6
+            case .accepting, .delivering, .enrolling: 6
             case .maintaining: 20
             }
         }

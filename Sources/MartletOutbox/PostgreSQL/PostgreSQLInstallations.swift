@@ -16,7 +16,7 @@ struct PostgreSQLInstallations: InstallationStore {
     func add(_ ticket: EnrollmentTicket, at now: Int64) async throws(OutboxError) {
         let app = try await apps.number(of: ticket.app)
         try await connections.query(
-            .watching,
+            .enrolling,
             """
             WITH expired AS (
                 DELETE FROM martlet.ticket WHERE hash IN (
@@ -35,7 +35,7 @@ struct PostgreSQLInstallations: InstallationStore {
 
     func ticket(_ hash: [UInt8], at now: Int64) async throws(OutboxError) -> EnrollmentTicket? {
         try await connections.query(
-            .watching,
+            .enrolling,
             """
             SELECT a.name, t.user_id, t.tags, t.is_single_use, t.expires_at
             FROM martlet.ticket t JOIN martlet.app a ON a.number = t.app WHERE t.hash = $1 AND t.expires_at > $2
@@ -89,7 +89,7 @@ struct PostgreSQLInstallations: InstallationStore {
         ]
         let rest: [Parameter] = [.texts(difference.tags ?? []), .integer(Int64(Installation.limitPerUser))]
         return try await connections.query(
-            .watching,
+            .enrolling,
             "SELECT martlet.enroll(\(Parameter.places(20)))",
             content + difference.tokenParameters + rest
         ) { $0.first?.flag(at: 0) ?? false }
@@ -109,7 +109,7 @@ struct PostgreSQLInstallations: InstallationStore {
         ]
         let rest: [Parameter] = difference.tags.map { [.texts($0)] } ?? []
         return try await connections.query(
-            .watching,
+            .enrolling,
             "SELECT martlet.replace_installation(\(Parameter.places(15)), \(tags))",
             content + difference.tokenParameters + rest
         ) { $0.first?.flag(at: 0) ?? false }
@@ -118,7 +118,7 @@ struct PostgreSQLInstallations: InstallationStore {
     func remove(_ id: InstallationID, of app: String) async throws(OutboxError) -> Bool {
         let number = try await apps.number(of: app)
         return try await connections.query(
-            .watching,
+            .enrolling,
             "DELETE FROM martlet.installation WHERE id = $1 AND app = $2 RETURNING 1",
             [.identifier(id.bytes), .integer(number)]
         ) { $0.count > 0 }
@@ -127,7 +127,7 @@ struct PostgreSQLInstallations: InstallationStore {
     func removeUser(_ user: String, of app: String) async throws(OutboxError) -> Int {
         let number = try await apps.number(of: app)
         return try await connections.query(
-            .watching,
+            .enrolling,
             "SELECT martlet.remove_user($1, $2)",
             [.integer(number), .text(user)]
         ) { Int($0.first?.integer(at: 0) ?? 0) }
@@ -170,7 +170,7 @@ struct PostgreSQLInstallations: InstallationStore {
 
     private func all(_ condition: String, _ parameters: [Parameter]) async throws(OutboxError) -> [StoredInstallation] {
         try await connections.query(
-            .watching,
+            .enrolling,
             """
             SELECT c.number, c.revision, c.id, a.name, c.user_id, c.is_production, c.bundle, c.created_at,
                 c.changed_at, c.seen_at, c.locale, c.time_zone, c.app_version, c.system_version, c.model, c.alerts,

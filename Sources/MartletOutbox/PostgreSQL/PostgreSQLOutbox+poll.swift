@@ -14,7 +14,7 @@ extension PostgreSQLOutbox {
             releaseLostClaims()
         case .notified:
             poll()
-        case .lost(let purpose, let error) where purpose != .maintaining:
+        case .lost(let purpose, let error) where purpose != .maintaining && purpose != .enrolling:
             eventsOut.yield(.unreachable(OutboxError(error)))
         case .opened, .lost:
             break

@@ -6,10 +6,10 @@ internal import MartletTransport
 /// An outbox of several machines: a PostgreSQL database that their relays share.
 ///
 /// The rules between the relays are implemented in functions of the database (``OutboxSchema``). This actor calls them,
-/// many pushes at a time, over four pipelined connections: one accepts pushes, one claims them and stores their
-/// outcomes, one runs short statements, and one runs the statements that may take long. Each relay is a node with a
-/// lease, which it renews. The claims of a node are its own until its lease expires; then the first node that notices
-/// releases them and marks the pushes as possibly sent.
+/// many pushes at a time, over five pipelined connections: one accepts pushes, one claims them and stores their
+/// outcomes, one changes installations, one runs short statements, and one runs the statements that may take long. Each
+/// relay is a node with a lease, which it renews. The claims of a node are its own until its lease expires; then the
+/// first node that notices releases them and marks the pushes as possibly sent.
 package actor PostgreSQLOutbox: SharedOutbox {
     /// The options of an outbox in a database.
     package struct Options: Sendable {

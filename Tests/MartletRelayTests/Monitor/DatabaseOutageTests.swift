@@ -100,7 +100,7 @@ import Testing
         // What the lost connections had asked for must not be done later.
         if case .database(let address) = place, let name = address.split(separator: "/").last {
             let question = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'martlet%'"
-            while try await server.ask(question + " AND datname = '\(name)'", of: String(name)) != "4\n" {}
+            while try await server.ask(question + " AND datname = '\(name)'", of: String(name)) != "5\n" {}
         }
         await bench.stop()
     }
