@@ -88,6 +88,10 @@ import Testing
             let file = try Connection(path: place.file)
             try file.execute(
                 """
+                DROP TABLE ticket;
+                DROP TABLE installation;
+                DROP TABLE installation_token;
+                DROP TABLE installation_tag;
                 DROP TABLE dead_token;
                 CREATE TABLE dead_token (
                     cursor INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, token TEXT NOT NULL,
@@ -102,6 +106,7 @@ import Testing
         #expect(try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10).isEmpty)
         try await store.unregister(.numbered(2), at: 20)
         #expect(try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10).map(\.cursor) == [42])
+        #expect(try await store.installations.enroll(.numbered(1)) != nil)
         await store.close(isInOrder: true)
     }
 
@@ -116,6 +121,10 @@ import Testing
             "ALTER TABLE martlet.dead_token ADD PRIMARY KEY (app, token)",
             "INSERT INTO martlet.dead_token VALUES"
                 + " (1, '00112233445566778899aabbccddeeff', nextval('martlet.dead_token_cursor'), 5, 6, 'Gone')",
+            "DROP VIEW martlet.installation_content",
+            "DROP TABLE martlet.ticket, martlet.installation_tag, martlet.installation_token, martlet.installation",
+            "DROP FUNCTION martlet.set_installation_parts, martlet.enroll, martlet.replace_installation,"
+                + " martlet.remove_user",
             "UPDATE martlet.version SET number = 2",
         ] {
             try await server.ask(statement, of: name)
@@ -124,6 +133,7 @@ import Testing
         let store = try await PostgreSQLOutbox(address: address)
         try await store.unregister(.numbered(1), at: 10)
         #expect(try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10).map(\.cursor) == [2])
+        #expect(try await store.installations.enroll(.numbered(1)) != nil)
         await store.close(isInOrder: true)
     }
 }

@@ -88,7 +88,7 @@ import Testing
         ),
         (
             ConfigurationFile.good(("[\"send\", \"read\"]", "[]")),
-            "callers[0].scopes must name at least one of send, read, manage"
+            "callers[0].scopes must name at least one of send, read, manage, installations"
         ),
         (
             ConfigurationFile.good(("\"http\"", "\"manage-over-listen\": 1, \"http\"")),
@@ -108,7 +108,7 @@ import Testing
         ),
         (
             ConfigurationFile.good(("\"send\"", "\"sent\"")),
-            "callers[0].scopes[0] must be one of send, read, manage (found \"sent\")"
+            "callers[0].scopes[0] must be one of send, read, manage, installations (found \"sent\")"
         ),
         (
             ConfigurationFile.good(("\"data\"", "\"certificate\": \"c.pem\", \"data\"")),
