@@ -17,13 +17,16 @@ import Testing
     @Test func `a forged ticket enrolls nobody, and all refusals are the same`() async throws {
         let bench = try await EnrollmentBench()
         let ticket = try await bench.ticket()
-        let letter: Character = ticket.last == "a" ? "b" : "a"
+        let start = String(ticket.dropLast())
+        let other = ticket.hasSuffix("a") ? "b" : "a"
+        let letters = String(repeating: "a", count: 52)
+        let quotes = String(repeating: "'", count: 52)
         var answers: Set<String> = []
-        for forged in [
-            String(ticket.dropLast()) + String(letter), String(ticket.dropLast()), ticket + "a", ticket.uppercased(),
-            "mri_" + ticket.dropFirst(4), "mtk_", "mtk_" + String(repeating: "a", count: 52), "",
-            "mtk_" + String(repeating: "'", count: 52), RelayBench.callerKey, EnrollmentBench.key,
-        ] {
+        let forgeries: [String] = [
+            "\(start)\(other)", start, "\(ticket)a", ticket.uppercased(), "mri_\(ticket.dropFirst(4))", "mtk_", "",
+            "mtk_\(letters)", "mtk_\(quotes)", RelayBench.callerKey, EnrollmentBench.key,
+        ]
+        for forged in forgeries {
             let answer = await bench.phone("POST", Self.body, with: forged)
             #expect(answer.status == 401, "\(forged): \(answer.text)")
             answers.insert(answer.text)
@@ -175,7 +178,9 @@ import Testing
                 #expect(found == pointer, "\(change): \(answer.text)")
             }
         }
-        for broken in ["", "{", #"{"locale":"de","locale":"en"}"#, String(repeating: "[", count: 1_000), "\u{FEFF}{}"] {
+        let deep = String(repeating: "[", count: 1_000)
+        let broken: [String] = ["", "{", #"{"locale":"de","locale":"en"}"#, deep, "\u{FEFF}{}"]
+        for broken in broken {
             #expect(await bench.phone("PATCH", broken, with: secret).status == 400, "\(broken.prefix(9))")
         }
         let long = #"{"locale":"\#(String(repeating: "a", count: 64 << 10))"}"#
@@ -187,7 +192,7 @@ import Testing
     @Test func `hostile tickets and users are refused`() async throws {
         let bench = try await EnrollmentBench()
         let many = (0...50).map { "\"t\($0)\"" }.joined(separator: ",")
-        for (body, message) in [
+        let refused: [(body: String, message: String)] = [
             (#"{}"#, "is missing: it must be text of 1 to 128 bytes"), (#"{"user":""}"#, "(found an empty string)"),
             (#"{"user":"\#(String(repeating: "ä", count: 65))"}"#, "(found a string of 65 characters)"),
             (#"{"user":"a\u0000"}"#, "control"), (#"{"user":"a\u0085"}"#, "control"), (#"{"user":7}"#, "(found 7)"),
@@ -200,17 +205,20 @@ import Testing
             (#"{"user":"a","tags":["\#(String(repeating: "t", count: 121))"]}"#, "1 to 120"),
             (#"{"user":"a","tags":["vіp"]}"#, "ASCII"), (#"{"user":"a","tags":[\#(many)]}"#, "at most 50 tags"),
             (#"{"user":"a","tags":"vip"}"#, "must be an array"), (#"{"user":"a","app":"rides"}"#, "app is unknown"),
-        ] {
+        ]
+        for (body, message) in refused {
             let answer = await bench.ask("POST", "/tickets", body)
             let detail = answer.json["detail"]?.stringValue ?? ""
             #expect(answer.status == 400 && detail.contains(message), "\(body): \(answer.text)")
         }
-        for path in [
-            "/users/%00", "/users/\(String(repeating: "a", count: 129))", "/users/a%0Ab", "/installations?user=%00",
+        let long = String(repeating: "a", count: 129)
+        let paths: [String] = [
+            "/users/%00", "/users/\(long)", "/users/a%0Ab", "/installations?user=%00",
             "/installations?user=", "/installations?tag=a%20b", "/installations?user=a&tag=b",
             "/installations?after=-1", "/installations?limit=1001", "/installations?limit=99999999999999999999",
             "/installations/1", "/installations/123E4567-E89B-42D3-A456-426655440000",
-        ] {
+        ]
+        for path in paths {
             let answer = await bench.ask("GET", path)
             #expect(answer.status == 400, "\(path): \(answer.text)")
         }
