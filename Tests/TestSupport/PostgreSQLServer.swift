@@ -24,7 +24,7 @@ package final class PostgreSQLServer: Sendable {
     ///   - isEncrypted: Whether it offers TLS.
     /// - Throws: ``MissingProgram`` if it does not start.
     package init(
-        options: [String] = ["-F", "-c", "synchronous_commit=off"],
+        options: [String] = ["-F", "-c", "synchronous_commit=off", "-c", "max_connections=400"],
         isEncrypted: Bool = false
     ) async throws {
         scratch = try ScratchDirectory()

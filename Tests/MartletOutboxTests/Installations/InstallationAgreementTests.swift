@@ -66,8 +66,8 @@ import Testing
                     app: pick(Self.apps) ?? "",
                     user: pick(Self.users) ?? "",
                     tags: [pick(Self.tags) ?? ""],
-                    isSingleUse: Bool.random(using: &random),
-                    expiresAt: now + .random(in: 1...300, using: &random)
+                    isSingleUse: Int.random(in: 0..<3, using: &random) == 0,
+                    expiresAt: now + .random(in: 1...3_000, using: &random)
                 )
                 issued.removeAll { $0.hash == ticket.hash }
                 issued.append(ticket)

@@ -66,43 +66,48 @@ import Testing
     }
 
     /// The times of a registration, of the acceptance of a push and of Apple's 410, and whether the token is removed.
-    @Test(
-        arguments: OutboxEngine.allCases,
-        [
-            (100, 200, 150, true), (100, 200, nil, true), (100, 200, 100, true),
-            // Sent after the registration: Apple's answer is newer, whatever its time.
-            (100, 200, 50, true), (200, 200, nil, true),
-            // Registered again since.
-            (300, 200, 150, false), (300, 200, nil, false), (300, 200, 299, false), (300, 200, 300, true),
-        ] as [(Int64, Int64, Int64?, Bool)]
-    )
-    func `a 410 removes its token unless it was registered since`(
-        engine: OutboxEngine,
-        times: (registered: Int64, accepted: Int64, apple: Int64?, isRemoved: Bool)
-    ) async throws {
+    private static let cases: [(registered: Int64, accepted: Int64, apple: Int64?, isRemoved: Bool)] = [
+        (100, 200, 150, true), (100, 200, nil, true), (100, 200, 100, true),
+        // Sent after the registration: Apple's answer is newer, whatever its time.
+        (100, 200, 50, true), (200, 200, nil, true),
+        // Registered again since.
+        (300, 200, 150, false), (300, 200, nil, false), (300, 200, 299, false), (300, 200, 300, true),
+    ]
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a 410 removes its token unless it was registered since`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
         let store = outbox.installations
-        let phone = try Installation.numbered(1).with("1234").with("aa", .init(.start, "Order"))
-        try await store.enroll(phone)
-        var bert = try Installation.numbered(2, user: "bert").with("bb")
-        bert.environment = .development
-        try await store.enroll(bert)
-        let push = try OutboxPush.numbered(1, token: Self.token)
-        #expect(try await outbox.accept([push], at: times.accepted) == [.accepted])
-        let claimed = try await outbox.claimAll(at: times.accepted)
-        try await store.report(Self.token, of: phone.id, at: times.registered)
-        try await outbox.settle([.refused(claimed[0], unregisteredAt: times.apple)], at: 400)
-        let left = try #require(try await store.installation(phone.id, of: "orders")).installation
-        #expect((left.deviceToken == nil) == times.isRemoved)
-        #expect(left.tokens[.init(.start, "Order")] != nil)
-        #expect(try await store.installation(bert.id, of: "orders")?.installation == bert)
-        // A token that is registered is not one that gets nothing.
-        let again = try await outbox.accept([.numbered(2, token: Self.token)], at: 500)
-        #expect((again == [.accepted]) == !times.isRemoved)
-        // Registering it revives it.
-        try await store.report(Self.token, of: phone.id, at: 600)
-        #expect(try await outbox.accept([.numbered(3, token: Self.token)], at: 600) == [.accepted])
-        #expect(try await outbox.records.unregisteredTokens(of: "orders", after: 0, limit: 9).isEmpty)
+        for (index, times) in Self.cases.enumerated() {
+            let (start, number) = (Int64(index) * 1_000, UInt64(index) * 10)
+            let token = Self.token.dropLast(2) + "a\(index)"
+            let phone = try Installation.numbered(number).with("1234").with("aa", .init(.start, "Order"))
+            try await store.enroll(phone, at: start + 100)
+            var tests = try Installation.numbered(number + 1, user: "bert").with("bb")
+            tests.environment = .development
+            try await store.enroll(tests, at: start + 100)
+            let push = try OutboxPush.numbered(number + 1, token: String(token))
+            #expect(try await outbox.accept([push], at: start + times.accepted) == [.accepted])
+            let claimed = try await outbox.claimAll(at: start + times.accepted)
+            try await store.report(String(token), of: phone.id, at: start + times.registered)
+            let apple = times.apple.map { start + $0 }
+            try await outbox.settle([.refused(claimed[0], unregisteredAt: apple)], at: start + 400)
+            let left = try #require(try await store.installation(phone.id, of: "orders")).installation
+            #expect((left.deviceToken == nil) == times.isRemoved, "\(times)")
+            #expect(left.tokens[.init(.start, "Order")] != nil)
+            #expect(try await store.installation(tests.id, of: "orders")?.installation == tests)
+            // A token that is registered is not one that gets nothing.
+            let second = try OutboxPush.numbered(number + 2, token: String(token))
+            let again = try await outbox.accept([second], at: start + 500)
+            #expect((again == [.accepted]) == !times.isRemoved, "\(times)")
+            // Registering it revives it.
+            try await store.report(String(token), of: phone.id, at: start + 600)
+            let third = try OutboxPush.numbered(number + 3, token: String(token))
+            #expect(try await outbox.accept([third], at: start + 600) == [.accepted])
+            #expect(try await outbox.records.unregisteredTokens(of: "orders", after: 0, limit: 9).isEmpty)
+            for push in try await outbox.claimAll(at: start + 700) { try await outbox.end(push, at: start + 700) }
+        }
+        await outbox.close(isInOrder: true)
     }
 
     @Test(arguments: OutboxEngine.allCases)
