@@ -80,16 +80,16 @@ import Testing
         let store = outbox.installations
         for (index, times) in Self.cases.enumerated() {
             let (start, number) = (Int64(index) * 1_000, UInt64(index) * 10)
-            let token = Self.token.dropLast(2) + "a\(index)"
+            let token = "\(Self.token.dropLast(2))a\(index)"
             let phone = try Installation.numbered(number).with("1234").with("aa", .init(.start, "Order"))
             try await store.enroll(phone, at: start + 100)
             var tests = try Installation.numbered(number + 1, user: "bert").with("bb")
             tests.environment = .development
             try await store.enroll(tests, at: start + 100)
-            let push = try OutboxPush.numbered(number + 1, token: String(token))
+            let push = try OutboxPush.numbered(number + 1, token: token)
             #expect(try await outbox.accept([push], at: start + times.accepted) == [.accepted])
             let claimed = try await outbox.claimAll(at: start + times.accepted)
-            try await store.report(String(token), of: phone.id, at: start + times.registered)
+            try await store.report(token, of: phone.id, at: start + times.registered)
             let apple = times.apple.map { start + $0 }
             try await outbox.settle([.refused(claimed[0], unregisteredAt: apple)], at: start + 400)
             let left = try #require(try await store.installation(phone.id, of: "orders")).installation
@@ -97,12 +97,12 @@ import Testing
             #expect(left.tokens[.init(.start, "Order")] != nil)
             #expect(try await store.installation(tests.id, of: "orders")?.installation == tests)
             // A token that is registered is not one that gets nothing.
-            let second = try OutboxPush.numbered(number + 2, token: String(token))
+            let second = try OutboxPush.numbered(number + 2, token: token)
             let again = try await outbox.accept([second], at: start + 500)
             #expect((again == [.accepted]) == !times.isRemoved, "\(times)")
             // Registering it revives it.
-            try await store.report(String(token), of: phone.id, at: start + 600)
-            let third = try OutboxPush.numbered(number + 3, token: String(token))
+            try await store.report(token, of: phone.id, at: start + 600)
+            let third = try OutboxPush.numbered(number + 3, token: token)
             #expect(try await outbox.accept([third], at: start + 600) == [.accepted])
             #expect(try await outbox.records.unregisteredTokens(of: "orders", after: 0, limit: 9).isEmpty)
             for push in try await outbox.claimAll(at: start + 700) { try await outbox.end(push, at: start + 700) }
