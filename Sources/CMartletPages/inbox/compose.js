@@ -8,10 +8,11 @@ import { PayloadEditor } from "./compose-editor.js"
 import { Draft, removeTemplate, saveTemplate, templates } from "./compose-store.js"
 import { element, loadStyle } from "./dom.js"
 import { byteLimit, exampleGroups, examples, topic, types } from "./examples.js"
+import { icon } from "./icons.js"
 import { outcome } from "./outcome.js"
 import { findingsList } from "./payload.js"
 import { previews } from "./preview.js"
-import { app } from "./push.js"
+import { app, kind, short } from "./push.js"
 
 const dialog = document.getElementById("composer")
 const priorities = { "": "none", 10: "10 (immediate)", 5: "5 (saves power)", 1: "1 (does not wake)" }
@@ -29,18 +30,26 @@ const fieldOf = {
 export async function compose(pushes, start) {
   const [{ devices }, { channels }] = await Promise.all([request("/api/v1/devices?details=true"), request("/api/v1/channels"), loadStyle("compose")])
   if (dialog.open) return
-  const newest = pushes.find((push) => push["device-token"])
+  const newest = pushes.find((push) => push["device-token"] && kind(push) !== "activity")
   last.channel ||= channels[0]?.channel ?? ""
   if (newest && !start) last = { ...last, token: newest["device-token"], app: app(newest) }
-  new Composer(pushes, devices, channels.map(({ channel }) => channel), start).open()
+  new Composer(pushes, devices, channels, start).open()
 }
+
+/** The destination that a page opens the dialog for, as the key of its draft; undefined for a new push or a received one. */
+const destinationOf = (start) => start && start.number === undefined
+  ? [start.isBroadcast ? `channel ${start.app} ${start.channel}` : `device ${start.token}`, start.type].join(" ") : undefined
 
 class Composer {
   #fields = {}
   #problems = {}
   /** The messages of the answer to the push as it is in the form, by field. */
   #answer = {}
+  /** The findings of the push as it was examined last. */
+  #examined = []
   #editor = new PayloadEditor()
+  #devices
+  #channels
   #target = "device"
   #timer = 0
   #requests = new AbortController()
@@ -56,7 +65,9 @@ class Composer {
 
   constructor(pushes, devices, channels, start) {
     this.#start = start
-    this.#draft = new Draft(start?.number)
+    this.#devices = devices
+    this.#channels = channels
+    this.#draft = new Draft(start?.number ?? destinationOf(start))
     const known = (of) => pushes.map(of).filter(Boolean)
     const soon = Math.floor(Date.now() / 1000)
     this.#form = element("form", { method: "dialog", onsubmit: (event) => event.preventDefault() },
@@ -67,7 +78,7 @@ class Composer {
         element("div", { class: "composer-grid" },
           this.#input("token", "Device token", [...devices.map(({ token, name }) => [token, name]), ...known((push) => push["device-token"]).map((token) => [token])], { class: "token" }),
           this.#input("app", "App", known(app).map((each) => [each])),
-          this.#input("channel", "Channel", [...channels, ...known((push) => push.channel)].map((each) => [each]), { class: "token" }),
+          this.#input("channel", "Channel", [...channels.map(({ channel }) => channel), ...known((push) => push.channel)].map((each) => [each]), { class: "token" }),
           this.#choice("type", "Push type", { "": "none", ...Object.fromEntries(types.map((type) => [type, type])) }),
           this.#choice("priority", "Priority", priorities),
           this.#input("topic", "Topic", known((push) => push.headers["apns-topic"]).map((each) => [each])),
@@ -110,13 +121,29 @@ class Composer {
   open() {
     this.#showTemplates("")
     const draft = this.#start?.isChanged ? null : this.#draft.values
-    if (draft) {
+    if (destinationOf(this.#start)) {
+      this.#begin()
+      this.#offer(draft ?? new Draft().values)
+    } else if (draft) {
       this.#fill(draft)
       this.#result.replaceChildren("Your draft was restored.")
     } else this.#begin()
     dialog.showModal()
     this.#editor.field.focus()
     this.#editor.field.setSelectionRange(0, 0)
+  }
+
+  /** Offers a draft, which does not replace the destination that the dialog was opened for before the user agrees. */
+  #offer(draft) {
+    if (!draft) return
+    const to = draft.isBroadcast ? `channel ${draft.channel}` : `device ${short(draft.token)}`
+    this.#result.replaceChildren(`You have a draft to ${to}. `, button("Restore your draft", () => {
+      this.#fill(draft)
+      this.#result.replaceChildren("Your draft was restored. ", button("Undo", () => {
+        this.#begin()
+        this.#offer(draft)
+      }, { class: "small" }))
+    }, { class: "small" }))
   }
 
   /** Fills in the push that the dialog was opened for, or the first example. */
@@ -131,17 +158,36 @@ class Composer {
     const example = value.startsWith("example ") ? examples[name] : null
     const { token, app, channel } = this.#fields.app.value ? this.#values : last
     if (example) {
+      const text = JSON.stringify(example.payload(), null, 2)
       this.#fill({
-        token, app, channel, topic: topic(app, example.type), text: JSON.stringify(example.payload(), null, 2),
-        expiration: "", priority: "", collapse: "", ...example,
+        token: this.#tokenFor(JSON.parse(text).aps?.event, token), app, channel, topic: topic(app, example.type), text,
+        expiration: "", priority: "", collapse: "", ...example, ...example.isBroadcast ? { expiration: this.#expirationAt(channel) } : {},
       })
     } else if (templates()[name]) this.#fill(templates()[name])
     this.#showTemplates(value)
     this.#draft.save(this.#values)
   }
 
+  /** The token of the form, or another one if it is that of a Live Activity and the push is not an update of one, or the reverse. */
+  #tokenFor(event, token) {
+    const isUpdate = event === "update" || event === "end"
+    const isActivity = (each) => Boolean(each.activity)
+    const own = this.#devices.find((each) => each.token === token)
+    const other = this.#devices.find((each) => isActivity(each) === isUpdate && !each.activity?.ended)?.token
+    if (isUpdate) return own && isActivity(own) ? token : other ?? token
+    return own && isActivity(own) ? other ?? last.token : token
+  }
+
+  /** The expiration that a channel accepts: 0 if it stores nothing, and otherwise a time, here in one hour. */
+  #expirationAt(channel) {
+    const policy = this.#channels.find((each) => each.channel === channel)?.["message-storage-policy"]
+    return policy ? String(Math.floor(Date.now() / 1000) + 3600) : "0"
+  }
+
   #fill(start) {
     const values = { ...last, ...start }
+    if (start.isBroadcast && start.expiration === undefined) values.expiration = this.#expirationAt(values.channel)
+    if (start.topic === undefined && !start.isBroadcast) values.topic = topic(values.app, values.type)
     this.#target = start.isBroadcast ? "channel" : "device"
     this.#targets.replaceChildren(segments("Destination", { device: "To a device", channel: "To a channel" }, this.#target, (value) => {
       this.#target = value
@@ -168,6 +214,7 @@ class Composer {
     const { app, type } = this.#values
     if (field === this.#fields.type || field === this.#fields.app) this.#fields.topic.value = topic(app, type)
     if (field === this.#fields.topic) this.#fields.app.value = appOf(field.value)
+    if (field === this.#fields.channel) this.#fields.expiration.value = this.#expirationAt(field.value.trim())
     this.#result.replaceChildren()
     this.#draft.save(this.#values)
     this.#show()
@@ -201,6 +248,7 @@ class Composer {
     const { isBroadcast, type } = this.#values
     dialog.dataset.target = this.#target
     this.#answer = {}
+    this.#examined = []
     const payload = this.#editor.check(byteLimit(type, isBroadcast))
     clearTimeout(this.#timer)
     this.#requests.abort()
@@ -217,21 +265,36 @@ class Composer {
     }, signal)].flat())
     try {
       const { findings } = await request("/api/v1/lint", "POST", push, signal)
-      this.#report(this.#answer)
-      const atFields = findings.filter(({ place }) => fieldOf[place])
-      for (const { place, message } of atFields) this.#report({ [fieldOf[place]]: message }, false)
-      this.#findings.replaceChildren(findingsList(findings.filter((finding) => !atFields.includes(finding)), (place) => this.#editor.show(place)))
+      this.#showFindings(findings)
     } catch (error) {
       if (!signal.aborted) this.#findings.replaceChildren(element("p", { class: "problem" }, error.message))
     }
   }
 
+  /** Shows each finding at its field, and the others in a list, which counts both. */
+  #showFindings(findings) {
+    this.#examined = findings
+    const atFields = findings.filter(({ place }) => this.#fields[fieldOf[place]]?.offsetParent)
+    const others = findings.filter((finding) => !atFields.includes(finding))
+    this.#report(this.#answer)
+    for (const { place, message, severity } of atFields) {
+      this.#report({ [fieldOf[place]]: message }, false, severity === "error" ? "bad" : "warning")
+    }
+    const places = new Set([...atFields.map(({ place }) => fieldOf[place]), ...Object.keys(this.#answer)])
+    const isWarning = Object.keys(this.#answer).length === 0 && atFields.every(({ severity }) => severity !== "error")
+    const note = places.size ? element("p", { class: "verdict", "data-tone": isWarning ? "warning" : "bad" }, icon("warning"),
+      element("span", {}, places.size === 1 ? "1 finding at its field above." : `${places.size} findings at their fields above.`)) : null
+    const list = others.length || !note ? findingsList(others, (place) => this.#editor.show(place)) : null
+    this.#findings.replaceChildren(...[note, list].filter(Boolean))
+  }
+
   /** Shows messages beside their fields; `isComplete` removes those of other fields. */
-  #report(messages, isComplete = true) {
+  #report(messages, isComplete = true, tone = "bad") {
     for (const [name, problem] of Object.entries(this.#problems)) {
       if (!messages[name] && !isComplete) continue
       problem.textContent = messages[name] ?? ""
-      this.#fields[name].setAttribute("aria-invalid", String(Boolean(messages[name])))
+      problem.dataset.tone = tone
+      this.#fields[name].setAttribute("aria-invalid", String(Boolean(messages[name]) && tone === "bad"))
     }
   }
 
@@ -253,7 +316,7 @@ class Composer {
   /** Shows a message of the answer beside a field until the form changes; a finding there explains more. */
   #showAnswer(name, message) {
     this.#answer = { [name]: message }
-    if (!this.#problems[name].textContent) this.#report(this.#answer, false)
+    this.#showFindings(this.#examined)
   }
 
   // The templates.

@@ -39,9 +39,10 @@ export function actions(page, device, isLarge = false) {
     ], style))
 }
 
-function destination(device) {
+/** The app of a device's pushes, and their type if the token is that of a Live Activity. */
+export function destination(device) {
   const app = appsOf(device)[0]
-  return app ? { app, topic: app } : {}
+  return { ...(app ? { app } : {}), ...(device.activity ? { type: "liveactivity" } : {}) }
 }
 
 function remove(page, device) {

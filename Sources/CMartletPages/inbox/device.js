@@ -6,7 +6,7 @@ import { request } from "./api.js"
 import {
   absoluteTime, button, chip, copied, facts, relativeTime, table,
 } from "./components.js"
-import { actions, appsOf, deviceName, devicePath } from "./device-actions.js"
+import { actions, appsOf, destination, deviceName, devicePath } from "./device-actions.js"
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
 import {
@@ -37,7 +37,7 @@ export function openDevice(container, token) {
       element("div", { class: "state-bar", "data-key": "state" }, deviceState(device),
         device.environment ? chip(device.environment) : null, device.activity ? chip("Live Activity", "accent") : null,
         element("span", { class: "grow" }),
-        button("Send a push", () => composeTo({ token, app: appsOf(device)[0] }), { class: "primary", icon: "send" }), actions(page, device, true)),
+        button("Send a push", () => composeTo({ token, ...destination(device) }), { class: "primary", icon: "send" }), actions(page, device, true)),
       element("div", { class: "columns" },
         element("div", { class: "stack" }, factsSection(device), onScreen(device, notifications), storedSection(device, stored)),
         element("div", { class: "stack" }, logSection(token, events), activitiesSection(device))))

@@ -386,8 +386,9 @@ const miniature = (app, text, ...more) => element("span", { class: "glance" },
 
 /** Opens the form for a push with a destination. */
 export async function composeTo(start) {
-  const { compose } = await import("./compose.js")
-  await compose([], { type: "alert", priority: "10", text: JSON.stringify({ aps: { alert: "Hello" } }, null, 2), ...start })
+  const [{ compose }, { examples }] = await Promise.all([import("./compose.js"), import("./examples.js")])
+  const payload = start?.type === "liveactivity" ? examples["Update activity"].payload() : { aps: { alert: "Hello" } }
+  await compose([], { type: "alert", priority: "10", text: JSON.stringify(payload, null, 2), ...start })
 }
 
 export const now = () => Math.floor(Date.now() / 1000)

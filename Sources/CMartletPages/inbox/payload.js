@@ -169,6 +169,8 @@ export function findingsList(findings, show = null) {
 /** The size of a payload's text relative to its limit. */
 export function sizeBar(text, limit) {
   const byteCount = new TextEncoder().encode(text).length
-  return element("label", { class: "size" }, `${byteCount} of ${limit} bytes `,
-    element("meter", { min: 0, max: limit, high: limit * 0.9, value: byteCount }))
+  const excess = byteCount > limit ? `, ${byteCount - limit} too many` : ""
+  // With the optimum at 0, the bar is green, yellow from nine tenths of the limit, and red above the limit.
+  return element("label", { class: "size", "data-tone": excess ? "bad" : null }, `${byteCount} of ${limit} bytes${excess} `,
+    element("meter", { min: 0, optimum: 0, low: limit * 0.9, high: limit, max: limit + 1, value: byteCount }))
 }

@@ -6,6 +6,7 @@ import json
 import re
 import textwrap
 import unittest
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -141,6 +142,51 @@ class Composer(ComposeWalk):
         self.compose()
         expect(self.payload).to_have_value(re.compile("Order ready"))
         self.assertEqual(self.errors, [])
+
+    def test_the_destination_of_a_page_wins_over_a_draft(self):
+        self.simulator.ask("PUT", f"/api/v1/devices/{PHONE}", {"topics": ["com.example.app"]})
+        self.open()
+        self.compose()
+        self.dialog.get_by_label("Device token").fill("0123456789abcdef")
+        self.payload.fill('{"aps":{"alert":"Draft"}}')
+        self.dialog.get_by_role("button", name="Close").click()
+        self.page.goto(f"{self.simulator.url}/#/devices/{PHONE}")
+        self.page.get_by_role("button", name="Send a push").click()
+        expect(self.dialog.get_by_label("Device token")).to_have_value(PHONE)
+        expect(self.dialog.get_by_label("Topic")).to_have_value("com.example.app")
+        expect(self.payload).to_have_value(re.compile("Hello"))
+        self.dialog.get_by_role("button", name="Restore your draft").click()
+        expect(self.dialog.get_by_label("Device token")).to_have_value("0123456789abcdef")
+        expect(self.payload).to_have_value('{"aps":{"alert":"Draft"}}')
+        self.dialog.get_by_role("button", name="Undo").click()
+        expect(self.dialog.get_by_label("Device token")).to_have_value(PHONE)
+        self.assertEqual(self.errors, [])
+
+    def test_a_broadcast_has_the_expiration_that_its_channel_accepts(self):
+        self.open()
+        for policy in (0, 1):
+            channel = self.simulator.ask("POST", "/api/v1/channels", {"app": "com.example.app", "message-storage-policy": policy})["channel"]
+            self.page.goto(f"{self.simulator.url}/#/channels/com.example.app/{urllib.parse.quote(channel, safe='')}")
+            self.page.get_by_role("button", name="Send a broadcast").click()
+            expect(self.dialog.get_by_label("Expiration")).to_have_value("0" if policy == 0 else re.compile("^1[0-9]{9}$"))
+            expect(self.dialog.get_by_label("Channel")).to_have_value(channel)
+            self.dialog.get_by_role("button", name="Send", exact=True).click()
+            expect(self.dialog.locator(".result")).to_contain_text("200")
+            self.dialog.get_by_role("button", name="Close").click()
+        self.assertEqual(self.errors, [])
+
+    def test_findings_at_fields_are_counted_and_an_alert_is_not_for_an_activity(self):
+        self.open(order(1), push(2, **{"device-token": ACTIVITY, "headers": {
+            "apns-push-type": "liveactivity", "apns-topic": "com.example.app.push-type.liveactivity"}}))
+        self.compose()
+        expect(self.dialog.get_by_label("Device token")).to_have_value(PHONE)
+        found = self.dialog.locator(".found")
+        expect(found).to_have_text("No findings.")
+        self.dialog.get_by_label("Expiration").fill("soon")
+        expect(found).to_have_text("1 finding at its field above.")
+        self.payload.fill(json.dumps({"aps": {"alert": "x" * 5000}}))
+        expect(self.dialog.locator(".size")).to_contain_text("too many")
+        expect(self.dialog.locator(".size")).to_have_attribute("data-tone", "bad")
 
     def test_templates_are_saved_and_deleted(self):
         self.open()
