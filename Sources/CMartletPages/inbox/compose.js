@@ -12,7 +12,7 @@ import { icon } from "./icons.js"
 import { outcome } from "./outcome.js"
 import { findingsList } from "./payload.js"
 import { previews } from "./preview.js"
-import { app, kind, short } from "./push.js"
+import { app, kind, short, typeName } from "./push.js"
 
 const dialog = document.getElementById("composer")
 const priorities = { "": "none", 10: "10 (immediate)", 5: "5 (saves power)", 1: "1 (does not wake)" }
@@ -79,7 +79,7 @@ class Composer {
           this.#input("token", "Device token", [...devices.map(({ token, name }) => [token, name]), ...known((push) => push["device-token"]).map((token) => [token])], { class: "token" }),
           this.#input("app", "App", known(app).map((each) => [each])),
           this.#input("channel", "Channel", [...channels.map(({ channel }) => channel), ...known((push) => push.channel)].map((each) => [each]), { class: "token" }),
-          this.#choice("type", "Push type", { "": "none", ...Object.fromEntries(types.map((type) => [type, type])) }),
+          this.#choice("type", "Push type", { "": "none", ...Object.fromEntries(types.map((type) => [type, typeName(type)])) }),
           this.#choice("priority", "Priority", priorities),
           this.#input("topic", "Topic", known((push) => push.headers["apns-topic"]).map((each) => [each])),
           this.#input("expiration", "Expiration", [["0", "one attempt"], [soon + 3600, "in one hour"], [soon + 86_400, "in one day"]], { inputmode: "numeric", placeholder: "seconds since 1970, or 0" }),

@@ -2,7 +2,7 @@
 
 // The number of pushes of each filter, counted as pushes come and go.
 
-import { app, kind, short } from "./push.js"
+import { app, kind, short, typeName } from "./push.js"
 import { verdictKind, verdictLabel } from "./verdict.js"
 
 const type = (push) => push.headers["apns-push-type"]
@@ -34,9 +34,8 @@ export const sections = {
     Silent: { query: () => "is:silent", test: isSilent },
     Activities: { query: () => "type:liveactivity", test: (push) => type(push) === "liveactivity" },
     Broadcasts: { query: () => "is:broadcast", test: (push) => push.channel !== undefined },
-  }, of: (push) => (sortedTypes.includes(type(push)) ? undefined : type(push)), term: "type" },
-  // Refused pushes are a filter of the responses.
-  Verdict: { of: (push) => (push.verdict && push.verdict.kind !== "refused" ? verdictKind(push) : undefined), term: "verdict", label: verdictLabel, isClosed: true },
+  }, of: (push) => (sortedTypes.includes(type(push)) ? undefined : type(push)), term: "type", label: typeName },
+  Verdict: { of: (push) => (push.verdict ? verdictKind(push) : undefined), term: "verdict", label: verdictLabel, isClosed: true },
   Response: { fixed: {
     Accepted: { query: () => "is:accepted", test: (push) => push.status === 200 },
     Refused: { query: () => "is:refused", test: (push) => push.status !== 200 && push.status !== 0 },

@@ -6,7 +6,7 @@ import { request } from "./api.js"
 import { absoluteTime, button, chip, completeTime, copied, facts, iconButton, relativeTime, toast } from "./components.js"
 import { element } from "./dom.js"
 import { icon, kindIcon } from "./icons.js"
-import { app, headline, kind } from "./push.js"
+import { app, headline, kind, typeName } from "./push.js"
 import { verdictLine } from "./verdict.js"
 
 /** The time of a push or of an event, in milliseconds since 1970. */
@@ -20,7 +20,7 @@ export const answerChip = (push) =>
 export function titleBar(push, close, actions) {
   return element("div", { class: "title-bar" },
     iconButton("left", "Back to the list", close, { class: "pane-back" }),
-    element("span", { class: "kind", title: kind(push) }, icon(kindIcon(kind(push)), 20)),
+    element("span", { class: "kind", title: typeName(kind(push)) }, icon(kindIcon(kind(push)), 20)),
     element("h2", { title: headline(push) }, headline(push)),
     answerChip(push), relativeTime(milliseconds(push)),
     element("div", { class: "title-actions", role: "toolbar", "aria-label": "Actions" }, actions))
@@ -80,8 +80,8 @@ export function pushFacts(push) {
     Device: token === undefined ? null : [
       element("a", { href: `#/devices/${token}`, title: token }, push["device-name"] ?? short(token)), " ", copied(token, "device token", push["device-name"] ? short(token) : "")],
     Channel: copy(push.channel, "channel"),
-    Type: [headers["apns-push-type"] ?? "none", headers["apns-priority"] ? `, priority ${priorities[headers["apns-priority"]] ?? headers["apns-priority"]}` : ""].join(""),
-    Received: [absoluteTime(milliseconds(push)), `, ${push.connection ? `connection ${push.connection}` : "sent from this page"}`],
+    Type: [typeName(headers["apns-push-type"] ?? "none"), headers["apns-priority"] ? `, priority ${priorities[headers["apns-priority"]] ?? headers["apns-priority"]}` : ""].join(""),
+    Received: [absoluteTime(milliseconds(push)), `, ${push.connection ? `connection ${push.connection}` : "sent through the HTTP interface"}`],
     Expires: expiration(headers["apns-expiration"]),
     "Collapse ID": copy(headers["apns-collapse-id"], "collapse ID"),
     Thread: copy(typeof push.payload?.aps?.["thread-id"] === "string" ? push.payload.aps["thread-id"] : null, "thread"),
@@ -150,7 +150,7 @@ export function timeline(push) {
   }))
 }
 
-const clockParts = { hour: "2-digit", minute: "2-digit", second: "2-digit" }
+const clockParts = { hour: "numeric", minute: "2-digit", second: "2-digit" }
 const clock = new Intl.DateTimeFormat([], clockParts)
 const preciseClock = new Intl.DateTimeFormat([], { ...clockParts, fractionalSecondDigits: 3 })
 

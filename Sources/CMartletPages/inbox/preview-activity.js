@@ -14,9 +14,10 @@ export function activitySurfaces(push, context, device) {
   const found = slots(push, context)
   const aps = push.payload?.aps ?? {}
   const hasEnded = aps.event === "end"
-  const content = () => card(push, found.lock ?? {}, hasEnded)
+  const content = () => card(push, found.lock ?? {})
   const surfaces = [surface("Lock Screen", "lock phone", () => lockScreen(push, content()), { notes: () => [
     `Layout: ${found.by}.`, found.missing?.length && `The content state has no ${found.missing.join(", ")}.`,
+    Object.values(found.lock ?? {}).every((value) => value === undefined) && "The push has no value to draw.",
     hasEnded && "Ended: removed from the Dynamic Island now, and from the Lock Screen within four hours.",
   ] })]
   if (device.hasIsland && !hasEnded) surfaces.push(...islandSurfaces(push, found.island ?? {}))
@@ -61,11 +62,11 @@ const compactSide = (side, name, text, push) =>
 const templated = ({ title, subtitle, trailing, progress }) =>
   ({ headline: title ?? "", subhead: subtitle ?? "", state: trailing ?? "", progress: fraction(progress) })
 
-function card(push, lock, hasEnded) {
+function card(push, lock) {
   return element("div", { class: "activity glass", "data-overflow": "Taller than 160 points. The device cuts off the rest." },
     icon(push),
     box("text",
       part("title", "Title", lock.title), part("subtitle", "Subtitle", lock.subtitle, 2), bar(lock.progress),
       part("foot", "Bottom", lock.bottom)),
-    part("trailing", "Trailing text", hasEnded ? "ended" : lock.trailing))
+    part("trailing", "Trailing text", lock.trailing))
 }

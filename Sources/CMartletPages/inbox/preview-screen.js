@@ -17,6 +17,35 @@ const sheet = new CSSStyleSheet()
 export const ready = fetch("/page/preview.css").then((response) => response.text())
   .then((text) => sheet.replaceSync(text)).catch(() => {})
 
+/** The average widths of a character of San Francisco at 15 points in ems, regular and semibold, for English text. */
+const characterWidths = { "": [400, 0.445], "-bold": [600, 0.462] }
+const sampleText = "Your table for seven is ready, please come to the counter to collect the order."
+
+/**
+ * Scales the previews' font to the width of San Francisco where that font is missing, so that lines end where the phone ends them.
+ *
+ * The sizes stay those of the phone: only the glyphs are scaled, relative to the height of the font's x.
+ */
+function adjustFont() {
+  const pen = document.createElement("canvas").getContext("2d")
+  const width = (font) => {
+    pen.font = font
+    return pen.measureText(sampleText).width
+  }
+  const { fontFamily } = getComputedStyle(document.body)
+  if (width(`100px -apple-system, BlinkMacSystemFont, "SF Pro Text", monospace`) !== width("100px monospace")) return
+  for (const [name, [weight, expected]] of Object.entries(characterWidths)) {
+    const probe = element("div", { class: "measuring" })
+    Object.assign(probe.style, { width: "1ex", font: `${weight} 100px ${fontFamily}` })
+    document.body.append(probe)
+    const height = parseFloat(getComputedStyle(probe).width) / 100
+    probe.remove()
+    const factor = (expected * sampleText.length * 100) / width(`${weight} 100px ${fontFamily}`)
+    document.documentElement.style.setProperty(`--adjusted${name}`, (height * factor).toFixed(4))
+  }
+}
+adjustFont()
+
 /** An invisible place of the page, in which a screen is laid out to measure which text does not fit. */
 const measuring = element("div", { class: "measuring", "aria-hidden": "true" })
 document.body.append(measuring)

@@ -12,7 +12,7 @@ export function slots(push, context) {
   if (isLiveSurface) {
     return { by: "LiveSurfaces", ...projection(state, { ...context.surfaces?.liveActivity?.attributes, ...attributes }) }
   }
-  return { by: "guessed from the names of the values; upload a template to define it", ...guessed(state, attributes, context) }
+  return { by: "guessed from the names of the values; upload a template to define it", ...guessed(state, attributes) }
 }
 
 const object = (value) => (value && typeof value === "object" ? value : {})
@@ -32,12 +32,13 @@ function projection(state, attributes) {
 }
 
 /** A layout that is guessed from the names and types of the values. */
-function guessed(state, attributes, context) {
+function guessed(state, attributes) {
   const entries = Object.entries(state).filter(([, value]) => value !== null && typeof value !== "object")
   const all = [...entries, ...Object.entries(attributes).filter(([, value]) => typeof value === "string")]
   const pick = (pattern, from = all) => from.find(([name, value]) => pattern.test(name) && value !== "")
-  const title = pick(/headline|title|status|stage|phase|name/i)
-  const subtitle = pick(/subhead|subtitle|message|detail|description|driver|stop|address/i, all.filter((each) => each !== title))
+  const named = pick(/headline|title|status|stage|phase|name/i)
+  const further = pick(/subhead|subtitle|message|detail|description|driver|stop|address/i, all.filter((each) => each !== named))
+  const [title, subtitle] = named ? [named, further] : [further]
   const progress = pick(/progress|fraction|percent|completion/i, entries.filter(([, value]) => fraction(value) !== undefined))
   const when = pick(/eta|arriv|deadline|end|date|time|until|remaining|minutes|seconds/i, entries)
   const used = [title, subtitle, progress, when]
@@ -46,7 +47,7 @@ function guessed(state, attributes, context) {
   const eta = when ? moment(...when) : undefined
   const percent = progress ? percentage(progress[1]) : undefined
   const first = textOf(numbers[0]?.[1])
-  const name = textOf(title?.[1]) ?? context["attributes-type"] ?? "Live Activity"
+  const name = textOf(title?.[1])
   return {
     lock: {
       title: name, subtitle: textOf(subtitle?.[1]), trailing: eta ?? percent ?? first, progress: progress?.[1],

@@ -16,7 +16,7 @@ import { devices, ready } from "./preview-screen.js"
 import { reloadNotice, reloadSurfaces } from "./preview-widget.js"
 import { app, kind } from "./push.js"
 import { onStringsChange } from "./strings.js"
-import { verdictTone } from "./verdict.js"
+import { verdictKind, verdictTone } from "./verdict.js"
 
 const reloads = { widgets: ["widget", "lockAccessory", "standby"], controls: ["control"] }
 const alerts = (push, data) => [...phoneSurfaces(push, data), ...otherSurfaces(push, data)]
@@ -48,7 +48,7 @@ let last = {}
 /** The previews of a push, or a sentence if it is not shown to the user; `signal` cancels their requests. */
 export function previews(push, signal) {
   if (push.payload === null || typeof push.payload !== "object") return element("p", {}, "No preview: the payload is not JSON.")
-  if (!surfacesByKind[kind(push)]) return element("p", {}, "No preview: only the app receives this push.")
+  if (!surfacesByKind[kind(push)]) return element("p", {}, hiddenText(push))
   const container = element("div", { class: "previews", "data-number": push.number, "aria-busy": "true" })
   const previous = [...targets.keys()].pop()
   targets.set(container, { push, signal, container, previous, version: 0 })
@@ -95,7 +95,7 @@ async function draw(target, version, data) {
   const group = kind(push) === "broadcast" ? "activity" : kind(push)
   const width = target.width = container.clientWidth || Infinity
   const look = {
-    ...settings, room: width > 2 * factsWidth ? width - factsWidth : width, limit: 1, direction: direction(push),
+    ...settings, room: width > 2 * factsWidth ? width - factsWidth : width, limit: 1, direction: direction(),
     tall: innerHeight - Math.max(leastTop, container.getBoundingClientRect().top) - choiceHeight,
   }
   const surfaces = surfacesByKind[kind(push)](push, data, devices[settings.device])
@@ -117,23 +117,31 @@ async function draw(target, version, data) {
     verdict, surfaces.length > 1 ? surfaceChoice(group, surfaces, redraw) : null, bar(redraw),
     reloads[kind(push)] ? reloadNotice(push, data, reloads[kind(push)]) : null,
     isAlert ? notification(push).missing.map((text) => element("p", { class: "missing-string" }, text)) : null,
-    element("div", { class: isWall ? "wall" : "stage" }, figures, isAlert ? alertFacts(push, redraw) : null),
+    element("div", { class: isWall ? "wall" : "stage" }, figures, isAlert ? alertFacts(push, redraw) : group === "activity" ? activityFacts(push) : null),
     element("p", { class: "disclaimer" }, caption),
   ].flat().filter(Boolean))
   const mark = focused && (focused.dataset.value ?? focused.getAttribute("aria-label"))
   if (mark) container.querySelector(`[data-value="${CSS.escape(mark)}"], [aria-label="${CSS.escape(mark)}"]`)?.focus()
 }
 
-/** The writing direction of the phone: that of the chosen language, or of the first letter of a notification. */
-function direction(push) {
-  if (settings.language) return /^(ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)\b/.test(settings.language) ? "rtl" : "ltr"
-  const { title, body } = kind(push) === "alert" ? notification(push) : {}
-  return /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u.test((title ?? body)?.text ?? "") ? "rtl" : "ltr"
+/** The writing direction of the phone, which is that of the chosen language; a text is aligned by its own direction. */
+const direction = () => (/^(ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)\b/.test(settings.language) ? "rtl" : "ltr")
+
+/** The reason for which a push has no preview: the app receives it without a notification, or does not receive it. */
+function hiddenText(push) {
+  const outcome = verdictKind(push) ?? "delivered"
+  if (outcome === "refused") return `No preview: the push was refused (${push.reason ?? push.status}), and the app does not receive it.`
+  if (outcome === "unanswered") return "No preview: the push was not answered."
+  if (["shown", "delivered"].includes(outcome)) return "No preview: only the app receives this push."
+  return `No preview: this push is for the app only. ${String(push.verdict.text ?? "").replace(/[.\s]+$/, "")}.`
 }
+
+/** The verdicts of pushes that have been on the screen. */
+const past = ["shown", "replaced", "ended"]
 
 /** The start of the note about a push that is not on the screen, where the reason is not an error. */
 const starts = {
-  replaced: "No longer shown on the phone", ended: "No longer shown on the phone", stored: "Not shown on the phone yet",
+  shown: "No longer shown on the phone", replaced: "No longer shown on the phone", ended: "No longer shown on the phone", stored: "Not shown on the phone yet",
   delivered: "Nothing of it is visible on the phone",
 }
 
@@ -145,7 +153,17 @@ function verdictNote(push) {
   if (!verdict || isVisible || (verdict.kind === "delivered" && reloads[kind(push)])) return null
   const reason = String(verdict.text ?? "").replace(/^not shown\s*[:·]?\s*/i, "").replace(/[.\s]+$/, "")
   return element("p", { class: "verdict", "data-tone": verdictTone(verdict.kind), "data-verdict": verdict.kind }, icon("hidden"), element("span", { dir: "auto" },
-    `${starts[verdict.kind] ?? "Not shown on the phone"}${reason ? `: ${reason}` : ""}. This is how it ${verdict.kind === "replaced" ? "looked" : "would look"}.`))
+    `${starts[verdict.kind] ?? "Not shown on the phone"}${reason ? `: ${reason}` : ""}. This is how it ${past.includes(verdict.kind) ? "looked" : "would look"}.`))
+}
+
+/** The alert of a push to a Live Activity; null if it has none. */
+function activityFacts(push) {
+  if (push.payload.aps?.alert === undefined) return null
+  const { title, subtitle, body, facts: { Sound } } = notification(push)
+  return element("aside", { class: "preview-facts", "aria-label": "Alert" }, facts({
+    "Alert title": title?.text, "Alert subtitle": subtitle?.text, "Alert body": body?.text, Sound,
+    "Where": "The alert lights the screen and expands the Dynamic Island. An iPhone without one shows a banner, and an Apple Watch shows the alert’s texts.",
+  }))
 }
 
 /** The facts of a notification that no preview shows, and the fields for what only the user knows: pictures and actions. */

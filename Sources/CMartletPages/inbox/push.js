@@ -21,8 +21,15 @@ export function kind(push) {
   return push.payload?.aps?.alert === undefined ? "silent" : "alert"
 }
 
-/** The titles of pushes without a text of their own. */
-const untitled = { background: "Background push", silent: "Alert without text", voip: "VoIP push", mdm: "MDM push" }
+/** The names of the push types, and of the kinds that are not push types. */
+const typeNames = {
+  alert: "Alert", background: "Background", liveactivity: "Live Activity", voip: "VoIP", mdm: "MDM", fileprovider: "File Provider",
+  pushtotalk: "Push to Talk", location: "Location", complication: "Complication", widgets: "Widgets", controls: "Controls", accessory: "Accessory",
+  activity: "Live Activity", broadcast: "Broadcast", silent: "Silent alert",
+}
+
+/** The name of a push type or of a kind; an unknown one is its own name. */
+export const typeName = (type) => (Object.hasOwn(typeNames, type) ? typeNames[type] : type)
 
 /** The title of a push in the list. */
 export function headline(push) {
@@ -38,9 +45,39 @@ export function headline(push) {
   const state = aps?.["content-state"]
   const stateTitle = state && (state.headline ?? state.title ?? state.status)
   if (typeof stateTitle === "string" && stateTitle) return stateTitle
+  const values = stateText(push)
+  if (values) return values
   if (typeof aps?.event === "string") return `${aps.event} ${push.payload.aps["attributes-type"] ?? "activity"}`
-  return untitled[kind(push)] ?? `${kind(push)} push`
+  return kind(push) === "silent" ? "Alert without text" : `${typeName(kind(push))} push`
 }
+
+/** The maximum number of values of a content state in a text. */
+const maximumValues = 4
+
+/** The values of a content state as text, without those that are objects and without `shown`; empty if there are none. */
+function stateText(push, shown = null) {
+  const state = push.payload?.aps?.["content-state"]
+  return Object.entries(state !== null && typeof state === "object" ? state : {}).filter(([, value]) => ["string", "number", "boolean"].includes(typeof value) && value !== "" && value !== shown)
+    .slice(0, maximumValues).map(([name, value]) => `${name}: ${value}`).join(", ")
+}
+
+/** The text below the title in the list: the start of an alert's body, or the event and the content state of an activity. */
+export function excerpt(push) {
+  const { alert, event } = Object(push.payload?.aps)
+  const title = headline(push)
+  const parts = ["body", "subtitle"].map((name) => (alert && typeof alert === "object" ? localizedText(alert, name, app(push))?.text : undefined))
+    .filter((text) => text && text !== title)
+  if (!parts.length && ["activity", "broadcast"].includes(kind(push))) {
+    const state = stateText(push, title)
+    if (typeof event === "string" && !title.startsWith(`${event} `)) parts.push(event)
+    if (state && state !== title) parts.push(state)
+    return parts.join(" · ").slice(0, maximumExcerpt)
+  }
+  return (parts[0] ?? "").slice(0, maximumExcerpt)
+}
+
+/** The maximum number of characters of a text below the title. */
+const maximumExcerpt = 200
 
 /** The app's bundle identifier. */
 export function app(push) {

@@ -6,7 +6,7 @@ import { chip, completeTime, shortTime } from "./components.js"
 import { element } from "./dom.js"
 import { icon, kindIcon } from "./icons.js"
 import { grouped } from "./numbers.js"
-import { app, destination, headline, kind, received, severity } from "./push.js"
+import { app, destination, excerpt, headline, kind, received, severity, typeName } from "./push.js"
 import { verdictKind, verdictLabel, verdictTone } from "./verdict.js"
 
 /** The verdicts that need no attention, and the refusal, whose chip shows status and reason. */
@@ -36,15 +36,28 @@ function pushRow(line, state, click) {
   },
     element("span", { class: "unread-dot" }),
     mark(push),
-    element("span", { class: "headline", dir: "auto" }, headline(push)),
-    element("span", { class: "time", title: completeTime(received(push)) }, shortTime(received(push), true)),
-    element("span", { class: "app" }, element("span", {}, app(push)), " · ", element("span", {}, destination(push))),
-    element("span", { class: "badges" }, badges(push)))
+    element("span", { class: "first-line" },
+      element("span", { class: "headline", dir: "auto" }, headline(push)),
+      element("span", { class: "time", title: completeTime(received(push)) }, shortTime(received(push), true))),
+    element("span", { class: "second-line" }, detail(push), element("span", { class: "badges" }, badges(push))))
+}
+
+/** The verdicts whose reason is more useful than the text of the push. */
+const explained = new Set(["not-shown", "discarded", "stored", "unanswered"])
+
+/** The second line: the reason why the push is not shown, or the start of its text, and then its app and destination. */
+function detail(push) {
+  const { verdict } = push
+  const reason = verdict && explained.has(verdict.kind) ? String(verdict.text ?? "").replace(/^(not shown|discarded|stored)\s*[:·]\s*/i, "") : ""
+  const text = reason ? reason[0].toUpperCase() + reason.slice(1) : excerpt(push)
+  const place = [element("span", {}, app(push)), " · ", element("span", {}, destination(push))]
+  return element("span", { class: "app", title: `${app(push)} · ${destination(push)}` },
+    ...(text ? [element("span", { class: "excerpt", dir: "auto" }, text), " · "] : []), ...place)
 }
 
 /** The icon of the push in the colour of its app; hovering shows a check box in its place. */
 function mark(push) {
-  const made = element("span", { class: "mark", title: kind(push) }, icon(kindIcon(kind(push))), icon("check"))
+  const made = element("span", { class: "mark", title: typeName(kind(push)) }, icon(kindIcon(kind(push))), icon("check"))
   made.style.setProperty("--app", appColour(app(push)))
   return made
 }
@@ -64,7 +77,7 @@ function description(push, state) {
   const result = kindOfOutcome === "refused" ? `refused ${reason ?? status}` : kindOfOutcome && verdictLabel(kindOfOutcome).toLowerCase()
   const found = severity(push)
   return [
-    headline(push), kind(push), app(push), destination(push), result ?? (verdict ? verdict.text : "accepted"),
+    headline(push), excerpt(push), typeName(kind(push)), app(push), destination(push), result ?? (verdict ? verdict.text : "accepted"),
     state.unread.has(push.number) ? "unread" : "", found && `${found}s found`, push.pinned ? "pinned" : "",
     push.tags?.length ? `tagged ${push.tags.join(", ")}` : "",
   ].filter(Boolean).join(", ")
@@ -78,7 +91,6 @@ function badges(push) {
   return [
     ...tags.slice(0, tagCount).map((tag) => chip(tag, "accent", { class: "chip tag" })),
     tags.length > tagCount ? chip(`+${tags.length - tagCount}`, "accent", { title: tags.join(", ") }) : null,
-    push.connection === 0 ? chip("composed", "", { class: "chip composed", title: "Sent from this page" }) : null,
     status === 200 ? null : chip(status ? `${status} ${reason ?? ""}`.trim() : "No answer", "bad", { class: "chip result" }),
     quietOutcomes.has(kindOfOutcome) ? null
       : chip(verdictLabel(kindOfOutcome), verdictTone(kindOfOutcome), { class: "chip outcome", title: verdict.text }),

@@ -29,7 +29,10 @@ export function openTimeline(container, token) {
     if (!view.container.isConnected) page.body.replaceChildren(view.container)
     return view.show(value)
   })
+  const press = (event) => view.press(event)
+  addEventListener("keydown", press)
   return () => {
+    removeEventListener("keydown", press)
     view.close()
     end()
   }
@@ -99,6 +102,19 @@ class Timeline {
       banner(tone, element("span", { class: "summary" }, text)))
   }
 
+  /** Moves through the pushes with the arrow keys while no field or widget has the focus. */
+  press(event) {
+    if (!this.#range.isConnected || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return
+    if (document.querySelector("dialog[open], :popover-open")) return
+    if (event.target.closest?.("input, textarea, select, [role=radiogroup], [role=tablist], [role=menu], .chart-host, [contenteditable]")) return
+    const [index, last] = [Number(this.#range.value), this.#steps.length - 1]
+    const target = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: last }[event.key]
+    if (target === undefined) return
+    event.preventDefault()
+    this.#range.value = Math.min(Math.max(target, 0), last)
+    this.#showStep()
+  }
+
   #select(index) {
     this.#range.value = index
     this.#range.focus({ preventScroll: true })
@@ -166,9 +182,15 @@ class Timeline {
 const markTone = (verdict) => (isShown(verdict) ? "good" : verdictTone(verdict.kind))
 
 /** The content state with its changes, which are marked by text as well as by colour. */
-function stateRows({ before, after, wasShown }) {
-  if (after === undefined) return [element("p", { class: "faint" }, "No content state yet.")]
-  const note = wasShown ? [] : [element("p", { class: "faint" }, "This push did not change the content state.")]
+function stateRows({ push, before, after, wasShown }) {
+  const carried = push.payload?.aps?.["content-state"]
+  const note = wasShown ? [] : carried === undefined ? [element("p", { class: "faint" }, "This push did not change the content state.")] : [
+    element("p", { class: "not-applied", "data-tone": "bad" }, `Push ${push.number} carried this content state, which was not applied:`),
+    ...changes(undefined, carried).map(({ path, is }) => element("div", { class: "change carried" },
+      element("span", { class: "name" }, path || "(all)"), ": ", element("span", { class: "value" }, is))),
+    element("p", { class: "faint" }, after === undefined ? "The activity has no content state yet." : "The content state of the activity stays:"),
+  ]
+  if (after === undefined) return note.length ? note : [element("p", { class: "faint" }, "No content state yet.")]
   const rows = changes(before, after).map(({ path, was, is, kind }) =>
     element("div", { class: "change", "data-kind": kind },
       element("span", { class: "name" }, path || "(all)"), ": ",

@@ -29,6 +29,17 @@ export const ageElement = (time, now, suffix = "") => element("time",
 export const clockElement = (time) => element("time",
   { datetime: new Date(time).toISOString(), title: completeTime(time) }, shortTime(time).replace(/^(\d+:\d+):\d+/, "$1"))
 
+const seconds = new Intl.DateTimeFormat([], { hour: "numeric", minute: "2-digit", second: "2-digit" })
+const day = new Intl.DateTimeFormat([], { day: "numeric", month: "short" })
+
+/** A time with its seconds, and with its date if it is another day's. */
+export function preciseClockElement(time) {
+  const date = new Date(time)
+  const isToday = date.toDateString() === new Date().toDateString()
+  return element("time", { datetime: date.toISOString(), title: completeTime(time) },
+    isToday ? seconds.format(date) : `${day.format(date)}, ${seconds.format(date)}`)
+}
+
 const nameOf = (control) => control.getAttribute("aria-label") ?? control.textContent
 
 /**

@@ -50,7 +50,9 @@ function incidentBanner(incident, now, isFirst) {
 
 const line = (tone, name, ...content) => element("div", { class: "banner", "data-tone": tone }, icon(name, 20), element("div", {}, ...content))
 
-const runbook = (name) => element("span", { class: "faint" }, `Runbook: ${name}`)
+/** The name of the alert, under which the article "Runbook" of the documentation describes the problem; it has no fixed address. */
+const runbook = (name) => element("span", { class: "faint" }, "See the runbook of the alert ", element("code", {}, name),
+  ", in the article Runbook of the documentation of MartletRelay.")
 
 /** A sentence in which addresses are links. */
 const linked = (text) => text.split(/(https:\/\/[^\s;]+[^\s;.])/).map((part, index) =>

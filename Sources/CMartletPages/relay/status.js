@@ -4,7 +4,7 @@
 
 import { table } from "./components.js"
 import { element } from "./dom.js"
-import { clockElement, updateWhenChanged } from "./figures.js"
+import { preciseClockElement, updateWhenChanged } from "./figures.js"
 import { showFacts, showFleet, showTiles } from "./fleet.js"
 import { icon } from "./icons.js"
 import { showIncidents, showUnreachable } from "./incidents.js"
@@ -82,7 +82,7 @@ async function show(status, isForced) {
 /** Lists the latest events, newest first, as the marks in the plots cannot be read by everyone. */
 function showEvents(events) {
   const columns = [
-    { name: "When", isHeader: true, value: ({ time }) => clockElement(time) },
+    { name: "When", isHeader: true, value: ({ time }) => preciseClockElement(time) },
     { name: "Event", value: ({ kind, text }) => element("span", { class: "chips" }, element("span", { class: "dot", "data-tone": eventTone(kind) }), text) },
   ]
   updateWhenChanged(byID("event-list"), events, () => [

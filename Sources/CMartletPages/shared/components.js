@@ -211,12 +211,12 @@ function formatter(options) {
   let made = null
   return { format: (date) => (made ??= new Intl.DateTimeFormat([], options)).format(date) }
 }
-const dayTime = formatter({ hour: "2-digit", minute: "2-digit", second: "2-digit" })
+const dayTime = formatter({ hour: "numeric", minute: "2-digit", second: "2-digit" })
 const day = formatter({ day: "numeric", month: "short" })
-const dayMinute = formatter({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" })
+const dayMinute = formatter({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit" })
 const dayYear = formatter({ day: "numeric", month: "short", year: "numeric" })
 const complete = formatter({
-  weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
+  weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "numeric", minute: "2-digit", second: "2-digit",
   fractionalSecondDigits: 3, timeZoneName: "short",
 })
 

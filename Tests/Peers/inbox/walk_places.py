@@ -81,9 +81,32 @@ class Places(InboxWalk):
         self.assertEqual(self.page.locator("#push-2 .severity").bounding_box()["width"], 8)
         expect(self.page.locator("#push-1 .result")).to_have_text("410 Unregistered")
         self.assertEqual(self.page.locator("#push-1").get_attribute("aria-label"),
-                         "Order 1, alert, com.example.app, 00000001, refused Unregistered")
+                         "Order 1, Tap to open it., Alert, com.example.app, 00000001, refused Unregistered")
         self.assertIn("errors found", self.page.locator("#push-2").get_attribute("aria-label"))
         expect(self.page.locator("#push-1")).to_have_attribute("aria-setsize", "3")
+
+    def test_the_second_line_says_more_and_chips_leave_the_title_its_width(self):
+        state = {"aps": {"event": "update", "timestamp": 1, "content-state": {"status": "On its way"}}}
+        headers = {"apns-push-type": "liveactivity", "apns-topic": "com.example.app.push-type.liveactivity"}
+        older = push(3, payload=state, headers=headers)
+        title = "A rather long title that needs all of its line"
+        refused = push(4, payload={"aps": {"alert": {"title": title}}}, status=410, reason="ExpiredProviderTokenWithALongName", connection=0,
+                       tags=["release-candidate", "customers"])
+        self.open(push(1), push(2, payload=state, headers=headers), refused,
+                  push(5, headers={"apns-push-type": "pushtotalk"}, payload={"speaker": "Ada"}))
+        text = lambda number: self.page.locator(f"#push-{number} .app")
+        expect(text(1)).to_contain_text("Tap to open it. · com.example.app · 00000001")
+        expect(self.page.locator("#push-2 .headline")).to_have_text("On its way")
+        expect(text(2)).to_contain_text("update · ")
+        expect(self.page.locator("#push-5 .headline")).to_have_text("Push to Talk push")
+        expect(self.page.locator(".composed")).to_have_count(0)
+        for width in (1280, 1024, 390):
+            self.page.set_viewport_size({"width": width, "height": 800})
+            row, line, headline, badges = (self.page.locator(f"#push-4{part}").bounding_box()
+                                           for part in ("", " .first-line", " .headline", " .badges"))
+            self.assertEqual(row["height"], 52)
+            self.assertGreaterEqual(headline["width"], 0.6 * line["width"], width)
+            self.assertLessEqual(badges["width"], 0.4 * row["width"] + 1, width)
 
     def test_a_finding_about_the_client_does_not_colour_a_row(self):
         self.simulator.import_pushes(push(1))

@@ -64,6 +64,10 @@ class PreviewContent(PreviewWalk):
         expect(card.locator(".title")).to_have_text("On its way")
         expect(card.locator("progress")).to_have_attribute("value", "0.5")
         expect(self.screen("Dynamic Island compact").locator(".trailing")).to_have_text("50 %")
+        self.choose("Appearance", "light")
+        # StandBy is dark in every appearance.
+        colors = [self.screen("StandBy").locator(part).evaluate("part => getComputedStyle(part).color") for part in (".title", ".trailing")]
+        self.assertEqual(colors, ["rgb(255, 255, 255)"] * 2)
         self.show(2)
         expect(card.locator(".title")).to_have_text("Arriving")
         expect(card.locator(".trailing")).to_have_text("5 min")
@@ -79,6 +83,19 @@ class PreviewContent(PreviewWalk):
         expect(self.page.locator(".note-below").nth(1)).to_have_text("The content state has no driver.age.")
         for title, row in {"Widget": "small", "Accessory": "rectangular"}.items():
             self.assert_size("393x852", title, f".{row}", row)
+
+    def test_only_values_of_a_push_are_drawn_and_its_alert_is_listed(self):
+        self.open(activity(1, {"driver": "Anna"}, event="end", alert={"title": "Your ride", "body": "Anna is here."}), activity(2, {}))
+        self.show(1)
+        expect(self.screen("Lock Screen").locator(".title")).to_have_text("Anna")
+        expect(self.page.locator("#detail h2")).to_have_text("Your ride")
+        expect(self.screen("Lock Screen").locator(".trailing")).to_have_count(0)
+        facts = self.page.get_by_role("complementary", name="Alert")
+        expect(facts).to_contain_text("Your ride")
+        expect(facts).to_contain_text("Anna is here.")
+        self.show(2)
+        expect(facts).to_have_count(0)
+        expect(self.page.locator("figure", has=self.screen("Lock Screen"))).to_contain_text("The push has no value to draw.")
 
     def test_reloads_show_stored_surfaces_and_report_missing_ones(self):
         self.open(of_type(1, "controls", RELOAD, ".push-type.controls"), of_type(2, "widgets", RELOAD, ".push-type.widgets"))

@@ -217,9 +217,14 @@ class PreviewPhone(PreviewWalk):
             self.select(number)
             card = self.screen("Lock Screen").locator(".notification")
             self.assertEqual(tuple(card.locator(part).evaluate(is_mirrored) for part in (".title", ".body")), expected)
-            # The direction of the phone is that of the first text.
+            # A text is aligned by its own direction, and the phone keeps that of its language.
             icon, text = (card.locator(part).first.bounding_box()["x"] for part in (".icon", ".text"))
-            self.assertEqual(icon > text, number == 2)
+            self.assertLess(icon, text)
+        self.put("strings/com.example.app/ar", '"HELLO" = "مرحبا";')
+        self.choose("Language", "ar")
+        expect(self.screen("Lock Screen").locator(".device")).to_have_attribute("dir", "rtl")
+        icon, text = (card.locator(part).first.bounding_box()["x"] for part in (".icon", ".text"))
+        self.assertGreater(icon, text)
 
     def test_the_phone_looks_as_documented(self):
         self.open(alert(1, alert={"title": "Ready", "body": "Tap to open."}))

@@ -92,6 +92,17 @@ class Previews(PreviewWalk):
         expect(self.page.locator(".cut-off")).to_have_count(0)
         expect(self.screen("Lock Screen").locator(".cut")).to_have_count(0)
 
+    def test_texts_within_the_limits_of_the_findings_are_not_truncated(self):
+        title, body = "Your order 1748 is ready at the counter", (
+            "Table seven is waiting for you near the window. Please show this message to the waiter when you arrive, "
+            "and collect your order within the next half hour of the day.")
+        self.open(alert(1, alert={"title": title, "body": body}))
+        self.assertGreater(len(title), 38)
+        self.assertGreater(len(body), 160)
+        self.show(1)
+        expect(self.screen("Lock Screen").locator(".cut")).to_have_count(0)
+        self.assertEqual(self.screen("Lock Screen").locator(".body").evaluate("body => getComputedStyle(body).fontSize"), "15px")
+
     def test_previews_fit_a_narrow_screen(self):
         self.page.set_viewport_size({"width": 390, "height": 800})
         self.open(alert(1, alert=LONG), activity(2, LIVE_STATE))

@@ -165,6 +165,10 @@ class RelayWalk(unittest.TestCase):
     def lane(self, app):
         return self.page.locator(f'#lanes tr[data-lane="{app} development"]')
 
+    def pause(self, app):
+        self.page.get_by_role("button", name=f"Pause {app} development").click()
+        self.page.get_by_role("dialog").get_by_role("button", name="Pause").click()
+
     def banner(self, kind):
         return self.page.locator(f'#incidents [data-kind="{kind}"]')
 

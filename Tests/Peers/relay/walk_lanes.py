@@ -13,6 +13,13 @@ class Lanes(RelayWalk):
     def test_a_lane_is_paused_and_resumed(self):
         self.enter()
         self.page.get_by_role("button", name="Pause orders development").click()
+        dialog = self.page.get_by_role("dialog", name="Pause orders development?")
+        expect(dialog).to_contain_text("Pushes wait until you resume.")
+        expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+        self.page.keyboard.press("Enter")
+        expect(dialog).to_have_count(0)
+        expect(self.lane("orders")).to_contain_text("Delivers")
+        self.pause("orders")
         expect(self.lane("orders")).to_contain_text("Paused")
         expect(self.lane("orders")).to_contain_text("by operator")
         expect(self.banner("paused")).to_contain_text("orders is paused by operator since")
@@ -27,7 +34,6 @@ class Lanes(RelayWalk):
         self.assertEqual(self.errors, [])
 
     def full_time(self):
-
         return re.compile(r"20\d\d.*:\d\d:\d\d")
 
     def test_the_keyboard_keeps_its_place(self):
@@ -35,6 +41,8 @@ class Lanes(RelayWalk):
         pause = self.page.get_by_role("button", name="Pause rides development")
         expect(pause).to_be_visible()
         pause.focus()
+        self.page.keyboard.press("Enter")
+        self.page.keyboard.press("Tab")
         self.page.keyboard.press("Enter")
         resume = self.page.get_by_role("button", name="Resume rides development")
         expect(resume).to_be_focused()
@@ -45,11 +53,11 @@ class Lanes(RelayWalk):
     def test_a_failure_is_shown_beside_the_button(self):
         self.enter()
         self.page.route("**/pause", lambda route: route.fulfill(status=503, body='{"detail": "the disk is full"}'))
-        self.page.get_by_role("button", name="Pause orders development").click()
+        self.pause("orders")
         expect(self.lane("orders").get_by_role("alert")).to_have_text("the disk is full")
         expect(self.page.get_by_role("button", name="Pause orders development")).to_be_enabled()
         self.page.unroute("**/pause")
-        self.page.get_by_role("button", name="Pause orders development").click()
+        self.pause("orders")
         expect(self.lane("orders")).to_contain_text("Paused")
         expect(self.lane("orders").get_by_role("alert")).to_have_count(0)
         self.assertEqual([error for error in self.errors if "503" not in error], [])

@@ -43,6 +43,7 @@ class Plots(RelayWalk):
         self.page.get_by_text("Events", exact=True).click()
         expect(self.page.locator("#event-list tbody tr")).to_have_count(4)
         expect(self.page.locator("#event-list tbody tr").first).to_contain_text("rides development was resumed")
+        expect(self.page.locator("#event-list tbody time").first).to_have_text(re.compile(r"\d:\d\d:\d\d"))
         expect(self.page.locator("#event-list tbody tr").last).to_contain_text("This relay started with version")
         self.assertEqual(self.errors, [])
 
