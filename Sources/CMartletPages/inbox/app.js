@@ -4,7 +4,7 @@
 
 import { SimulatorError, request, simulatorEvents } from "./api.js"
 import { Address } from "./address.js"
-import { iconButton, toast } from "./components.js"
+import { button, emptyState, iconButton, toast } from "./components.js"
 import { element } from "./dom.js"
 import { InboxPage } from "./inbox-page.js"
 import { showKeys } from "./keys.js"
@@ -19,6 +19,8 @@ const pages = {
   channels: () => import("./channels.js"), connections: () => import("./connections.js"),
   faults: () => import("./faults.js"), connect: () => import("./connect.js"), compare: () => import("./compare.js"),
 }
+/** The first parts of the addresses that the inbox shows. */
+const inboxParts = ["", "push"]
 /** The keys after `g`, with the pages they open. */
 const pageKeys = {
   i: "", a: "activities", d: "devices", c: "channels", n: "connections", f: "faults", o: "connect",
@@ -33,26 +35,52 @@ async function show() {
   const address = Address.current
   const name = address.parts[0]
   const load = Object.hasOwn(pages, name) ? pages[name] : null
+  const isInbox = inboxParts.includes(name)
   close()
   close = () => {}
   for (const link of byID("pages").children) {
-    const isCurrent = link.hash === `#/${load ? name : ""}`
+    const isCurrent = (load || isInbox) && link.hash === `#/${load ? name : ""}`
     if (isCurrent) link.setAttribute("aria-current", "page")
     else link.removeAttribute("aria-current")
     if (isCurrent) link.scrollIntoView({ inline: "nearest", block: "nearest" })
   }
-  byID("inbox").hidden = load !== null
-  byID("page").hidden = load === null
-  if (!load) {
+  byID("inbox").hidden = !isInbox
+  byID("page").hidden = isInbox
+  if (isInbox) {
     inbox.show(address)
+    return
+  }
+  if (!load) {
+    document.title = "No such page – Martlet"
+    showInstead("info", "No such page", `Martlet has no page with the address ${location.hash}.`, element("a", { href: "#/" }, "Open the inbox"))
     return
   }
   document.title = `${name[0].toUpperCase()}${name.slice(1)} – Martlet`
   byID("page").dataset.name = name
   byID("page").replaceChildren()
-  const [page] = await Promise.all([load(), pageStyle()])
+  let page = null
+  try {
+    [page] = await Promise.all([load(), pageStyle()])
+  } catch {
+    if (thisNavigation === navigation) {
+      showInstead("warning", "The simulator cannot be reached", "This page was not loaded yet. Start the simulator, then try again.", button("Try again", retry))
+    }
+    return
+  }
   // The address may have changed while the page was loaded.
   if (thisNavigation === navigation) close = page.open(byID("page"), address.parts.slice(1)) ?? close
+}
+
+/** Shows a message in place of a page. */
+function showInstead(...message) {
+  byID("page").replaceChildren(emptyState(...message))
+}
+
+/** Loads the document again once the simulator answers, because a browser may not load a module again that failed. */
+async function retry() {
+  const answer = await fetch("/page/app.js", { cache: "no-store" }).catch(() => null)
+  if (answer?.ok) location.reload()
+  else toast("The simulator does not answer.")
 }
 
 let style = null
@@ -111,5 +139,5 @@ addEventListener("hashchange", async () => {
   else if (!wasInbox) byID("list").focus({ preventScroll: true })
 })
 // The header shows the state of the inbox's event connection, so the inbox starts on every page.
-if (Object.hasOwn(pages, Address.current.parts[0])) inbox.show(new Address([""]))
+if (!inboxParts.includes(Address.current.parts[0])) inbox.show(new Address([""]))
 show()

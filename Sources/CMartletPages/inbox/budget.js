@@ -20,7 +20,8 @@ export function budget(pushes) {
   const readOut = element("output", { class: "faint" }, `${summary}.`)
   return [
     element("h3", {}, "Pushes per hour"),
-    element("div", { class: "legend" }, swatch("high"), "priority 10 counts toward the budget", swatch("low"), "priority 5 does not"),
+    element("div", { class: "legend" }, element("span", {}, swatch("high"), "priority 10 counts toward the budget"),
+      element("span", {}, swatch("low"), "priority 5 does not")),
     chart(hours, most, summary, (text) => { readOut.textContent = text ?? `${summary}.` }),
     readOut,
     element("p", { class: "faint" }, `Apple limits the Live Activity pushes of each app per hour, and throttles updates that exceed the

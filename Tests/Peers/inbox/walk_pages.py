@@ -81,6 +81,20 @@ class Pages(PagesWalk):
             expect(banner).to_have_count(0)
         self.assertEqual([line for line in self.errors if "ERR_FAILED" not in line], [])
 
+    def test_a_page_that_cannot_be_loaded_and_an_unknown_address_say_so(self):
+        self.open()
+        self.page.route("**/page/devices.js", lambda route: route.abort())
+        self.page.evaluate("location.hash = '#/devices'")
+        expect(self.page.locator("#page")).to_contain_text("The simulator cannot be reached")
+        self.page.unroute("**/page/devices.js")
+        self.page.get_by_role("button", name="Try again").click()
+        expect(self.page.locator("#page h2")).to_have_text("Devices")
+        self.page.evaluate("location.hash = '#/nowhere'")
+        expect(self.page.locator("#page")).to_contain_text("No such page")
+        self.page.get_by_role("link", name="Open the inbox").click()
+        expect(self.page.locator("#inbox")).to_be_visible()
+        self.assertEqual([line for line in self.errors if "ERR_FAILED" not in line], [])
+
     def test_nothing_is_requested_for_a_page_that_was_left(self):
         self.open()
         self.go("devices")
