@@ -48,7 +48,7 @@ export const exampleGroups = {
     "Control": of("controls", { aps: { "content-changed": true } }),
     "Complication": of("complication", { steps: 8400, goal: 10000 }),
     "Location": of("location", { query: "q-17" }),
-    "File Provider": of("fileprovider", { "container-identifier": "NSFileProviderWorkingSetContainerItemIdentifier" }),
+    "File provider": of("fileprovider", { "container-identifier": "NSFileProviderWorkingSetContainerItemIdentifier" }),
     "MDM": { ...of("mdm", { mdm: "5B1F7A10-0F29-4C0D-9F6C-8E0C6B2A1D11" }), topic: "com.apple.mgmt.External.5b1f7a10" },
   },
   "Calls": {

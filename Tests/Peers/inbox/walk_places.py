@@ -90,19 +90,19 @@ class Places(InboxWalk):
         headers = {"apns-push-type": "liveactivity", "apns-topic": "com.example.app.push-type.liveactivity"}
         older = push(3, payload=state, headers=headers)
         title = "A rather long title that needs all of its line"
-        refused = push(4, payload={"aps": {"alert": {"title": title}}}, status=410, reason="ExpiredProviderTokenWithALongName", connection=0,
+        refused = push(3, payload={"aps": {"alert": {"title": title}}}, status=410, reason="ExpiredProviderTokenWithALongName", connection=0,
                        tags=["release-candidate", "customers"])
         self.open(push(1), push(2, payload=state, headers=headers), refused,
-                  push(5, headers={"apns-push-type": "pushtotalk"}, payload={"speaker": "Ada"}))
+                  push(4, headers={"apns-push-type": "pushtotalk"}, payload={"speaker": "Ada"}))
         text = lambda number: self.page.locator(f"#push-{number} .app")
         expect(text(1)).to_contain_text("Tap to open it. · com.example.app · 00000001")
         expect(self.page.locator("#push-2 .headline")).to_have_text("On its way")
         expect(text(2)).to_contain_text("update · ")
-        expect(self.page.locator("#push-5 .headline")).to_have_text("Push to Talk push")
+        expect(self.page.locator("#push-4 .headline")).to_have_text("Push to Talk push")
         expect(self.page.locator(".composed")).to_have_count(0)
         for width in (1280, 1024, 390):
             self.page.set_viewport_size({"width": width, "height": 800})
-            row, line, headline, badges = (self.page.locator(f"#push-4{part}").bounding_box()
+            row, line, headline, badges = (self.page.locator(f"#push-3{part}").bounding_box()
                                            for part in ("", " .first-line", " .headline", " .badges"))
             self.assertEqual(row["height"], 52)
             self.assertGreaterEqual(headline["width"], 0.6 * line["width"], width)
