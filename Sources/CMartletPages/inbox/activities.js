@@ -21,7 +21,11 @@ function openList(container) {
   let facts = new Map()
   const page = new ListPage(container, {
     title: "Activities", lead: "The Live Activities that have received pushes, with what each shows now.",
-    placeholder: "Nickname, token, app or content",
+    placeholder: "Nickname, token, app, state or content",
+    textsOf: (each) => {
+      const { app, shown } = factsOf(each, facts)
+      return [each.name, each.token, ...appsOf(each), app, stateOf(each.activity, shown), ...textsIn(each.activity["content-state"])]
+    },
   }, (activities) => (activities.length ? activityTable(activities, facts) : noActivities()))
   let [newest, known] = [undefined, []]
   return page.follow(async (signal) => {
@@ -92,12 +96,23 @@ function activityTable(activities, facts) {
   ], activities, ({ token }) => ({ "data-key": token, "data-href": `#/activities/${token}` }))
 }
 
+/** The texts and numbers in a content state. */
+const textsIn = (value) => (value !== null && typeof value === "object" ? Object.values(value).flatMap(textsIn) : [String(value ?? "")])
+
+const staleDate = (activity, shown) => activity?.["stale-date"] ?? shown?.payload?.aps?.["stale-date"]
+
 /** The state of an activity: active, ended, or stale since the date of the push that it shows. */
-export function state(activity, shown) {
+function stateOf(activity, shown) {
   // The simulator knows no activity whose pushes were imported.
-  if (activity?.ended ?? shown?.payload?.aps?.event === "end") return chip("ended")
-  const stale = activity?.["stale-date"] ?? shown?.payload?.aps?.["stale-date"]
-  return stale < now() ? chip("stale", "warning", { title: completeTime(stale * 1000) }) : chip("active", "good")
+  if (activity?.ended ?? shown?.payload?.aps?.event === "end") return "ended"
+  return staleDate(activity, shown) < now() ? "stale" : "active"
+}
+
+/** The state of an activity as a chip. */
+export function state(activity, shown) {
+  const text = stateOf(activity, shown)
+  return text === "stale" ? chip(text, "warning", { title: completeTime(staleDate(activity, shown) * 1000) })
+    : chip(text, text === "active" ? "good" : "")
 }
 
 const noActivities = () => emptyState("activity", "No Live Activities yet",

@@ -52,8 +52,11 @@ export const pushes = (query, limit, before = Number.MAX_SAFE_INTEGER) =>
 export const numbers = async (query) =>
   (await request(`/api/v1/pushes/numbers?${new URLSearchParams({ query })}`)).numbers
 /** The pushes that match a query as lines of an export file. */
-export const exported = async (query) =>
-  (await send(`/api/v1/export.jsonl?${new URLSearchParams({ query })}`)).text()
+export const exported = async (query) => {
+  const response = await send(`/api/v1/export.jsonl?${new URLSearchParams({ query })}`)
+  if (!response.ok) throw new SimulatorError(`The simulator returned status ${response.status}.`)
+  return response.text()
+}
 /** Adds the pushes of an export file. */
 export const importPushes = async (file) => {
   const response = await send("/api/v1/import", { method: "POST", body: file })
@@ -69,8 +72,9 @@ export const removePushes = (query, more) =>
   request(`/api/v1/pushes?${new URLSearchParams({ query })}`, "DELETE", undefined, undefined, more)
 
 /**
- * Dispatches `open` when the connection to the simulator is established, `chaos` when the faults change, `previews` when
- * the strings, surfaces or templates of previews change, and `remove` with the numbers of pushes that the user deletes.
+ * Dispatches `open` when the connection to the simulator is established, `chaos` when the faults change, `devices` when the
+ * nickname of a device changes, `previews` when the strings, surfaces or templates of previews change, and `remove` with
+ * the numbers of pushes that the user deletes.
  */
 export const simulatorEvents = new EventTarget()
 
@@ -86,7 +90,7 @@ export function follow(query, handlers) {
   for (const name of ["push", "changed", "forgotten"]) {
     source.addEventListener(name, (event) => handlers[name](JSON.parse(event.data)))
   }
-  for (const name of ["open", "chaos", "previews"]) {
+  for (const name of ["open", "chaos", "devices", "previews"]) {
     source.addEventListener(name, () => simulatorEvents.dispatchEvent(new Event(name)))
   }
   return () => source.close()

@@ -49,7 +49,7 @@ function perHour(pushes) {
 }
 
 /** The values at which the axis has lines: at most five, as whole numbers. */
-export function axisValues(most) {
+function axisValues(most) {
   const step = [1, 2, 5].flatMap((digit) => Array.from({ length: 7 }, (_, power) => digit * 10 ** power))
     .sort((one, other) => one - other).find((step) => most / step <= 4)
   return Array.from({ length: Math.ceil(most / step) + 1 }, (_, index) => index * step)

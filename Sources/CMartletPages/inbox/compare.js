@@ -8,6 +8,7 @@ import { answerChip, milliseconds } from "./detail-header.js"
 import { element, loadStyle } from "./dom.js"
 import { parse } from "./json-text.js"
 import { headline } from "./push.js"
+import { exactTerm } from "./query.js"
 import { verdictLine } from "./verdict.js"
 
 const fields = {
@@ -18,7 +19,8 @@ const fields = {
 /** The number of the previous push with the same device, channel, thread or collapse ID; null if there is none. */
 export async function previous(push, name) {
   const [field, value] = fields[name](push)
-  const query = `${field}:"=${value}"`
+  const query = exactTerm(field, value)
+  if (query === null) throw new Error("Pushes with a quotation mark in this value cannot be searched for.")
   const { pushes } = await request(`/api/v1/pushes?${new URLSearchParams({ query, limit: 1, before: push.number })}`)
   return pushes[0]?.number ?? null
 }

@@ -10,24 +10,22 @@ const isSilent = (push) => push.payload?.aps?.["content-available"] !== undefine
 const has = (severity) => (push) => push.findings.some((finding) => finding.severity === severity)
 const sortedTypes = ["alert", "background", "liveactivity"]
 
-/** Midnight as a date in the syntax of queries. */
-const today = () => {
-  const now = new Date()
-  return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, "0")).join("-")
-}
+/** The last midnight of this time zone, in milliseconds since 1970. */
+const midnight = () => new Date().setHours(0, 0, 0, 0)
 
 /**
  * The sections of filters.
  *
  * `fixed` filters are always shown: each has a query and a test of pushes, or a number of milliseconds within which
  * pushes were received. `of` returns the value or the values of a push, each of which is a filter with the name `term`;
- * `always` lists terms that are added to it, and `label` names a value.
+ * `always` lists terms that are added to it, and `label` names a value. With `hasFixedValues` the query language has a
+ * list of the values, which are all shown.
  */
 export const sections = {
   Time: { fixed: {
     "Last 10 minutes": { query: () => "after:10m", within: () => 600_000 },
     "Last hour": { query: () => "after:1h", within: () => 3_600_000 },
-    Today: { query: () => `after:${today()}`, within: () => Date.now() - new Date().setHours(0, 0, 0, 0) },
+    Today: { query: () => `after:${new Date(midnight()).toISOString().slice(0, 16)}`, within: () => Date.now() - midnight() },
   } },
   Kind: { fixed: {
     Alerts: { query: () => "type:alert -is:silent", test: (push) => type(push) === "alert" && !isSilent(push) },
@@ -35,7 +33,7 @@ export const sections = {
     Activities: { query: () => "type:liveactivity", test: (push) => type(push) === "liveactivity" },
     Broadcasts: { query: () => "is:broadcast", test: (push) => push.channel !== undefined },
   }, of: (push) => (sortedTypes.includes(type(push)) ? undefined : type(push)), term: "type", label: typeName },
-  Verdict: { of: (push) => (push.verdict ? verdictKind(push) : undefined), term: "verdict", label: verdictLabel, isClosed: true },
+  Verdict: { of: (push) => (push.verdict ? verdictKind(push) : undefined), term: "verdict", label: verdictLabel, hasFixedValues: true },
   Response: { fixed: {
     Accepted: { query: () => "is:accepted", test: (push) => push.status === 200 },
     Refused: { query: () => "is:refused", test: (push) => push.status !== 200 && push.status !== 0 },
@@ -85,7 +83,8 @@ export class Counts {
   remove(pushes) { this.#count(pushes, -1) }
 
   #count(pushes, difference) {
-    this.#waiting.push({ pushes, difference, done: 0 })
+    // The caller may change its array before all of it has been counted.
+    this.#waiting.push({ pushes: [...pushes], difference, done: 0 })
     if (!this.#isScheduled) this.#work()
   }
 
@@ -109,6 +108,7 @@ export class Counts {
 
   #change(push, difference) {
     if (push["device-name"]) this.#names.set(push["device-token"], push["device-name"])
+    else if (difference > 0) this.#names.delete(push["device-token"])
     for (const [key, of] of counted) {
       const value = of(push)
       if (value === undefined) continue

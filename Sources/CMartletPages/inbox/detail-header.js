@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is above the tabs of the selected push: its headline and actions, what became of it, its facts and its tags.
+// What is above the tabs of the selected push: its headline, actions, delivery result, facts and tags.
 
 import { request } from "./api.js"
 import { absoluteTime, button, chip, completeTime, copied, facts, iconButton, relativeTime, toast } from "./components.js"
 import { element } from "./dom.js"
 import { icon, kindIcon } from "./icons.js"
 import { app, headline, kind, typeName } from "./push.js"
+import { exactTerm } from "./query.js"
 import { verdictLine } from "./verdict.js"
 
 /** The time of a push or of an event, in milliseconds since 1970. */
@@ -26,7 +27,7 @@ export function titleBar(push, close, actions) {
     element("div", { class: "title-actions", role: "toolbar", "aria-label": "Actions" }, actions))
 }
 
-/** What became of the push; each part with a cause links to its place, which `show` opens. */
+/** The delivery result of the push; each part with a cause links to its place, which `show` opens. */
 export function verdict(push, show) {
   const line = verdictLine(push.verdict)
   if (!line) return null
@@ -91,36 +92,51 @@ export function pushFacts(push) {
   })
 }
 
-/** The tags of a push, which are edited in place. */
-export function tagEditor(push) {
+/** A tag as a link to the pushes that have it. */
+function tagName(tag) {
+  const term = exactTerm("tag", tag)
+  return element(term === null ? "span" : "a", { href: term === null ? null : `#/?query=${encodeURIComponent(term)}` }, tag)
+}
+
+/** The tags of a push, which are edited in place; `draft` is the text of a tag that the user is typing, if any. */
+export function tagEditor(push, draft = null) {
   const tags = push.tags ?? []
   const save = (changed) => change(push, { tags: changed })
   const editor = element("div", { class: "chips tags", role: "group", "aria-label": "Tags" })
-  const add = () => {
+  const add = (text = "") => {
     const field = element("input", {
-      "aria-label": "New tag", class: "tag-field", maxlength: 60, placeholder: "Tag, then Enter",
+      "aria-label": "New tag", class: "tag-field", maxlength: 40, placeholder: "Tag, then Enter",
       onkeydown: (event) => {
-        if (event.key === "Escape") show(true)
+        if (event.key === "Escape") end()
         else if (event.key !== "Enter") return
         event.preventDefault()
         event.stopPropagation()
         const tag = field.value.trim()
-        if (event.key === "Enter" && tag && !tags.includes(tag)) save([...tags, tag])
+        if (event.key !== "Enter" || !tag || tags.includes(tag)) return
+        end()
+        save([...tags, tag])
       },
     })
-    field.addEventListener("blur", () => show(false))
+    field.value = text
+    const close = () => show(false)
+    const end = () => {
+      field.removeEventListener("blur", close)
+      show(true)
+    }
+    field.addEventListener("blur", close)
     editor.lastElementChild.replaceWith(field)
     field.focus()
   }
   const show = (isFocused) => {
     editor.replaceChildren(
       ...tags.map((tag) => element("span", { class: "chip", "data-tone": "accent" },
-        element("a", { href: `#/?query=${encodeURIComponent(`tag:"=${tag}"`)}` }, tag),
+        tagName(tag),
         element("button", { type: "button", class: "remove", "aria-label": `Remove tag ${tag}`, onclick: () => save(tags.filter((each) => each !== tag)) }, icon("close", 10)))),
-      button("Add tag", add, { class: "small quiet", icon: "tag" }))
+      button("Add tag", () => add(), { class: "small quiet", icon: "tag" }))
     if (isFocused) editor.lastElementChild.focus()
   }
   show(false)
+  if (draft !== null) add(draft)
   return editor
 }
 

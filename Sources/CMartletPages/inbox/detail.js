@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The selected push: what became of it, its preview, payload, headers, findings and timeline.
+// The selected push: its delivery result, preview, payload, headers, findings and timeline.
 
 import { info, payload, removePush, request } from "./api.js"
 import { copied, emptyState, iconButton, menu, tabs, toast } from "./components.js"
@@ -37,7 +37,7 @@ export class Detail {
     this.#container = container
     this.#inbox = inbox
     this.#compose = compose
-    inbox.addEventListener("select", ({ detail }) => this.show(detail))
+    for (const event of ["select", "refresh"]) inbox.addEventListener(event, ({ detail }) => this.show(detail))
     onStringsChange(() => { this.#container.querySelector("h2")?.replaceChildren(headline(this.#push)) })
     // The first push that is selected should not wait for them either.
     addEventListener("load", previews, { once: true })
@@ -64,13 +64,14 @@ export class Detail {
   #showMessage(message) {
     this.#push = null
     this.#container.replaceChildren(message === null
-      ? emptyState("push", "No push selected", "Select a push to see what became of it.")
+      ? emptyState("push", "No push selected", "Select a push to see its delivery result.")
       : emptyState("info", message, "Select another push.", iconButton("left", "Back to the list", () => this.#inbox.select(null), { class: "pane-back" })))
   }
 
   #render(push) {
     const isSame = this.#push?.number === push.number
     const focused = isSame && this.#container.contains(document.activeElement) ? nameOf(document.activeElement) : null
+    const draft = isSame ? this.#container.querySelector(".tag-field:focus")?.value : undefined
     if (!isSame) {
       this.#text = null
       this.#place = null
@@ -83,12 +84,12 @@ export class Detail {
       element("div", { class: "detail-top" },
         titleBar(push, () => this.#inbox.select(null), this.#actions(push)),
         verdict(push, (place) => this.#showPlace(place))),
-      element("div", { class: "detail-facts" }, pushFacts(push), tagEditor(push)),
+      element("div", { class: "detail-facts" }, pushFacts(push), tagEditor(push, draft)),
       tabs("Views of the push", names, this.#tab, (name) => this.#showTab(name)),
       this.#panel)
     this.#showPanel()
     if (!isSame) this.#container.scrollTop = 0
-    if (focused) [...this.#container.querySelectorAll("button, a, [tabindex]")].find((each) => nameOf(each) === focused)?.focus()
+    if (focused) [...this.#container.querySelectorAll("button, a, input, [tabindex]")].find((each) => nameOf(each) === focused)?.focus()
   }
 
   #showTab(name, place = null) {
@@ -106,12 +107,13 @@ export class Detail {
 
   async #showPanel() {
     const [push, panel, tab, place, { signal }] = [this.#push, this.#panel, this.#tab, this.#place, this.#requests]
+    const isCurrent = () => panel === this.#panel && tab === this.#tab && place === this.#place
     panel.setAttribute("aria-label", tab)
     try {
       const content = await this.#content(push, tab, place, signal)
-      if (panel === this.#panel && tab === this.#tab && place === this.#place) panel.replaceChildren(...[content].flat())
+      if (isCurrent()) panel.replaceChildren(...[content].flat())
     } catch (error) {
-      if (!signal.aborted) panel.replaceChildren(element("p", { class: "problem" }, error.message))
+      if (!signal.aborted && isCurrent()) panel.replaceChildren(element("p", { class: "problem" }, error.message))
     }
   }
 

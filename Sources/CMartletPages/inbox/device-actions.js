@@ -32,7 +32,8 @@ export function actions(page, device, isLarge = false) {
       isUnregistered
         ? { name: "Reinstall the app", icon: "replay", action: () => register(page, device) }
         : { name: "Remove the app (410 Unregistered)", icon: "error",
-          action: () => change({ "unregistered-since": Date.now() }, `${deviceName(device)} is unregistered`, { topics: topics.length ? topics : appsOf(device) }) },
+          action: () => change({ "unregistered-since": Date.now() }, `${deviceName(device)} is unregistered`,
+            { topics: topics.length ? topics : appsOf(device), environment: device.environment }) },
       { name: device.topics ? "Change its topics" : "Register it for topics", icon: "control", action: () => register(page, device) },
       null,
       { name: "Remove the device", icon: "trash", isDanger: true, action: () => remove(page, device) },
@@ -63,6 +64,7 @@ export function register(page, device = null) {
       "Separated by commas or spaces"),
     device ? null : field("Nickname", { name: "name", placeholder: "Kim’s phone", maxlength: 60 }, "Optional"),
   ].filter(Boolean), ({ token, topics, name = "" }, problem) => page.change(devicePath(encodeURIComponent(token.trim())), "PUT", {
-    topics: topics.split(/[\s,]+/).filter(Boolean), ...(name.trim() ? { name: name.trim() } : {}),
+    // Without the environment the simulator would set its own.
+    topics: topics.split(/[\s,]+/).filter(Boolean), environment: device?.environment, ...(name.trim() ? { name: name.trim() } : {}),
   }, problem))
 }

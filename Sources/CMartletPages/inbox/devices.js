@@ -8,8 +8,8 @@ import { openDevice } from "./device.js"
 import { actions, appsOf, devicePath, register } from "./device-actions.js"
 import { element } from "./dom.js"
 import {
-  activityGlance, composeTo, counted, deviceState, device as link, editableName, glance, isRemoved, ListPage, newestPushes, rowsShown,
-  search, short,
+  activityGlance, composeTo, counted, deviceState, deviceStateText, device as link, editableName, glance, isRemoved, ListPage, newestPushes,
+  rowsShown, search, short,
 } from "./pages.js"
 
 /** The number of newest pushes that are searched for what devices show. */
@@ -23,6 +23,7 @@ function openList(container) {
     title: "Devices",
     lead: "Every device token is accepted. A registered device accepts only the topics of its apps.",
     placeholder: "Nickname, token, app or state",
+    textsOf: (device) => [device.name, device.token, ...appsOf(device), deviceStateText(device)],
     actions: [button("Register a device", () => register(page), { class: "primary", icon: "plus" })],
   }, (devices) => (devices.length ? deviceTable(page, devices, screens) : noDevices(page)))
   return page.follow(async (signal) => {

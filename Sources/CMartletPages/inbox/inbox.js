@@ -2,7 +2,7 @@
 
 // The received pushes, synchronized with the simulator, and their selection.
 
-import { follow, numbers, pushes as fetchPushes } from "./api.js"
+import { follow, numbers, pushes as fetchPushes, simulatorEvents } from "./api.js"
 import { queries } from "./numbers.js"
 import { PushStore, limit } from "./store.js"
 import { onStringsChange } from "./strings.js"
@@ -11,10 +11,12 @@ import { Unread } from "./unread.js"
 /** The number of pushes in the first request, which fill the screen, and in each of the others. */
 const firstPageSize = 200
 const pageSize = 1000
+/** The time within which changes of nicknames are handled by one load, in milliseconds. */
+const nicknameDelay = 200
 
 /**
- * Dispatches `change`, `select`, `state`, `error` with a message about the query, and `gone` with the number of the
- * selected push when the simulator no longer stores it.
+ * Dispatches `change`, `select`, `refresh` when the state of the selected push changes, `state`, `error` with a message
+ * about the query, and `gone` with the number of the selected push when the simulator no longer stores it.
  */
 export class Inbox extends EventTarget {
   /** The pushes that match the query, newest first. */
@@ -43,10 +45,18 @@ export class Inbox extends EventTarget {
   #missed = null
   /** The numbers of the pushes for which the query has not been evaluated. */
   #unmatched = new Set()
+  /** The number of evaluations of a query for all pushes that are in progress. */
+  #evaluations = 0
+  #nicknameTimer = 0
 
   constructor() {
     super()
     onStringsChange(() => this.#scheduleChange())
+    // Each push has the nickname of its device.
+    simulatorEvents.addEventListener("devices", () => {
+      clearTimeout(this.#nicknameTimer)
+      this.#nicknameTimer = setTimeout(() => this.#load(), nicknameDelay)
+    })
   }
 
   /** All pushes in memory, newest first. */
@@ -123,27 +133,39 @@ export class Inbox extends EventTarget {
   #finish(loaded, missed) {
     for (const event of missed) this.#apply(loaded, event)
     this.#missed = null
+    // The user may have deleted pushes, or undone that, since the load began.
+    loaded.hideOnly([...this.#store.hidden.keys()])
     this.#store = loaded
     this.#filteredVersion = -1
     if (loaded.all.length < limit) this.#removeState((number) => !loaded.find(number))
-    if (this.selected && !loaded.find(this.selected.number)) this.#notify("gone", this.selected.number)
+    if (this.selected) this.#refreshSelected(loaded.find(this.selected.number))
     this.#scheduleChange()
+  }
+
+  /** Replaces the selected push by its state in a complete load; null if it is no longer stored. */
+  #refreshSelected(push) {
+    if (!push) this.#notify("gone", this.selected.number)
+    else if (JSON.stringify(push) !== JSON.stringify(this.selected)) this.#refresh(push)
   }
 
   /** Requests the numbers of the pushes that match the query. */
   async #match() {
     const query = this.query
+    this.#evaluations += 1
     try {
       const matching = query.trim() ? new Set(await numbers(query)) : null
       if (query !== this.query) return
       this.#matching = matching
-      this.#unmatched.clear()
-      this.marked.clear()
+      if (query !== this.matchedQuery) this.marked.clear()
       this.matchedQuery = query
       this.#filteredVersion = -1
       this.#setError("")
     } catch (error) {
       if (query === this.query) this.#setError(error.message)
+    } finally {
+      this.#evaluations -= 1
+      // The answer may be older than the pushes that arrived since the request.
+      this.#matchUnmatched()
     }
     // A caller that waits for the search, such as a deletion, uses the matches at once.
     this.#settle()
@@ -162,7 +184,7 @@ export class Inbox extends EventTarget {
     const { push, changed, forgotten } = event
     if (push && isKnown) this.unread.arrived(push)
     if (push || changed) this.#matchSoon((push ?? changed).number)
-    if (changed && this.selected?.number === changed.number) this.select(changed)
+    if (changed && this.selected?.number === changed.number) this.#refresh(changed)
     if (forgotten) this.#forgot(forgotten)
     this.#scheduleChange()
   }
@@ -182,19 +204,23 @@ export class Inbox extends EventTarget {
 
   /** Evaluates the query for new and changed pushes, with one request for those of 50 ms. */
   #matchSoon(number) {
-    if (!this.#matching) return
+    if (!this.#matching && !this.#evaluations) return
     this.#unmatched.add(number)
-    if (this.#unmatched.size > 1) return
-    setTimeout(async () => {
-      const [query, candidates] = [this.matchedQuery, [...this.#unmatched]]
-      this.#unmatched.clear()
-      const found = await Promise.all(queries(candidates).map((term) => numbers(`${query} ${term}`).catch(() => [])))
-      if (query !== this.matchedQuery) return
-      for (const number of candidates) this.#matching?.delete(number)
-      for (const number of found.flat()) this.#matching?.add(number)
-      this.#filteredVersion = -1
-      this.#scheduleChange()
-    }, 50)
+    if (this.#unmatched.size === 1) setTimeout(() => this.#matchUnmatched(), 50)
+  }
+
+  /** Evaluates the query for the pushes that wait for it, unless it is being evaluated for all pushes. */
+  async #matchUnmatched() {
+    if (this.#evaluations || this.#unmatched.size === 0) return
+    const [query, candidates] = [this.matchedQuery, [...this.#unmatched]]
+    this.#unmatched.clear()
+    if (!this.#matching) return
+    const found = await Promise.all(queries(candidates).map((term) => numbers(`${query} ${term}`).catch(() => [])))
+    if (query !== this.matchedQuery) return
+    for (const number of candidates) this.#matching?.delete(number)
+    for (const number of found.flat()) this.#matching?.add(number)
+    this.#filteredVersion = -1
+    this.#scheduleChange()
   }
 
   /** Removes the unread and marked state of deleted pushes. */
@@ -227,6 +253,13 @@ export class Inbox extends EventTarget {
     this.selected = push
     if (push) this.unread.delete(push.number)
     this.#notify("select", push)
+    this.#scheduleChange()
+  }
+
+  /** Replaces the selected push by its current state. */
+  #refresh(push) {
+    this.selected = push
+    this.#notify("refresh", push)
     this.#scheduleChange()
   }
 

@@ -20,8 +20,8 @@ export const groupings = {
 }
 
 /** The heights of the row of a push and of a group, in pixels. */
-export const rowHeight = 52
-export const groupHeight = 36
+const rowHeight = 52
+const groupHeight = 36
 
 export class Lines {
   /** The number of lines. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What became of a push that this page sent.
+// The result of a push that this page sent.
 
 import { request } from "./api.js"
 import { answerChip } from "./detail-header.js"

@@ -95,11 +95,16 @@ export class ListPage extends Page {
   #items = []
   #content
   #title
+  #textsOf
 
-  /** Shows the frame; `content` returns the empty state or the table for the items it receives. */
-  constructor(container, { title, placeholder, ...frame }, content) {
+  /**
+   * Shows the frame; `content` returns the empty state or the table for the items it receives, and `textsOf` the texts
+   * of an item that the filter searches.
+   */
+  constructor(container, { title, placeholder, textsOf, ...frame }, content) {
     super(container, { title, ...frame })
     this.#title = title
+    this.#textsOf = textsOf
     this.#content = content
     this.#filter = element("input", {
       type: "search", "aria-label": `Filter ${title.toLowerCase()}`, placeholder, value: filterTexts.get(title) ?? "",
@@ -116,7 +121,8 @@ export class ListPage extends Page {
   showItems(items) {
     this.#items = items
     const text = this.#filter.value.trim()
-    const found = text ? matching(items, text) : items
+    const wanted = text.toLowerCase()
+    const found = text ? items.filter((item) => this.#textsOf(item).some((each) => each?.toLowerCase().includes(wanted))) : items
     this.showCount(found.length === items.length ? items.length : `${found.length} of ${items.length}`)
     this.#bar.hidden = items.length <= filterThreshold && !text
     const what = this.#title.toLowerCase()
@@ -351,21 +357,17 @@ export const device = (token, name = null) =>
 /** The text for a number of things. */
 export const counted = (count, one, several = `${one}s`) => `${count.toLocaleString()} ${count === 1 ? one : several}`
 
-/** The items that a part of their JSON matches, without regard to case. */
-const matching = (items, text) => {
-  const wanted = text.trim().toLowerCase()
-  return wanted ? items.filter((item) => JSON.stringify(item).toLowerCase().includes(wanted)) : items
-}
+/** The states of a device with their tones. */
+const deviceTones = { unregistered: "bad", offline: "warning", online: "good" }
 
-/** Elements, separated by commas. */
-export const listed = (elements) => elements.flatMap((each, index) => (index ? [", ", each] : [each]))
+/** The state of a device as text. */
+export function deviceStateText(device) {
+  if (device["unregistered-since"] !== undefined) return "unregistered"
+  return device.online === false ? "offline" : "online"
+}
 
 /** The state of a device as a chip. */
-export function deviceState(device) {
-  if (device["unregistered-since"] !== undefined) return chip("unregistered", "bad")
-  if (device.online === false) return chip("offline", "warning")
-  return chip("online", "good")
-}
+export const deviceState = (device) => chip(deviceStateText(device), deviceTones[deviceStateText(device)])
 
 /** A notification in miniature, as it is on the screen of a device. */
 export const glance = (push) => miniature(app(push), headline(push))

@@ -7,7 +7,7 @@ import { element } from "./dom.js"
 import { icon } from "./icons.js"
 import { locate, parse } from "./json-text.js"
 
-export const severityTone = (severity) => (severity === "error" ? "bad" : severity === "warning" ? "warning" : "")
+const severityTone = (severity) => (severity === "error" ? "bad" : severity === "warning" ? "warning" : "")
 
 /**
  * The tree of a payload's text. `findings` is a list of {place, severity, message} from the simulator, and `shown` the

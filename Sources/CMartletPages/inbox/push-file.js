@@ -45,9 +45,10 @@ export function acceptDroppedFiles() {
   addEventListener("dragleave", (event) => { if (hasFiles(event)) mark(-1) })
   addEventListener("dragover", (event) => { if (hasFiles(event)) event.preventDefault() })
   addEventListener("drop", async (event) => {
-    if (!hasFiles(event) || event.defaultPrevented) return
-    event.preventDefault()
+    if (!hasFiles(event)) return
     mark(-depth)
+    if (event.defaultPrevented) return
+    event.preventDefault()
     const files = [...event.dataTransfer.files]
     const pushes = files.filter((file) => !isPreviewFile(file))
     if (pushes.length > 0) await importPushes(pushes)

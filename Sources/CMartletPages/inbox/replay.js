@@ -18,7 +18,7 @@ const dates = ["stale-date", "dismissal-date"]
  *
  * A phone ignores content whose timestamp is not later than that of the content it shows.
  */
-export function withTimestamp(text, now) {
+function withTimestamp(text, now) {
   const root = parse(text)
   const number = (name) => {
     const { node, isExact } = locate(root, `/aps/${name}`)

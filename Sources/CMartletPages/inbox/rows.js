@@ -63,7 +63,7 @@ function mark(push) {
 }
 
 /** A colour that depends on the bundle identifier; all are equally light, so that the white icon has contrast. */
-export function appColour(app) {
+function appColour(app) {
   let hash = 7
   for (let index = 0; index < app.length; index += 1) hash = (hash * 31 + app.charCodeAt(index)) >>> 0
   // Multiplying by the golden ratio spreads similar identifiers over the whole circle.

@@ -82,7 +82,10 @@ export class SearchField {
   }
 
   async #submit(text) {
+    const shown = this.text
     if (text.trim()) await this.#loadLanguage()
+    // A later search must not be overtaken.
+    if (shown !== this.text) return
     const message = problem(text, this.#fields)
     if (message) this.#inbox.reject(text, message)
     else await this.#search(text)
@@ -188,11 +191,19 @@ export class SearchField {
   /** A button that opens the description of the search language. */
   helpButton() {
     const help = element("div", { id: "search-help", class: "menu", popover: "auto", role: "dialog", "aria-label": "Search language" })
+    let wasOpen = false
     const opener = iconButton("help", "Search help", async () => {
+      const isClosing = wasOpen || help.matches(":popover-open")
+      wasOpen = false
+      if (isClosing) return help.hidePopover()
       await this.#loadLanguage()
       help.replaceChildren(...this.#help(() => help.hidePopover()))
-      help.togglePopover()
-    }, { class: "small", "aria-haspopup": "dialog", "aria-expanded": "false" })
+      help.showPopover()
+    }, {
+      class: "small", "aria-haspopup": "dialog", "aria-expanded": "false",
+      // The browser closes an open popover before `click`.
+      onpointerdown: () => { wasOpen = help.matches(":popover-open") },
+    })
     help.addEventListener("toggle", ({ newState }) => {
       opener.setAttribute("aria-expanded", String(newState === "open"))
       if (newState === "open") place(help, opener)

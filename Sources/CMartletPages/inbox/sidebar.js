@@ -62,18 +62,18 @@ export class Sidebar {
 
   /** The filters of a section: the fixed ones, then its values by frequency, and those of the query in any case. */
   #group(name, query) {
-    const { fixed = {}, of, term, label, always, isClosed } = sections[name]
+    const { fixed = {}, of, term, label, always, hasFixedValues } = sections[name]
     const { counts } = this.#inbox
     const filters = Object.entries(fixed).map(([key, { query, within }]) =>
       ({ key, label: key, terms: query(), count: within ? this.#countWithin(within()) : counts.fixed(name, key) }))
     const isExpanded = this.#expanded.has(name)
     const values = of ? counts.values(name) : new Map()
     const others = mostFrequent(values, expandedCount).flatMap(([value, count]) => {
-      const own = value === pinned ? "is:pinned" : isClosed ? `${term}:${value}` : exactTerm(term, value)
+      const own = value === pinned ? "is:pinned" : hasFixedValues ? `${term}:${value}` : exactTerm(term, value)
       const text = value === pinned ? "Pinned" : label ? label(value) : term === "device" ? counts.deviceName(value) : value
       return own ? [{ key: value, label: text, terms: [always, own].filter(Boolean).join(" "), count }] : []
     })
-    const limit = isClosed ? others.length : isExpanded ? expandedCount : collapsedCount
+    const limit = hasFixedValues ? others.length : isExpanded ? expandedCount : collapsedCount
     const shown = others.filter((filter, index) => index < limit || contains(query, filter.terms))
     const wanted = [...filters, ...others].map((filter) => filter.terms)
     // The fixed filters appear with the first push.

@@ -34,12 +34,10 @@ export function steps(pushes, token) {
 /** The verdict of a push at the device with this token: that of a broadcast counts several devices. */
 export function verdictAt(push, token) {
   if (push.verdict && push.channel === undefined) return push.verdict
-  if (push.status !== 200) {
-    const text = push.status ? `Refused: ${push.reason ?? push.status}` : "Not answered"
-    return { kind: push.status ? "refused" : "unanswered", text }
-  }
+  if (push.status !== 200 && push.status !== 0) return { kind: "refused", text: `Refused: ${push.reason ?? push.status}` }
   const events = push.deliveries.filter((event) => push.channel === undefined || isAt(token, event))
-  return eventVerdict(events, token)
+  // A push whose answer was lost may have been delivered.
+  return push.status === 0 && events.length === 0 ? { kind: "unanswered", text: "Not answered" } : eventVerdict(events, token)
 }
 
 /** Whether an event of a broadcast is about the device; events of earlier versions name it in their note. */
@@ -52,7 +50,7 @@ function eventVerdict(events, token) {
   const note = last?.note?.replace(`at ${token.slice(0, 8)}…`, "").replace(/^: /, "") ?? ""
   const because = note ? `: ${note}` : ""
   switch (last?.kind) {
-    case undefined: return { kind: "stored", text: "Not delivered to this activity" }
+    case undefined: return { kind: "not-delivered", text: "Not delivered to this activity" }
     case "delivered": return { kind: "shown", text: "Shown" }
     case "delivered-from-storage": return { kind: "shown", text: "Shown, delivered from storage" }
     case "replaced-on-device": return { kind: "replaced", text: `Shown until it was replaced ${note}`.trim() }
@@ -87,7 +85,7 @@ export function summary(steps) {
     sentences.push(`${ignored.length} of ${total} pushes ${ignored.length === 1 ? "was" : "were"} not shown${because ? `: ${because}` : ""}.`)
   }
   const counts = { stored: ["is", "are", "stored"], refused: ["was", "were", "refused"], discarded: ["was", "were", "discarded"],
-    unanswered: ["was", "were", "not answered"] }
+    unanswered: ["was", "were", "not answered"], "not-delivered": ["was", "were", "not delivered to this activity"] }
   for (const [kind, [one, several, text]] of Object.entries(counts)) {
     const count = of(kind).length
     if (count) sentences.push(`${count} ${count === 1 ? one : several} ${text}.`)

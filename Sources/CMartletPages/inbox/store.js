@@ -155,6 +155,13 @@ export class PushStore {
     this.all = merged(this.all, pushes.sort((one, other) => other.number - one.number))
     this.version += 1
   }
+
+  /** Hides these pushes and no others. */
+  hideOnly(numbers) {
+    const wanted = new Set(numbers)
+    this.restore([...this.hidden.keys()].filter((number) => !wanted.has(number)))
+    this.hide(numbers.filter((number) => !this.hidden.has(number)))
+  }
 }
 
 /** Two lists, each with the newest push first, as one. */

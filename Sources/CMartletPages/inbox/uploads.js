@@ -37,7 +37,6 @@ export function openUploads(push, files = []) {
   dialog.addEventListener("dragover", (event) => event.preventDefault())
   dialog.addEventListener("drop", (event) => {
     event.preventDefault()
-    document.body.removeAttribute("data-dropping")
     add(event.dataTransfer.files)
   })
   document.body.append(dialog)

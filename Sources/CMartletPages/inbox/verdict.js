@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What became of a push: the kinds of verdicts and how they look.
+// The delivery result of a push: the kinds of verdicts with their labels, tones and icons.
 
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
@@ -25,7 +25,7 @@ export function verdictKind({ verdict, status }) {
   return status ? "refused" : "unanswered"
 }
 
-/** What became of a push, on one line; null for a push without a verdict. */
+/** The delivery result of a push, on one line; null for a push without a verdict. */
 export function verdictLine(verdict) {
   if (!verdict) return null
   const { kind, text } = verdict

@@ -18,14 +18,12 @@ export const laneName = ({ app, environment }) => `${app} ${environment}`
 /** Shows the lanes of a status; `refresh` requests another one. */
 export function showLanes(container, note, { lanes, now, storage, caller }, refresh) {
   note.textContent = caller["may-manage"] ? "" : explanation(caller)
-  const facts = lanes.map((lane) => [lane["manual-pause"] ?? 0, ...Object.values(lane)])
   updateWhenChanged(container, [lanes.map(laneName), caller], () => table("Lanes", columns(caller), lanes,
     (lane) => ({ "data-lane": laneName(lane) })))
   container.querySelectorAll("tbody tr").forEach((row, index) => {
     const lane = lanes[index]
     columns(caller).forEach(({ show }, column) => show(row.cells[column], lane, { now, storage, refresh }))
   })
-  return facts
 }
 
 function explanation({ name, scopes }) {

@@ -15,16 +15,31 @@ let letters = []
 let problem = ""
 /** The problems of single dead letters, by their identifiers. */
 const problems = new Map()
+/** The identifiers of the dead letters that are being sent again one by one. */
+const sending = new Set()
+/** The apps of which all dead letters will be sent again, each with a function that does so at once. */
+const pending = new Map()
+/** The problems of sending all dead letters of an app again, by the app. */
+const appProblems = new Map()
+/** Shows the buttons for all dead letters of an app again. */
+let showActions = () => {}
 
-/** Requests the dead letters of the apps that have some. */
-export async function loadLetters({ caller, "dead-letters": counts = {} }) {
+/** Sends what can still be undone at once, because the page is closed or the key removed. */
+export function sendPending() {
+  for (const send of pending.values()) send()
+}
+addEventListener("pagehide", sendPending)
+
+/** Requests the dead letters of the apps that have some; `isCurrent` returns whether the answers are still wanted. */
+export async function loadLetters({ caller, "dead-letters": counts = {} }, isCurrent) {
   if (!caller["may-manage"]) return
   try {
     const lists = await Promise.all(Object.keys(counts).map((app) => request(`${appPath(app, "dead-letters")}?limit=${limit}`)))
+    if (!isCurrent()) return
     letters = lists.flatMap((list) => list["dead-letters"]).sort((first, second) => second["ended-at"] - first["ended-at"])
     problem = ""
   } catch (error) {
-    problem = error.message
+    if (isCurrent()) problem = error.message
   }
 }
 
@@ -32,9 +47,11 @@ export async function loadLetters({ caller, "dead-letters": counts = {} }) {
 export function showLetters(container, actions, { caller, now, "dead-letters": counts = {} }, refresh) {
   const total = Object.values(counts).reduce((sum, value) => sum + value, 0)
   const isListed = caller["may-manage"] && letters.length > 0
-  updateWhenChanged(actions, [counts, caller, isListed], () => (caller["may-manage"] ? Object.entries(counts).map(([app, value]) => requeueAll(app, value, refresh)) : []))
+  showActions = () => updateWhenChanged(actions, [counts, caller, isListed, [...pending.keys()], [...appProblems]], () =>
+    (caller["may-manage"] ? Object.entries(counts).flatMap(([app, value]) => requeueAll(app, value, refresh)) : []))
+  showActions()
   const minutes = Math.floor(now / 60_000)
-  updateWhenChanged(container, [counts, caller, letters, problem, [...problems], minutes], () => {
+  updateWhenChanged(container, [counts, caller, letters, problem, [...problems], [...sending], minutes], () => {
     if (problem) return element("p", { class: "problem", role: "alert" }, problem)
     if (total === 0) return emptyState("shown", "No dead letters", "A push is abandoned after 16 attempts; then it is listed here.")
     if (!caller["may-manage"]) {
@@ -46,24 +63,41 @@ export function showLetters(container, actions, { caller, now, "dead-letters": c
   })
 }
 
+/** The button that sends all dead letters of an app again, and the problem of the last attempt. */
 function requeueAll(app, value, refresh) {
-  const made = button(`Send ${value === 1 ? "1" : `all ${number(value)}`} of ${app} again`, () => {
-    made.disabled = true
-    toast(`${counted(value, "dead letter", "dead letters")} of ${app} will be sent again`, {
-      seconds: undoSeconds, action: { name: "Undo", run: () => { made.disabled = false } },
-      ended: async () => {
-        try {
-          const { requeued } = await request(appPath(app, "dead-letters:requeue"), { method: "POST" })
-          announce(`${number(requeued)} sent again`)
-          await refresh()
-        } catch (error) {
-          made.disabled = false
-          made.after(element("span", { class: "problem", role: "alert" }, error.message))
-        }
-      },
+  const press = () => {
+    const dismiss = toast(`${counted(value, "dead letter", "dead letters")} of ${app} will be sent again`, {
+      seconds: undoSeconds,
+      action: { name: "Undo", run: () => {
+        pending.delete(app)
+        showActions()
+      } },
+      ended: () => sendAll(app, refresh),
     })
-  }, { class: "small", icon: "replay", "data-app": app })
-  return made
+    pending.set(app, dismiss)
+    appProblems.delete(app)
+    showActions()
+  }
+  const problem = appProblems.get(app)
+  return [
+    button(`Send ${value === 1 ? "1" : `all ${number(value)}`} of ${app} again`, press,
+      { class: "small", icon: "replay", "data-app": app, disabled: pending.has(app) }),
+    problem ? element("span", { class: "problem", role: "alert" }, problem) : null,
+  ]
+}
+
+async function sendAll(app, refresh) {
+  try {
+    const { requeued } = await request(appPath(app, "dead-letters:requeue"), { method: "POST", keepalive: true })
+    announce(`${number(requeued)} sent again`)
+  } catch (error) {
+    appProblems.set(app, error.message)
+    showActions()
+  }
+  // The answer of the refresh no longer counts what was sent.
+  await refresh()
+  pending.delete(app)
+  showActions()
 }
 
 function columns(now, refresh) {
@@ -75,13 +109,16 @@ function columns(now, refresh) {
     { name: "Attempts", isNumber: true, value: ({ attempts }) => number(attempts) },
     { name: "Actions", value: (letter) => element("span", { class: "actions" },
       button("Payload", () => showPayload(letter), { class: "small", "aria-label": `Show the payload of ${letter.id}` }),
-      button("Send again", ({ currentTarget }) => requeue(letter, currentTarget, refresh), { class: "small", icon: "replay", "aria-label": `Send ${letter.id} again` }),
+      button("Send again", ({ currentTarget }) => requeue(letter, currentTarget, refresh), {
+        class: "small", icon: "replay", "aria-label": `Send ${letter.id} again`, disabled: sending.has(letter.id),
+      }),
       problems.has(letter.id) ? element("span", { class: "problem", role: "alert" }, problems.get(letter.id)) : null) },
   ]
 }
 
 async function requeue(letter, pressed, refresh) {
   pressed.disabled = true
+  sending.add(letter.id)
   try {
     const { requeued } = await request(appPath(letter.app, "dead-letters:requeue"), { method: "POST", content: { ids: [letter.id] } })
     problems.delete(letter.id)
@@ -89,6 +126,7 @@ async function requeue(letter, pressed, refresh) {
   } catch (error) {
     problems.set(letter.id, error.message)
   }
+  sending.delete(letter.id)
   await refresh()
   if (document.activeElement === document.body) document.getElementById("dead-title").closest("section").querySelector("button")?.focus()
 }

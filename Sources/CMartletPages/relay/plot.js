@@ -20,15 +20,24 @@ const tones = {
 /** The tone of an event's mark. */
 export const eventTone = (kind) => tones[kind] ?? "accent"
 
-/** Lines of a figure: {name, values}, at most `lineLimit`; the lanes with the highest values have their own. */
-function lines({ lanes, samples }, figure) {
+/**
+ * The lines of a figure: {name, values}, at most `lineLimit`; the lanes with the highest values have their own.
+ *
+ * The other lanes share a line with the sum of their values, or with the highest one if `isMaximum`.
+ */
+function lines({ lanes, samples }, figure, isMaximum) {
   const all = lanes.map((name, lane) => ({ name, values: samples.map((sample) => sample.lanes[lane]?.[figure]) }))
   if (all.length <= lineLimit) return all
   const peak = ({ values }) => Math.max(0, ...values.map((value) => value ?? 0))
   const order = [...all].sort((first, second) => peak(second) - peak(first))
   const [own, rest] = [order.slice(0, lineLimit - 1), order.slice(lineLimit - 1)]
-  const total = samples.map((_, index) => rest.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
-  return [...own, { name: `${rest.length} more`, values: total }]
+  const together = samples.map((_, index) => {
+    // A lane that was added later has no values before.
+    const known = rest.map(({ values }) => values[index]).filter((value) => value !== undefined)
+    if (known.length === 0) return undefined
+    return isMaximum ? Math.max(...known) : known.reduce((sum, value) => sum + value)
+  })
+  return [...own, { name: `${rest.length} more`, values: together }]
 }
 
 /** The next round number: 1, 2 or 5 with zeros, at least 1. */
@@ -64,8 +73,8 @@ export class Plots {
 }
 
 class Plot {
-  constructor({ title, figure, unit, isRate }, moved) {
-    Object.assign(this, { title, figure, unit, isRate, text: isRate ? rate : number, moved, time: null })
+  constructor({ title, figure, unit, isRate, isMaximum = false }, moved) {
+    Object.assign(this, { title, figure, unit, isRate, isMaximum, text: isRate ? rate : number, moved, time: null })
     this.readOut = element("output", { class: "read-out" })
     this.picture = svgElement("svg", { tabindex: 0, role: "slider", "aria-label": title, "aria-orientation": "horizontal", height })
     this.picture.addEventListener("pointermove", (event) => moved(this.timeAt(event.offsetX)))
@@ -104,7 +113,7 @@ class Plot {
 
   draw(history, events) {
     this.history = history
-    this.lines = lines(history, this.figure)
+    this.lines = lines(history, this.figure, this.isMaximum)
     this.width = Math.max(200, this.picture.clientWidth)
     const last = this.samples.at(-1)?.time ?? Date.now()
     // At least five minutes, so that the first samples are not drawn over the whole width.

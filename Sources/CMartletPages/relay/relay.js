@@ -17,10 +17,14 @@ export class Unreachable extends Error {}
 /** The time after which a request without an answer fails, in milliseconds. */
 const timeout = 8000
 
-/** Sends a request, with `content` as JSON, and returns the JSON of the response; throws an error with its `detail`. */
-export async function request(path, { method = "GET", content } = {}) {
+/**
+ * Sends a request, with `content` as JSON, and returns the JSON of the response; throws an error with its `detail`.
+ *
+ * With `keepalive` the browser sends the request even though the page is closed.
+ */
+export async function request(path, { method = "GET", content, keepalive = false } = {}) {
   const response = await fetch(path, {
-    method, headers: { authorization: `Bearer ${key()}`, ...(content ? { "content-type": "application/json" } : {}) },
+    method, keepalive, headers: { authorization: `Bearer ${key()}`, ...(content ? { "content-type": "application/json" } : {}) },
     body: content ? JSON.stringify(content) : undefined, signal: AbortSignal.timeout(timeout),
   }).catch(() => { throw new Unreachable("The relay does not answer.") })
   const body = await response.json().catch(() => null)

@@ -9,7 +9,7 @@ import { showFacts, showFleet, showTiles } from "./fleet.js"
 import { icon } from "./icons.js"
 import { showIncidents, showUnreachable } from "./incidents.js"
 import { showLanes } from "./lanes.js"
-import { loadLetters, showLetters } from "./letters.js"
+import { loadLetters, sendPending, showLetters } from "./letters.js"
 import { eventTone, Plots } from "./plot.js"
 import { key, removeKey, request, storeKey, Unauthorized, Unreachable } from "./relay.js"
 
@@ -19,48 +19,68 @@ const interval = 1000
 /** The interval between requests for history, events and dead letters: the relay adds a sample every ten seconds. */
 const slowInterval = 10_000
 const plots = new Plots(byID("plots"), [
-  { title: "Waiting", figure: "backlog", unit: "pushes" },
+  { title: "Waiting and in flight", figure: "backlog", unit: "pushes" },
   { title: "Delivered a second", figure: "delivered-per-second", unit: "a second", isRate: true },
   { title: "Failing a second", figure: "failed-per-second", unit: "a second", isRate: true },
-  { title: "Oldest, in seconds", figure: "oldest-seconds", unit: "seconds" },
+  { title: "Oldest, in seconds", figure: "oldest-seconds", unit: "seconds", isMaximum: true },
 ])
 let timer = 0
 /** The time of the last request for the history, and the facts that lead to another one before its time. */
 let slowAt = 0
 let slowFacts = ""
 let answeredAt = 0
-/** The number of the sign-in, so that an answer for an earlier key is ignored. */
-let session = 0
+/** The number of the latest refresh or sign-out, so that answers to earlier requests and for earlier keys are ignored. */
+let latest = 0
 
 /** Requests the status every second while the document is visible. */
 async function refresh({ isForced = false } = {}) {
   clearTimeout(timer)
-  const own = session
+  if (!key()) return
+  const own = ++latest
+  const isCurrent = () => own === latest
   if (!document.hidden || isForced) {
     try {
       const status = await request("/v1/status")
-      if (own !== session) return
+      if (!isCurrent()) return
       answeredAt = Date.now()
       byID("status").classList.remove("outdated")
-      await show(status, isForced)
+      await show(status, isForced, isCurrent)
+      if (!isCurrent()) return
+      showProblem("")
       showConnection("live", "Live")
     } catch (error) {
-      if (own !== session) return
+      if (!isCurrent()) return
       if (error instanceof Unauthorized || !answeredAt && !(error instanceof Unreachable)) return showSignIn(error.message)
-      showConnection("lost", "Connection lost. Retrying…")
-      byID("status").classList.add("outdated")
-      if (answeredAt) showUnreachable(byID("incidents"), answeredAt)
-      else {
-        byID("sign-in").hidden = false
-        byID("key-error").textContent = error.message
-      }
+      showFailure(error)
     }
   }
-  clearTimeout(timer)
-  if (own === session) timer = setTimeout(refresh, interval)
+  if (isCurrent()) timer = setTimeout(refresh, interval)
 }
 
-async function show(status, isForced) {
+/** Shows that a request failed, which is repeated. */
+function showFailure(error) {
+  if (!answeredAt) {
+    byID("sign-in").hidden = false
+    byID("key-error").textContent = error.message
+  } else if (error instanceof Unreachable) {
+    showProblem("")
+    byID("status").classList.add("outdated")
+    showUnreachable(byID("incidents"), answeredAt)
+  } else {
+    showProblem(error.message)
+    showConnection("lost", "Error. Retrying…")
+    return
+  }
+  showConnection("lost", "Connection lost. Retrying…")
+}
+
+function showProblem(text) {
+  byID("problem").hidden = text === ""
+  if (byID("problem").textContent !== text) byID("problem").textContent = text
+}
+
+/** Shows a status, and requests what is requested less often; `isCurrent` returns whether its answers are wanted. */
+async function show(status, isForced, isCurrent) {
   byID("status").hidden = byID("sign-out").hidden = false
   byID("sign-in").hidden = true
   showIncidents(byID("incidents"), status)
@@ -70,9 +90,11 @@ async function show(status, isForced) {
   showFacts(byID("facts"), status)
   const facts = JSON.stringify([status.incidents.map(({ kind, title }) => [kind, title]), status["dead-letters"]])
   if (isForced || facts !== slowFacts || Date.now() - slowAt >= slowInterval) {
+    const [history, { events }] = await Promise.all([
+      request("/v1/status/history"), request("/v1/status/events"), loadLetters(status, isCurrent)])
+    if (!isCurrent()) return
     slowAt = Date.now()
     slowFacts = facts
-    const [history, { events }] = await Promise.all([request("/v1/status/history"), request("/v1/status/events"), loadLetters(status)])
     plots.show(history, events)
     showEvents(events)
   }
@@ -97,9 +119,10 @@ function showConnection(state, text) {
 }
 
 function showSignIn(error) {
-  session += 1
+  latest += 1
   clearTimeout(timer)
   answeredAt = slowAt = 0
+  showProblem("")
   byID("sign-in").hidden = false
   byID("status").hidden = byID("sign-out").hidden = true
   byID("key-error").textContent = error
@@ -113,10 +136,10 @@ byID("sign-in").querySelector("form").addEventListener("submit", (event) => {
   byID("key-error").textContent = ""
   storeKey(byID("key").value.trim())
   byID("key").value = ""
-  session += 1
   refresh()
 })
 byID("sign-out").addEventListener("click", () => {
+  sendPending()
   removeKey()
   showSignIn("")
 })

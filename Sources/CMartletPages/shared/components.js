@@ -30,8 +30,10 @@ export function iconButton(iconName, name, onclick, { key, class: style = "", ..
 export function copyButton(label, text, attributes = {}) {
   return button(label, async ({ currentTarget }) => {
     await navigator.clipboard.writeText(typeof text === "function" ? await text() : text)
-    currentTarget.textContent = "Copied"
-    setTimeout(() => { currentTarget.textContent = label }, 1500)
+    // The text follows the icon.
+    const shown = currentTarget.lastChild
+    shown.textContent = "Copied"
+    setTimeout(() => { shown.textContent = label }, 1500)
   }, attributes)
 }
 
@@ -220,8 +222,15 @@ const complete = formatter({
   fractionalSecondDigits: 3, timeZoneName: "short",
 })
 
+/** Whether there is a date for a time; the times of a payload and of headers may be any numbers. */
+const isDate = (milliseconds) => Math.abs(milliseconds) <= 8.64e15
+
+/** The text for a time without a date. */
+const numberOfSeconds = (milliseconds) => `${milliseconds / 1000} s since 1970`
+
 /** A time today, and otherwise a date with or without the time, with the year if it is another one. */
 export function shortTime(milliseconds, isDateOnly = false) {
+  if (!isDate(milliseconds)) return numberOfSeconds(milliseconds)
   const [date, now] = [new Date(milliseconds), new Date()]
   if (date.toDateString() === now.toDateString()) return dayTime.format(date)
   if (date.getFullYear() !== now.getFullYear()) return dayYear.format(date)
@@ -229,7 +238,8 @@ export function shortTime(milliseconds, isDateOnly = false) {
 }
 
 /** A time with its date, milliseconds and time zone. */
-export const completeTime = (milliseconds) => complete.format(new Date(milliseconds))
+export const completeTime = (milliseconds) =>
+  (isDate(milliseconds) ? complete.format(new Date(milliseconds)) : numberOfSeconds(milliseconds))
 
 /** A duration as text: 12 s, 3 min, 2 h 5 min, 4 days. */
 export function durationText(seconds) {
@@ -248,6 +258,7 @@ function relativeText(milliseconds) {
 
 /** A time as a distance from now, which stays current; hovering shows the absolute time. */
 export function relativeTime(milliseconds) {
+  if (!isDate(milliseconds)) return element("span", {}, numberOfSeconds(milliseconds))
   return element("time", {
     datetime: new Date(milliseconds).toISOString(), title: completeTime(milliseconds), "data-relative": milliseconds,
   }, relativeText(milliseconds))
@@ -255,6 +266,7 @@ export function relativeTime(milliseconds) {
 
 /** An absolute time; hovering shows it with date, milliseconds and time zone. */
 export function absoluteTime(milliseconds, isDateOnly = false) {
+  if (!isDate(milliseconds)) return element("span", {}, numberOfSeconds(milliseconds))
   return element("time", { datetime: new Date(milliseconds).toISOString(), title: completeTime(milliseconds) },
     shortTime(milliseconds, isDateOnly))
 }

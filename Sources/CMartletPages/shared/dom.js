@@ -21,13 +21,6 @@ export function svgElement(name, attributes) {
   return made
 }
 
-/** The time of a push that was received today, and otherwise its date. */
-export function time(seconds) {
-  const date = new Date(seconds * 1000)
-  const isToday = date.toDateString() === new Date().toDateString()
-  return isToday ? date.toLocaleTimeString() : date.toLocaleDateString()
-}
-
 const styles = {}
 
 /** Loads a style sheet once; the promise is fulfilled when it applies. */
