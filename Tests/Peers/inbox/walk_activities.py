@@ -140,6 +140,26 @@ class Activities(PagesWalk):
         self.go("activities/abcd")
         expect(self.page.locator("#page")).to_contain_text("there is no device abcd")
 
+    def test_a_timestamp_in_microseconds_is_a_number(self):
+        self.open()
+        payload = {"aps": {"event": "update", "timestamp": 1_795_000_000_000_000, "content-state": {"stage": "Here"}}}
+        self.send(ACTIVITY, payload, "liveactivity", TAXI + ".push-type.liveactivity")
+        self.go(f"activities/{ACTIVITY}")
+        expect(self.page.get_by_role("region", name="Selected push")).to_contain_text("1795000000000000 s since 1970")
+        self.assertEqual(self.errors, [])
+
+    def test_broadcasts_count_by_their_deliveries(self):
+        self.open()
+        self.send_activity()
+        answer = self.simulator.ask("GET", f"/api/v1/activities/{ACTIVITY}")
+        answer["pushes"] = answer["pushes"][:2]
+        delivered = [{"time": 1, "kind": "delivered", "device": ACTIVITY}]
+        for push, (status, deliveries) in zip(answer["pushes"], [(0, delivered), (200, [])]):
+            push.update({"channel": "dHN0", "status": status, "deliveries": deliveries, "verdict": None})
+        self.page.route(f"**/api/v1/activities/{ACTIVITY}", lambda route: route.fulfill(json=answer))
+        self.go(f"activities/{ACTIVITY}")
+        expect(self.page.locator("#page .banner")).to_have_text("1 was not delivered to this activity.")
+
 
 if __name__ == "__main__":
     unittest.main()

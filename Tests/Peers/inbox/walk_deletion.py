@@ -133,6 +133,23 @@ class Deletion(InboxWalk):
         expect(self.rows()).to_have_count(4)
         self.assertEqual([error for error in self.errors if "Failed to load resource" not in error], [])
 
+    def test_deletion_and_undo_during_a_load_are_kept(self):
+        for key, count in [("Delete", 3), ("z", 4)]:
+            held = []
+            self.page.route("**/api/v1/pushes?*", lambda route: route.continue_() if held else held.append((route, route.fetch())))
+            # A nickname is part of each push, so the page loads them again.
+            self.simulator.ask("PUT", "/api/v1/devices/00000001", {"name": f"Phone {count}"})
+            self.wait_until(lambda: self.page.clock.run_for(300) or held)
+            if key == "Delete":
+                self.page.locator("#push-4").click()
+            self.page.keyboard.press(key)
+            expect(self.rows()).to_have_count(count)
+            held[0][0].fulfill(response=held[0][1])
+            expect(self.page.locator("#push-1")).to_contain_text(f"Phone {count}")
+            self.page.unroute("**/api/v1/pushes?*")
+            expect(self.rows()).to_have_count(count)
+        self.assertEqual(self.errors, [])
+
 
 if __name__ == "__main__":
     unittest.main()

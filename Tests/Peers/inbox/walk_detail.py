@@ -192,6 +192,38 @@ class Views(DetailWalk):
         self.assertEqual((stored["tags"], stored["pinned"]), (["sprint 12"], True))
         self.assertEqual(self.errors, [])
 
+    def test_a_tag_being_typed_survives_an_event(self):
+        self.open(alert(1))
+        self.show(1)
+        self.detail.get_by_role("button", name="Add tag").click()
+        self.page.keyboard.type("chec")
+        self.simulator.ask("PUT", "/api/v1/pushes/1/tags", {"tags": ['say "hi"', "sprint 12"], "pinned": True})
+        expect(self.detail.get_by_role("button", name="Unpin")).to_be_visible()
+        expect(self.detail.get_by_label("New tag")).to_be_focused()
+        self.page.keyboard.type("kout")
+        self.page.keyboard.press("Enter")
+        expect(self.detail.locator(".tags")).to_contain_text("checkout")
+        expect(self.detail.get_by_role("button", name="Add tag")).to_be_focused()
+        self.assertEqual(self.simulator.ask("GET", "/api/v1/pushes/1")["tags"], ['say "hi"', "sprint 12", "checkout"])
+        # A term cannot contain quotation marks.
+        expect(self.detail.locator(".tags a")).to_have_text(["sprint 12", "checkout"])
+        self.detail.get_by_role("link", name="sprint 12").click()
+        expect(self.page.locator("#search")).to_have_value('tag:"=sprint 12"')
+        self.assertEqual(self.errors, [])
+
+    def test_an_error_of_a_tab_does_not_replace_another_tab(self):
+        self.open(alert(1))
+        held = []
+        self.page.route("**/pushes/1/payload", lambda route: held.append(route))
+        self.show(1)
+        self.detail.get_by_role("tab", name="Raw").click()
+        self.wait_until(lambda: held)
+        self.detail.get_by_role("tab", name="Headers").click()
+        with self.page.expect_response("**/pushes/1/payload"):
+            held[0].fulfill(status=404, json={"detail": "gone"})
+        self.page.wait_for_timeout(200)
+        expect(self.detail.get_by_role("tabpanel")).to_contain_text("apns-topic")
+
     def test_a_hostile_push_is_shown_as_text(self):
         payload = {"aps": {"alert": {"title": HOSTILE, "body": HOSTILE}, HOSTILE: [HOSTILE]}, HOSTILE: {HOSTILE: HOSTILE}}
         self.open(alert(1, payload=payload), alert(2))
@@ -393,6 +425,16 @@ class Files(DetailWalk):
         template.get_by_label("Attributes type").fill("OrderAttributes")
         template.get_by_role("button", name="Upload").click()
         expect(template.get_by_role("alert")).to_contain_text("wrong")
+        # A drop into the dialog ends the drag.
+        dropping = self.page.evaluate("""() => {
+          const data = new DataTransfer()
+          data.items.add(new File(["{}"], "order.json"))
+          const drag = (target, type) => target.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }))
+          for (const type of ["dragenter", "drop"]) drag(document.querySelector(".uploads"), type)
+          for (const type of ["dragenter", "dragleave"]) drag(document.body, type)
+          return document.body.hasAttribute("data-dropping")
+        }""")
+        self.assertFalse(dropping)
         dialog.get_by_role("button", name="Close").click()
         expect(self.detail.locator("h2")).to_have_text("Order ready")
         self.page.evaluate(self.DROP, ["de.strings", '"READY" = "Fertig";'])

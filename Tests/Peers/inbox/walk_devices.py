@@ -193,6 +193,27 @@ class Devices(PagesWalk):
         expect(when).to_have_text("70 days ago")
         expect(when).to_have_attribute("title", re.compile(r"\d{4}.*\d\d:\d\d:\d\d"))
 
+    def test_the_filter_searches_what_the_list_shows(self):
+        self.known(*({"token": f"{number:08x}" * 4, "online": number != 7, "apps": [TAXI], "pushes": 1, "last": 1, "stored": {}, "shown": []}
+                     for number in range(1, 26)))
+        self.open()
+        self.go("devices")
+        for text, count in [("offline", 1), ("online", 24), ("stored", 0), ("taxi", 25)]:
+            self.page.get_by_role("searchbox", name="Filter devices").fill(text)
+            expect(self.page.locator("#page tbody tr")).to_have_count(count)
+
+    def test_a_change_of_topics_keeps_the_environment(self):
+        other = {"development": "production", "production": "development"}[self.simulator.ask("GET", "/api/v1/info")["environment"]]
+        self.simulator.ask("PUT", f"/api/v1/devices/{PHONE}", {"topics": [TAXI], "environment": other})
+        self.open()
+        self.go("devices")
+        self.menu(self.row(PHONE), "Change its topics")
+        self.page.get_by_role("textbox", name="Topics").fill("com.example.other")
+        self.page.keyboard.press("Enter")
+        expect(self.row(PHONE)).to_contain_text("com.example.other")
+        self.assertEqual(self.simulator.ask("GET", f"/api/v1/devices/{PHONE}")["environment"], other)
+        self.assertEqual(self.errors, [])
+
 
 if __name__ == "__main__":
     unittest.main()

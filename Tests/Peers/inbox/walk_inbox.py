@@ -135,6 +135,14 @@ class InboxPage(InboxWalk):
         self.page.keyboard.press("Escape")
         expect(self.page.locator("#list")).to_be_visible()
 
+    def test_a_time_without_a_date_is_a_number(self):
+        made = push(1)
+        made["headers"]["apns-expiration"] = "9223372036854775807"
+        self.open(made)
+        self.rows().first.click()
+        expect(self.page.locator(".detail-facts")).to_contain_text("9223372036854776000 s since 1970")
+        self.assertEqual(self.errors, [])
+
 
 if __name__ == "__main__":
     unittest.main()

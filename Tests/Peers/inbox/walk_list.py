@@ -222,6 +222,60 @@ class Lists(InboxWalk):
         self.page.goto("about:blank")
         self.wait_until(lambda: self.simulator.ask("GET", "/api/v1/pushes")["total"] == 0)
 
+    def test_an_undone_deletion_of_many_keeps_the_counts(self):
+        self.simulator.import_pushes(*[order(number, app=f"com.example.{'old' if number <= 600 else 'new'}") for number in range(1, 1201)])
+        self.open()
+        self.page.get_by_label("Group by").select_option("app")
+        self.page.locator(".group", has_text="com.example.new").press("ArrowLeft")
+        self.page.locator("#list").focus()
+        self.page.keyboard.press("Home")
+        self.page.keyboard.press("ArrowLeft")
+        for app in ["old", "new"]:
+            self.page.locator(".group", has_text=f"com.example.{app}").click(modifiers=["Control"])
+        self.page.keyboard.press("Delete")
+        expect(self.page.locator("#tools .shown")).to_have_text("0 pushes")
+        self.page.keyboard.press("z")
+        for app in ["old", "new"]:
+            expect(self.filter(f"com.example.{app}").locator(".number")).to_have_text("600")
+        self.page.wait_for_timeout(300)
+        for app in ["old", "new"]:
+            expect(self.filter(f"com.example.{app}").locator(".number")).to_have_text("600")
+
+    def test_a_nickname_appears_and_disappears(self):
+        self.open(order(1, **{"device-token": PHONE}), order(2))
+        self.page.locator("#push-1").click()
+        facts = self.page.locator(".detail-facts")
+        expect(facts).to_contain_text(PHONE)
+        self.ask(f"/api/v1/devices/{PHONE}", "PUT", {"name": "Kim’s phone"})
+        expect(self.filter("Kim’s phone")).to_be_visible()
+        for shown in [self.page.locator("#push-1"), facts]:
+            expect(shown).to_contain_text("Kim’s phone")
+        self.ask(f"/api/v1/devices/{PHONE}", "PUT", {"name": ""})
+        expect(self.filter("Kim’s phone")).to_have_count(0)
+        for shown in [self.page.locator("#push-1"), facts]:
+            expect(shown).not_to_contain_text("Kim’s phone")
+        self.assertEqual(self.errors, [])
+
+    def test_an_event_of_the_selected_push_does_not_scroll_to_it(self):
+        self.open(*[order(number) for number in range(1, 101)])
+        self.page.locator("#push-100").click()
+        expect(self.page.locator("#detail .tags")).to_be_visible()
+        self.page.locator("#list").evaluate("list => { list.scrollTop = 2000 }")
+        self.ask("/api/v1/pushes/100/tags", "PUT", {"tags": ["checkout"]})
+        expect(self.page.locator("#detail .tags")).to_contain_text("checkout")
+        self.assertEqual(self.page.locator("#list").evaluate("list => list.scrollTop"), 2000)
+        self.assertEqual(self.errors, [])
+
+    def test_a_failed_export_is_reported(self):
+        self.open(order(1))
+        self.page.route("**/api/v1/export.jsonl?*", lambda route: route.fulfill(status=500, body="broken"))
+        downloads = []
+        self.page.on("download", lambda download: downloads.append(download))
+        self.page.locator("#push-1").click()
+        self.page.keyboard.press("e")
+        expect(self.page.locator(".toast")).to_have_text("The simulator returned status 500.")
+        self.assertEqual(downloads, [])
+
 
 if __name__ == "__main__":
     unittest.main()

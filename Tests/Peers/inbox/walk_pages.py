@@ -217,7 +217,10 @@ class Pages(PagesWalk):
         apns = self.simulator.ask("GET", "/api/v1/info")["apns"]
         recipes = self.simulator.ask("GET", "/api/v1/recipes")["recipes"]
         expect(self.page.get_by_role("region", name="Addresses")).to_contain_text(apns)
-        self.page.get_by_role("button", name="Copy the curl example").click()
+        copy = self.page.get_by_role("button", name="Copy the curl example")
+        copy.click()
+        expect(copy).to_have_text("Copied")
+        expect(copy.locator("svg")).to_have_count(1)
         copied = self.page.evaluate("navigator.clipboard.readText()")
         self.assertIn(f"{apns}/3/device/", copied)
         self.assertEqual(copied, recipes[0]["lines"])

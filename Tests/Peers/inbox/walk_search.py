@@ -147,6 +147,61 @@ class Search(InboxWalk):
                 expect(self.rows()).to_have_count(int(count))
         self.assertEqual(self.errors, [])
 
+    def test_a_push_that_arrives_while_a_search_is_evaluated_is_listed(self):
+        held = []
+        self.page.route("**/api/v1/pushes/numbers?*", lambda route: held.append((route, route.fetch())))
+        self.search.fill("is:refused")
+        self.wait_until(lambda: held)
+        self.page.unroute("**/api/v1/pushes/numbers?*")
+        self.simulator.import_pushes(push(4, status=400, reason="BadTopic"))
+        expect(self.rows()).to_have_count(4)
+        for route, answer in held:
+            route.fulfill(response=answer)
+        expect(self.rows()).to_have_count(2)
+        self.assertEqual(self.errors, [])
+
+    def test_an_empty_search_is_not_overtaken_by_the_one_before(self):
+        held = []
+        self.page.unroute("**/api/v1/query")
+        self.page.route("**/api/v1/query", lambda route: held.append(route))
+        self.page.reload()
+        expect(self.rows()).to_have_count(3)
+        self.search.fill("is:refused")
+        self.search.press("Enter")
+        self.wait_until(lambda: held)
+        self.search.fill("")
+        self.search.press("Enter")
+        with self.page.expect_response("**/api/v1/query"):
+            held[0].fulfill(json=LANGUAGE)
+        self.search.press("ArrowDown")
+        expect(self.options().first).to_be_visible()
+        self.page.wait_for_timeout(300)
+        expect(self.rows()).to_have_count(3)
+        expect(self.search).to_have_value("")
+        self.assertEqual(self.errors, [])
+
+    def test_the_help_button_closes_the_help(self):
+        opener = self.page.get_by_role("button", name="Search help")
+        help_text = self.page.get_by_role("dialog", name="Search language")
+        opener.click()
+        expect(help_text).to_be_visible()
+        opener.click()
+        self.page.wait_for_timeout(300)
+        expect(help_text).to_be_hidden()
+
+    def test_today_begins_at_midnight_of_the_time_zone(self):
+        context = self.browser.new_context(timezone_id="Pacific/Auckland")
+        self.addCleanup(context.close)
+        page = context.new_page()
+        page.goto(self.simulator.url)
+        midnight = page.evaluate("new Date().setHours(0, 0, 0, 0)") // 1000
+        self.simulator.import_pushes(push(4, time=midnight - 60), push(5, time=midnight))
+        today = page.locator("#filters").get_by_role("button", name="Today")
+        expect(today.locator(".number")).to_have_text("1")
+        today.click()
+        expect(page.locator(".row")).to_have_count(1)
+        expect(page.locator("#push-5")).to_be_visible()
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -66,6 +66,23 @@ class DeadLetters(RelayWalk):
         expect(self.page.locator("#dead-actions button")).to_have_count(0)
         self.assertEqual(self.errors, [])
 
+    def test_sending_all_again_stays_pending_while_the_list_changes(self):
+        self.enter()
+        self.page.get_by_role("button", name="Send all 3 of orders again").click()
+        self.rows.first.get_by_role("button", name="again").click()
+        expect(self.page.get_by_role("button", name="Send all 2 of orders again")).to_be_disabled()
+        self.page.goto("about:blank")
+        while self.ask("GET", "/v1/status")["dead-letters"]:
+            pass
+
+    def test_a_failure_of_all_is_shown_beside_their_button(self):
+        self.enter()
+        self.page.route("**:requeue", lambda route: route.fulfill(status=503, body='{"detail": "the disk is full"}'))
+        everything = self.page.get_by_role("button", name="Send all 3 of orders again")
+        everything.click()
+        expect(self.page.locator("#dead-actions").get_by_role("alert")).to_have_text("the disk is full")
+        expect(everything).to_be_enabled()
+
 
 if __name__ == "__main__":
     unittest.main()

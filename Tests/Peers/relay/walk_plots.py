@@ -64,6 +64,13 @@ class Plots(RelayWalk):
         expect(self.page.locator(".cursor line")).to_have_count(4)
         self.assertEqual(self.errors, [])
 
+    def test_unknown_values_of_further_lanes_are_not_zero(self):
+        lanes = [f"app{number} development" for number in range(8)]
+        samples = [{"time": 1_795_000_000_000 + 10_000 * index, "lanes": [{"sent-per-second": 0}] * 8} for index in range(3)]
+        self.page.route("**/v1/status/history", lambda route: route.fulfill(json={"lanes": lanes, "samples": samples}))
+        self.page.reload()
+        expect(self.plot.locator(".read-out [data-line]").last).to_have_text("3 more unknown")
+
 
 if __name__ == "__main__":
     unittest.main()

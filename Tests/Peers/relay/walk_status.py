@@ -94,6 +94,43 @@ class StatusPage(RelayWalk):
                 self.assertLessEqual(self.page.evaluate("document.querySelector('.page').scrollWidth"), width)
         self.assertEqual(self.errors, [])
 
+    def test_an_error_of_the_relay_is_not_a_lost_connection(self):
+        self.page.route("**/v1/status/history", lambda route: route.fulfill(status=500, json={"detail": "the history is broken"}))
+        self.enter()
+        problem = self.page.locator("#problem")
+        expect(problem).to_have_text("the history is broken")
+        expect(self.page.locator("#incidents")).to_have_text("Both apps deliver. 0 wait.")
+        self.page.unroute("**/v1/status/history")
+        expect(problem).to_be_hidden()
+        expect(self.page.locator("#live")).to_have_text("Live")
+
+    def test_an_answer_after_the_sign_out_is_ignored(self):
+        held = []
+        self.page.route("**/v1/status/history", lambda route: held.append((route, route.fetch())))
+        self.enter()
+        self.page.get_by_role("button", name="Sign out").click()
+        self.page.wait_for_timeout(200)
+        for route, answer in held:
+            route.fulfill(response=answer)
+        self.page.wait_for_timeout(300)
+        self.assertEqual(len(held), 1)
+        expect(self.page.locator("#live")).to_have_text("")
+        expect(self.page.locator("#sign-in")).to_be_visible()
+
+    def test_an_older_answer_does_not_replace_a_newer_one(self):
+        self.enter()
+        expect(self.lane("orders")).to_contain_text("Delivers")
+        held = []
+        self.page.route("**/v1/status", lambda route: route.continue_() if held else held.append((route, route.fetch())))
+        while not held:
+            self.page.wait_for_timeout(20)
+        self.lane("orders").get_by_role("button", name="Pause").click()
+        expect(self.lane("orders")).to_contain_text("Paused")
+        self.page.route("**/v1/status", lambda route: None)
+        held[0][0].fulfill(response=held[0][1])
+        self.page.wait_for_timeout(300)
+        expect(self.lane("orders")).to_contain_text("Paused")
+
 
 if __name__ == "__main__":
     unittest.main()
