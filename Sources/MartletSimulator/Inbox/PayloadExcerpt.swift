@@ -22,6 +22,8 @@ struct PayloadExcerpt {
     ]
     /// The members of a content state that name an activity.
     private static let stateNames = ["headline", "title", "status"]
+    /// The number of members of a content state without these names that a row displays.
+    private static let stateLimit = 3
 
     /// The excerpt, in the form of a payload; the members are in their original order.
     let json: JSONValue
@@ -47,11 +49,17 @@ struct PayloadExcerpt {
             case "alert": member.value.members == nil ? brief(member.value) : brief(member.value, alertNames)
             // A sound is a name or, for a critical alert, an object.
             case "sound": brief(member.value, depth: 1)
-            case "content-state": member.value.members == nil ? nil : brief(member.value, stateNames)
+            case "content-state": member.value.members.map(ofState)
             case let name where names.contains(name): isPlain(member.value) ? member.value : nil
             default: nil
             }
         return value.map { JSONValue.Member(member.name, $0) }
+    }
+
+    private static func ofState(_ members: [JSONValue.Member]) -> JSONValue {
+        let named = members.filter { stateNames.contains($0.name) }
+        let shown = named.isEmpty ? Array(members.filter { isPlain($0.value) }.prefix(stateLimit)) : named
+        return brief(.object(shown), shown.map(\.name))
     }
 
     private static func ofSnapshot(_ snapshot: JSONValue) -> JSONValue? {

@@ -34,6 +34,10 @@ import Testing
             #"{"aps":{},"surfaceSnapshot":{"kind":"widget","widget":{"title":"T"}}}"#
         ),
         (#"{"aps":{"thread-id":["a"],"category":"C","badge":{}}}"#, #"{"aps":{"category":"C"}}"#),
+        (
+            #"{"aps":{"content-state":{"minutes":8,"driver":{"name":"A"},"gate":"B","late":false,"more":1}}}"#,
+            #"{"aps":{"content-state":{"minutes":8,"gate":"B","late":false}}}"#
+        ),
         (#"{"aps":{"alert":{"title":{"a":{"b":1}}},"content-state":3}}"#, #"{"aps":{"alert":{"title":{}}}}"#),
         (#"{"aps":[1],"surfaceSnapshot":{"kind":4}}"#, #"{"aps":{}}"#), ("[1]", "{}"),
     ])
