@@ -33,7 +33,8 @@ export const sections = {
     Activities: { query: () => "type:liveactivity", test: (push) => type(push) === "liveactivity" },
     Broadcasts: { query: () => "is:broadcast", test: (push) => push.channel !== undefined },
   }, of: (push) => (sortedTypes.includes(type(push)) ? undefined : type(push)), term: "type", label: typeName },
-  Verdict: { of: (push) => (push.verdict ? verdictKind(push) : undefined), term: "verdict", label: verdictLabel, hasFixedValues: true },
+  // Refused pushes are a filter of the responses.
+  Verdict: { of: (push) => (push.verdict && push.verdict.kind !== "refused" ? verdictKind(push) : undefined), term: "verdict", label: verdictLabel, hasFixedValues: true },
   Response: { fixed: {
     Accepted: { query: () => "is:accepted", test: (push) => push.status === 200 },
     Refused: { query: () => "is:refused", test: (push) => push.status !== 200 && push.status !== 0 },

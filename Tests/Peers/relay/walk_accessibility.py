@@ -60,7 +60,7 @@ class Accessibility(RelayWalk):
                 break
             names.append(name)
         self.assertNotIn("", names)
-        for wanted in ["Pause orders development", "Resume rides development", "Waiting", "Events"]:
+        for wanted in ["Pause orders development", "Resume rides development", "Waiting and in flight", "Events"]:
             self.assertIn(wanted, names)
         self.assertTrue(any(name.startswith("Show the payload of") for name in names), names)
         self.assertEqual(self.errors, [])
