@@ -124,7 +124,7 @@ class StatusPage(RelayWalk):
         self.page.route("**/v1/status", lambda route: route.continue_() if held else held.append((route, route.fetch())))
         while not held:
             self.page.wait_for_timeout(20)
-        self.lane("orders").get_by_role("button", name="Pause").click()
+        self.pause("orders")
         expect(self.lane("orders")).to_contain_text("Paused")
         self.page.route("**/v1/status", lambda route: None)
         held[0][0].fulfill(response=held[0][1])
