@@ -133,9 +133,7 @@ struct DeliveryLane {
 
     /// The time since which Apple has not answered, if that is long ago.
     private func silence(at now: Int64) -> Int64? {
-        guard let since = unansweredSince, now - since >= DeliveryLane.silenceLimit else {
-            return nil
-        }
+        guard let since = unansweredSince, now - since >= DeliveryLane.silenceLimit else { return nil }
         return since
     }
 
