@@ -102,7 +102,7 @@ private struct SurfaceSmoke {
         try await channels.delete(channel)
     }
 
-    /// Sends an example, and returns what became of the push.
+    /// Sends an example, and returns its result.
     private func send(_ example: SurfaceExample, as way: SmokeWay, _ client: PushClient) async throws -> SmokeRow {
         let id = APNsID.random()
         var row = SmokeRow(example: example, way: way)
@@ -190,7 +190,7 @@ private enum SmokeWay {
     }
 }
 
-/// An example that was sent, with what became of the push.
+/// An example that was sent, with the result of the push.
 private struct SmokeRow {
     let example: SurfaceExample
     let way: SmokeWay
