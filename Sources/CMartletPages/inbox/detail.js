@@ -4,7 +4,7 @@
 
 import { info, payload, removePush, request } from "./api.js"
 import { copied, emptyState, iconButton, menu, tabs, toast } from "./components.js"
-import { element } from "./dom.js"
+import { element, released } from "./dom.js"
 import { change, pushFacts, tagEditor, timeline, titleBar, verdict } from "./detail-header.js"
 import { headline, kind } from "./push.js"
 import { onStringsChange } from "./strings.js"
@@ -55,6 +55,7 @@ export class Detail {
     }
     try {
       const whole = await request(`/api/v1/pushes/${push.number}`, "GET", undefined, signal)
+      await released()
       if (!signal.aborted) this.#render(whole)
     } catch (error) {
       if (!signal.aborted) this.#showMessage(error.message)

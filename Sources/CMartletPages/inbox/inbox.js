@@ -3,6 +3,7 @@
 // The received pushes, synchronized with the simulator, and their selection.
 
 import { follow, numbers, pushes as fetchPushes, simulatorEvents } from "./api.js"
+import { afterPress } from "./dom.js"
 import { queries } from "./numbers.js"
 import { PushStore, limit } from "./store.js"
 import { onStringsChange } from "./strings.js"
@@ -289,7 +290,7 @@ export class Inbox extends EventTarget {
       this.#notify("change")
     }
     if (document.hidden) setTimeout(change, 300)
-    else requestAnimationFrame(change)
+    else requestAnimationFrame(() => afterPress(change))
   }
 
   /** Applies the pending events, and filters the pushes if they or the query have changed. */

@@ -4,7 +4,7 @@
 
 import { request, SimulatorAway, SimulatorError, simulatorEvents } from "./api.js"
 import { banner, button, chip, emptyState, iconButton, shortTime, toast } from "./components.js"
-import { element } from "./dom.js"
+import { element, released } from "./dom.js"
 import { icon } from "./icons.js"
 import { app, headline } from "./push.js"
 
@@ -154,6 +154,7 @@ function refreshed(fetchValue, show, failed) {
     }
     try {
       const value = await fetchValue(own.signal)
+      await released()
       if (own.signal.aborted) return
       const text = JSON.stringify(value)
       finish(null)

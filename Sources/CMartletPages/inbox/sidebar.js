@@ -3,7 +3,7 @@
 // The filters beside the list. Each adds terms to the query, or removes them. They are one stop of the Tab key.
 
 import { mostFrequent, pinned, sections } from "./counts.js"
-import { element } from "./dom.js"
+import { afterPress, element } from "./dom.js"
 import { icon } from "./icons.js"
 import { grouped } from "./numbers.js"
 import { received } from "./push.js"
@@ -36,7 +36,7 @@ export class Sidebar {
     this.#search = search
     container.addEventListener("keydown", (event) => this.#press(event))
     container.addEventListener("focusin", ({ target }) => this.#setFocusKey(target.dataset.key))
-    inbox.addEventListener("change", () => { this.#timer ||= setTimeout(() => this.show(), delay) })
+    inbox.addEventListener("change", () => { this.#timer ||= setTimeout(() => afterPress(() => this.show()), delay) })
     this.show()
   }
 

@@ -3,7 +3,7 @@
 // The relay's status page: what is wrong first, then figures, lanes, plots, dead letters and relays.
 
 import { table } from "./components.js"
-import { element } from "./dom.js"
+import { element, released } from "./dom.js"
 import { preciseClockElement, updateWhenChanged } from "./figures.js"
 import { showFacts, showFleet, showTiles } from "./fleet.js"
 import { icon } from "./icons.js"
@@ -41,6 +41,7 @@ async function refresh({ isForced = false } = {}) {
   if (!document.hidden || isForced) {
     try {
       const status = await request("/v1/status")
+      await released()
       if (!isCurrent()) return
       answeredAt = Date.now()
       byID("status").classList.remove("outdated")

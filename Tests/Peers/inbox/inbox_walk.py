@@ -2,23 +2,17 @@
 
 """The base class of the inbox tests: starts a simulator and a page in Chromium for each test.
 
-The environment variable MARTLET_PROGRAM is the path of the program. Each `walk_*.py` is a separate unittest program.
+Each `walk_*.py` is a separate unittest program, which Scripts/walks runs.
 """
 
 import json
-import os
 import re
-import shutil
 import subprocess
-import time
-import unittest
 import urllib.request
 
-from playwright.sync_api import expect, sync_playwright
+from browser import MARTLET, BrowserWalk
+from playwright.sync_api import expect
 
-MARTLET = os.environ["MARTLET_PROGRAM"]
-# The default of five seconds is too short for a page on a machine that runs other tests, too.
-expect.set_options(timeout=int(os.environ.get("EXPECT", "30000")))
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202eevil\u2066'
 
 
@@ -61,42 +55,21 @@ class Simulator:
         self.process.stdout.close()
 
 
-class InboxWalk(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.playwright = sync_playwright().start()
-        cls.browser = cls.playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-        cls.playwright.stop()
-
+class InboxWalk(BrowserWalk):
     def setUp(self):
         self.simulator = Simulator()
-        self.context = self.browser.new_context(viewport={"width": 1280, "height": 800})
-        self.page = self.context.new_page()
-        self.requests, self.errors = [], []
+        # A test may replace its simulator.
+        self.addCleanup(lambda: self.simulator.stop())
+        self.open_page()
+        self.requests = []
         self.page.on("request", lambda request: self.requests.append(request))
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
-
-    def tearDown(self):
-        self.context.close()
-        self.simulator.stop()
 
     def open(self, *pushes):
         if pushes:
             self.simulator.import_pushes(*pushes)
         self.page.goto(self.simulator.url)
         expect(self.page.locator("#live")).to_have_text("Live")
-
-    def wait_until(self, condition):
-        """Waits until a condition is true that the page does not show."""
-        deadline = time.monotonic() + 30
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, "the condition has not become true")
-            self.page.wait_for_timeout(20)
 
     def rows(self):
         return self.page.locator(".row")

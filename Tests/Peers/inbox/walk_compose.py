@@ -284,9 +284,8 @@ class CopiedSwift(ComposeWalk):
         self.open(order(1))
         self.rows().first.click()
         self.page.locator("#detail").get_by_role("button", name="Copy", exact=True).click()
-        self.page.get_by_role("menuitem", name="Copy as Swift").click()
+        copied = self.copied_by(self.page.get_by_role("menuitem", name="Copy as Swift").click)
         expect(self.page.locator(".toast")).to_contain_text("Copied as Swift")
-        copied = self.page.evaluate("navigator.clipboard.readText()")
         self.assertIn('PushNotification.Alert(title: "Order 1", body: "Tap to open it.")', copied)
         self.assertEqual(self.errors, [])
 

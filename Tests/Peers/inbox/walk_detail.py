@@ -11,7 +11,8 @@ import time
 import unittest
 from pathlib import Path
 
-from inbox_walk import HOSTILE, MARTLET, InboxWalk, Simulator, push
+from browser import MARTLET, PATIENCE
+from inbox_walk import HOSTILE, InboxWalk, Simulator, push
 from playwright.sync_api import expect
 
 PHONE = "5d3a6a1c8f9a42d6"
@@ -43,9 +44,7 @@ class DetailWalk(InboxWalk):
         self.detail.get_by_role("menuitem", name=item).click()
 
     def copied(self, item):
-        self.choose("Copy", item)
-        expect(self.page.locator(".toast").last).to_contain_text("Copied")
-        return self.page.evaluate("navigator.clipboard.readText()")
+        return self.copied_by(lambda: self.choose("Copy", item))
 
 
 class Views(DetailWalk):
@@ -137,10 +136,8 @@ class Views(DetailWalk):
         expect(tree.get_by_text("1.50")).to_be_hidden()
         self.page.keyboard.press("ArrowRight")
         self.page.keyboard.press("ArrowRight")
-        self.detail.get_by_role("button", name="Copy path").click()
-        self.assertEqual(self.page.evaluate("navigator.clipboard.readText()"), "order.id")
-        self.detail.get_by_role("button", name="Copy value").click()
-        self.assertEqual(self.page.evaluate("navigator.clipboard.readText()"), "12345678901234567890")
+        for name, value in {"Copy path": "order.id", "Copy value": "12345678901234567890"}.items():
+            self.assertEqual(self.copied_by(self.detail.get_by_role("button", name=name).click), value)
         self.detail.get_by_role("button", name="Collapse all").click()
         expect(tree.get_by_text("badge", exact=True)).to_be_hidden()
         self.detail.get_by_role("tab", name="Findings").click()
@@ -337,7 +334,7 @@ class Replay(DetailWalk):
 class Copies(DetailWalk):
     def run_curl(self, command):
         path = {**os.environ, "PATH": f"{Path(MARTLET).parent}:{os.environ['PATH']}"}
-        ran = subprocess.run(["bash", "-c", command], env=path, capture_output=True, text=True, timeout=20, check=False)
+        ran = subprocess.run(["bash", "-c", command], env=path, capture_output=True, text=True, timeout=PATIENCE, check=False)
         self.assertEqual((ran.returncode, ran.stdout), (0, ""), ran.stderr)
 
     def check_curl(self):
@@ -374,8 +371,8 @@ class Copies(DetailWalk):
         self.assertEqual(file["aps"]["alert"]["title"], "Order 1")
         self.assertEqual(self.copied("Copy link"), f"{self.simulator.url}/#/push/1")
         self.assertEqual(self.copied("Copy identifier"), "11111111-2222-3333-4444-555555555555")
-        self.detail.get_by_role("button", name=f"Copy app com.example.app").click()
-        self.assertEqual(self.page.evaluate("navigator.clipboard.readText()"), "com.example.app")
+        copy = self.detail.get_by_role("button", name="Copy app com.example.app")
+        self.assertEqual(self.copied_by(copy.click), "com.example.app")
         self.assertEqual(self.errors, [])
 
 

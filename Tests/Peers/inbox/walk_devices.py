@@ -49,6 +49,22 @@ class Devices(PagesWalk):
         expect(self.page.locator("#page h2")).to_contain_text(PHONE)
         self.assertEqual([line for line in self.errors if "404" not in line], [])
 
+    def test_what_changes_while_it_is_pressed_gets_the_click(self):
+        self.simulator.ask("PUT", f"/api/v1/devices/{PHONE}", {"topics": [TAXI]})
+        self.open()
+        self.go("devices")
+        row = self.row(PHONE)
+        row.get_by_role("button", name="Take offline").hover()
+        self.page.mouse.down()
+        with self.page.expect_response("**/api/v1/devices?details=true"):
+            self.send(PHONE, {"aps": {"alert": "Your taxi is here"}})
+        # The page would show what it has received now.
+        self.page.wait_for_timeout(100)
+        self.page.mouse.up()
+        expect(row).to_contain_text("offline")
+        expect(row).to_contain_text("Your taxi is here")
+        self.assertEqual(self.errors, [])
+
     def test_removing_the_app_and_the_device_can_be_undone(self):
         self.simulator.ask("PUT", f"/api/v1/devices/{PHONE}", {"topics": [TAXI]})
         self.send(PHONE, {"aps": {"alert": "Your taxi is here"}})

@@ -218,10 +218,8 @@ class Pages(PagesWalk):
         recipes = self.simulator.ask("GET", "/api/v1/recipes")["recipes"]
         expect(self.page.get_by_role("region", name="Addresses")).to_contain_text(apns)
         copy = self.page.get_by_role("button", name="Copy the curl example")
-        copy.click()
-        expect(copy).to_have_text("Copied")
+        copied = self.copied_by(copy.click)
         expect(copy.locator("svg")).to_have_count(1)
-        copied = self.page.evaluate("navigator.clipboard.readText()")
         self.assertIn(f"{apns}/3/device/", copied)
         self.assertEqual(copied, recipes[0]["lines"])
         self.page.get_by_role("tab", name="curl").press("ArrowLeft")

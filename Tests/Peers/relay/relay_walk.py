@@ -2,31 +2,25 @@
 
 """The base class of the tests of the status page: starts a simulator, a relay and a page in Chromium for each test.
 
-The environment variable MARTLET_PROGRAM is the path of the program. Each `walk_*.py` is a separate unittest program.
+Each `walk_*.py` is a separate unittest program, which Scripts/walks runs.
 """
 
 import hashlib
 import json
-import os
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
 import tempfile
 import threading
-import unittest
 import urllib.error
 import urllib.request
 
-from playwright.sync_api import expect, sync_playwright
+from browser import MARTLET, PATIENCE, BrowserWalk
 
-MARTLET = os.environ["MARTLET_PROGRAM"]
 KEY = "mrt_abcdefghijklmnopqrstuvwxyz234567"
 SENDER = "mrt_765432zyxwvutsrqponmlkjihgfedcba"
 READER = "mrt_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-# The default of five seconds is too short for a page on a machine that runs other tests, too.
-expect.set_options(timeout=30_000)
 
 
 class Program:
@@ -49,18 +43,8 @@ class Program:
         self.process.stdout.close()
 
 
-class RelayWalk(unittest.TestCase):
+class RelayWalk(BrowserWalk):
     apps = ["orders", "rides"]
-
-    @classmethod
-    def setUpClass(cls):
-        cls.playwright = sync_playwright().start()
-        cls.browser = cls.playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-        cls.playwright.stop()
 
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -70,11 +54,7 @@ class RelayWalk(unittest.TestCase):
         self.configure()
         self.start_relay()
         self.addCleanup(lambda: self.relay.stop())
-        self.context = self.browser.new_context(viewport={"width": 1280, "height": 800})
-        self.addCleanup(self.context.close)
-        self.page = self.context.new_page()
-        self.errors = []
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.open_page()
         self.page.on("console", lambda message: self.errors.append(message.text))
 
     def start_simulator(self, port=0):
@@ -125,7 +105,7 @@ class RelayWalk(unittest.TestCase):
     def ask(self, method, path, body=None, key=KEY):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, {"authorization": "Bearer " + key}, method=method)
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.loads(answer.read() or b"null")
 
     def set_faults(self, *rules):
@@ -142,17 +122,19 @@ class RelayWalk(unittest.TestCase):
         """Makes the relay abandon pushes: each has had all attempts but one, and Apple refuses the last one."""
         self.set_faults({"do": "respond", "reason": "TooManyRequests"})
         self.push(count, app, wait=False)
-        while sum(lane["retrying"] for lane in self.ask("GET", "/v1/status")["lanes"]) < count:
-            pass
+        self.wait_until(lambda: self.lane_sum(lambda lane: lane["retrying"]) >= count)
         self.relay.stop()
         database = sqlite3.connect(self.directory.name + "/relay.sqlite")
         database.execute("UPDATE push SET attempts = 15, ready_at = 0")
         database.commit()
         database.close()
         self.start_relay()
-        while sum(lane["outcomes"]["dead"] for lane in self.ask("GET", "/v1/status")["lanes"]) < count:
-            pass
+        self.wait_until(lambda: self.lane_sum(lambda lane: lane["outcomes"]["dead"]) >= count)
         self.set_faults()
+
+    def lane_sum(self, figure):
+        """The sum of a figure over all lanes."""
+        return sum(figure(lane) for lane in self.ask("GET", "/v1/status")["lanes"])
 
     def enter(self, key=KEY):
         self.page.goto(self.url)

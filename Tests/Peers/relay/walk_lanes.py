@@ -50,6 +50,20 @@ class Lanes(RelayWalk):
         expect(pause).to_be_focused()
         self.assertEqual(self.errors, [])
 
+    def test_what_changes_while_it_is_pressed_gets_the_click(self):
+        self.enter()
+        self.page.get_by_role("button", name="Pause orders development").hover()
+        self.page.mouse.down()
+        self.ask("POST", "/v1/apps/rides/lanes/development/pause")
+        with self.page.expect_response("**/v1/status"):
+            pass
+        # The page would show what it has received now.
+        self.page.wait_for_timeout(100)
+        self.page.mouse.up()
+        expect(self.page.get_by_role("dialog", name="Pause orders development?")).to_be_visible()
+        expect(self.lane("rides")).to_contain_text("Paused")
+        self.assertEqual(self.errors, [])
+
     def test_a_failure_is_shown_beside_the_button(self):
         self.enter()
         self.page.route("**/pause", lambda route: route.fulfill(status=503, body='{"detail": "the disk is full"}'))

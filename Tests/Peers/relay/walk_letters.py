@@ -72,8 +72,7 @@ class DeadLetters(RelayWalk):
         self.rows.first.get_by_role("button", name="again").click()
         expect(self.page.get_by_role("button", name="Send all 2 of orders again")).to_be_disabled()
         self.page.goto("about:blank")
-        while self.ask("GET", "/v1/status")["dead-letters"]:
-            pass
+        self.wait_until(lambda: not self.ask("GET", "/v1/status")["dead-letters"])
 
     def test_a_failure_of_all_is_shown_beside_their_button(self):
         self.enter()

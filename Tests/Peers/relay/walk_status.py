@@ -122,8 +122,7 @@ class StatusPage(RelayWalk):
         expect(self.lane("orders")).to_contain_text("Delivers")
         held = []
         self.page.route("**/v1/status", lambda route: route.continue_() if held else held.append((route, route.fetch())))
-        while not held:
-            self.page.wait_for_timeout(20)
+        self.wait_until(lambda: held)
         self.pause("orders")
         expect(self.lane("orders")).to_contain_text("Paused")
         self.page.route("**/v1/status", lambda route: None)

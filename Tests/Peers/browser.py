@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The base class of the tests of the web pages in Chromium, and their limits on time."""
+
+import os
+import shutil
+import time
+import unittest
+
+from playwright.sync_api import expect, sync_playwright
+
+# The path of the program.
+MARTLET = os.environ["MARTLET_PROGRAM"]
+# The time in seconds after which a test fails that waits: a guard against hanging, ten times what a busy machine needs.
+PATIENCE = 120
+# Whether times are compared with their limits, which are true of an idle machine only.
+MEASURES = os.environ.get("MARTLET_MEASURE") == "1"
+expect.set_options(timeout=PATIENCE * 1000)
+
+
+class BrowserWalk(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.playwright = sync_playwright().start()
+        cls.addClassCleanup(cls.playwright.stop)
+        # Containers often have a small /dev/shm, which the second flag avoids.
+        cls.browser = cls.playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-dev-shm-usage"],
+            timeout=PATIENCE * 1000)
+        cls.addClassCleanup(cls.browser.close)
+
+    def open_page(self):
+        """Opens an empty page; `errors` receives its errors."""
+        self.context = self.browser.new_context(viewport={"width": 1280, "height": 800})
+        self.addCleanup(self.context.close)
+        self.context.set_default_timeout(PATIENCE * 1000)
+        self.page = self.context.new_page()
+        self.errors = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def wait_until(self, condition, message="the condition has not become true"):
+        """Waits until a condition is true that the page does not show."""
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, message)
+            self.page.wait_for_timeout(20)
+
+    def assert_fast(self, what, seconds, limit):
+        """Prints a time in seconds. Compares it with its limit when times are measured, else with ten times the limit."""
+        print(f"{self.id()}: {what} after {seconds:.3f} s", flush=True)
+        self.assertLess(seconds, limit if MEASURES else 10 * limit, what)
+
+    def copied_by(self, action):
+        """Does what copies a text, and returns the text once it is in the clipboard."""
+        clipboard = lambda: self.page.evaluate("navigator.clipboard.readText()")
+        self.page.evaluate("navigator.clipboard.writeText('')")
+        action()
+        self.wait_until(clipboard, "nothing has been copied")
+        return clipboard()
