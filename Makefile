@@ -7,14 +7,13 @@ export MARTLET_STRICT = 1
 # With more tests in parallel, tests compete for the processor and peers time out.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 6
 # Tests that use both cores for a minute or more; they run after the others.
-BUSY_TESTS = PeerTests\.(CrashTests|PageTests|FleetTests|RelayMemoryTests)|MartletRelayTests\.LoadTests
-# The build to test: debug, or release as users install it.
-CONFIGURATION ?= debug
-# Tests of the optimised build need -enable-testing, which the shipped program is built without: they have a build of
-# their own, and run the shipped program.
-TEST_FLAGS = $(if $(filter release,$(CONFIGURATION)),--configuration release --scratch-path .build-release-tests -Xswiftc -enable-testing)
-BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
-RUN_TESTS = env MARTLET_PROGRAM=$(PROGRAM) $(SWIFT) test $(TEST_FLAGS) --skip-build --disable-xctest
+BUSY_TESTS = PeerTests\.(CrashTests|FleetTests|RelayMemoryTests)|MartletRelayTests\.LoadTests
+# One build serves tests, programs, examples and documentation: release, or debug.
+CONFIGURATION ?= release
+# The tests see internal interfaces, also of optimised modules.
+export BUILD_FLAGS = --configuration $(CONFIGURATION) $(if $(filter release,$(CONFIGURATION)),-Xswiftc -enable-testing)
+BUILD = $(SWIFT) build $(BUILD_FLAGS)
+RUN_TESTS = env MARTLET_PROGRAM=$(PROGRAM) $(SWIFT) test $(BUILD_FLAGS) --skip-build --disable-xctest
 # The modules of the library products.
 API_MODULES = MartletCore LiveSurfaces Martlet MartletSimulator
 PROGRAM = $(CURDIR)/.build/$(CONFIGURATION)/martlet
@@ -28,34 +27,39 @@ export PATH := $(HOMEBREW)/opt/openssl@3/bin:$(PATH):$(lastword $(wildcard $(HOM
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: demo fleet-demo test simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package docs api phone release-notes traits clean help
+.PHONY: demo fleet-demo test walks simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package docs api phone release-notes traits clean help
 
 demo: ## Build, start the APNs simulator, send pushes to it and show every response
 	@Scripts/prerequisites build
-	@$(SWIFT) build --product martlet
-	@.build/debug/martlet demo
+	@$(BUILD) --product martlet
+	@$(PROGRAM) demo
 
 fleet-demo: ## Run three relays on one PostgreSQL, kill one, and check that no push is lost
 	@Scripts/prerequisites build fleet
-	@$(SWIFT) build --product martlet
-	@Scripts/fleet-demo .build/debug/martlet
+	@$(BUILD) --product martlet
+	@Scripts/fleet-demo $(PROGRAM)
 
-test: ## Run all tests, including those with other programs; CONFIGURATION=release tests the optimised build
+test: ## Run all tests, including those with other programs, on the optimised build; CONFIGURATION=debug tests the other
 	@Scripts/prerequisites build test
-	@$(BUILD_TESTS)
-	@$(SWIFT) build --configuration $(CONFIGURATION) --product martlet
-	@Scripts/run-tests .build/tests-$(CONFIGURATION).log $(RUN_TESTS) --parallel --skip "$(BUSY_TESTS)"
-	@Scripts/run-tests .build/busy-tests-$(CONFIGURATION).log $(RUN_TESTS) --parallel --filter "$(BUSY_TESTS)"
-	@Scripts/check-examples $(PROGRAM)
-	@Scripts/check-documentation $(PROGRAM)
-	@Scripts/check-phone
-	@Scripts/check-workflows
-	@Scripts/check-deployment $(PROGRAM)
+	@Scripts/timed "build" $(BUILD) --build-tests
+	@Scripts/timed "suites" Scripts/run-tests .build/tests-$(CONFIGURATION).log $(RUN_TESTS) --parallel --skip "$(BUSY_TESTS)"
+	@Scripts/timed "crashes, load and memory" \
+		Scripts/run-tests .build/busy-tests-$(CONFIGURATION).log $(RUN_TESTS) --parallel --filter "$(BUSY_TESTS)"
+	@Scripts/timed "pages in Chromium" Scripts/walks $(PROGRAM)
+	@Scripts/timed "examples" Scripts/check-examples $(PROGRAM)
+	@Scripts/timed "documentation" Scripts/check-documentation $(PROGRAM)
+	@Scripts/timed "the phone's side" Scripts/check-phone
+	@Scripts/timed "workflows" Scripts/check-workflows
+	@Scripts/timed "deployment" Scripts/check-deployment $(PROGRAM)
 
-simulate: CONFIGURATION = release
+walks: ## Test the web pages in Chromium; ONLY="walk_list walk_speed" runs some, MARTLET_MEASURE=1 checks their times, too
+	@Scripts/prerequisites build test
+	@$(BUILD) --product martlet
+	@Scripts/walks $(PROGRAM) $(ONLY)
+
 simulate: ## Run SEEDS simulations with failing servers, or repeat the one of SEED
 	@Scripts/prerequisites build
-	@$(BUILD_TESTS)
+	@$(BUILD) --build-tests
 	@MARTLET_SEED=$(SEED) MARTLET_SEEDS=$(SEEDS) $(RUN_TESTS) --filter SimulationTests
 
 sanitize: ## Run the tests with the thread sanitizer, then with the address sanitizer
@@ -80,8 +84,8 @@ format: ## Format every Swift file in place
 
 bench: ## Measure the cost of a push relative to h2load, nginx and aioapns; ONLY="bulk" measures one figure
 	@Scripts/prerequisites build bench fleet
-	@$(SWIFT) build --configuration release --static-swift-stdlib --product MartletBench
-	@$(SWIFT) build --configuration release --static-swift-stdlib --product martlet
+	@$(SWIFT) build --configuration release --static-swift-stdlib --scratch-path .build-bench --product MartletBench
+	@$(SWIFT) build --configuration release --static-swift-stdlib --scratch-path .build-bench --product martlet
 	@$(MARTLET_PYTHON) Benchmarks/bench.py $(ONLY:%=--only %)
 
 bench-compare: bench ## Measure, and compare each figure with Benchmarks/baseline.json
@@ -89,13 +93,12 @@ bench-compare: bench ## Measure, and compare each figure with Benchmarks/baselin
 
 screenshots: ## Create the screenshots of all pages for the documentation
 	@Scripts/prerequisites build test
-	@$(SWIFT) build --product martlet
-	@$(MARTLET_PYTHON) Scripts/screenshots .build/debug/martlet Documentation/Screenshots
+	@$(BUILD) --product martlet
+	@$(MARTLET_PYTHON) Scripts/screenshots $(PROGRAM) Documentation/Screenshots
 
-unit: CONFIGURATION = release
 unit: ## Check the relay's systemd unit in a Debian container (requires root)
 	@Scripts/prerequisites build unit
-	@$(SWIFT) build --configuration $(CONFIGURATION) --product martlet
+	@$(BUILD) --product martlet
 	@Scripts/check-unit $(PROGRAM)
 
 package: ## Build a Debian package, a portable archive and an OCI image in .build/packages, with lists of components

@@ -24,6 +24,11 @@ let common: [SwiftSetting] =
 /// ones that may use unsafe pointers: in the others the compiler reports each unsafe expression (SE-0458).
 let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
+/// Settings of the tests and of what only they use: never optimised.
+///
+/// To optimise them takes longer than to run them. SwiftPM permits unsafe flags as no product contains these targets.
+let tests: [SwiftSetting] = common + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 /// Programs for libFuzzer, built separately by Scripts/fuzz.
 let fuzzing: [Target] =
     Context.environment["FUZZ"] == nil
@@ -207,7 +212,7 @@ let package = Package(
         ),
 
         // Tests mirror the sources.
-        .testTarget(name: "MartletCoreTests", dependencies: ["MartletCore", "TestSupport"], swiftSettings: common),
+        .testTarget(name: "MartletCoreTests", dependencies: ["MartletCore", "TestSupport"], swiftSettings: tests),
         .testTarget(
             name: "MartletTests",
             dependencies: [
@@ -218,19 +223,19 @@ let package = Package(
                 optional("InMemoryTracing", "swift-distributed-tracing", "TracingSupport"),
                 optional("Configuration", "swift-configuration", "ConfigurationSupport"),
             ],
-            swiftSettings: common
+            swiftSettings: tests
         ),
-        .testTarget(name: "BlackBoxTests", dependencies: ["TestSupport", "MartletCLI"], swiftSettings: common),
+        .testTarget(name: "BlackBoxTests", dependencies: ["TestSupport", "MartletCLI"], swiftSettings: tests),
         .testTarget(
             name: "MartletHTTPServerTests",
             dependencies: ["MartletCore", "MartletHTTPServer", "MartletTransport", "TestSupport"],
-            swiftSettings: common
+            swiftSettings: tests
         ),
-        .testTarget(name: "MartletCommandsTests", dependencies: ["MartletCommands"], swiftSettings: common),
+        .testTarget(name: "MartletCommandsTests", dependencies: ["MartletCommands"], swiftSettings: tests),
         .testTarget(
             name: "LiveSurfacesTests",
             dependencies: ["MartletCore", "LiveSurfaces", "TestSupport"],
-            swiftSettings: common
+            swiftSettings: tests
         ),
         .testTarget(
             name: "MartletCLITests",
@@ -238,17 +243,17 @@ let package = Package(
                 "Martlet", "MartletCommands", "LiveSurfaces", "MartletHTTPServer", "MartletSimulator", "TestSupport",
                 "MartletCLI",
             ],
-            swiftSettings: common
+            swiftSettings: tests
         ),
         .testTarget(
             name: "MartletOutboxTests",
             dependencies: ["MartletOutbox", "OutboxModel", "MartletSQLite", "TestSupport"],
-            swiftSettings: common
+            swiftSettings: tests
         ),
         .testTarget(
             name: "PeerTests",
             dependencies: ["MartletCore", "Martlet", "MartletSimulator", "TestSupport", "MartletTransport"],
-            swiftSettings: common
+            swiftSettings: tests
         ),
         .testTarget(
             name: "MartletRelayTests",
@@ -259,7 +264,7 @@ let package = Package(
                 "MartletHTTPServer",
                 "MartletTransport",
             ],
-            swiftSettings: common
+            swiftSettings: tests
         ),
         .testTarget(
             name: "MartletSimulatorTests",
@@ -267,22 +272,22 @@ let package = Package(
                 "MartletServer", "LiveSurfaces", "MartletSQLite", "MartletSimulator", "TestSupport", "MartletTransport",
                 "MartletCLI",
             ],
-            swiftSettings: common
+            swiftSettings: tests
         ),
-        .testTarget(name: "MartletSQLiteTests", dependencies: ["MartletSQLite", "TestSupport"], swiftSettings: common),
+        .testTarget(name: "MartletSQLiteTests", dependencies: ["MartletSQLite", "TestSupport"], swiftSettings: tests),
         .testTarget(
             name: "MartletTransportTests",
             dependencies: ["MartletCore", "CMartletNghttp2", "TestSupport", "MartletTransport"],
-            swiftSettings: common
+            swiftSettings: tests
         ),
-        .testTarget(name: "MartletZlibTests", dependencies: ["MartletZlib", "TestSupport"], swiftSettings: common),
+        .testTarget(name: "MartletZlibTests", dependencies: ["MartletZlib", "TestSupport"], swiftSettings: tests),
         .target(
             name: "OutboxModel",
             dependencies: ["MartletCore", "MartletOutbox"],
             path: "Tests/OutboxModel",
-            swiftSettings: common
+            swiftSettings: tests
         ),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: tests),
     ] + fuzzing,
     // `#embed`, which includes the files of the pages and the SQL scripts, is C23.
     cLanguageStandard: .c2x

@@ -56,7 +56,7 @@ def needed(figures, world):
 
 
 def read_options(figures):
-    release = peers.ROOT / ".build/release"
+    release = peers.ROOT / ".build-bench/release"
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", action="append", metavar="NAME", choices=[figure.name for figure in figures],
                         help="measure only this figure and write no files; repeatable")

@@ -6,7 +6,7 @@ import Testing
 /// Tests of the program's arguments, outputs and exit status, in pipes and on terminals.
 ///
 /// They run the program beside the tests, or the one of the variable `MARTLET_PROGRAM`.
-@Suite(.timeLimit(.minutes(3))) struct BlackBoxTests {
+@Suite(.timeLimit(.minutes(10))) struct BlackBoxTests {
     @Test(arguments: CommandTable.all)
     func `commands have the expected outputs and exit status`(table: CommandTable) async throws {
         var world = try await World()

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Tests of what a service extension makes of a notification.
-@Suite(.timeLimit(.minutes(1))) struct NotificationEnrichmentTests {
+@Suite(.timeLimit(.minutes(10))) struct NotificationEnrichmentTests {
     private typealias File = NotificationEnricher.File
 
     private static let general = NotificationTexts(title: "Order ready", body: "Tap to open.")

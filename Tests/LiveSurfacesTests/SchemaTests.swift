@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The JSON Schema against a validator that others wrote.
-@Suite(.timeLimit(.minutes(1))) struct SchemaTests {
+@Suite(.timeLimit(.minutes(10))) struct SchemaTests {
     @Test(
         .enabled(
             if: FileManager.default.fileExists(atPath: Python.interpreter),

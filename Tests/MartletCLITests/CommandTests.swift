@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests of the built program: its output and its exit statuses.
-@Suite(.timeLimit(.minutes(1))) struct CommandTests {
+@Suite(.timeLimit(.minutes(10))) struct CommandTests {
     /// The program that was built with these tests, beside them.
     fileprivate static let martlet = MartletProcess.program
 

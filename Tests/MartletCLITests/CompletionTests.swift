@@ -8,7 +8,7 @@ import Testing
 @testable import MartletCommands
 
 /// Completion scripts and the manual page, run by the programs that they are for.
-@Suite(.timeLimit(.minutes(1))) struct CompletionTests {
+@Suite(.timeLimit(.minutes(10))) struct CompletionTests {
     private static func exists(_ program: String) -> Bool {
         ["/usr/bin/", "/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"]
             .contains { FileManager.default.isExecutableFile(atPath: $0 + program) }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests of the device lists and output files of `martlet send --tokens`.
-@Suite(.timeLimit(.minutes(1))) struct DeviceListTests {
+@Suite(.timeLimit(.minutes(10))) struct DeviceListTests {
     private struct Bench {
         let apns: SimulatedAPNs
         let scratch: ScratchDirectory

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The exit statuses of all commands: one meaning for each, with and without `--json`.
-@Suite(.timeLimit(.minutes(1))) struct ExitStatusTests {
+@Suite(.timeLimit(.minutes(10))) struct ExitStatusTests {
     /// A command line; `{host}` and similar names are replaced by values of the test.
     private typealias Line = (words: String, status: Int32)
 

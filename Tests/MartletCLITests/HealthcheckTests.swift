@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of `healthcheck` and `ca`.
-@Suite(.timeLimit(.minutes(1))) struct HealthcheckTests {
+@Suite(.timeLimit(.minutes(10))) struct HealthcheckTests {
     private static let martlet = MartletProcess.program
 
     private func martlet(_ arguments: String...) async throws -> ProgramRun {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests of options that several subcommands share.
-@Suite(.timeLimit(.minutes(1))) struct OptionTests {
+@Suite(.timeLimit(.minutes(10))) struct OptionTests {
     private func martlet(_ words: [String], environment: [String] = []) async throws -> ProgramRun {
         try await ProgramRun("env", environment + [MartletProcess.program] + words)
     }

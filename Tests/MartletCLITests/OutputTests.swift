@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The output of commands with `--json`.
-@Suite(.timeLimit(.minutes(1))) struct OutputTests {
+@Suite(.timeLimit(.minutes(10))) struct OutputTests {
     /// Command lines, and a member that each line of the output has.
     private static let lines: [(words: String, member: String)] = [
         ("ca path --ca-directory {scratch}", "path"), ("ca print --ca-directory {scratch}", "certificate"),

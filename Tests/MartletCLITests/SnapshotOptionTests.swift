@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests of the options for snapshots: the request that each makes, and the combinations that are refused.
-@Suite(.timeLimit(.minutes(1))) struct SnapshotOptionTests {
+@Suite(.timeLimit(.minutes(10))) struct SnapshotOptionTests {
     private let scratch: ScratchDirectory
 
     init() throws {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests of the commands for snapshots.
-@Suite(.timeLimit(.minutes(1))) struct SurfaceCommandTests {
+@Suite(.timeLimit(.minutes(10))) struct SurfaceCommandTests {
     private func martlet(_ arguments: [String], input: String = "") async throws -> ProgramRun {
         let martlet = MartletProcess.program
         return try await ProgramRun(martlet, arguments, input: Array(input.utf8))

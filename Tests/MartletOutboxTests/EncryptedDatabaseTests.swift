@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// An outbox in a database that is spoken to over TLS.
-@Suite(.timeLimit(.minutes(1))) struct EncryptedDatabaseTests {
+@Suite(.timeLimit(.minutes(10))) struct EncryptedDatabaseTests {
     private let server: PostgreSQLServer
     private let database: String
 

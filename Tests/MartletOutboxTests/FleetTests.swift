@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What several processes see that share one outbox.
-@Suite(.timeLimit(.minutes(1))) struct FleetTests {
+@Suite(.timeLimit(.minutes(10))) struct FleetTests {
     private let server: PostgreSQLServer
     private let database: String
 
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `many that take in and give out at once keep each key's order, and lose nothing`() async throws {
         let first = try await open()
         let second = try await open()

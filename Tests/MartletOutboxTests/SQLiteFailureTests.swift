@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The engine of one machine when its disk is full, when another process has its file, and when it is copied.
-@Suite(.timeLimit(.minutes(1))) struct SQLiteFailureTests {
+@Suite(.timeLimit(.minutes(10))) struct SQLiteFailureTests {
     /// A disk in memory, unmounted with this object.
     private final class SmallDisk: Sendable {
         let scratch: ScratchDirectory

@@ -32,7 +32,7 @@ actor HTTP2Asker {
         let connection = try HTTP2Connection(
             to: HTTP2Connection.Endpoint(host: "127.0.0.1", port: port, tls: nil),
             limits: HTTP2Limits(concurrentStreams: 0, bodyBytes: 1 << 20, fieldBytes: 16_000),
-            timeout: .seconds(10),
+            timeout: .seconds(120),
             on: loop
         )
         self.connection = connection

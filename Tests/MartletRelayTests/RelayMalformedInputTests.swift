@@ -10,7 +10,7 @@ import Testing
 @testable import MartletRelay
 
 /// Clients that break HTTP, at every listener of a relay: it ends their connection or stream, and serves the others.
-@Suite(.timeLimit(.minutes(1))) struct RelayMalformedInputTests {
+@Suite(.timeLimit(.minutes(10))) struct RelayMalformedInputTests {
     /// What is asked for, and of which listener.
     enum Door: CaseIterable {
         case apns

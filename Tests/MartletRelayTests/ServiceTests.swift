@@ -10,7 +10,7 @@ import Testing
 @testable import MartletRelay
 
 /// `martlet relay` as a service: a process with a service manager, signals and people.
-@Suite(.timeLimit(.minutes(2))) struct ServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct ServiceTests {
     static let martlet = MartletProcess.program
 
     /// A relay in a process of its own, which has said that it is ready.
@@ -178,7 +178,7 @@ import Testing
 }
 
 /// The commands that ask a running relay.
-@Suite(.timeLimit(.minutes(1))) struct RelayQuestionTests {
+@Suite(.timeLimit(.minutes(10))) struct RelayQuestionTests {
     private func ask(_ bench: RelayBench, _ words: String...) async throws -> ProgramRun {
         let keyFile = try bench.directory.write(RelayBench.callerKey + "\n", to: "key")
         let port = await bench.relay.httpPort ?? 0

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletSimulator
 
-@Suite(.timeLimit(.minutes(1))) struct BulkSendTests {
+@Suite(.timeLimit(.minutes(10))) struct BulkSendTests {
     private let topic: Topic = "com.example.app"
 
     private func client(

@@ -12,7 +12,7 @@ import Testing
 /// the app's service extension.
 ///
 /// `Tests/Peers/inbox/walk_enriched.py` sends the same snapshot, and looks at its previews.
-@Suite(.timeLimit(.minutes(1))) struct EnrichedSendTests {
+@Suite(.timeLimit(.minutes(10))) struct EnrichedSendTests {
     private static let documents = "Examples/OrderTracker/Documents/"
     private static let topic: Topic = "com.example.app"
 

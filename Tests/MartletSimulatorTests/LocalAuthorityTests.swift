@@ -6,7 +6,7 @@ import MartletSimulator
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LocalAuthorityTests {
+@Suite(.timeLimit(.minutes(10))) struct LocalAuthorityTests {
     @Test func `an authority in a directory is created once, and only the owner can read its key`() throws {
         let scratch = try ScratchDirectory()
         let directory = scratch.path + "/new/place"

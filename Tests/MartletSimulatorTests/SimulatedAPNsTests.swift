@@ -4,7 +4,7 @@ import Martlet
 import MartletSimulator
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SimulatedAPNsTests {
+@Suite(.timeLimit(.minutes(10))) struct SimulatedAPNsTests {
     /// A simulator with a client that talks to it.
     private struct Bench {
         let apns: SimulatedAPNs

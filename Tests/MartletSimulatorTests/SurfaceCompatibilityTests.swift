@@ -6,7 +6,7 @@ import MartletSimulator
 import Testing
 
 /// Tests of the pushes for services that move from `@mobile-surfaces/push`.
-@Suite(.timeLimit(.minutes(1))) struct SurfaceCompatibilityTests {
+@Suite(.timeLimit(.minutes(10))) struct SurfaceCompatibilityTests {
     private let topic: Topic = "com.example.app"
 
     /// Sends a snapshot, and returns the push as the simulator received it.

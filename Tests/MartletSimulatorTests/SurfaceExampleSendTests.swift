@@ -9,7 +9,7 @@ import Testing
 /// Comparison of the requests for all named examples with `Tests/Goldens/surface-sends.jsonl`.
 ///
 /// With the environment variable `MARTLET_RECORD` the tests write the file instead.
-@Suite(.timeLimit(.minutes(1))) struct SurfaceExampleSendTests {
+@Suite(.timeLimit(.minutes(10))) struct SurfaceExampleSendTests {
     private static let file = URL(filePath: "Tests/Goldens/surface-sends.jsonl")
     private static let topic: Topic = "com.example.app"
     private static let time: Int64 = 1_790_000_000

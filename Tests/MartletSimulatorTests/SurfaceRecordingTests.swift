@@ -7,7 +7,7 @@ import MartletSimulator
 import Testing
 
 /// Comparison with a recording of the requests of `@mobile-surfaces/push`, which is beside the project.
-@Suite(.timeLimit(.minutes(1))) struct SurfaceRecordingTests {
+@Suite(.timeLimit(.minutes(10))) struct SurfaceRecordingTests {
     /// A request of the package.
     struct Send: Sendable, CustomTestStringConvertible {
         let json: JSONValue

@@ -6,7 +6,7 @@ import MartletSimulator
 import Testing
 
 /// Snapshots through the client to the simulator, as they arrive there.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct SurfaceSendTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct SurfaceSendTests {
     private static let token = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
     private let topic: Topic = "com.example.app"
 

@@ -99,7 +99,7 @@ import Testing
         var isUsed: Bool { self == .accepted || self == .unanswered }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Fate.allCases)
+    @Test(.timeLimit(.minutes(10)), arguments: Fate.allCases)
     func `an update that did not reach the phone leaves its second to the next`(fate: Fate) async throws {
         let plan: [ScriptedServer.Order] =
             switch fate {
@@ -134,7 +134,7 @@ import Testing
         await server.stop()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a snapshot and a broadcast that are refused leave their second to the next`()
+    @Test(.timeLimit(.minutes(10))) func `a snapshot and a broadcast that are refused leave their second to the next`()
         async throws
     {
         let refusal = ScriptedServer.Order.answer(400, body: #"{"reason":"BadDeviceToken"}"#)

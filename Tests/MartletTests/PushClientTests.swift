@@ -10,7 +10,7 @@ import Testing
 @testable import Martlet
 
 /// What a client tells its callers when things go wrong, and that it goes on afterwards.
-@Suite(.timeLimit(.minutes(1))) struct PushClientTests {
+@Suite(.timeLimit(.minutes(10))) struct PushClientTests {
     private let token: DeviceToken
     private let topic: Topic = "com.example.app"
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests of code that sends through ``PushSending``, with a fake and with a client.
-@Suite(.timeLimit(.minutes(1))) struct PushSendingTests {
+@Suite(.timeLimit(.minutes(10))) struct PushSendingTests {
     /// A service as users write it.
     private struct OrderService<Sender: PushSending> {
         let sender: Sender

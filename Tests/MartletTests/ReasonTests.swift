@@ -8,7 +8,7 @@ import Testing
 @testable import Martlet
 
 /// Every reason of the reference table, answered on every path where Apple gives it.
-@Suite(.timeLimit(.minutes(1))) struct ReasonTests {
+@Suite(.timeLimit(.minutes(10))) struct ReasonTests {
     struct Row: Decodable, Sendable, CustomTestStringConvertible {
         var status: Int
         var reason: String

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests of third-party clients against the simulator.
-@Suite(.timeLimit(.minutes(2))) struct ClientTests {
+@Suite(.timeLimit(.minutes(10))) struct ClientTests {
     private static let pushes = 1_000
 
     /// A simulator, with a provider token and certificate files for clients.

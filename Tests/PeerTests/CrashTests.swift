@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Kills the relay's process repeatedly while it accepts pushes and the simulator injects faults.
-@Suite(.timeLimit(.minutes(4))) struct CrashTests {
+@Suite(.timeLimit(.minutes(10))) struct CrashTests {
     /// The number of times that the relay is killed.
     private static let kills = 30
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests of clients that connect to the simulator under Apple's host names, with curl as the client.
-@Suite(.timeLimit(.minutes(1))) struct ImpersonationTests {
+@Suite(.timeLimit(.minutes(10))) struct ImpersonationTests {
     private struct Bench {
         let apns: SimulatedAPNs
         let scratch: ScratchDirectory

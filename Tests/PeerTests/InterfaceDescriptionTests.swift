@@ -8,7 +8,7 @@ import Testing
 
 /// Tests of the relay's and the simulator's HTTP interfaces against their OpenAPI descriptions, with third-party tools.
 @Suite(
-    .timeLimit(.minutes(3)),
+    .timeLimit(.minutes(10)),
     .enabled(
         if: FileManager.default.fileExists(atPath: Python.interpreter),
         "run `make test`, which installs openapi-spec-validator and schemathesis"

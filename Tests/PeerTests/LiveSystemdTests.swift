@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests of the relay's unit with a second systemd, which `Tests/Peers/relay/live-systemd` starts in namespaces.
-@Suite(.timeLimit(.minutes(2))) struct LiveSystemdTests {
+@Suite(.timeLimit(.minutes(10))) struct LiveSystemdTests {
     private static let groups = ["/sys/fs/cgroup/unified/cgroup.procs", "/sys/fs/cgroup/cgroup.procs"]
     /// Whether this process can start a second systemd.
     private static let mayStart =

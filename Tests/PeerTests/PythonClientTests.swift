@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests of unmodified clients from PyPI against the simulator and the relay.
-@Suite(.timeLimit(.minutes(3))) struct PythonClientTests {
+@Suite(.timeLimit(.minutes(10))) struct PythonClientTests {
     /// A client, with its test program and Python environment.
     enum Client: String, CaseIterable {
         /// Sends `iat` with a fraction, and opens a connection for each push.
@@ -66,8 +66,11 @@ import Testing
 
         /// Checks that `count` pushes are accepted, each once.
         func expectAccepted(_ count: Int) async throws {
-            // A relay responds before Apple does if Apple takes longer than its time limit.
-            _ = await simulator.wait(for: try PushQuery("status:200"), count: count, timeout: .seconds(30))
+            // A relay responds before Apple does if Apple takes longer than its time limit. A wait for no push would
+            // last for its whole timeout.
+            if count > 0 {
+                _ = await simulator.wait(for: try PushQuery("status:200"), count: count, timeout: .seconds(300))
+            }
             let devices = await simulator.pushes.filter { $0.status == 200 }.map(\.deviceToken)
             #expect(devices.count == count && Set(devices).count == count)
         }

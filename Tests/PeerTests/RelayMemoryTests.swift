@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests of the relay's memory while it cannot connect to Apple.
-@Suite(.timeLimit(.minutes(2))) struct RelayMemoryTests {
+@Suite(.timeLimit(.minutes(10))) struct RelayMemoryTests {
     private static let lines = 1_000
     private static let few = 10_000
     private static let many = 50_000

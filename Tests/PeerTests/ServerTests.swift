@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests of Martlet's client against third-party servers.
-@Suite(.timeLimit(.minutes(2))) struct ServerTests {
+@Suite(.timeLimit(.minutes(10))) struct ServerTests {
     /// The files of a server's certificate and its authority.
     private struct Identity {
         let scratch: ScratchDirectory

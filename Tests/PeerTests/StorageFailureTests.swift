@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests of a relay that cannot store pushes: it reports the reason and loses no accepted push.
-@Suite(.timeLimit(.minutes(1))) struct StorageFailureTests {
+@Suite(.timeLimit(.minutes(10))) struct StorageFailureTests {
     /// A problem with the outbox file, with a part of the expected message.
     enum FileProblem: String, CaseIterable, Sendable {
         case isNoDatabase = "is not a database"

@@ -5,7 +5,7 @@ import Foundation
 /// Simulations, each with its own seed: `make simulate SEEDS=n` runs more of them, `SEED=n` repeats one.
 package struct SeededWorlds: Sendable {
     /// The time limit in minutes for the requested number of simulations.
-    package static let timeLimit = 5 + Int(clamping: requestedCount ?? 0) / 1_000
+    package static let timeLimit = 10 + Int(clamping: requestedCount ?? 0) / 1_000
 
     private static let environment = ProcessInfo.processInfo.environment
     private static let requestedSeed = environment["MARTLET_SEED"].flatMap { UInt64($0) }

@@ -7,7 +7,7 @@ import Testing
 @testable import MartletTransport
 
 /// Compressed responses, as curl and gzip read them.
-@Suite(.timeLimit(.minutes(1))) struct CompressedResponseTests {
+@Suite(.timeLimit(.minutes(10))) struct CompressedResponseTests {
     private static let text = String(repeating: "an order is ready\n", count: 40_000)
     private static let page = PageFiles(PageFile.inbox)
 

@@ -7,7 +7,7 @@ import Testing
 @testable import MartletTransport
 
 /// Bodies that are read while they arrive.
-@Suite(.timeLimit(.minutes(1))) struct HTTP1BodyTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTP1BodyTests {
     private func listener(_ handler: @escaping HTTP1Listener.Handler) throws -> HTTP1Listener {
         try HTTP1Listener(host: "127.0.0.1", port: 0, admission: { _ in .streamed(handler) })
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import MartletTransport
 
 /// Requests at and beyond the bounds of a listener.
-@Suite(.timeLimit(.minutes(1))) struct HTTP1BoundsTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTP1BoundsTests {
     private func listener(limits: HTTP1Listener.Limits = HTTP1Listener.Limits()) throws -> HTTP1Listener {
         try HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { request in
             .whole(HTTPResponse(status: 200, body: request.body))

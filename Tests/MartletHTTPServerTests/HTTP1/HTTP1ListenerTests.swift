@@ -7,7 +7,7 @@ import Testing
 @testable import MartletHTTPServer
 @testable import MartletTransport
 
-@Suite(.timeLimit(.minutes(1))) struct HTTP1ListenerTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTP1ListenerTests {
     private func listener(
         limits: HTTP1Listener.Limits = HTTP1Listener.Limits(),
         handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse = echo

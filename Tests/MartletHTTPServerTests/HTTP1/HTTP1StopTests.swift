@@ -6,7 +6,7 @@ import Testing
 @testable import MartletHTTPServer
 @testable import MartletTransport
 
-@Suite(.timeLimit(.minutes(1))) struct HTTP1StopTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTP1StopTests {
     @Test func `an orderly stop waits until an answer has been written whole`() async throws {
         let entered = Gate()
         let mayAnswer = Gate()

@@ -7,7 +7,7 @@ import Testing
 @testable import MartletTransport
 
 /// Answers whose body is written while it is sent.
-@Suite(.timeLimit(.minutes(1))) struct HTTP1StreamTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTP1StreamTests {
     private func listener(_ pieces: AsyncStream<[UInt8]>) throws -> HTTP1Listener {
         try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .pieces(["content-type": "text/plain"], pieces) }
     }

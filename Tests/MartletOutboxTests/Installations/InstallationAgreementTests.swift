@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The engines against the model, with random enrollments, reports, 410s and removals.
-@Suite(.timeLimit(.minutes(2))) struct InstallationAgreementTests {
+@Suite(.timeLimit(.minutes(10))) struct InstallationAgreementTests {
     /// A step, the same for the model and the engine, so that what each returns can be compared.
     private enum Step: Sendable {
         case ticket(EnrollmentTicket)

@@ -10,7 +10,7 @@ import Testing
 @testable import MartletRelay
 
 /// What callers can reach, and what they can find out about the apps of others.
-@Suite(.timeLimit(.minutes(1))) struct CallerRightsTests {
+@Suite(.timeLimit(.minutes(10))) struct CallerRightsTests {
     private static let id = "123e4567-e89b-42d3-a456-426655440000"
 
     private func bench(_ change: (inout RelayConfiguration) -> Void = { _ in }) async throws -> RelayBench {

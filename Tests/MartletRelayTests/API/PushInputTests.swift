@@ -11,7 +11,7 @@ import Testing
 @testable import MartletRelay
 
 /// Values of a push in JSON that become headers, times and identifiers.
-@Suite(.timeLimit(.minutes(1))) struct PushInputTests {
+@Suite(.timeLimit(.minutes(10))) struct PushInputTests {
     private static func order(_ members: String) -> String {
         #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}},"# + members + "}"
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import MartletRelay
 
 /// The relay's description of its interface, `/openapi.json`, against the interface itself.
-@Suite(.timeLimit(.minutes(1))) struct RelayDescriptionTests {
+@Suite(.timeLimit(.minutes(10))) struct RelayDescriptionTests {
     private func document() async throws -> JSONValue {
         let bench = try await RelayBench()
         let answer = await bench.ask("GET", "/openapi.json", key: nil)

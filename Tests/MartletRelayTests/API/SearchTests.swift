@@ -8,7 +8,7 @@ import Testing
 @testable import MartletRelay
 
 /// Searching for pushes, and dead letters with their content.
-@Suite(.timeLimit(.minutes(1))) struct SearchTests {
+@Suite(.timeLimit(.minutes(10))) struct SearchTests {
     private static let lane = Lane(app: "orders", environment: .production)
     private static let id = "123e4567-e89b-42d3-a456-426655440000"
 

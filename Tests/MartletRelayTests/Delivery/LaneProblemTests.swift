@@ -12,7 +12,7 @@ import Testing
 @testable import MartletRelay
 
 /// The states of a lane that delivers nothing although no attempt has failed, or has nothing to deliver.
-@Suite(.timeLimit(.minutes(1))) struct LaneProblemTests {
+@Suite(.timeLimit(.minutes(10))) struct LaneProblemTests {
     private static let lane = Lane(app: "orders", environment: .production)
     private static let order = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#
 

@@ -12,7 +12,7 @@ import Testing
 @testable import MartletRelay
 
 /// The rates and states of a lane with a known history, in each place where the relay reports them.
-@Suite(.timeLimit(.minutes(3))) struct LaneStateTests {
+@Suite(.timeLimit(.minutes(10))) struct LaneStateTests {
     private static let lane = Lane(app: "orders", environment: .production)
     private static let browser = "/usr/bin/chromium"
 

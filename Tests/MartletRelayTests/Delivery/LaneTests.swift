@@ -9,7 +9,7 @@ import Testing
 @testable import MartletRelay
 
 /// Lanes that an operator pauses and purges, over the interface in JSON.
-@Suite(.timeLimit(.minutes(1))) struct LaneTests {
+@Suite(.timeLimit(.minutes(10))) struct LaneTests {
     private static let lane = Lane(app: "orders", environment: .production)
     private static let place = "/v1/apps/orders/lanes/production"
     private static let order = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#

@@ -12,7 +12,7 @@ import Testing
 @testable import MartletRelay
 
 /// Relays that share a database.
-@Suite(.timeLimit(.minutes(2))) struct FleetTests {
+@Suite(.timeLimit(.minutes(10))) struct FleetTests {
     private func place() async throws -> OutboxLocation {
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())

@@ -12,7 +12,7 @@ import Testing
 @testable import MartletRelay
 
 /// Tickets, enrollments and installations, as back ends and apps use them.
-@Suite(.timeLimit(.minutes(1))) struct EnrollmentTests {
+@Suite(.timeLimit(.minutes(10))) struct EnrollmentTests {
     private static let report = #"""
         ,"tokens":{"device":"AB12","start":{"OrderAttributes":"cd34"},"activities":{"A-1":"ef56"},"widgets":"0102",
         "controls":{"com.example.lamp":"0304"}},"locale":"de-CH","time-zone":"Europe/Zurich","app-version":"4.2 (17)",

@@ -10,7 +10,7 @@ import Testing
 @testable import MartletRelay
 
 /// Clients that wait for outcomes which come before the acceptance of their pushes is answered.
-@Suite(.timeLimit(.minutes(1))) struct EarlyOutcomesTests {
+@Suite(.timeLimit(.minutes(10))) struct EarlyOutcomesTests {
     private struct Violation: Error, CustomStringConvertible {
         var description: String
     }

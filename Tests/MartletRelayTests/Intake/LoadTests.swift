@@ -9,7 +9,7 @@ import Testing
 @testable import MartletRelay
 
 /// A relay that is given three times what it can take.
-@Suite(.timeLimit(.minutes(1))) struct LoadTests {
+@Suite(.timeLimit(.minutes(10))) struct LoadTests {
     private static let limit = 200
     private static let callers = 3
     private static let pushesOfEach = 1_500

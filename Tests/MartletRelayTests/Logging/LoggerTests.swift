@@ -28,7 +28,7 @@ final class LogLines: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct LoggerTests {
+@Suite(.timeLimit(.minutes(10))) struct LoggerTests {
     @Test(arguments: [
         (
             Logger.Format.json,

@@ -11,7 +11,7 @@ import Testing
 @testable import MartletRelay
 
 /// The files for the person on call: alert rules, dashboard and runbook.
-@Suite(.timeLimit(.minutes(1))) struct AlertTests {
+@Suite(.timeLimit(.minutes(10))) struct AlertTests {
     private static let promtool = "/usr/bin/promtool"
     private static let hasPromtool = FileManager.default.isExecutableFile(atPath: promtool)
 

@@ -13,7 +13,7 @@ import Testing
 @testable import MartletRelay
 
 /// The numbers of callers, of the configuration and of webhooks.
-@Suite(.timeLimit(.minutes(1))) struct CallerMetricsTests {
+@Suite(.timeLimit(.minutes(10))) struct CallerMetricsTests {
     private func lines(_ bench: RelayBench, _ name: String, key: String? = nil) async -> Set<String> {
         let text = await bench.ask("GET", "/metrics", key: key ?? RelayBench.callerKey).text
         return Set(text.split(separator: "\n").filter { $0.hasPrefix("martlet_relay_\(name){") }.map(String.init))

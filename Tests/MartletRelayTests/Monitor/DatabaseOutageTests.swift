@@ -9,7 +9,7 @@ import Testing
 @testable import MartletRelay
 
 /// A relay whose database hangs, dies or is away.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct DatabaseOutageTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct DatabaseOutageTests {
     /// One whose commits survive its own end.
     private static let server = Task { try await PostgreSQLServer(options: ["-F"]) }
 

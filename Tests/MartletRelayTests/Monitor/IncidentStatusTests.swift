@@ -10,7 +10,7 @@ import Testing
 @testable import MartletRelay
 
 /// Tests of the incidents and events that a relay reports through its interfaces.
-@Suite(.timeLimit(.minutes(1))) struct IncidentStatusTests {
+@Suite(.timeLimit(.minutes(10))) struct IncidentStatusTests {
     private static let lane = Lane(app: "orders", environment: .production)
 
     private let clock = TestClock()

@@ -10,7 +10,7 @@ import Testing
 @testable import MartletRelay
 
 /// Pushes that Apple refuses for now: how many wait for another attempt, since when, and why.
-@Suite(.timeLimit(.minutes(1))) struct RetryStatusTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryStatusTests {
     private static let lane = Lane(app: "orders", environment: .production)
 
     private let clock = TestClock()

@@ -10,7 +10,7 @@ import Testing
 @testable import MartletRelay
 
 /// Any client of APNs is a client of the relay.
-@Suite(.timeLimit(.minutes(1))) struct APNsIngressTests {
+@Suite(.timeLimit(.minutes(10))) struct APNsIngressTests {
     private let payload = Array(#"{"aps":{"alert":"Hi"},"b":1e400,"a":1,"b":"\u00e9"}"#.utf8)
 
     private func opaque(_ id: APNsID? = nil, collapseID: CollapseID? = nil) -> PushNotification {

@@ -13,7 +13,7 @@ import Testing
 @testable import MartletRelay
 
 /// The identifier and the state that each answer over the APNs protocol has.
-@Suite(.timeLimit(.minutes(1))) struct AnswerStateTests {
+@Suite(.timeLimit(.minutes(10))) struct AnswerStateTests {
     private static let id = "123e4567-e89b-42d3-a456-426655440000"
     private static let device = "/3/device/5d3a6a1c8f9a42d6"
 

@@ -11,7 +11,7 @@ import Testing
 @testable import MartletRelay
 
 /// Provider tokens and keys as credentials of callers.
-@Suite(.timeLimit(.minutes(1))) struct CallerCredentialTests {
+@Suite(.timeLimit(.minutes(10))) struct CallerCredentialTests {
     @Test(arguments: [
         (Int64.min, APNsReason.expiredProviderToken), (.max, .invalidProviderToken), (-3_600, nil),
         (-3_601, .expiredProviderToken), (3_600, nil), (3_601, .invalidProviderToken),

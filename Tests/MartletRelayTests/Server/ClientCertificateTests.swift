@@ -12,7 +12,7 @@ import Testing
 @testable import MartletRelay
 
 /// Client certificates as credentials of callers.
-@Suite(.timeLimit(.minutes(1))) struct ClientCertificateTests {
+@Suite(.timeLimit(.minutes(10))) struct ClientCertificateTests {
     /// A relay with TLS, whose app has the bundle identifier that ``ProviderCertificateFiles`` has certificates for.
     private struct Bench {
         let relay: RelayBench

@@ -13,7 +13,7 @@ import Testing
 /// The requests of clients in use, with their provider tokens and headers, sent to a simulator and to a relay.
 ///
 /// They repeat the requests of clients that `make test` cannot install, by the sources of those.
-@Suite(.timeLimit(.minutes(1))) struct ClientShapeTests {
+@Suite(.timeLimit(.minutes(10))) struct ClientShapeTests {
     /// The requests of one client.
     struct Shape: Sendable, CustomTestStringConvertible {
         var testDescription: String

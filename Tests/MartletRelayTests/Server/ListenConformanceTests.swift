@@ -12,7 +12,7 @@ import Testing
 @testable import MartletRelay
 
 /// Answers of `listen` that are those of the simulator, and the log lines about rejected callers.
-@Suite(.timeLimit(.minutes(1))) struct ListenConformanceTests {
+@Suite(.timeLimit(.minutes(10))) struct ListenConformanceTests {
     private static let payload = #"{"aps":{"alert":"Hi"}}"#
     private static let device = "/3/device/5d3a6a1c8f9a42d6"
     private static let channels = "/1/apps/com.example.orders/channels"

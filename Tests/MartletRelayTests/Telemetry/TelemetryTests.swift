@@ -13,7 +13,7 @@ import Testing
 @testable import MartletRelay
 
 /// Spans on their way to a collector.
-@Suite(.timeLimit(.minutes(1))) struct TelemetryTests {
+@Suite(.timeLimit(.minutes(10))) struct TelemetryTests {
     private static let trace = "0af7651916cd43dd8448eb211c80319c"
     private static let caller = "b7ad6b7169203331"
     private static let sampled: HTTPFields = ["traceparent": "00-\(trace)-\(caller)-01"]

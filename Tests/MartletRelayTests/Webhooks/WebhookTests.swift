@@ -10,7 +10,7 @@ import Testing
 
 @testable import MartletRelay
 
-@Suite(.timeLimit(.minutes(1))) struct WebhookTests {
+@Suite(.timeLimit(.minutes(10))) struct WebhookTests {
     /// The example of the specification of Standard Webhooks.
     @Test func `reports are signed as Standard Webhooks has it`() throws {
         let webhook = try Webhook(url: "https://example.com/hook", secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")

@@ -8,7 +8,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Which requests of browsers are answered.
-@Suite(.timeLimit(.minutes(1))) struct BrowserGuardTests {
+@Suite(.timeLimit(.minutes(10))) struct BrowserGuardTests {
     @Test(
         arguments: [
             ([:], true),

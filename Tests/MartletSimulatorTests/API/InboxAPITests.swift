@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The HTTP interface, as curl sees it.
-@Suite(.timeLimit(.minutes(1))) struct InboxAPITests {
+@Suite(.timeLimit(.minutes(10))) struct InboxAPITests {
     @Test func `stored pushes are listed, newest first`() async throws {
         let bench = try await InboxBench(pushes: 5)
         let (status, body) = try await bench.get("/api/v1/pushes")

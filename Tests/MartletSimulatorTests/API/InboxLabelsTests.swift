@@ -7,7 +7,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Tags, pins, nicknames, the log of a device, and the description of the query language over HTTP.
-@Suite(.timeLimit(.minutes(1))) struct InboxLabelsTests {
+@Suite(.timeLimit(.minutes(10))) struct InboxLabelsTests {
     @Test func `a push is found by its number, its identifier, and as the latest`() async throws {
         let bench = try await InboxBench(pushes: 5)
         let latest = try await bench.json("GET", "/api/v1/pushes/latest")

@@ -7,7 +7,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Routes of the other pages: connections, channels, presets and client instructions.
-@Suite(.timeLimit(.minutes(1))) struct InboxPagesAPITests {
+@Suite(.timeLimit(.minutes(10))) struct InboxPagesAPITests {
     private func client(of bench: InboxBench, trusts: Bool = true) async throws -> PushClient {
         try PushClient(
             await bench.apns.endpoint,

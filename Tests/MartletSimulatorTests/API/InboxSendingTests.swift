@@ -6,7 +6,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Pushes that the page sends, and pushes that are sent on to real devices.
-@Suite(.timeLimit(.minutes(1))) struct InboxSendingTests {
+@Suite(.timeLimit(.minutes(10))) struct InboxSendingTests {
     private static let headers = #"{"apns-push-type":"alert","apns-topic":"com.example.app"}"#
 
     private static func body(to token: String = "5d3a6a1c", _ payload: String = #"{"aps":{"alert":"Hi"}}"#) -> String {

@@ -7,7 +7,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Routes for tests in other languages: assertions, namespaces, export, import and events.
-@Suite(.timeLimit(.minutes(1))) struct InboxTestRoutesTests {
+@Suite(.timeLimit(.minutes(10))) struct InboxTestRoutesTests {
     @Test func `assertions report which of them pass, and the near misses`() async throws {
         let bench = try await InboxBench(pushes: 3)
         let good =

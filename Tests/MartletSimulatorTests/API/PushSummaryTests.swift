@@ -7,7 +7,7 @@ import Testing
 @testable import MartletSimulator
 
 /// The short form of pushes in lists and in events.
-@Suite(.timeLimit(.minutes(1))) struct PushSummaryTests {
+@Suite(.timeLimit(.minutes(10))) struct PushSummaryTests {
     private func excerpt(_ payload: String) -> JSONValue? {
         ReceivedPush.sample(1, payload).summary["payload"]
     }

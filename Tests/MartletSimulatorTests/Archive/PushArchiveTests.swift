@@ -8,7 +8,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Pushes and channels in the data file of a simulator.
-@Suite(.timeLimit(.minutes(1))) struct PushArchiveTests {
+@Suite(.timeLimit(.minutes(10))) struct PushArchiveTests {
     private static let token = "5d3a6a1c"
 
     private func start(_ file: String, storedPushes: Int = 5) async throws -> (SimulatedAPNs, PushClient) {

@@ -21,7 +21,7 @@ struct CopiedSwift: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct CopiedSwiftTests {
+@Suite(.timeLimit(.minutes(10))) struct CopiedSwiftTests {
     /// The dates that the client chooses at the time of sending.
     private static let chosen = ["timestamp"]
 

@@ -5,7 +5,7 @@ import MartletSimulator
 import Testing
 
 /// The order of pushes to a Live Activity in quick succession.
-@Suite(.timeLimit(.minutes(1))) struct ActivityOrderTests {
+@Suite(.timeLimit(.minutes(10))) struct ActivityOrderTests {
     private static let rounds = 1_000
 
     private struct RideAttributes: LiveActivityAttributes {

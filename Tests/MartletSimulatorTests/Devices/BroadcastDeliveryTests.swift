@@ -7,7 +7,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Deliveries of broadcasts, and of pushes to started activities.
-@Suite(.timeLimit(.minutes(1))) struct BroadcastDeliveryTests {
+@Suite(.timeLimit(.minutes(10))) struct BroadcastDeliveryTests {
     private var registry = DeviceRegistry(environment: .development)
     private var random = SplitMix64(state: 7)
 

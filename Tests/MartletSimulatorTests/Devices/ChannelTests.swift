@@ -8,7 +8,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Broadcasts and channels, through the client and as curl sends them.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ChannelTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ChannelTests {
     private let app: Topic = "com.example.app"
 
     /// A simulator with a client that talks to it.

@@ -7,7 +7,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Pushes for Live Activities that APNs accepts and the device ignores.
-@Suite(.timeLimit(.minutes(1))) struct IgnoredActivityPushTests {
+@Suite(.timeLimit(.minutes(10))) struct IgnoredActivityPushTests {
     /// The members of an `aps` that a device ignores, the note about it, and the rule that names the cause.
     struct Case: Sendable, CustomTestStringConvertible {
         var payload: String

@@ -7,7 +7,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Notifications and contents of Live Activities that newer pushes replace on the device.
-@Suite(.timeLimit(.minutes(1))) struct ReplacedOnDeviceTests {
+@Suite(.timeLimit(.minutes(10))) struct ReplacedOnDeviceTests {
     private var registry = DeviceRegistry(environment: .development, rememberedNotifications: 4)
     private var random = SplitMix64(state: 7)
     private static let alert = #"{"aps":{"alert":"A"}}"#

@@ -7,7 +7,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Deliveries of accepted pushes.
-@Suite(.timeLimit(.minutes(1))) struct SimulatedDeviceTests {
+@Suite(.timeLimit(.minutes(10))) struct SimulatedDeviceTests {
     private var device = SimulatedDevice(environment: .development)
 
     private func push(

@@ -7,7 +7,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Records of pushes that faults affect, with the frames that their client receives.
-@Suite(.timeLimit(.minutes(1))) struct FaultRecordTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultRecordTests {
     // MARK: Records
 
     @Test(arguments: [

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Faults and Martlet's client.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct FaultTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct FaultTests {
     private let token: DeviceToken
     private let topic: Topic = "com.example.app"
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Malicious clients within the rules of HTTP/2: the simulator answers or closes, bounds its memory, and serves others.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct HostileClientTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct HostileClientTests {
     /// The frames of a client, and the required reaction of the simulator.
     struct Attack: CustomTestStringConvertible {
         /// How the simulator may react.

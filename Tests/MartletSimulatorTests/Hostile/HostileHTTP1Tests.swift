@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Clients of the HTTP interface that mean ill.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct HostileHTTP1Tests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct HostileHTTP1Tests {
     private static let head = "POST /api/v1/lint HTTP/1.1\r\nHost: localhost\r\n"
 
     /// The bytes to send, and the permitted status; nil if the connection may end without one.

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Clients that break HTTP/2: the simulator ends their connection or stream, and serves the others.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct MalformedInputTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct MalformedInputTests {
     @Test(arguments: MalformedInput.all()) func `the simulator survives it`(input: MalformedInput)
         async throws
     {

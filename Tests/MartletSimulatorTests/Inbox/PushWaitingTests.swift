@@ -6,7 +6,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Tests that wait for pushes.
-@Suite(.timeLimit(.minutes(1))) struct PushWaitingTests {
+@Suite(.timeLimit(.minutes(10))) struct PushWaitingTests {
     private let topic: Topic = "com.example.app"
 
     private func bench() async throws -> (SimulatedAPNs, PushClient, DeviceToken) {

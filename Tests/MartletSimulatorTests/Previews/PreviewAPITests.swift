@@ -8,7 +8,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Routes of the data for previews.
-@Suite(.timeLimit(.minutes(1))) struct PreviewAPITests {
+@Suite(.timeLimit(.minutes(10))) struct PreviewAPITests {
     @Test func `strings are put, listed, read and forgotten`() async throws {
         let bench = try await InboxBench()
         let path = "/api/v1/strings/com.example.app"

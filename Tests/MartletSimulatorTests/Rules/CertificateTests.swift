@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Clients that show a certificate instead of a token.
-@Suite(.timeLimit(.minutes(1))) struct CertificateTests {
+@Suite(.timeLimit(.minutes(10))) struct CertificateTests {
     private let token: DeviceToken
 
     init() throws {

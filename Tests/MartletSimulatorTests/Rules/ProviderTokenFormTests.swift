@@ -9,7 +9,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Provider tokens in the forms that clients in daily use send.
-@Suite(.timeLimit(.minutes(1))) struct ProviderTokenFormTests {
+@Suite(.timeLimit(.minutes(10))) struct ProviderTokenFormTests {
     private static let now = ConformanceTests.now
     private typealias Bench = ConformanceTests.Bench
 

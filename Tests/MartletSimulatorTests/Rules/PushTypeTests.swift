@@ -6,7 +6,7 @@ import MartletSimulator
 import Testing
 
 /// Every kind of push as it comes out at the other end, header by header.
-@Suite(.timeLimit(.minutes(1))) struct PushTypeTests {
+@Suite(.timeLimit(.minutes(10))) struct PushTypeTests {
     /// The expected headers and payload of a push.
     struct Expectation: Sendable, CustomTestStringConvertible {
         var notification: PushNotification

@@ -8,7 +8,7 @@ import Testing
 @testable import MartletSimulator
 
 /// The findings about the causes of refusals.
-@Suite(.timeLimit(.minutes(1))) struct RefusalFindingTests {
+@Suite(.timeLimit(.minutes(10))) struct RefusalFindingTests {
     private typealias Bench = ConformanceTests.Bench
 
     /// A refused request, with its finding.

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Requests as curl sends them, with the answer that Apple's documentation gives to each.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct RequestEvaluatorTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct RequestEvaluatorTests {
     /// A request that differs from a valid one, with the answer of APNs.
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String

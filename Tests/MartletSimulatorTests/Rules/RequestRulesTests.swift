@@ -11,7 +11,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Findings and answers that depend on more than headers and payload of a push.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct RequestRulesTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct RequestRulesTests {
     /// Returns the response to curl with a provider token, including its header.
     private static func curl(
         _ path: String,
@@ -185,7 +185,7 @@ import Testing
 }
 
 /// Findings about provider tokens while a fault has set the simulator's clock.
-@Suite(.timeLimit(.minutes(1))) struct SkewedClockTests {
+@Suite(.timeLimit(.minutes(10))) struct SkewedClockTests {
     private typealias Bench = ConformanceTests.Bench
 
     private static func test(age: Int64) -> ConformanceTests.Case {

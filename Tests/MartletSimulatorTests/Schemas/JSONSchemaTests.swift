@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Validation by schemas, compared with another validator.
-@Suite(.timeLimit(.minutes(1))) struct JSONSchemaTests {
+@Suite(.timeLimit(.minutes(10))) struct JSONSchemaTests {
     private static let judgeIsThere = FileManager.default.fileExists(atPath: Python.interpreter)
 
     // MARK: Agreement with others

@@ -8,7 +8,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Notices about clients that fail to connect.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionNoticeTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectionNoticeTests {
     /// Starts a simulator, lets a client connect, and returns the first notice.
     private func notice(
         isEncrypted: Bool = true,

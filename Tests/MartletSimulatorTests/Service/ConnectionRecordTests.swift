@@ -7,7 +7,7 @@ import Testing
 @testable import MartletSimulator
 
 /// The record of a connection: its number, its port, and the requests that are no pushes.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionRecordTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectionRecordTests {
     private static func wait(_ apns: SimulatedAPNs, closed count: Int) async {
         while await apns.service.closedConnections.all.count < count { await Task.yield() }
     }

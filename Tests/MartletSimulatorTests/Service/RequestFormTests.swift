@@ -7,7 +7,7 @@ import Testing
 @testable import MartletSimulator
 
 /// Requests in forms of HTTP/2 that clients rarely send, and how connections end.
-@Suite(.timeLimit(.minutes(1))) struct RequestFormTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestFormTests {
     @Test func `trailers have no effect, and a finding names those of APNs`() async throws {
         let bench = try await RawBench()
         let trailers =

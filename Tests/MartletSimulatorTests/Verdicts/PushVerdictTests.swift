@@ -6,7 +6,7 @@ import Testing
 @testable import MartletSimulator
 
 /// The texts and kinds of verdicts.
-@Suite(.timeLimit(.minutes(1))) struct PushVerdictTests {
+@Suite(.timeLimit(.minutes(10))) struct PushVerdictTests {
     /// A push and the verdict that it must have.
     struct Case: CustomTestStringConvertible {
         let kind: PushVerdict.Kind

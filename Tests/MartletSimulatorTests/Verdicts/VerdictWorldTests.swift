@@ -9,7 +9,7 @@ import Testing
 
 /// Worlds of pushes with a known truth, in which the verdicts, the HTTP interface and the export agree with an
 /// independent model for every push.
-@Suite(.timeLimit(.minutes(5))) struct VerdictWorldTests {
+@Suite(.timeLimit(.minutes(10))) struct VerdictWorldTests {
     private static let pushes = 1_000
     private static let kinds = [
         "shown", "delivered", "replaced", "ended", "stored", "not-shown", "discarded", "refused", "unanswered",

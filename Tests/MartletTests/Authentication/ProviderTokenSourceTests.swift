@@ -10,7 +10,7 @@ import Testing
 @testable import Martlet
 
 /// Where a client gets its provider tokens from, and what happens when they change.
-@Suite(.timeLimit(.minutes(1))) struct ProviderTokenSourceTests {
+@Suite(.timeLimit(.minutes(10))) struct ProviderTokenSourceTests {
     private let token: DeviceToken
     private let topic: Topic = "com.example.app"
 

@@ -22,7 +22,7 @@
     #endif
 
     /// Tests of the optional packages: services, logs, metrics, spans and configurations.
-    @Suite(.timeLimit(.minutes(1))) struct IntegrationTests {
+    @Suite(.timeLimit(.minutes(10))) struct IntegrationTests {
         private let token: DeviceToken
 
         init() throws {

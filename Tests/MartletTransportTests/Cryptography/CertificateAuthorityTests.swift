@@ -6,7 +6,7 @@ import Testing
 @testable import MartletTransport
 
 /// What OpenSSL's own command says of what is made here.
-@Suite(.timeLimit(.minutes(1))) struct CertificateAuthorityTests {
+@Suite(.timeLimit(.minutes(10))) struct CertificateAuthorityTests {
     private func openssl(_ arguments: String..., input: String = "") async throws -> ProgramRun {
         try await ProgramRun("openssl", arguments, input: Array(input.utf8))
     }
@@ -88,7 +88,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ES256Tests {
+@Suite(.timeLimit(.minutes(10))) struct ES256Tests {
     private func pem(_ arguments: String...) async throws -> String {
         try await ProgramRun("openssl", arguments).text
     }

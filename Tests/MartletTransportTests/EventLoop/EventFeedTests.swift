@@ -3,7 +3,7 @@
 import MartletTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct EventFeedTests {
+@Suite(.timeLimit(.minutes(10))) struct EventFeedTests {
     private func elements<Element: Sendable>(of stream: AsyncStream<Element>) async -> [Element] {
         await stream.reduce(into: []) { $0.append($1) }
     }

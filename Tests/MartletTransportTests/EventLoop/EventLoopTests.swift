@@ -150,7 +150,7 @@ import Testing
         #expect(MonotonicTime.zero.advanced(by: .milliseconds(1)).nanoseconds == 1_000_000)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [Int64.min, -1, 0])
+    @Test(.timeLimit(.minutes(10)), arguments: [Int64.min, -1, 0])
     func `a timer whose deadline is long past fires at once`(seconds: Int64) async throws {
         let scope = try LoopScope()
         await withCheckedContinuation { fired in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletTransport
 
-@Suite(.timeLimit(.minutes(1))) struct HTTP1CallTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTP1CallTests {
     @Test func `an answer in one record is read to its end, though the server stays`() async throws {
         let loop = try EventLoop()
         let server = try RudeServer(tls: true)

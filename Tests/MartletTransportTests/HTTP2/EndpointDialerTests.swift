@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletTransport
 
-@Suite(.timeLimit(.minutes(1))) struct EndpointDialerTests {
+@Suite(.timeLimit(.minutes(10))) struct EndpointDialerTests {
     /// Dials a host through a proxy, which answers the request for a tunnel.
     ///
     /// - Returns: The error; nil when the tunnel is established.

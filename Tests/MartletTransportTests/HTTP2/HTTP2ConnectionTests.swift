@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletTransport
 
-@Suite(.timeLimit(.minutes(1))) struct HTTP2ConnectionTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTP2ConnectionTests {
     /// A server and a client on one loop.
     private struct Pair {
         let loop: EventLoop

@@ -7,7 +7,7 @@ import Testing
 @testable import MartletTransport
 
 /// How long a server waits for its clients.
-@Suite(.timeLimit(.minutes(1))) struct HTTP2TimeoutsTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTP2TimeoutsTests {
     // MARK: Decisions
 
     private func seconds(_ seconds: Int64) -> MonotonicTime {
