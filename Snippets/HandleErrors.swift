@@ -3,19 +3,19 @@
 import Martlet
 import MartletSimulator
 
-/// What your server does with a push that was not accepted.
+/// What your server does with a push and its device token.
 enum Consequence: Equatable {
-    case forgetToken, tryLater, mayHaveArrived, fixTheServer
+    case forgetToken, tryLater, mayHaveArrived, giveUp, callTheOperator
 }
 
 func consequence(of error: APNsError) -> Consequence {
-    switch error.outcome {
-    case .answered where error.status == 410: .forgetToken
-    case .answered where error.reason == .badDeviceToken: .forgetToken
-    case .answered where error.retryAfter != nil || (error.status ?? 0) >= 500: .tryLater
-    case .answered: .fixTheServer
-    case .neverSent, .unprocessed: .tryLater
-    case .unknown: .mayHaveArrived
+    switch error.advice {
+    case .forgetToken: .forgetToken
+    case .sendLater: .tryLater
+    case .mayHaveArrived: .mayHaveArrived
+    // It would be refused each time.
+    case .correctPush: .giveUp
+    case .correctConfiguration: .callTheOperator
     }
 }
 

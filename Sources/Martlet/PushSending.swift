@@ -12,7 +12,7 @@ public import MartletCore
 ///
 /// A type that implements ``send(_:to:topic:options:)`` and
 /// ``broadcast(_:to:topic:timestamp:priority:expiration:options:)`` has the functions for Live Activities, which send
-/// notifications with the current time.
+/// notifications with the current time. A ``PushClient`` gives each push of an activity a second of its own.
 public protocol PushSending: Sendable {
     /// Sends a notification to one device; see ``PushClient/send(_:to:topic:options:)``.
     @discardableResult
@@ -76,50 +76,53 @@ extension PushSending {
         try await send(notification, to: token, topic: topic, options: SendOptions())
     }
 
-    /// Starts a Live Activity by a notification.
+    /// Starts a Live Activity; see
+    /// ``PushClient/startLiveActivity(_:on:topic:timestamp:priority:expiration:options:)``.
     @discardableResult
     public func startLiveActivity(
         _ activity: LiveActivityStart,
         on token: DeviceToken,
-        topic: Topic,
-        timestamp: Date? = nil,
-        priority: LiveActivityPriority = .immediate,
-        expiration: PushNotification.Expiration? = nil,
-        options: SendOptions = SendOptions()
+        topic: Topic
     ) async throws(APNsError) -> PushReceipt {
-        let notification = try writing { () throws(PayloadError) in
-            let date = timestamp ?? Date()
-            return try PushNotification.liveActivity(
-                activity,
-                timestamp: date,
-                priority: priority,
-                expiration: expiration
-            )
-        }
-        return try await send(notification, to: token, topic: topic, options: options)
+        try await startLiveActivity(
+            activity,
+            on: token,
+            topic: topic,
+            timestamp: nil,
+            priority: .immediate,
+            expiration: nil,
+            options: SendOptions()
+        )
     }
 
-    /// Updates or ends a Live Activity by a notification.
+    /// Updates or ends a Live Activity; see
+    /// ``PushClient/send(_:toActivity:topic:timestamp:priority:expiration:options:)``.
     @discardableResult
     public func send(
         _ update: LiveActivityUpdate,
         toActivity token: DeviceToken,
-        topic: Topic,
-        timestamp: Date? = nil,
-        priority: LiveActivityPriority = .powerAware,
-        expiration: PushNotification.Expiration? = nil,
-        options: SendOptions = SendOptions()
+        topic: Topic
     ) async throws(APNsError) -> PushReceipt {
-        let notification = try writing { () throws(PayloadError) in
-            let date = timestamp ?? Date()
-            return try PushNotification.liveActivity(
-                update,
-                timestamp: date,
-                priority: priority,
-                expiration: expiration
-            )
-        }
-        return try await send(notification, to: token, topic: topic, options: options)
+        try await send(update, toActivity: token, topic: topic, priority: .powerAware, options: SendOptions())
+    }
+
+    /// Sends an update with the timestamp and the expiration that its sender chooses.
+    private func send(
+        _ update: LiveActivityUpdate,
+        toActivity token: DeviceToken,
+        topic: Topic,
+        priority: LiveActivityPriority,
+        options: SendOptions
+    ) async throws(APNsError) -> PushReceipt {
+        try await send(
+            update,
+            toActivity: token,
+            topic: topic,
+            timestamp: nil,
+            priority: priority,
+            expiration: nil,
+            options: options
+        )
     }
 
     /// Shows new content in a Live Activity.
@@ -224,5 +227,53 @@ extension PushSending {
             expiration: .attemptOnce,
             options: SendOptions()
         )
+    }
+}
+
+// What a fake need not implement. These functions have no default arguments: a call that omits arguments would choose
+// them in place of a client's own functions, which give each push of an activity a second of its own.
+extension PushSending {
+    /// Starts a Live Activity by a notification with the time of two seconds ago, as ``PushClient`` does.
+    @discardableResult
+    public func startLiveActivity(
+        _ activity: LiveActivityStart,
+        on token: DeviceToken,
+        topic: Topic,
+        timestamp: Date?,
+        priority: LiveActivityPriority,
+        expiration: PushNotification.Expiration?,
+        options: SendOptions
+    ) async throws(APNsError) -> PushReceipt {
+        let notification = try writing { () throws(PayloadError) in
+            try PushNotification.liveActivity(
+                activity,
+                timestamp: timestamp ?? Date(timeIntervalSinceNow: -2),
+                priority: priority,
+                expiration: expiration
+            )
+        }
+        return try await send(notification, to: token, topic: topic, options: options)
+    }
+
+    /// Updates or ends a Live Activity by a notification with the current time.
+    @discardableResult
+    public func send(
+        _ update: LiveActivityUpdate,
+        toActivity token: DeviceToken,
+        topic: Topic,
+        timestamp: Date?,
+        priority: LiveActivityPriority,
+        expiration: PushNotification.Expiration?,
+        options: SendOptions
+    ) async throws(APNsError) -> PushReceipt {
+        let notification = try writing { () throws(PayloadError) in
+            try PushNotification.liveActivity(
+                update,
+                timestamp: timestamp ?? Date(),
+                priority: priority,
+                expiration: expiration
+            )
+        }
+        return try await send(notification, to: token, topic: topic, options: options)
     }
 }

@@ -4,7 +4,7 @@ public import MartletCore
 internal import MartletTransport
 
 /// A request as it would be sent, with the findings of the lint rules.
-public struct RequestDescription: Sendable {
+public struct RequestDescription: Sendable, CustomStringConvertible {
     /// A header field.
     public struct Field: Sendable, Hashable {
         /// The name, in lower case.
@@ -29,6 +29,12 @@ public struct RequestDescription: Sendable {
     public let bodyLimit: Int?
     /// The findings of the lint rules, errors and likely surprises, in the order of the rules, headers first.
     public let findings: [PushLint.Finding]
+
+    /// The push type, the size of the body and the findings, without the device token and the payload.
+    public var description: String {
+        let type = fields.first { $0.name == "apns-push-type" }?.value ?? "push without a type"
+        return (["\(type) of \(body.count) bytes"] + findings.map(\.description)).joined(separator: "\n")
+    }
 
     /// The path.
     public var path: String { fields.first { $0.name == ":path" }?.value ?? "" }

@@ -55,6 +55,7 @@ extension Command {
             }
         }
         output.write(json: receipt.json(to: .init("channel", .string(channel.rawValue))), text: receipt.text)
+        if delivery.timestamp == nil { try await LiveTimestamp.waitForNext() }
     }
 }
 

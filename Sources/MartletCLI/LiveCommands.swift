@@ -122,6 +122,7 @@ extension ServerOptions {
                 expiration: delivery.expiration?.expiration
             )
         }
+        if delivery.timestamp == nil { try await LiveTimestamp.waitForNext() }
     }
 
     /// Sends a push to a device and prints the answer.

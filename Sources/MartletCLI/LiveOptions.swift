@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Martlet
 import MartletCommands
 
@@ -51,6 +52,17 @@ struct LiveDeliveryOptions: Sendable {
             "Timestamp, later than that of the previous update; by default the current time"
         )
     ) { LiveDeliveryOptions(priority: $0, expiration: $1, timestamp: $2) }
+}
+
+/// The whole seconds that are the timestamps of Live Activities.
+enum LiveTimestamp {
+    /// Waits for the next second, so that a command that runs after this one sends a later timestamp.
+    ///
+    /// A device ignores an update with the timestamp of the one before.
+    static func waitForNext() async throws {
+        let now = Date().timeIntervalSince1970
+        try await Task.sleep(for: .seconds(now.rounded(.down) + 1 - now))
+    }
 }
 
 /// The time at which an ended activity is removed from the Lock Screen.

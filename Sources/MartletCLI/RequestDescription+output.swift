@@ -10,7 +10,7 @@ extension RequestDescription {
         for part in parts { table.add([Table.Cell(part.pointer), Table.Cell("\(part.byteCount)")]) }
         table.add([Table.Cell("total"), Table.Cell("\(body.count)")])
         let left = bytesLeft.map { $0 < 0 ? "\(-$0) bytes too many\n" : "\($0) bytes left\n" } ?? ""
-        let findings = findings.map { "\($0.severity.rawValue): \($0.place): \($0.message)\n" }
+        let findings = findings.map { "\($0)\n" }
         let fields = fields.map { field in
             let last = field.name == ":path" ? field.value.split(separator: "/").last : nil
             let token = last.flatMap { try? DeviceToken(hex: $0) }

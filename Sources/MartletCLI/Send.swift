@@ -77,6 +77,7 @@ extension Command {
         Terminal.output.write(output.isJSON ? answers.map(\.json.line).joined() : table(of: answers))
         let errors = answers.compactMap(\.error)
         if !output.isJSON, let hint = errors.lazy.compactMap(server.hint).first { Terminal.errors.write(hint + "\n") }
+        if subject.updatesActivities { try await LiveTimestamp.waitForNext() }
         if let status = errors.map(ExitStatus.init(of:)).max() { throw CommandFailure(status) }
     }
 
@@ -122,6 +123,12 @@ extension Command {
 private enum Subject: Sendable {
     case notification(PushNotification)
     case snapshot(SnapshotOptions.Snapshot)
+
+    /// Whether the content gets the current time as a timestamp that must be later than the one before.
+    var updatesActivities: Bool {
+        guard case .snapshot(let snapshot) = self, snapshot.delivery.timestamp == nil else { return false }
+        return snapshot.role == .update || snapshot.role == .end
+    }
 
     func send(to token: DeviceToken, topic: Topic, _ client: PushClient) async throws(APNsError) -> PushReceipt {
         switch self {

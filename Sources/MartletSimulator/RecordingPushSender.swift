@@ -21,7 +21,7 @@ internal import Synchronization
 /// Use ``SimulatedAPNs`` in a test that should also find payloads that Apple rejects.
 public final class RecordingPushSender: PushSending {
     /// A push that was recorded.
-    public enum Push: Sendable, Hashable {
+    public enum Push: Sendable, Hashable, CustomStringConvertible {
         /// A notification to a device, also of a Live Activity.
         case notification(PushNotification, to: DeviceToken, topic: Topic)
         /// An update or end that was sent to a channel.
@@ -31,6 +31,17 @@ public final class RecordingPushSender: PushSending {
         public var topic: Topic {
             switch self {
             case .notification(_, _, let topic), .broadcast(_, _, let topic): topic
+            }
+        }
+
+        /// The push in one line, with the first digits of the device token and the payload of a notification.
+        public var description: String {
+            switch self {
+            case .notification(let notification, let token, let topic):
+                let payload = (try? notification.payload.encoded()).map { String(decoding: $0, as: UTF8.self) }
+                return "\(notification.pushType?.rawValue ?? "push") to \(token) for \(topic): \(payload ?? "no JSON")"
+            case .broadcast(_, let channel, let topic):
+                return "broadcast to channel \(channel) of \(topic)"
             }
         }
     }

@@ -53,6 +53,20 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `a dump of a database is a list, and its other columns are named as ignored`() async throws {
+        let bench = try await Bench()
+        let list = "id,device_token,created_at,Thread ID\n7,00ff,2026-11-28 10:00:00+00,order\n"
+        let run = try await bench.send("--tokens", "-", "--body", "Hi", input: list)
+        #expect(run.status == 0, "\(run.errorOutput)")
+        #expect(run.errorOutput.contains("ignored columns of standard input: id, created-at\n"), "\(run.errorOutput)")
+        #expect(await bench.payloads() == ["00ff": #"{"aps":{"alert":{"body":"Hi"},"thread-id":"order"}}"#])
+        let misspelled = try await bench.send("--tokens", "-", "--body", "Hi", input: "token,titel\n00ff,Hi\n")
+        #expect(misspelled.status == 2 && misspelled.errorOutput.contains("did you mean title?"))
+        let damaged = try await bench.send("--tokens", "-", "--body", "Hi", input: "5d3a6a1c8f9a42d6x,1\n")
+        #expect(damaged.status == 2 && !damaged.errorOutput.contains("5d3a"), "\(damaged.errorOutput)")
+        await bench.apns.stop()
+    }
+
     @Test func `a byte order mark before a plain list is skipped`() async throws {
         let bench = try await Bench()
         let run = try await bench.send("--tokens", "-", "--body", "x", input: "\u{FEFF}00ff\n00aa\n")

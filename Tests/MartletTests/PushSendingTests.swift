@@ -58,6 +58,9 @@ import Testing
         }
         #expect(events == ["start", "update", "end", "end"])
         #expect(pushes.last == .broadcast(.end(), to: "YQ==", topic: "com.example.app"))
+        let payload = #"{"aps":{"alert":{"body":"Ready"},"sound":"chime.aiff"}}"#
+        #expect(pushes.first?.description == "alert to 01010101… for com.example.app: \(payload)")
+        #expect(pushes.last?.description == "broadcast to channel YQ== of com.example.app")
     }
 
     @Test func `a fake answers as the test chooses`() async throws {
@@ -104,6 +107,69 @@ import Testing
         await apns.stop()
     }
 
+    /// A phone ignores an update or end whose timestamp is not later than that of the one before.
+    @Test func `each push to an activity has a second of its own, through a client and through the protocol`()
+        async throws
+    {
+        try await withSimulatedAPNs { apns, client in
+            try await follow(client)
+            try await follow(client as any PushSending)
+            try await client.updateLiveActivity(activity, state: ["minutes": 4], topic: "com.example.app")
+            try await client.send(.update(["minutes": 3]), toActivity: activity, topic: "com.example.app")
+            try await client.endLiveActivity(activity, topic: "com.example.app")
+            struct Push: Decodable {
+                struct Content: Decodable { let timestamp: Int }
+                let aps: Content
+            }
+            let pushes = await apns.pushes
+            #expect(pushes.map(\.status) == Array(repeating: 200, count: 13))
+            let updates = pushes.filter { $0.deviceToken == activity.hex }
+            let times = try updates.map { try $0.decode(Push.self).aps.timestamp }
+            #expect(times.count == 11 && zip(times, times.dropFirst()).allSatisfy(<), "\(times)")
+            let first = try #require(pushes.first).decode(Push.self).aps.timestamp
+            #expect(first <= times[0] - 2)
+        }
+    }
+
+    @Test func `a simulator stops with its test, also when the test throws`() async throws {
+        let endpoint = try await withSimulatedAPNs { apns, client in
+            try await client.send(.alert("Hi"), to: phone, topic: "com.example.app")
+            return await apns.endpoint
+        }
+        var failed = endpoint
+        await #expect(throws: CancellationError.self) {
+            try await withSimulatedAPNs { apns, _ in
+                failed = await apns.endpoint
+                throw CancellationError()
+            }
+        }
+        for gone in [endpoint, failed] {
+            let client = try PushClient(gone, authentication: .token(.ephemeral()))
+            let options = SendOptions(retry: .none)
+            let error = await #expect(throws: APNsError.self) {
+                try await client.send(.alert("Hi"), to: phone, topic: "com.example.app", options: options)
+            }
+            #expect(error?.code == .connectionFailed)
+            await client.close()
+        }
+    }
+
+    /// Sends with each function for Live Activities.
+    private func follow(_ sender: some PushSending) async throws {
+        let topic: Topic = "com.example.app"
+        let start = try LiveActivityStart(
+            attributesType: "Delivery",
+            attributes: ["order": 17],
+            state: ["minutes": 9],
+            alert: LiveActivityAlert(title: "On its way", body: "9 minutes")
+        )
+        try await sender.startLiveActivity(start, on: phone, topic: topic)
+        try await sender.updateLiveActivity(activity, state: ["minutes": 5], topic: topic)
+        try await sender.send(.update(["minutes": 4]), toActivity: activity, topic: topic)
+        try await sender.endLiveActivity(activity, state: ["minutes": 0], topic: topic)
+        try await sender.endLiveActivity(activity, topic: topic)
+    }
+
     @Test func `recipients and receipts are the same after they were stored`() throws {
         let recipients = [Recipient(phone), Recipient(activity, notification: .alert("Hi", badge: 3))]
         let loaded = try JSONDecoder().decode([Recipient].self, from: JSONEncoder().encode(recipients))
@@ -112,6 +178,7 @@ import Testing
         let receipt = PushReceipt(id: .random(), uniqueID: "u", attempts: 2, unknownTries: 1, timing: timing)
         #expect(try JSONDecoder().decode(PushReceipt.self, from: JSONEncoder().encode(receipt)) == receipt)
         #expect(receipt.timing.onWire == .seconds(2))
+        #expect("\(timing)".hasPrefix("waiting 0.001 seconds, on wire 2.0 seconds, "))
     }
 
     @Test func `keys are read from bytes, and a client runs until its task is cancelled`() async throws {

@@ -49,6 +49,9 @@ import Testing
         )
         let rules = Set(description.findings.map(\.rule))
         #expect(rules.isSuperset(of: ["background-priority-immediate", "aps-key-unknown", "background-with-alert"]))
+        #expect("\(description)".hasPrefix("background of \(payload.count) bytes\n"))
+        #expect(!"\(description)".contains("5d3a"))
+        #expect("\(description.findings)".contains("payload/aps/Badge: "))
     }
 
     @Test func `names with signs of their own are written as pointers want them`() throws {

@@ -46,8 +46,13 @@ if arguments[1] == "store" {
     )
     for (number, json) in try table.jobs() {
         let job = try JSONDecoder().decode(Job.self, from: json)
-        try await client.send(job.notification, to: job.token, topic: job.topic)
-        // Accepted by APNs, so the job is done; an error would leave it in the table.
+        do throws(APNsError) {
+            try await client.send(job.notification, to: job.token, topic: job.topic)
+        } catch {
+            print("job \(number): \(error)")
+            // The others stay in the table: their push can still be accepted.
+            guard error.advice == .forgetToken || error.advice == .correctPush else { continue }
+        }
         try table.remove(number)
     }
     for push in await apns.pushes { print(String(decoding: push.payload, as: UTF8.self)) }

@@ -3,7 +3,7 @@
 internal import MartletTransport
 
 /// The time spent in each phase of a send.
-public struct SendTiming: Sendable, Hashable, Codable {
+public struct SendTiming: Sendable, Hashable, Codable, CustomStringConvertible {
     /// Times in nanoseconds, because a `Duration` takes twice the memory.
     private var waitingTime: Int64 = 0
     private var wireTime: Int64 = 0
@@ -16,6 +16,9 @@ public struct SendTiming: Sendable, Hashable, Codable {
     /// The time between a failure and the next attempt, and the time that an update of a Live Activity waited for its
     /// timestamp.
     public var backingOff: Duration { .nanoseconds(backOffTime) }
+
+    /// The times in one line.
+    public var description: String { "waiting \(waiting), on wire \(onWire), backing off \(backingOff)" }
 
     /// Creates a timing of zero, without the conversion of durations.
     init() {}

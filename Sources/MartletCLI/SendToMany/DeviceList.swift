@@ -119,6 +119,10 @@ struct DeviceList: AsyncSequence, Sendable {
             }
             format = first.format
             reader?.isCSV = first.isHeading
+            let ignored = first.format.ignoredColumns
+            if !ignored.isEmpty {
+                Terminal.errors.write("ignored columns of \(list.file.label): \(ignored.joined(separator: ", "))\n")
+            }
             guard list.options.hasContent || first.format.canHaveContent else { throw NotificationOptions.noContent }
             return first.isHeading
         }

@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletCommands
+import MartletCore
 
 /// A line of a list of devices: a token, and the options that differ for it.
 struct DeviceRow: Equatable {
@@ -28,13 +29,16 @@ struct DeviceRow: Equatable {
 
         /// Determines the format from the first line, and whether that line is only a heading.
         ///
-        /// Names of columns are compared ignoring case.
+        /// Names of columns are compared ignoring case, and with underscores or spaces in place of hyphens, as databases
+        /// and spreadsheets write them.
         ///
         /// - Throws: ``UsageError`` for a line of several columns, none of which has the name of a token column.
         static func of(firstLine line: ArraySlice<UInt8>) throws(UsageError) -> (format: Format, isHeading: Bool) {
             if line.first == UInt8(ascii: "{") { return (.json, false) }
             let cells = try CSVScanner.fields(of: line).map(\.trimmingSpaces)
-            let names = cells.map { $0.lowercased() }
+            let names = cells.map { name in
+                String(name.lowercased().map { $0 == "_" || $0 == " " ? "-" : $0 })
+            }
             if names.contains(where: DeviceRow.isTokenName) {
                 try checkHeading(names)
                 return (.columns(names), true)
@@ -53,20 +57,32 @@ struct DeviceRow: Equatable {
             return (.plain, false)
         }
 
-        /// Checks the names of columns; a column without a name may have no values.
+        /// Checks the names of columns; other columns of a database are ignored, but not misspelled names of options.
         private static func checkHeading(_ names: [String]) throws(UsageError) {
             var seen: Set<String> = []
-            for name in names where !name.isEmpty {
+            for name in names where DeviceRow.isTokenName(name) || !isIgnored(name) {
                 guard DeviceRow.isTokenName(name) || NotificationOptions.overridableNames.contains(name) else {
                     throw UsageError(
                         "the heading has the column \"\(name.prefix(40))\", which is not an option that can differ"
-                            + " between devices"
+                            + " between devices" + NearestName.hint(for: name, among: NotificationOptions.overridableNames)
                     )
                 }
                 guard seen.insert(DeviceRow.isTokenName(name) ? "token" : name).inserted else {
                     throw UsageError("the heading has the column \"\(name)\" twice")
                 }
             }
+        }
+
+        /// Whether a column is neither an option nor close to the name of one.
+        private static func isIgnored(_ name: String) -> Bool {
+            let options = NotificationOptions.overridableNames
+            return !options.contains(name) && NearestName.of(name, among: options) == nil
+        }
+
+        /// The named columns that are ignored.
+        var ignoredColumns: [String] {
+            guard case .columns(let names) = self else { return [] }
+            return names.filter { !$0.isEmpty && !DeviceRow.isTokenName($0) && Format.isIgnored($0) }
         }
 
         /// Whether lines of this format may specify the content of a push.
@@ -78,12 +94,13 @@ struct DeviceRow: Equatable {
             }
         }
 
-        /// Returns the first cells of a line for an error, with tokens shortened: a list without a heading may have
-        /// some there.
+        /// Returns the first cells of a line for an error.
+        ///
+        /// A list without a heading may have tokens there, also damaged ones: cells with eight digits are not shown.
         private static func found(_ cells: [String]) -> String {
             let names = cells.prefix(8).map { cell -> String in
-                if cell.count > 8, let token = try? DeviceToken(hex: cell) { return "\(token)" }
-                return cell.count > 24 ? "\(cell.prefix(24))…" : cell
+                let isShown = cell.count <= 24 && cell.count(where: \.isHexDigit) < 8
+                return isShown ? cell : "a value of \(cell.count) characters"
             }
             return names.joined(separator: ", ") + (cells.count > names.count ? ", …" : "")
         }
@@ -101,7 +118,10 @@ struct DeviceRow: Equatable {
             guard cells.count == names.count else {
                 throw UsageError("has \(cells.count) columns, but the heading has \(names.count)")
             }
-            try self.init(zip(names, cells).filter { !$1.isEmpty || DeviceRow.isTokenName($0) }, place: "column ")
+            let fields = zip(names, cells).filter { name, cell in
+                DeviceRow.isTokenName(name) || !cell.isEmpty && NotificationOptions.overridableNames.contains(name)
+            }
+            try self.init(fields, place: "column ")
         case .json: try self.init(DeviceRow.members(of: line), place: "field ")
         }
     }
@@ -125,7 +145,7 @@ struct DeviceRow: Equatable {
     }
 
     private static func isTokenName(_ name: String) -> Bool {
-        name == "token" || name == "device-token"
+        ["token", "device-token", "devicetoken", "push-token", "apns-token"].contains(name)
     }
 
     private static func members(of line: ArraySlice<UInt8>) throws(UsageError) -> [(name: String, value: String)] {

@@ -34,12 +34,15 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public let line: Int
     /// The column of the error in bytes, from 1.
     public let column: Int
+    /// The character at the position; nil at the end of the text.
+    private let character: Unicode.Scalar?
 
     init(_ problem: Problem, at offset: Int, in bytes: [UInt8]) {
         self.problem = problem
         self.offset = offset
         let before = bytes.prefix(offset)
         line = 1 + before.count { $0 == UInt8(ascii: "\n") }
+        character = String(decoding: bytes.dropFirst(offset).prefix(4), as: UTF8.self).unicodeScalars.first
         column = 1 + offset - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)
     }
 
@@ -51,9 +54,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     private var explanation: String {
         switch problem {
         case .unexpectedEnd: "the JSON ends too early"
-        case .unexpectedByte(let byte) where byte >= 0x20 && byte < 0x7F:
-            "'\(Character(Unicode.Scalar(byte)))' cannot stand here"
-        case .unexpectedByte(let byte): "the byte \(byte) cannot stand here"
+        case .unexpectedByte(let byte): unexpected(byte)
         case .notUTF8: "the JSON is not UTF-8"
         case .trailingBytes: "something follows the JSON value"
         case .tooDeep: "arrays and objects are nested deeper than \(JSONReader.maximumDepth) levels"
@@ -62,6 +63,20 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case .badEscape: "a '\\' is followed by no valid escape"
         case .unpairedSurrogate: "an escape is half a surrogate pair, which stands for no character by itself"
         case .controlCharacter: "a control character in a string must be escaped"
+        }
+    }
+
+    private func unexpected(_ byte: UInt8) -> String {
+        guard let character, character.value >= 0x20, character.value != 0x7F, character.value != 0xFFFD else {
+            return "the byte \(byte) cannot stand here"
+        }
+        switch character {
+        case "\u{201C}", "\u{201D}", "\u{201E}", "\u{2018}", "\u{2019}", "\u{00AB}", "\u{00BB}":
+            return "'\(character)' cannot stand here: JSON has straight quotation marks (\")"
+        case "\u{FEFF}", "\u{00A0}", "\u{200B}":
+            return "the invisible character U+\(String(character.value, radix: 16, uppercase: true)) cannot stand here"
+        default:
+            return "'\(character)' cannot stand here"
         }
     }
 }

@@ -12,8 +12,14 @@ struct JSONParser {
     private var index = 0
     private var depth = 0
 
-    init(_ bytes: [UInt8], replacesUnpairedSurrogates: Bool = false, buildsValues: Bool = true) {
+    init(
+        _ bytes: [UInt8],
+        replacesUnpairedSurrogates: Bool = false,
+        buildsValues: Bool = true,
+        ignoresByteOrderMark: Bool = false
+    ) {
         self.bytes = bytes
+        if ignoresByteOrderMark, bytes.first == 0xEF, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
         self.buildsValues = buildsValues
         self.replacesUnpairedSurrogates = replacesUnpairedSurrogates
     }

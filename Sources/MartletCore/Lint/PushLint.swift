@@ -10,7 +10,7 @@
 /// it explains a push.
 public enum PushLint {
     /// A violation of a rule by a push.
-    public struct Finding: Sendable, Hashable {
+    public struct Finding: Sendable, Hashable, CustomStringConvertible {
         private let broken: Rule
         private let text: String
         /// The part of the push that breaks the rule.
@@ -47,6 +47,8 @@ public enum PushLint {
         public var message: String { text }
         /// The address of the page in Apple's documentation.
         public var page: String { broken.page }
+        /// Severity, place and message in one line.
+        public var description: String { "\(severity.rawValue): \(place): \(text)" }
     }
 
     /// The severity of a finding.

@@ -10,7 +10,7 @@ internal import MartletHTTPServer
 #endif
 
 /// An event in the delivery of a push that APNs accepted.
-public struct DeliveryEvent: Sendable, Hashable {
+public struct DeliveryEvent: Sendable, Hashable, CustomStringConvertible {
     /// The kind of an event, in the terms of Apple's delivery log.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The push was delivered at once.
@@ -53,6 +53,8 @@ public struct DeliveryEvent: Sendable, Hashable {
     public private(set) var note: String?
     /// The number of the push that replaced the push, or ended its Live Activity; nil for other events.
     public private(set) var replacedBy: Int?
+    /// The kind of the event, with its note in parentheses.
+    public var description: String { kind.rawValue + (note.map { " (\($0))" } ?? "") }
     /// The token of the device, of a broadcast only; its first digits in an event of an earlier version's archive.
     let device: String?
     /// The rule that an ignored push breaks; nil when the push breaks a rule about single pushes, or none.

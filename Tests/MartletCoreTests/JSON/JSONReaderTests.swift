@@ -83,6 +83,23 @@ import Testing
         #expect(error?.description.hasPrefix("line \(line), column \(column): ") == true)
     }
 
+    @Test func `a byte order mark before the value is ignored, and nowhere else`() throws {
+        #expect(try read("\u{FEFF}{\"a\":1}") == ["a": 1])
+        let error = #expect(throws: JSONError.self) { try self.read("{\u{FEFF}\"a\":1}") }
+        #expect(error?.description == "line 1, column 2: the invisible character U+FEFF cannot stand here")
+    }
+
+    @Test(arguments: [
+        ("{“a”:1}", "line 1, column 2: '“' cannot stand here: JSON has straight quotation marks (\")"),
+        ("[é]", "line 1, column 2: 'é' cannot stand here"), ("{a:1}", "line 1, column 2: 'a' cannot stand here"),
+        ("[\u{A0}1]", "line 1, column 2: the invisible character U+A0 cannot stand here"),
+        ("[\u{7}]", "line 1, column 2: the byte 7 cannot stand here"),
+    ])
+    func `the character that cannot stand there is named`(json: String, message: String) {
+        let error = #expect(throws: JSONError.self) { try self.read(json) }
+        #expect(error?.description == message)
+    }
+
     @Test func `a name that comes twice among many is found`() {
         let members = (0..<100).map { "\"name\($0)\":0" } + ["\"name7\":0"]
         let error = #expect(throws: JSONError.self) { try self.read("{\(members.joined(separator: ","))}") }
