@@ -116,7 +116,8 @@ addEventListener("unhandledrejection", (event) => {
 
 let isPageKeyNext = false
 addEventListener("keydown", (event) => {
-  if (document.querySelector("dialog[open]")) return
+  // The browser closes a dialog or a popover itself.
+  if (document.querySelector("dialog[open]") || (event.key === "Escape" && document.querySelector(":popover-open"))) return
   const isTyping = event.target.matches("input:not([type=range], [type=checkbox]), textarea, select")
   if (event.metaKey || event.ctrlKey || event.altKey || isTyping) {
     if (event.key === "Escape") event.target.blur()

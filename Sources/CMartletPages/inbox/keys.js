@@ -2,6 +2,7 @@
 
 // The dialog that lists the keyboard shortcuts.
 
+import { iconButton } from "./components.js"
 import { element } from "./dom.js"
 
 const groups = {
@@ -22,11 +23,12 @@ const groups = {
 export function showKeys() {
   const dialog = document.getElementById("keys")
   dialog.replaceChildren(
-    element("h2", { id: "keys-title" }, "Keyboard shortcuts"),
+    // The button comes first, because the dialog scrolls to the element with the focus.
+    element("div", { class: "dialog-title" }, element("h2", { id: "keys-title" }, "Keyboard shortcuts"),
+      iconButton("close", "Close", () => dialog.close(), { autofocus: true })),
     ...Object.entries(groups).map(([name, keys]) => element("section", {},
       element("h3", {}, name),
       element("dl", {}, keys.flatMap(([key, meaning]) =>
-        [element("dt", {}, element("kbd", {}, key)), element("dd", {}, meaning)])))),
-    element("form", { method: "dialog" }, element("button", { autofocus: true }, "Close")))
+        [element("dt", {}, element("kbd", {}, key)), element("dd", {}, meaning)])))))
   dialog.showModal()
 }

@@ -189,6 +189,15 @@ class Search(InboxWalk):
         self.page.wait_for_timeout(300)
         expect(help_text).to_be_hidden()
 
+    def test_escape_closes_the_help_and_not_the_push(self):
+        self.rows().first.click()
+        self.page.get_by_role("button", name="Search help").click()
+        help_text = self.page.get_by_role("dialog", name="Search language")
+        expect(help_text).to_be_visible()
+        self.page.keyboard.press("Escape")
+        expect(help_text).to_be_hidden()
+        expect(self.page.locator("#detail h2")).to_be_visible()
+
     def test_today_begins_at_midnight_of_the_time_zone(self):
         context = self.browser.new_context(timezone_id="Pacific/Auckland")
         self.addCleanup(context.close)
