@@ -27,7 +27,7 @@ export PATH := $(HOMEBREW)/opt/openssl@3/bin:$(PATH):$(lastword $(wildcard $(HOM
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: demo fleet-demo test walks simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package docs api phone release-notes traits clean help
+.PHONY: demo fleet-demo test walks repeat cost simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package docs api phone release-notes traits clean help
 
 demo: ## Build, start the APNs simulator, send pushes to it and show every response
 	@Scripts/prerequisites build
@@ -56,6 +56,18 @@ walks: ## Test the web pages in Chromium; ONLY="walk_list walk_speed" runs some,
 	@Scripts/prerequisites build test
 	@$(BUILD) --product martlet
 	@Scripts/walks $(PROGRAM) $(ONLY)
+
+repeat: export RUN_TESTS := $(RUN_TESTS)
+repeat: ## Repeat suites and walks RUNS times beside LOAD busy processes; ONLY=walk_list or ONLY=SendManyTests repeats one
+	@Scripts/prerequisites build test
+	@$(BUILD) --build-tests
+	@Scripts/repeat $(PROGRAM) $(or $(RUNS),10) $(or $(LOAD),4) $(ONLY)
+
+cost: ## Count the instructions of a push, and compare them with Benchmarks/instructions.json; WRITE=1 stores them
+	@Scripts/prerequisites build bench cost
+	@$(BUILD) --product MartletBench
+	@$(BUILD) --product martlet
+	@$(MARTLET_PYTHON) Benchmarks/cost.py $(if $(WRITE),--write)
 
 simulate: ## Run SEEDS simulations with failing servers, or repeat the one of SEED
 	@Scripts/prerequisites build
