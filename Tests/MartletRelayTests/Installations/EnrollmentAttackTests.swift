@@ -240,6 +240,23 @@ import Testing
         await bench.stop()
     }
 
+    @Test(arguments: [("start", 32), ("activities", 32), ("controls", 64)])
+    func `a change with too many token names is refused`(kind: String, limit: Int) async throws {
+        let bench = try await EnrollmentBench()
+        let (secret, _) = try await bench.enroll()
+        func change(_ count: Int) -> String {
+            let names = (0..<count).map { "\"a\($0)\":null" }.joined(separator: ",")
+            return #"{"tokens":{"\#(kind)":{\#(names)}}}"#
+        }
+        #expect(await bench.phone("PATCH", change(limit), with: secret).status == 200)
+        for count in [limit + 1, 3_000] {
+            let answer = await bench.phone("PATCH", change(count), with: secret)
+            let expected = "tokens.\(kind) must have at most \(limit) names in one change (found \(count))"
+            #expect(answer.status == 400 && answer.json["detail"]?.stringValue == expected, "\(answer.text)")
+        }
+        await bench.stop()
+    }
+
     @Test func `one phone cannot keep the store busy`() async throws {
         let clock = TestClock()
         let bench = try await EnrollmentBench(clock: clock.wall)
