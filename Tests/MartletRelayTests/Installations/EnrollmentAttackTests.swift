@@ -213,7 +213,8 @@ import Testing
         }
         let long = String(repeating: "a", count: 129)
         let paths: [String] = [
-            "/users/%00", "/users/\(long)", "/users/a%0Ab", "/installations?user=%00",
+            "/users/%00", "/users/%ff", "/users/\(long)", "/users/a%0Ab", "/installations?user=%00",
+            "/installations?user=%ff",
             "/installations?user=", "/installations?tag=a%20b", "/installations?user=a&tag=b",
             "/installations?after=-1", "/installations?limit=1001", "/installations?limit=99999999999999999999",
             "/installations/1", "/installations/123E4567-E89B-42D3-A456-426655440000",
@@ -222,6 +223,17 @@ import Testing
             let answer = await bench.ask("GET", path)
             #expect(answer.status == 400, "\(path): \(answer.text)")
         }
+        await bench.stop()
+    }
+
+    @Test func `a path that is not UTF-8 removes no user`() async throws {
+        let bench = try await EnrollmentBench()
+        _ = try await bench.enroll("\u{FFFD}")
+        let refused = await bench.ask("DELETE", "/users/%ff")
+        #expect(refused.status == 400 && refused.text.contains("must be UTF-8"), "\(refused.text)")
+        #expect(await bench.installations().count == 1)
+        #expect(await bench.ask("DELETE", "/users/%EF%BF%BD").status == 200)
+        #expect(await bench.installations().isEmpty)
         await bench.stop()
     }
 
