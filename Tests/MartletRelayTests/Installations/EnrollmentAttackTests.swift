@@ -214,8 +214,8 @@ import Testing
         let long = String(repeating: "a", count: 129)
         let paths: [String] = [
             "/users/%00", "/users/%ff", "/users/\(long)", "/users/a%0Ab", "/installations?user=%00",
-            "/installations?user=%ff",
-            "/installations?user=", "/installations?tag=a%20b", "/installations?user=a&tag=b",
+            "/installations?user=%ff", "/installations?user=", "/installations?tag=a%20b",
+            "/installations?user=a&tag=b",
             "/installations?after=-1", "/installations?limit=1001", "/installations?limit=99999999999999999999",
             "/installations/1", "/installations/123E4567-E89B-42D3-A456-426655440000",
         ]
