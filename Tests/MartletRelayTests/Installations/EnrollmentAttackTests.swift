@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MartletCore
-import MartletHTTPServer
 import MartletOutbox
 import MartletTransport
 import TestSupport
 import Testing
 
+@testable import MartletHTTPServer
 @testable import MartletRelay
 
 /// What a hostile app, a stolen credential or a hostile back end can reach.
@@ -302,6 +302,45 @@ import Testing
         }
         await relay.stop()
         #expect(!lines.all.contains { $0.contains(secret) })
+    }
+
+    @Test func `an invented ticket is refused before its body has arrived`() async throws {
+        let caller = try RelayConfiguration.Caller(
+            key: EnrollmentBench.key,
+            apps: ["orders"],
+            scopes: [.installations]
+        )
+        let relay = try await RelayBench { configuration in
+            configuration.http = RelayConfiguration.Address(port: 0)
+            configuration.callers.append(caller)
+        }
+        let port = try #require(await relay.relay.httpPort)
+        let client = try RawClient(port: port)
+        let invented = "authorization: Bearer \(RandomSecret(.ticket).text)"
+        let head = ["POST /v1/installation HTTP/1.1", "host: localhost", "content-length: 65536", invented]
+        client.send(head.joined(separator: "\r\n") + "\r\n\r\n{")
+        let refused = RawHTTP1.answers(in: await client.bytes())
+        #expect(refused.map(\.status) == [401])
+        // A valid ticket's body is read afterwards.
+        let path = "/v1/apps/orders/tickets"
+        let issued = await relay.ask("POST", path, #"{"user":"anna"}"#, key: EnrollmentBench.key)
+        let ticket = try #require(issued.json["ticket"]?.stringValue, "\(issued.text)")
+        let fields = ["authorization: Bearer \(ticket)"]
+        let request = RawHTTP1.Request("POST", "/v1/installation", fields, body: Self.body)
+        #expect(await RawHTTP1.ask([request], at: port).map(\.status) == [201])
+        await relay.stop()
+    }
+
+    @Test func `a body that arrives slowly or never ends is refused`() async throws {
+        let slow = HTTP1Body { [UInt8(ascii: "x")] }
+        let late = await #expect(throws: APIProblem.self) { try await RelayAPI.appBody(from: slow, within: .zero) }
+        #expect(late?.status == 408)
+        let endless = HTTP1Body { [UInt8](repeating: 0, count: 1 << 10) }
+        let long = await #expect(throws: APIProblem.self) { try await RelayAPI.appBody(from: endless) }
+        #expect(long?.status == 413)
+        let broken = HTTP1Body { () throws(HTTP1Body.Broken) -> [UInt8]? in throw HTTP1Body.Broken() }
+        let partial = await #expect(throws: APIProblem.self) { try await RelayAPI.appBody(from: broken) }
+        #expect(partial?.status == 400)
     }
 
     @Test func `an app that the relay no longer serves enrolls nobody`() async throws {
