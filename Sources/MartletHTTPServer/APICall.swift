@@ -80,7 +80,10 @@ package struct APICall<Service: Sendable>: Sendable {
     }
 
     /// Returns the body as JSON.
-    package func json() throws(APIProblem) -> JSONValue {
+    package func json() throws(APIProblem) -> JSONValue { try json(of: body) }
+
+    /// Returns a body that was read from ``stream`` as JSON.
+    package func json(of body: [UInt8]) throws(APIProblem) -> JSONValue {
         do throws(JSONError) {
             return try JSONReader.read(body)
         } catch {

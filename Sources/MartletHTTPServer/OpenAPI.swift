@@ -131,6 +131,7 @@ struct OpenAPI<Service: Sendable> {
             case 401: "The key is missing or invalid"
             case 403: "The key does not permit the request"
             case 404: "Not found"
+            case 408: "The body did not arrive in time"
             case 409: "The state of the push does not allow it, or the request is ambiguous"
             case 410: "The device token is no longer registered"
             case 413: "The body is too long"

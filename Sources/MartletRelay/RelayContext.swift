@@ -61,6 +61,8 @@ struct RelayContext: Sendable {
     func recordOutbox(_ error: OutboxError?, hasPushes: Bool = false) {
         let now = now
         switch outboxHealth.update({ $0.record(error, hasPushes: hasPushes, at: now) }) {
+        // Only the relay closes the outbox, when it stops; background tasks may still try to use it then.
+        case .failed where error?.kind == .closed: break
         case .failed(let problem, let since, let omitted):
             log.error(
                 .outboxUnavailable,

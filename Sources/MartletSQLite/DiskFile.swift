@@ -37,6 +37,20 @@ package enum DiskFile {
         guard replace(path, other) != 0 else { return }
         throw SQLiteError.system(errno, "cannot rename \(path) to \(other)")
     }
+
+    /// Writes the directory of a file to the disk, so that a renamed file has its new name after a power failure.
+    ///
+    /// - Throws: ``SQLiteError`` with the reason of the system.
+    package static func syncDirectory(of path: String) throws(SQLiteError) {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SQLiteError.system(errno, "cannot open the directory \(directory)") }
+        defer { close(descriptor) }
+        // Some file systems do not support this for directories.
+        guard fsync(descriptor) == 0 || errno == EINVAL else {
+            throw SQLiteError.system(errno, "cannot write the directory \(directory)")
+        }
+    }
 }
 
 /// Calls the function of the system, whose name is that of the method above.

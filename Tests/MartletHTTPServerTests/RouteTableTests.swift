@@ -38,4 +38,10 @@ import Testing
             #expect(response.status == status)
         }
     }
+
+    @Test(arguments: [("/a/%C3%A9", 200), ("/a/%ff", 400), ("/a/%C3", 400), ("/a/x?b=%FF", 400), ("/x/%ff", 404)])
+    func `a target that is not UTF-8 is refused`(target: String, status: Int) async {
+        guard case .whole(let response) = await table.answer(request(target), ()) else { return }
+        #expect(response.status == status)
+    }
 }

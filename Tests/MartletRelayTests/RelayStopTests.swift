@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Martlet
+import MartletCore
 import MartletOutbox
 import MartletSimulator
 import TestSupport
@@ -27,5 +28,15 @@ import Testing
         #expect(again.pushes.map(\.push.id) == [receipt.id] && again.pushes.map(\.unknownTries) == [1])
         await outbox.close(isInOrder: true)
         await bench.apple.stop()
+    }
+
+    @Test func `a background task of a stopped relay logs no error`() async throws {
+        let lines = LogLines()
+        let bench = try await RelayBench(log: lines.logger(.debug))
+        await bench.stop()
+        await bench.parts.maintenance.checkOutbox()
+        await bench.relay.context.recordOutbox(OutboxError(.closed, "the outbox is closed"))
+        let messages = lines.objects.compactMap { $0["msg"]?.stringValue }
+        #expect(messages.contains("relay stopped") && !messages.contains("outbox unavailable"), "\(messages)")
     }
 }

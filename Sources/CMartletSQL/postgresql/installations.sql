@@ -58,11 +58,12 @@ CREATE VIEW martlet.installation_content AS
         (SELECT string_agg(g.tag, E'\n') FROM martlet.installation_tag g WHERE g.installation = i.number) AS tags
     FROM martlet.installation i;
 
--- Stores the tokens of an installation, and its tags unless they are null. A token leaves the other installations of
--- the app, unless one of them has registered it later.
+-- Stores the tokens of an installation, and its tags unless they are null. A token that is reported leaves the other
+-- installations of the app: the locks order the reports, because the clocks of relays differ and can be set back. An
+-- installation that is moved from a file has only its times to compare, and takes no token that was registered later.
 CREATE FUNCTION martlet.set_installation_parts(
     p_number bigint, p_app bigint, p_kinds text[], p_names text[], p_tokens text[], p_times bigint[], p_tags text[],
-    p_revives_tokens boolean
+    p_is_reported boolean
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 BEGIN
@@ -73,7 +74,7 @@ BEGIN
         FROM (SELECT DISTINCT u.token FROM unnest(p_tokens) AS u (token) ORDER BY u.token) k;
         DELETE FROM martlet.installation_token t
         USING unnest(p_tokens, p_times) AS u (token, at), martlet.installation i
-        WHERE t.token = u.token AND t.installation <> p_number AND t.registered_at <= u.at
+        WHERE t.token = u.token AND t.installation <> p_number AND (p_is_reported OR t.registered_at <= u.at)
             AND i.number = t.installation AND i.app = p_app;
         INSERT INTO martlet.installation_token (installation, kind, name, token, registered_at)
         SELECT p_number, u.kind, u.name, u.token, u.at
@@ -90,7 +91,7 @@ BEGIN
         INSERT INTO martlet.installation_tag (app, tag, installation)
         SELECT p_app, u.tag, p_number FROM unnest(p_tags) AS u (tag);
     END IF;
-    IF p_revives_tokens AND cardinality(p_tokens) > 0 THEN
+    IF p_is_reported AND cardinality(p_tokens) > 0 THEN
         -- Settlements hold this lock exclusively while they record unregistered tokens: either they see this
         -- registration, or this sees their record. Taken last, so that the transaction waits for no other lock while it
         -- holds this one.

@@ -34,6 +34,9 @@ public struct Topic: RawRepresentable, Sendable, Hashable, Codable {
         return rawValue
     }
 
+    /// Returns whether text has the form of a bundle identifier, as the rules for topics require.
+    package static func isBundleIdentifier(_ text: String) -> Bool { HeaderRules.isWellFormed(topic: text) }
+
     /// The suffixes of all push types, longest first, because a suffix may end with another.
     private static let suffixes = PushType.all.map(\.topicSuffix).filter { !$0.isEmpty }.sorted { $0.count > $1.count }
 }

@@ -47,6 +47,14 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
         return JSONField(elements.indices.contains(index) ? elements[index] : nil, at: path.appending(index))
     }
 
+    /// The members with their names; nil if the value is not an object.
+    ///
+    /// The subscript searches for its name, so a loop over the names of an object takes time that is quadratic in
+    /// their number. This takes linear time.
+    package var members: [(name: String, field: JSONField)]? {
+        value?.members?.map { (name: $0.name, field: JSONField($0.value, at: path.appending($0.name))) }
+    }
+
     package var isPresent: Bool { value != nil }
 
     /// The field; nil if the value is missing.

@@ -127,7 +127,8 @@ struct InstallationTable {
 
     /// Stores the tokens and tags that differ, and deletes the records that these tokens are unregistered.
     ///
-    /// A token leaves the other installations of the app, unless one of them has registered it later.
+    /// A token leaves the other installations of the app. The transactions order the reports, not their times, because
+    /// a clock can be set back.
     func store(_ difference: InstallationDifference, of number: Int64, _ app: Int64) throws(SQLiteError) {
         for slot in difference.removed {
             try database.connection.prepare(
@@ -153,19 +154,19 @@ struct InstallationTable {
     ) throws(SQLiteError) {
         let (token, time) = (registered.token.hex, registered.registeredAt)
         // Correlated: SQLite would list all installations of the app for a subquery on the right of IN.
-        let others = """
-            token = ? AND installation <> ? AND EXISTS (
+        try database.connection.prepare(
+            """
+            DELETE FROM installation_token WHERE token = ? AND installation <> ? AND EXISTS (
                 SELECT 1 FROM installation i WHERE i.number = installation_token.installation AND i.app = ?
             )
             """
-        try database.connection.prepare("DELETE FROM installation_token WHERE \(others) AND registered_at <= ?")
-            .run(with: token, number, app, time)
+        ).run(with: token, number, app)
         try database.connection.prepare(
             """
             INSERT OR REPLACE INTO installation_token (installation, kind, name, token, registered_at)
-            SELECT ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM installation_token WHERE \(others))
+            VALUES (?, ?, ?, ?, ?)
             """
-        ).run(with: number, slot.kind.rawValue, slot.name, token, time, token, number, app)
+        ).run(with: number, slot.kind.rawValue, slot.name, token, time)
         try database.connection.prepare("DELETE FROM dead_token WHERE app = ? AND token = ?").run(with: app, token)
     }
 

@@ -20,7 +20,8 @@ extension SQLiteOutbox {
     /// - Parameter freeSpace: Returns the free space in bytes beside a file; nil when it is not known.
     /// - Returns: The path of the copy, which replaces an earlier one when it is complete.
     /// - Throws: ``OutboxError`` of kind `.inUse` while another copy is being made, `.full` when the disk has too
-    ///   little space, and of other kinds when the file cannot be written; an earlier copy is unchanged then.
+    ///   little space, and of other kinds when the file cannot be written; an earlier copy is unchanged then, unless
+    ///   only its directory cannot be written.
     package func backUp(
         freeSpace: @Sendable (String) -> Int64? = DiskFile.freeSpace(beside:)
     ) async throws(OutboxError) -> String {
@@ -37,6 +38,7 @@ extension SQLiteOutbox {
             try await copy(database, to: partial, freeSpace)
             try markPushes(in: partial)
             try DiskFile.rename(partial, to: path)
+            try DiskFile.syncDirectory(of: path)
         } catch {
             DiskFile.deleteDatabase(partial)
             throw OutboxError(error, "the backup \(path) cannot be made")

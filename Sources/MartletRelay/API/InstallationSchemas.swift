@@ -13,7 +13,9 @@ enum InstallationSchemas {
         let token = allowingNull ? "NullableToken" : "DeviceToken"
         let reference = "{\"$ref\": \"#/components/schemas/\(token)\"}"
         let named = "\"type\": \(type("object")), \"additionalProperties\": \(reference)"
-        let limits = Installation.TokenKind.self
+        func limit(_ kind: Installation.TokenKind) -> Int {
+            allowingNull ? InstallationReader.nameLimit(of: kind) : kind.limit
+        }
         return #"""
             "environment": {"enum": ["production", "development"],
               "description": "The environment of all tokens; a change removes those of the other one"},
@@ -22,12 +24,12 @@ enum InstallationSchemas {
               "type": "object", "additionalProperties": false,
               "properties": {
                 "device": \#(reference),
-                "start": {\#(named), "maxProperties": \#(limits.start.limit),
+                "start": {\#(named), "maxProperties": \#(limit(.start)),
                   "description": "The tokens that start Live Activities, by the type of their attributes"},
-                "activities": {\#(named), "maxProperties": \#(limits.activity.limit),
+                "activities": {\#(named), "maxProperties": \#(limit(.activity)),
                   "description": "The tokens of Live Activities, by their identifiers"},
                 "widgets": \#(reference),
-                "controls": {\#(named), "maxProperties": \#(limits.control.limit),
+                "controls": {\#(named), "maxProperties": \#(limit(.control)),
                   "description": "The tokens of controls, by their kinds"}
               }
             },

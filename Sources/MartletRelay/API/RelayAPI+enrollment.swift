@@ -6,8 +6,10 @@ internal import MartletOutbox
 internal import MartletTransport
 
 extension RelayAPI {
-    /// The maximum size of a request of an app, in bytes, whose credential is checked only after it has arrived.
+    /// The maximum size of a request of an app, in bytes.
     static let longestAppBody = 64 << 10
+    /// The maximum time in which the body of such a request must arrive.
+    static let appBodyTime = Duration.seconds(60)
 
     private static let secret = RouteAccess.ownCredential("the secret of an installation")
 
@@ -22,12 +24,13 @@ extension RelayAPI {
             access: .ownCredential("a ticket"),
             body: RouteBody(.schema("EnrollmentRequest")),
             answers: [RouteAnswer(201, "The installation and its secret", .schema("Enrollment"))],
-            problems: [429, 503]
+            problems: [408, 429, 503],
+            streamsBody: true
         ) { (call) throws(APIProblem) in
             let registry = call.parts.registry
             let ticket = try await registry.ticket(call.fields["authorization"])
             let reader = try await call.installationReader(for: ticket.app)
-            let body = JSONField<APIProblem>(try call.appBody(), named: "the body")
+            let body = JSONField<APIProblem>(try await call.appBody(), named: "the body")
             let change = try reader.change(of: body, by: .app, besides: ["replaces"])
             guard let environment = change.environment else {
                 throw body["environment"].mismatch("production or development")
@@ -64,11 +67,12 @@ extension RelayAPI {
             access: secret,
             body: RouteBody(.schema("InstallationReport")),
             answers: [RouteAnswer(200, "The installation", .schema("Installation"))],
-            problems: [429, 503]
+            problems: [408, 429, 503],
+            streamsBody: true
         ) { (call) throws(APIProblem) in
             let stored = try await call.parts.registry.installation(call.fields["authorization"])
             let reader = try await call.installationReader(for: stored.installation.app)
-            let body = JSONField<APIProblem>(try call.appBody(), named: "the body")
+            let body = JSONField<APIProblem>(try await call.appBody(), named: "the body")
             let change = try reader.change(of: body, by: .app)
             guard let changed = try await call.parts.registry.change(stored, change, by: .app) else {
                 throw APIProblem(401, "the installation was removed: enroll again")
@@ -102,6 +106,35 @@ extension RelayAPI {
         return length > longestAppBody ? tooLongAppBody : nil
     }
 
+    /// Reads the body of a request of an app.
+    ///
+    /// A body of which nothing arrives for some time is ended by the connection; the limit is for one that arrives
+    /// slowly.
+    static func appBody(
+        from stream: HTTP1Body,
+        within limit: Duration = appBodyTime
+    ) async throws(APIProblem) -> [UInt8] {
+        let end = ContinuousClock.now + limit
+        var pieces = stream.makeAsyncIterator()
+        var body: [UInt8] = []
+        while let piece = try await next(of: &pieces) {
+            body += piece
+            guard body.count <= longestAppBody else { throw tooLongAppBody }
+            guard ContinuousClock.now < end else {
+                throw APIProblem(408, "the body did not arrive within \(limit.components.seconds) seconds")
+            }
+        }
+        return body
+    }
+
+    private static func next(of pieces: inout HTTP1Body.Iterator) async throws(APIProblem) -> [UInt8]? {
+        do throws(HTTP1Body.Broken) {
+            return try await pieces.next()
+        } catch {
+            throw APIProblem(400, "the connection ended before the body was complete")
+        }
+    }
+
     fileprivate static let tooLongAppBody = APIProblem(
         413,
         "the body must have at most \(longestAppBody) bytes, and its length in content-length"
@@ -110,8 +143,10 @@ extension RelayAPI {
 
 extension APICall<RelayAPI.Service> {
     /// Returns the body of a request of an app as JSON.
-    fileprivate func appBody() throws(APIProblem) -> JSONValue {
+    fileprivate func appBody() async throws(APIProblem) -> JSONValue {
         guard body.count <= RelayAPI.longestAppBody else { throw RelayAPI.tooLongAppBody }
-        return try json()
+        // The whole body, if it did not arrive over HTTP/1.1.
+        guard body.isEmpty, let stream else { return try json() }
+        return try json(of: try await RelayAPI.appBody(from: stream))
     }
 }

@@ -115,7 +115,8 @@ struct RelayAPI: Sendable {
         guard hasBody else { return .whole(handler) }
         if let problem = RelayAPI.credentialsProblem(of: request) { return .answer(problem.response) }
         if case .ownCredential? = match.access {
-            guard let problem = RelayAPI.appBodyProblem(of: request) else { return .whole(handler) }
+            // The route looks the credential up before it reads the body, so that invented ones take no memory.
+            guard let problem = RelayAPI.appBodyProblem(of: request) else { return .streamed(handler) }
             let route = match.path ?? "other"
             parts.server.recordAnswer(request.method, route, status: problem.status, since: start, by: nil)
             return .answer(problem.response)
@@ -183,7 +184,7 @@ struct RelayAPI: Sendable {
         let authorization = request.fields["authorization"]
         if case .ownCredential? = match.access {
             let service = Service(parts: parts, caller: .anonymous)
-            return (await RelayAPI.table.answer(request, service, match: match), nil)
+            return (await RelayAPI.table.answer(request, service, stream: body, match: match), nil)
         }
         guard match.access != .anyone else {
             // Does not wait for the relay's loop, because the request may be about the health of that loop.

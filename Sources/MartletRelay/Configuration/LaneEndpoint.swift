@@ -29,7 +29,7 @@ extension PushEnvironment {
 }
 
 extension LaneEndpoint: ConfigurationPart {
-    private static let host = SettingKey("host", .text("host name or IP address"), .required, .restart)
+    private static let host = SettingKey("host", .host, .required, .restart)
         .help("host of the server")
     private static let port = SettingKey("port", .port, .value(443), .restart).help("port of the server")
     private static let channelPort = SettingKey("channel-port", .port, .none, .restart)

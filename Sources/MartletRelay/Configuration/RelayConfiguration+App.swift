@@ -51,7 +51,7 @@ extension RelayConfiguration.App: ConfigurationPart {
     static let settings: [Setting<Self>] = [
         Setting(SettingKey("name", .text("letters, digits, `-`, `.`, `_`"), .required, .reload), \.name)
             .help("name of the app in the interface, in logs and metrics"),
-        Setting(SettingKey("bundle-ids", .texts, .required, .reload), \.bundleIDs)
+        Setting(SettingKey("bundle-ids", .bundleIdentifiers, .required, .reload), \.bundleIDs)
             .help("bundle identifiers of the app, without suffixes; the first is the default of a push"),
         Setting(separate: teamID),
         Setting(separate: keyID),

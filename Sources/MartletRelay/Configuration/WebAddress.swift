@@ -25,12 +25,15 @@ struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates an address from a URL; nil for text that is not an HTTP URL, and for a URL with a user.
     init?(_ url: String) {
+        // Foundation encodes characters that no URL may have, such as a space after a copied address.
+        guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty, parts.user == nil,
             parts.scheme == "https" || parts.scheme == "http"
         else { return nil }
         isEncrypted = parts.scheme == "https"
         guard let port = UInt16(exactly: parts.port ?? (isEncrypted ? 443 : 80)) else { return nil }
         self.host = host.filter { $0 != "[" && $0 != "]" }
+        guard SubjectName.isHost(self.host) else { return nil }
         self.port = port
         let query = parts.percentEncodedQuery.map { "?" + $0 } ?? ""
         path = (parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath) + query

@@ -12,6 +12,11 @@ struct InstallationReader {
 
     /// The maximum number of tags of an installation.
     static let tagLimit = 50
+    /// Returns the maximum number of names of a kind in one change, with those that null removes.
+    ///
+    /// A change that replaces all tokens of a kind by as many new ones has twice the limit of the kind.
+    static func nameLimit(of kind: Installation.TokenKind) -> Int { 2 * kind.limit }
+
     /// The time for which a ticket is valid, in seconds, and the default.
     static let ticketTimes: ClosedRange<Int64> = 1...86_400
     static let ticketTime: Int64 = 600
@@ -87,13 +92,18 @@ struct InstallationReader {
             if tokens.value == .null {
                 change.removedKinds.insert(kind)
             } else if kind.hasNames {
-                guard let members = tokens.value?.members else { throw tokens.mismatch("an object or null") }
-                for member in members {
-                    let token = tokens[member.name]
-                    guard TextRule.tokenName.accepts(member.name) else {
+                let limit = Self.nameLimit(of: kind)
+                let count = tokens.value?.members?.count ?? 0
+                // Before any work on the names, because a body has room for thousands of them.
+                guard count <= limit else {
+                    throw tokens.error("must have at most \(limit) names in one change (found \(count))")
+                }
+                guard let members = tokens.members else { throw tokens.mismatch("an object or null") }
+                for (name, field) in members {
+                    guard TextRule.tokenName.accepts(name) else {
                         throw tokens.error("must have names that are \(TextRule.tokenName)")
                     }
-                    change.tokens.updateValue(try self.token(token), forKey: Installation.TokenSlot(kind, member.name))
+                    change.tokens.updateValue(try token(field), forKey: Installation.TokenSlot(kind, name))
                 }
             } else {
                 change.tokens.updateValue(try token(tokens), forKey: Installation.TokenSlot(kind))
@@ -123,12 +133,10 @@ struct InstallationReader {
     /// Returns tags without duplicates.
     static func tags(_ field: Field) throws(APIProblem) -> Set<String> {
         guard field.value != .null else { return [] }
-        let elements = try field.elements()
-        guard elements.count <= tagLimit else {
-            throw field.error("must have at most \(tagLimit) tags (found \(elements.count))")
-        }
+        let count = field.value?.elements?.count ?? 0
+        guard count <= tagLimit else { throw field.error("must have at most \(tagLimit) tags (found \(count))") }
         var tags: Set<String> = []
-        for element in elements { tags.insert(try TextRule.tag.text(of: element)) }
+        for element in try field.elements() { tags.insert(try TextRule.tag.text(of: element)) }
         return tags
     }
 

@@ -107,7 +107,7 @@ actor InstallationRegistry {
         return stored
     }
 
-    /// Changes an installation, and returns it; nil if it was removed meanwhile.
+    /// Changes an installation, and returns it as it is stored; nil if it was removed meanwhile.
     func change(
         _ stored: StoredInstallation,
         _ change: InstallationChange,
@@ -120,8 +120,9 @@ actor InstallationRegistry {
             try InstallationReader.apply(change, to: &new, at: context.now, by: author)
             guard new != stored.installation else { return new }
             let isStored = try await RelayAPI.outboxCall(await store.replace(stored, with: new))
-            guard !isStored else { return new }
+            // Read back, because another installation may have taken a token since this one was read.
             guard let current = try await RelayAPI.outboxCall(await store.installation(id, of: app)) else { return nil }
+            guard !isStored else { return current.installation }
             stored = current
         }
         throw APIProblem(503, "the installation is being changed by other requests: try again", retryAfter: 1)

@@ -43,7 +43,9 @@ package struct Webhook: Sendable {
         allowsPrivateAddresses: Bool = false
     ) throws(RelayError) {
         guard let address = WebAddress(url), address.isEncrypted || allowsPrivateAddresses else {
-            throw RelayError("url must begin with https://, or with http:// where private addresses are allowed")
+            throw RelayError(
+                "url must be an https:// URL without spaces, or an http:// URL where private addresses are allowed"
+            )
         }
         self.address = address
         let prefix = "whsec_"

@@ -26,6 +26,14 @@ package struct SubjectName: Sendable, Hashable {
         return !named.isEmpty && named.allSatisfy(\.isLabel)
     }
 
+    /// Returns whether text is a host to connect to: a host name without a wildcard, or an address literal without
+    /// brackets.
+    package static func isHost(_ text: String) -> Bool {
+        if SocketAddress(literal: text, port: 0) != nil { return true }
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        return text.utf8.count <= 253 && labels.allSatisfy(\.isLabel)
+    }
+
     /// The constraint that permits the name, in OpenSSL's notation for name constraints (x509v3_config(5)).
     var constraint: String {
         guard isAddress else { return "DNS:" + (text.hasPrefix("*.") ? String(text.dropFirst(2)) : text) }

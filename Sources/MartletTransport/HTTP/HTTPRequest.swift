@@ -35,6 +35,12 @@ package struct HTTPRequest: Sendable, Hashable {
 
     package var target: String { fields[":path"] ?? "" }
 
+    /// Whether the target is UTF-8 after percent-decoding; decoding replaces other bytes, so that different targets
+    /// would name the same thing.
+    package var hasUTF8Target: Bool {
+        String(validating: [UInt8](percentEncoded: target[...].utf8, plusIsSpace: false), as: UTF8.self) != nil
+    }
+
     /// The target up to its `?`, still percent-encoded.
     package var path: String {
         let target = target
@@ -54,21 +60,28 @@ package struct HTTPRequest: Sendable, Hashable {
 }
 
 extension String {
-    /// Creates the text that percent-encoded text stands for; malformed escapes are left unchanged.
+    /// Creates the text that percent-encoded text stands for; malformed escapes are left unchanged, and bytes that are
+    /// not UTF-8 are replaced.
     package init(percentEncoded text: Substring.UTF8View, plusIsSpace: Bool = false) {
-        var decoded: [UInt8] = []
+        self.init(decoding: [UInt8](percentEncoded: text, plusIsSpace: plusIsSpace), as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    /// Creates the bytes that percent-encoded text stands for.
+    fileprivate init(percentEncoded text: Substring.UTF8View, plusIsSpace: Bool) {
+        self = []
         var rest = text
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "%"):
                 let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
                 guard digits.count == 2 else { fallthrough }
-                decoded.append(UInt8(digits[0] << 4 | digits[1]))
+                append(UInt8(digits[0] << 4 | digits[1]))
                 rest = rest.dropFirst(2)
             default:
-                decoded.append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+                append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
             }
         }
-        self.init(decoding: decoded, as: UTF8.self)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MartletCore
+import TestSupport
 import Testing
 
 @Suite struct JSONFieldTests {
@@ -76,5 +77,27 @@ import Testing
         #expect(try root["apps"].elements()[0]["name"].nonemptyText() == "orders")
         #expect(try root["list"].texts().isEmpty)
         #expect(try root["apps"].elements()[0]["name"].parsed { $0.count } == 6)
+    }
+
+    @Test func `members are read with their paths`() throws {
+        let members = try #require(root["apps"][0].members)
+        #expect(members.map(\.name) == ["name", "rate", "tags"])
+        #expect(try members[0].field.text() == "orders")
+        #expect(message { try members[1].field.bool() } == "apps[0].rate must be true or false (found \"fast\")")
+        #expect(root["count"].members == nil && root["missing"].members == nil)
+    }
+
+    @Test func `members are read in linear time`() throws {
+        func time(of count: Int) throws -> Duration {
+            let object = JSONValue.object((0..<count).map { JSONValue.Member("name \($0)", .null) })
+            let field = JSONField<Problem>(object, named: "the body")
+            // The fastest of some runs: the others include what the system did meanwhile.
+            let times = (0..<5).map { _ in processorTime { _ = field.members?.count } }
+            #expect(field.members?.count == count)
+            return try #require(times.min())
+        }
+        // Linear work takes 16 times as long, quadratic work 256 times.
+        let (few, many) = (try time(of: 1_000), try time(of: 16_000))
+        #expect(many < few * 100, "\(few) for 1000 members, \(many) for 16000")
     }
 }

@@ -26,6 +26,23 @@ import Testing
         #expect(try await store.installation(anna.id, of: "orders")?.installation.deviceToken == "aa")
     }
 
+    /// The clock is set back, or that of the second relay is slow.
+    @Test(arguments: OutboxEngine.allCases, [99, 0, .min] as [Int64])
+    func `the report that is stored last takes the token`(engine: OutboxEngine, earlier: Int64) async throws {
+        let outbox = try await engine.place().open()
+        let store = outbox.installations
+        let anna = try Installation.numbered(1, user: "anna").with(Self.token, at: 100)
+        try await store.enroll(anna, at: 100)
+        let bob = try Installation.numbered(2, user: "bob").with(Self.token, at: earlier)
+        #expect(try await store.enroll(bob, at: 100)?.installation == bob)
+        #expect(try await store.installation(anna.id, of: "orders")?.installation.deviceToken == nil)
+        // A report that changes an installation takes it, too.
+        try await store.report(Self.token, of: anna.id, at: earlier)
+        #expect(try await store.installation(anna.id, of: "orders")?.installation.deviceToken == Self.token)
+        #expect(try await store.installation(bob.id, of: "orders")?.installation.deviceToken == nil)
+        await outbox.close(isInOrder: true)
+    }
+
     @Test(arguments: OutboxEngine.allCases)
     func `two types of attributes may have the same token`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open().installations

@@ -74,6 +74,16 @@ import Testing
         ),
         (ConfigurationFile.good(("[\"com.example.orders\"]", "[]")), "apps[0].bundle-ids must name at least one"),
         (
+            ConfigurationFile.good(("com.example.orders", "com.a.dev, com.a.dev.voip")),
+            "apps[0].bundle-ids[0] must be one bundle identifier, such as com.example.orders (found \"com.a.dev, com"
+        ),
+        (
+            ConfigurationFile.good(
+                ("\"callers\"", "\"apple\": {\"production\": {\"host\": \"127.0.0.1:2197\"}}, \"callers\"")
+            ),
+            "apple.production.host must be a host name or an IP address without a port (found \"127.0.0.1:2197\")"
+        ),
+        (
             ConfigurationFile.good(("0a0a", "0a")),
             "callers[0].key-sha256 must be the 64 hexadecimal digits of a SHA-256"
         ),

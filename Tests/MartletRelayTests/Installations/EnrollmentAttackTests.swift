@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MartletCore
-import MartletHTTPServer
 import MartletOutbox
 import MartletTransport
 import TestSupport
 import Testing
 
+@testable import MartletHTTPServer
 @testable import MartletRelay
 
 /// What a hostile app, a stolen credential or a hostile back end can reach.
@@ -213,8 +213,9 @@ import Testing
         }
         let long = String(repeating: "a", count: 129)
         let paths: [String] = [
-            "/users/%00", "/users/\(long)", "/users/a%0Ab", "/installations?user=%00",
-            "/installations?user=", "/installations?tag=a%20b", "/installations?user=a&tag=b",
+            "/users/%00", "/users/%ff", "/users/\(long)", "/users/a%0Ab", "/installations?user=%00",
+            "/installations?user=%ff", "/installations?user=", "/installations?tag=a%20b",
+            "/installations?user=a&tag=b",
             "/installations?after=-1", "/installations?limit=1001", "/installations?limit=99999999999999999999",
             "/installations/1", "/installations/123E4567-E89B-42D3-A456-426655440000",
         ]
@@ -222,6 +223,17 @@ import Testing
             let answer = await bench.ask("GET", path)
             #expect(answer.status == 400, "\(path): \(answer.text)")
         }
+        await bench.stop()
+    }
+
+    @Test func `a path that is not UTF-8 removes no user`() async throws {
+        let bench = try await EnrollmentBench()
+        _ = try await bench.enroll("\u{FFFD}")
+        let refused = await bench.ask("DELETE", "/users/%ff")
+        #expect(refused.status == 400 && refused.text.contains("must be UTF-8"), "\(refused.text)")
+        #expect(await bench.installations().count == 1)
+        #expect(await bench.ask("DELETE", "/users/%EF%BF%BD").status == 200)
+        #expect(await bench.installations().isEmpty)
         await bench.stop()
     }
 
@@ -237,6 +249,23 @@ import Testing
         #expect(over.status == 400 && over.text.contains("tokens.activities must have at most 16"), "\(over.text)")
         let replaced = #"{"tokens":{"activities":{"a0":null,\#(tokens(16..<17))}}}"#
         #expect(await bench.phone("PATCH", replaced, with: secret).status == 200)
+        await bench.stop()
+    }
+
+    @Test(arguments: [("start", 32), ("activities", 32), ("controls", 64)])
+    func `a change with too many token names is refused`(kind: String, limit: Int) async throws {
+        let bench = try await EnrollmentBench()
+        let (secret, _) = try await bench.enroll()
+        func change(_ count: Int) -> String {
+            let names = (0..<count).map { "\"a\($0)\":null" }.joined(separator: ",")
+            return #"{"tokens":{"\#(kind)":{\#(names)}}}"#
+        }
+        #expect(await bench.phone("PATCH", change(limit), with: secret).status == 200)
+        for count in [limit + 1, 3_000] {
+            let answer = await bench.phone("PATCH", change(count), with: secret)
+            let expected = "tokens.\(kind) must have at most \(limit) names in one change (found \(count))"
+            #expect(answer.status == 400 && answer.json["detail"]?.stringValue == expected, "\(answer.text)")
+        }
         await bench.stop()
     }
 
@@ -273,6 +302,45 @@ import Testing
         }
         await relay.stop()
         #expect(!lines.all.contains { $0.contains(secret) })
+    }
+
+    @Test func `an invented ticket is refused before its body has arrived`() async throws {
+        let caller = try RelayConfiguration.Caller(
+            key: EnrollmentBench.key,
+            apps: ["orders"],
+            scopes: [.installations]
+        )
+        let relay = try await RelayBench { configuration in
+            configuration.http = RelayConfiguration.Address(port: 0)
+            configuration.callers.append(caller)
+        }
+        let port = try #require(await relay.relay.httpPort)
+        let client = try RawClient(port: port)
+        let invented = "authorization: Bearer \(RandomSecret(.ticket).text)"
+        let head = ["POST /v1/installation HTTP/1.1", "host: localhost", "content-length: 65536", invented]
+        client.send(head.joined(separator: "\r\n") + "\r\n\r\n{")
+        let refused = RawHTTP1.answers(in: await client.bytes())
+        #expect(refused.map(\.status) == [401])
+        // A valid ticket's body is read afterwards.
+        let path = "/v1/apps/orders/tickets"
+        let issued = await relay.ask("POST", path, #"{"user":"anna"}"#, key: EnrollmentBench.key)
+        let ticket = try #require(issued.json["ticket"]?.stringValue, "\(issued.text)")
+        let fields = ["authorization: Bearer \(ticket)"]
+        let request = RawHTTP1.Request("POST", "/v1/installation", fields, body: Self.body)
+        #expect(await RawHTTP1.ask([request], at: port).map(\.status) == [201])
+        await relay.stop()
+    }
+
+    @Test func `a body that arrives slowly or never ends is refused`() async throws {
+        let slow = HTTP1Body { [UInt8(ascii: "x")] }
+        let late = await #expect(throws: APIProblem.self) { try await RelayAPI.appBody(from: slow, within: .zero) }
+        #expect(late?.status == 408)
+        let endless = HTTP1Body { [UInt8](repeating: 0, count: 1 << 10) }
+        let long = await #expect(throws: APIProblem.self) { try await RelayAPI.appBody(from: endless) }
+        #expect(long?.status == 413)
+        let broken = HTTP1Body { () throws(HTTP1Body.Broken) -> [UInt8]? in throw HTTP1Body.Broken() }
+        let partial = await #expect(throws: APIProblem.self) { try await RelayAPI.appBody(from: broken) }
+        #expect(partial?.status == 400)
     }
 
     @Test func `an app that the relay no longer serves enrolls nobody`() async throws {

@@ -43,6 +43,21 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `the second user of a phone gets its token after the clock is set back`() async throws {
+        let clock = TestClock()
+        let bench = try await EnrollmentBench(clock: clock.wall)
+        let anna = try await bench.enroll("anna", Self.report)
+        clock.advance(by: -3_600)
+        let bob = try await bench.enroll("bob", Self.report)
+        #expect(await bench.ask("GET", "/installations/\(anna.id)").json["tokens"]?["device"] == nil)
+        #expect(await bench.ask("GET", "/installations/\(bob.id)").json["tokens"]?["device"] == "ab12")
+        // The answer to a report shows what is stored.
+        let back = await bench.phone("PATCH", #"{"tokens":{"device":"ab12"}}"#, with: anna.secret)
+        #expect(back.status == 200 && back.json["tokens"]?["device"] == "ab12", "\(back.text)")
+        #expect(await bench.ask("GET", "/installations/\(bob.id)").json["tokens"]?["device"] == nil)
+        await bench.stop()
+    }
+
     @Test func `an app changes what it names, and null removes`() async throws {
         let bench = try await EnrollmentBench()
         let (secret, id) = try await bench.enroll("anna", Self.report)

@@ -28,6 +28,9 @@ import Testing
         ("http://example.com", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
         ("https://user:word@example.com", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
         ("https://", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+        ("https://example.com/a hook", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+        ("https://example.com/hook ", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+        ("https://exam%20ple.com/hook", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
         ("https://example.com", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
         ("https://example.com", "whsec_AAAA"),
     ])

@@ -50,6 +50,14 @@ import Testing
         #expect(request("/?a=%C3%A9").query.first?.value == "é")
     }
 
+    @Test(arguments: [
+        ("/a", true), ("/%C3%A9", true), ("/?a=%C3%A9", true), ("/%zz", true), ("/%FF", false), ("/?a=%FF", false),
+        ("/%C3", false), ("/%ED%A0%80", false), ("/%C0%AF", false),
+    ])
+    func `a target is UTF-8 or not after decoding`(target: String, isUTF8: Bool) {
+        #expect(request(target).hasUTF8Target == isUTF8)
+    }
+
     @Test func `a response has its status first`() {
         let response = HTTPResponse(status: 404, fields: ["a": "b"], body: [1])
         #expect(response.fields.map(\.name) == [":status", "a"])

@@ -3,6 +3,7 @@
 internal import Martlet
 internal import MartletCore
 internal import MartletOutbox
+internal import MartletTransport
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -42,7 +43,31 @@ extension SettingType where Value == RelayConfiguration.Address {
     }()
 }
 
+extension SettingType where Value == [String] {
+    /// A list of at least one bundle identifier.
+    static let bundleIdentifiers = SettingType(
+        "list of text",
+        schema: ["type": "array", "minItems": 1, "items": ["type": "string", "minLength": 1]]
+    ) { (field, places) throws(RelayError) in
+        let texts = try SettingType<[String]>.texts.read(field, places)
+        for (index, text) in texts.enumerated() where !Topic.isBundleIdentifier(text) {
+            throw field[index].error("must be one bundle identifier, such as com.example.orders (found \"\(text)\")")
+        }
+        return texts
+    }
+}
+
 extension SettingType where Value == String {
+    /// A host name or an IP address.
+    static let host = SettingType("host name or IP address", schema: ["type": "string", "minLength": 1]) {
+        (field, _) throws(RelayError) in
+        let text = try field.nonemptyText()
+        guard SubjectName.isHost(text) else {
+            throw field.error("must be a host name or an IP address without a port (found \"\(text)\")")
+        }
+        return text
+    }
+
     /// A team or a key, as in Apple's developer account.
     static let identifier = SettingType(
         "ten characters of A-Z and 0-9",
