@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import MartletCore
+internal import MartletCore
 
 extension APNsError {
     /// What to do with a push that was not accepted, and with its device token.

@@ -113,7 +113,8 @@ import Testing
     {
         try await withSimulatedAPNs { apns, client in
             try await follow(client)
-            try await follow(client as any PushSending)
+            let sender: any PushSending = client
+            try await follow(sender)
             try await client.updateLiveActivity(activity, state: ["minutes": 4], topic: "com.example.app")
             try await client.send(.update(["minutes": 3]), toActivity: activity, topic: "com.example.app")
             try await client.endLiveActivity(activity, topic: "com.example.app")
