@@ -126,7 +126,7 @@ struct Invocation: Sendable {
                 errors: terminal.path
             )
             let status = Task { await child.ended() }
-            let text = await terminal.text { _ = await status.value }
+            let text = try await terminal.text { _ = await status.value }
             return Run(status: await status.value, output: text, errors: "")
         }
     }

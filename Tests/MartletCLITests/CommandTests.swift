@@ -307,10 +307,12 @@ import Testing
         )
         defer { simulator.kill() }
         func printed(_ pattern: Regex<(Substring, Substring)>) async throws -> String {
-            while simulator.isRunning {
-                if let match = try scratch.read("output").firstMatch(of: pattern) { return String(match.output.1) }
-                await Task.yield()
+            var found: String?
+            try await eventually("the simulator prints the text, or ends") {
+                if let match = try scratch.read("output").firstMatch(of: pattern) { found = String(match.output.1) }
+                return found != nil || !simulator.isRunning
             }
+            if let found { return found }
             Issue.record("the simulator ended: \(try scratch.read("output"))")
             return ""
         }

@@ -214,7 +214,7 @@ import Testing
         let list = try bench.scratch.write(tokens.joined(separator: "\n"), to: "list")
         let words = bench.words(["--tokens", list, "--body", "x", "--results", bench.path("results")])
         let first = try ChildProcess(MartletProcess.program, words + ["--rate", "20"])
-        while await bench.apns.pushCount < 3 { await Task.yield() }
+        try await eventually("three pushes arrive") { await bench.apns.pushCount >= 3 }
         let second = try await ProgramRun(MartletProcess.program, words + ["--resume"])
         #expect(second.status == 2 && second.errorOutput.contains("is locked by"), "\(second.errorOutput)")
         #if os(Linux)

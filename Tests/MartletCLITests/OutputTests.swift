@@ -64,12 +64,13 @@ import Testing
         )
         defer { simulator.kill() }
         func line(_ number: Int) async throws -> JSONValue? {
-            while simulator.isRunning {
+            var found: JSONValue?
+            try await eventually("the simulator prints line \(number), or ends") {
                 let lines = try scratch.read("output").split(separator: "\n", omittingEmptySubsequences: false)
-                if lines.count > number + 1 { return try JSONReader.read(Array(lines[number].utf8)) }
-                await Task.yield()
+                if lines.count > number + 1 { found = try JSONReader.read(Array(lines[number].utf8)) }
+                return found != nil || !simulator.isRunning
             }
-            return nil
+            return found
         }
         let addresses = try #require(try await line(0))
         let port = try #require(addresses["port"]?.integerValue)

@@ -109,7 +109,7 @@ import Testing
             let process = try ChildProcess("taskset", ["-c", "0", SendManyTests.martlet] + words, input: pipe)
             for count in 1...2 {
                 try writer.write(contentsOf: Array("00f\(count)\n\n".utf8))
-                while await bench.apns.pushCount < count { await Task.yield() }
+                try await eventually("push \(count) arrives") { await bench.apns.pushCount >= count }
             }
             process.signal(SIGTERM)
             #expect(await process.ended() == 143)
@@ -159,7 +159,10 @@ import Testing
             let more = ["--results", bench.results] + (kill > 1 ? ["--resume"] : [])
             let sending = try ChildProcess(Self.martlet, bench.words(list, more))
             let enough = await bench.apns.pushCount + Int.random(in: 2_000...3_500)
-            while await bench.apns.pushCount < enough, sending.isRunning { await Task.yield() }
+            try await eventually("\(enough) pushes arrive, or the run ends") {
+                let count = await bench.apns.pushCount
+                return count >= enough || !sending.isRunning
+            }
             sending.kill()
         }
         let run = try await bench.send(list, "--results", bench.results, "--resume", "--json")
@@ -246,7 +249,7 @@ import Testing
         let list = try bench.list(tokens(50_000))
         let words = bench.words(list, ["--results", bench.results, "--rate", "1000", "--json"])
         let sending = try ChildProcess(Self.martlet, words, output: bench.scratch.path + "/output")
-        while await bench.apns.pushCount < 100 { await Task.yield() }
+        try await eventually("100 pushes arrive") { await bench.apns.pushCount >= 100 }
         sending.interrupt()
         #expect(await sending.ended() == 130)
         let output = try bench.scratch.read("output")
@@ -268,8 +271,8 @@ import Testing
         let terminal = try PseudoTerminal(columns: 60)
         let words = bench.words(try bench.list(tokens(50_000)), ["--rate", "1000"])
         let sending = try ChildProcess(Self.martlet, words, output: terminal.path, errors: terminal.path)
-        let text = await terminal.text {
-            while await bench.apns.pushCount < 500 { await Task.yield() }
+        let text = try await terminal.text {
+            try await eventually("500 pushes arrive") { await bench.apns.pushCount >= 500 }
             sending.interrupt()
             #expect(await sending.ended() == 130)
         }

@@ -66,7 +66,7 @@ import Testing
         let error = try #require(try await failure(of: full, accepting: 100))
         #expect(error.kind == .full && error.description.contains("the outbox \(disk.path)"), "\(error)")
         try disk.makeRoom()
-        while try await failure(of: full, accepting: 100) != nil {}
+        try await eventually("the disk is used again") { try await failure(of: full, accepting: 100) == nil }
         let claimed = try await full.claimAll(at: 1_000)
         #expect(claimed.map(\.push.id) == pushes.map(\.id) + [try OutboxPush.numbered(100).id])
         #expect(claimed.prefix(sent.count).allSatisfy { $0.unknownTries == 1 }, "they may have been sent")
@@ -99,7 +99,7 @@ import Testing
         let error = try #require(try await failure(of: second, accepting: 1))
         #expect(error.kind == .inUse && error.description.contains("another relay has the outbox"), "\(error)")
         await first.close(isInOrder: true)
-        while try await failure(of: second, accepting: 1) != nil {}
+        try await eventually("the file is taken over") { try await failure(of: second, accepting: 1) == nil }
         await second.close(isInOrder: true)
     }
 

@@ -3,6 +3,7 @@
 import MartletCore
 import MartletHTTPServer
 import MartletTransport
+import TestSupport
 
 @testable import MartletRelay
 
@@ -44,9 +45,19 @@ extension RelayBench {
     }
 }
 
-/// Waits until a part of a relay is in a state; the test's time limit ends a wait in vain.
-func until<Part: Actor>(_ part: Part, _ isReached: @Sendable (isolated Part) -> Bool) async {
-    while !(await isReached(part)), !Task.isCancelled { await Task.yield() }
+/// Waits until a part of a relay is in a state.
+///
+/// - Parameters:
+///   - expected: The state, in words, for the error.
+///   - part: The part.
+///   - isReached: Returns whether the part is in the state.
+/// - Throws: ``NeverHappened`` after five minutes, and `CancellationError`.
+func eventually<Part: Actor>(
+    _ expected: String,
+    in part: Part,
+    _ isReached: @Sendable (isolated Part) -> Bool
+) async throws {
+    try await eventually(expected) { await isReached(part) }
 }
 
 extension RelayConfiguration.Caller {

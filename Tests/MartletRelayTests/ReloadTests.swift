@@ -122,7 +122,9 @@ import Testing
         try await bench.relay.reload(new)
         #expect(try await !trusts(first))
         #expect(try await trusts(second))
-        await until(bench.parts.server) { $0.counts.failedHandshakes == 1 }
+        try await eventually("the failed handshake is counted", in: bench.parts.server) {
+            $0.counts.failedHandshakes == 1
+        }
         #expect(lines.objects.contains { $0["msg"] == "handshake failed" }, "\(lines.all)")
         await bench.stop()
     }

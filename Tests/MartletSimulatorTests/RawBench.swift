@@ -53,14 +53,14 @@ struct RawBench {
         RawHTTP2.frames(in: await raw.bytes { RawHTTP2.frames(in: $0).contains { $0.kind == kind } })
     }
 
-    /// Waits until a condition on the simulator is true.
-    func wait(_ isTrue: @Sendable (isolated PushService) -> Bool) async {
-        while !(await apns.service.satisfies(isTrue)) { await Task.yield() }
+    /// Waits until a condition on the simulator is true, which is described in words for the error.
+    func wait(until expected: String, _ isTrue: @Sendable (isolated PushService) -> Bool) async throws {
+        try await eventually(expected) { await apns.service.satisfies(isTrue) }
     }
 
     /// Waits until this number of pushes has come in.
-    func wait(forPushes count: Int) async {
-        while await apns.pushCount != count { await Task.yield() }
+    func wait(forPushes count: Int) async throws {
+        try await eventually("\(count) pushes are recorded") { await apns.pushCount == count }
     }
 
     /// Returns the only connection as the HTTP interface reports it.

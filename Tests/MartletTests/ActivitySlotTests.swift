@@ -3,6 +3,7 @@
 import Foundation
 import LiveSurfaces
 import MartletCore
+import TestSupport
 import Testing
 
 @testable import Martlet
@@ -120,11 +121,13 @@ import Testing
             ["text": text],
             staleDate: fate == .outOfRange ? .distantPast : nil
         )
+        let isCancelled = Gate()
         let sending = Task {
-            while fate == .cancelled, !Task.isCancelled { await Task.yield() }
+            if fate == .cancelled { await isCancelled.wait() }
             return try await client.send(update, toActivity: token, topic: topic)
         }
         if fate == .cancelled { sending.cancel() }
+        isCancelled.open()
         let isAccepted = (try? await sending.value) != nil
         #expect(isAccepted == (fate == .accepted))
         let next = try client.renderer.render(snapshot, to: .activity(token), topic: topic, delivery: SurfaceDelivery())

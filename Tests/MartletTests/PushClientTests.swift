@@ -366,7 +366,7 @@ import Testing
         async let first = failure(of: client)
         await server.waitForRequests(2)
         async let closing: Void = client.close(within: .seconds(30))
-        while await failure(of: client)?.code != .closed { await Task.yield() }
+        try await eventually("the client takes no more pushes") { await failure(of: client)?.code == .closed }
         await server.release()
         #expect(await first == nil)
         await closing

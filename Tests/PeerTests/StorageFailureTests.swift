@@ -65,7 +65,9 @@ import Testing
         #expect(await store(1, in: second).isEmpty)
         #expect(await first.ask([RawHTTP1.Request("GET", "/readyz")]).first?.status == 200)
         #expect(await first.stop() == 0)
-        while await second.ask([RawHTTP1.Request("GET", "/readyz")]).first?.status != 200 {}
+        try await eventually("the second relay is ready") {
+            await second.ask([RawHTTP1.Request("GET", "/readyz")]).first?.status == 200
+        }
         let status = try #require(await second.ask([RawHTTP1.Request("GET", "/v1/status")]).first)
         #expect(status.body.contains(#""backlog":3"#), "\(status.body)")
         #expect(await second.stop() == 0)
@@ -90,7 +92,9 @@ import Testing
         #expect(await relay.ask([RawHTTP1.Request("GET", "/livez")]).first?.status == 200)
         #expect(await store(1, in: relay).isEmpty)
         #expect(try await ProgramRun("mount", ["-o", "remount,size=64m", disk.path]).status == 0)
-        while await relay.ask([RawHTTP1.Request("GET", "/readyz")]).first?.status != 200 {}
+        try await eventually("the relay is ready again") {
+            await relay.ask([RawHTTP1.Request("GET", "/readyz")]).first?.status == 200
+        }
         let known = await relay.ask(accepted.map { RawHTTP1.Request("GET", $0) })
         #expect(accepted.count > 50 && known.count == accepted.count && known.allSatisfy { $0.status == 200 })
         #expect(await relay.stop() == 0)
@@ -139,7 +143,10 @@ import Testing
         // The relay resumes without a restart when there is free space.
         #expect(try await ProgramRun("mount", ["-o", "remount,size=64m", disk.path]).status == 0)
         var answer: RawHTTP1.Answer?
-        repeat { answer = await relay.ask([push(5_000)]).first } while answer?.status == 503
+        try await eventually("the relay stores pushes again") {
+            answer = await relay.ask([push(5_000)]).first
+            return answer?.status != 503
+        }
         #expect(answer?.status == 202)
         let receipt = try await client.send(.alert("Hi"), to: DeviceToken(hex: "5d3a6a1c"), topic: "com.example.app")
         accepted.append("/v1/pushes/\(receipt.id)")
@@ -212,7 +219,10 @@ import Testing
         do {
             try await relay.start()
             var ready: RawHTTP1.Answer?
-            repeat { ready = await relay.ask([RawHTTP1.Request("GET", "/readyz")]).first } while ready?.status == 200
+            try await eventually("the relay notices the damage") {
+                ready = await relay.ask([RawHTTP1.Request("GET", "/readyz")]).first
+                return ready?.status != 200
+            }
             #expect(ready?.status == 503 && ready?.body.contains("malformed") == true, "\(ready as Any)")
             #expect(await store(20, in: relay).isEmpty, "a push accepted now might be lost")
             relay.kill()

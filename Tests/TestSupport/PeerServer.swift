@@ -29,17 +29,18 @@ package final class PeerServer: Sendable {
             let port = try SilentServer.unusedPort().port
             let process = try ChildProcess(program, arguments(port))
             let server = PeerServer(process, port: port, scratch: scratch)
-            if await server.listens() { return server }
+            if try await server.listens() { return server }
         }
         throw MissingProgram(name: "\(program), which does not start")
     }
 
     /// Whether the program accepts connections before it ends.
-    private func listens() async -> Bool {
-        while process.isRunning {
-            if (try? RawClient(port: port)) != nil { return true }
-            await Task.yield()
+    private func listens() async throws -> Bool {
+        var isConnected = false
+        try await eventually("the program accepts connections, or ends") {
+            isConnected = (try? RawClient(port: port)) != nil
+            return isConnected || !process.isRunning
         }
-        return false
+        return isConnected
     }
 }

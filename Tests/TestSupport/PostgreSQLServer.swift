@@ -38,7 +38,7 @@ package final class PostgreSQLServer: Sendable {
         self.options =
             [scratch.path, String(port), own] + options + (isEncrypted ? encryption.flatMap { ["-c", $0] } : [])
         process = Mutex(try Self.launch(self.options, scratch))
-        guard await isAnswering() else {
+        guard try await isAnswering() else {
             throw MissingProgram(name: "postgresql: \((try? scratch.read("errors")) ?? "")")
         }
     }
@@ -49,11 +49,13 @@ package final class PostgreSQLServer: Sendable {
     }
 
     /// Waits for the first answer; returns false if the server exits.
-    private func isAnswering() async -> Bool {
-        while process.withLock(\.isRunning) {
-            if (try? await ask("SELECT 1", of: "postgres")) == "1\n" { return true }
+    private func isAnswering() async throws -> Bool {
+        var isAnswering = false
+        try await eventually("the server answers, or exits") {
+            isAnswering = (try? await ask("SELECT 1", of: "postgres")) == "1\n"
+            return isAnswering || !process.withLock(\.isRunning)
         }
-        return false
+        return isAnswering
     }
 
     /// Stops every process of the server with SIGSTOP: connections stay open without an answer.
@@ -77,7 +79,7 @@ package final class PostgreSQLServer: Sendable {
         let main = try mainProcess()
         let all = try await children(of: main) + [main]
         kill(main, SIGKILL)
-        while all.contains(where: { kill($0, 0) == 0 }) { await Task.yield() }
+        try await eventually("all processes of the server have exited") { !all.contains { kill($0, 0) == 0 } }
         _ = process.withLock { $0.wait() }
     }
 
@@ -86,7 +88,7 @@ package final class PostgreSQLServer: Sendable {
         for _ in 0..<20 {
             let next = try Self.launch(options, scratch)
             process.withLock { $0 = next }
-            if await isAnswering() { return }
+            if try await isAnswering() { return }
         }
         throw MissingProgram(name: "postgresql: \((try? scratch.read("server.log")) ?? "")")
     }

@@ -46,11 +46,13 @@ package final class PseudoTerminal: Sendable {
     /// Returns everything that is written to the terminal until `isDone` returns.
     ///
     /// Reads concurrently, because a program blocks when the terminal's buffer of a few kilobytes is full.
-    package func text(until isDone: @escaping @Sendable () async -> Void) async -> String {
+    package func text(until isDone: @escaping @Sendable () async throws -> Void) async throws -> String {
         async let text = onOwnThread { self.read() }
-        await isDone()
-        // Control-D marks the end of the text; the programs under test do not write it.
-        _ = "\u{04}".withCString { write(terminal, $0, 1) }
+        do {
+            // Control-D marks the end of the text, also after an error; the programs under test do not write it.
+            defer { _ = "\u{04}".withCString { write(terminal, $0, 1) } }
+            try await isDone()
+        }
         return await text
     }
 

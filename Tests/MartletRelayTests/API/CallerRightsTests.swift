@@ -101,7 +101,9 @@ import Testing
         let lines = LogLines()
         let bench = try await RelayBench(log: lines.logger())
         #expect(throws: CallerRefusal.self) { try bench.parts.server.caller("Bearer mrt_wrong", from: "192.0.2.7") }
-        await until(bench.parts.server) { $0.counts.rejectedCallers == 1 }
+        try await eventually("the rejected caller is counted", in: bench.parts.server) {
+            $0.counts.rejectedCallers == 1
+        }
         #expect(lines.objects.contains { $0["peer"] == "192.0.2.7" })
         await bench.stop()
     }

@@ -32,10 +32,14 @@ import Testing
         ])
         let start = clock.now
         _ = await bench.ask("POST", "/v1/pushes", Self.order)
-        await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.inFlight == 1 }
+        try await eventually("the push is in flight", in: bench.parts.dispatcher) {
+            $0.machine.lanes[Self.lane]?.inFlight == 1
+        }
         #expect(await status(bench)["state"] == "ok")
         clock.advance(by: 10)
-        await until(bench.parts.dispatcher) { $0.deliveryLog.outages[Self.lane]?.isSilent == true }
+        try await eventually("the missing answer is noticed", in: bench.parts.dispatcher) {
+            $0.deliveryLog.outages[Self.lane]?.isSilent == true
+        }
         let lane = await status(bench)
         #expect(lane["state"] == "down" && lane["reason"] == "NoAnswer" && lane["since"] == .whole(start * 1_000))
         #expect(lane["backlog"] == 1 && lane["waiting"] == 1 && lane["in-flight"] == 1, "\(lane)")
@@ -53,7 +57,9 @@ import Testing
         // Other pushes are sent as before, and the first answer ends it.
         #expect(await bench.push(to: "5d3a6a1d").json["state"] == "delivered")
         #expect(await status(bench)["state"] == "ok")
-        await until(bench.parts.dispatcher) { $0.deliveryLog.outages[Self.lane]?.isSilent == false }
+        try await eventually("the answer ends the outage", in: bench.parts.dispatcher) {
+            $0.deliveryLog.outages[Self.lane]?.isSilent == false
+        }
         #expect(lines.objects.filter { $0["msg"] == "APNs answers again" }.count == 1)
         await bench.apple.stop()
         await bench.relay.stop(within: .zero)
@@ -68,7 +74,9 @@ import Testing
             let order = #"{"to":"5d3a6a\#(number + 100)0","payload":{"aps":{"alert":"Hi"}}}"#
             #expect(await bench.ask("POST", "/v1/pushes", order).status == 202)
         }
-        await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.outage != nil && $0.machine.isIdle }
+        try await eventually("the lane is down and idle", in: bench.parts.dispatcher) {
+            $0.machine.lanes[Self.lane]?.outage != nil && $0.machine.isIdle
+        }
         let lane = await status(bench)
         #expect(lane["state"] == "down" && lane["reason"] == "ConnectionLost" && lane["in-flight"] == 0, "\(lane)")
         #expect(lines.objects.filter { $0["msg"] == "lane down" }.map { $0["reason"] } == ["ConnectionLost"])
@@ -76,7 +84,7 @@ import Testing
         // One push at a time shows whether that lasts.
         let tried = await bench.parts.dispatcher.snapshot.counts.sent[Self.lane] ?? 0
         clock.advance(by: 1)
-        await until(bench.parts.dispatcher) {
+        try await eventually("one more push was tried", in: bench.parts.dispatcher) {
             ($0.snapshot.counts.sent[Self.lane] ?? 0) > tried && $0.machine.isIdle
         }
         #expect(await status(bench)["reason"] == "ConnectionLost")
@@ -91,12 +99,16 @@ import Testing
             $0.endpoints = [.production: nowhere]
         }
         let id = await bench.ask("POST", "/v1/pushes", Self.order).json["id"]?.stringValue ?? ""
-        await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.outage != nil && $0.machine.isIdle }
+        try await eventually("the lane is down and idle", in: bench.parts.dispatcher) {
+            $0.machine.lanes[Self.lane]?.outage != nil && $0.machine.isIdle
+        }
         #expect(await status(bench)["state"] == "down")
         #expect(await bench.ask("POST", "/v1/apps/orders/lanes/production/pause").status == 200)
         #expect(await bench.ask("DELETE", "/v1/pushes/\(id)").status == 200)
         clock.advance(by: 20)
-        await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.outage == nil }
+        try await eventually("the lane has recovered", in: bench.parts.dispatcher) {
+            $0.machine.lanes[Self.lane]?.outage == nil
+        }
         let metrics = await bench.ask("GET", "/metrics").text
         #expect(!metrics.contains("martlet_relay_lane_down_since_timestamp_seconds{"), "\(metrics)")
         #expect(await status(bench)["reason"] == nil)
@@ -111,7 +123,7 @@ import Testing
             let order = #"{"to":"5d3a6a\#(number + 100)0","payload":{"aps":{"alert":"Hi"}}}"#
             #expect(await bench.ask("POST", "/v1/pushes", order).status == 202)
         }
-        await until(bench.parts.dispatcher) {
+        try await eventually("the lane is down because of refused tokens", in: bench.parts.dispatcher) {
             $0.machine.lanes[Self.lane]?.outage?.reason == "BadDeviceToken" && $0.machine.isIdle
         }
         let rests = lines.objects.filter { $0["msg"] == "lane down" }

@@ -40,9 +40,13 @@ import Testing
         for _ in 0..<20 { #expect(await bench.push().json["state"] == "delivered") }
         for token in ["dead00f1", "dead00f2"] { #expect(await bench.push(to: token).json["state"] == "refused") }
         _ = await bench.push(to: "0bad", waiting: false)
-        await until(bench.parts.dispatcher) { $0.snapshot.counts.sent[Self.lane] == 23 }
+        try await eventually("23 pushes were sent", in: bench.parts.dispatcher) {
+            $0.snapshot.counts.sent[Self.lane] == 23
+        }
         clock.advance(by: 5)
-        await until(bench.parts.dispatcher) { $0.snapshot.counts.sent[Self.lane] == 24 && $0.machine.isIdle }
+        try await eventually("the push without an answer was sent again", in: bench.parts.dispatcher) {
+            $0.snapshot.counts.sent[Self.lane] == 24 && $0.machine.isIdle
+        }
         clock.advance(by: 5)
         await check(bench, Expected(sent: 24, rate: "2.4", delivered: 21))
         let metrics = await bench.ask("GET", "/metrics").text
@@ -52,11 +56,15 @@ import Testing
         // Apple goes away at second 10: three pushes wait, and no try of theirs is a send.
         let port = await bench.apple.port
         await bench.apple.stop()
-        await until(bench.parts.dispatcher) { $0.connections[Self.lane]?.count == 0 }
+        try await eventually("the relay notices that its connection is closed", in: bench.parts.dispatcher) {
+            $0.connections[Self.lane]?.count == 0
+        }
         let down = clock.now
         #expect(down == start + 10)
         for _ in 0..<3 { _ = await bench.push(waiting: false) }
-        await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.outage != nil }
+        try await eventually("the lane is down while Apple is away", in: bench.parts.dispatcher) {
+            $0.machine.lanes[Self.lane]?.outage != nil
+        }
         clock.advance(by: 20)
         let outage = Expected(sent: 24, rate: "0", delivered: 21, outage: ("ConnectionFailed", down))
         await check(bench, outage)
@@ -73,7 +81,7 @@ import Testing
         configuration.port = port
         let apple = try await SimulatedAPNs.start(configuration)
         clock.advance(by: 5)
-        await until(bench.parts.dispatcher) {
+        try await eventually("the waiting pushes are delivered", in: bench.parts.dispatcher) {
             $0.snapshot.counts.outcomes[Self.lane]?[.delivered] == 24 && $0.machine.isIdle
         }
         clock.advance(by: 5)
@@ -83,9 +91,13 @@ import Testing
         await apple.setFaults([SimulatedAPNs.Fault(.respond(.invalidProviderToken))])
         let refused = clock.now
         _ = await bench.push(waiting: false)
-        await until(bench.parts.dispatcher) { $0.snapshot.counts.sent[Self.lane] == 28 }
+        try await eventually("the push with refused credentials was sent", in: bench.parts.dispatcher) {
+            $0.snapshot.counts.sent[Self.lane] == 28
+        }
         _ = await bench.push(to: "5d3a6a1d", waiting: false)
-        await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.outage != nil }
+        try await eventually("the lane is down because of the credentials", in: bench.parts.dispatcher) {
+            $0.machine.lanes[Self.lane]?.outage != nil
+        }
         let credentials = Expected(sent: 29, rate: "0.3", delivered: 24, outage: ("InvalidProviderToken", refused))
         await check(bench, credentials)
         await bench.relay.stop()

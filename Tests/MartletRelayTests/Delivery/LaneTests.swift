@@ -14,8 +14,10 @@ import Testing
     private static let place = "/v1/apps/orders/lanes/production"
     private static let order = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#
 
-    private func untilStored(_ count: Int, _ bench: RelayBench) async {
-        while await bench.parts.monitor.backlog()?[Self.lane]?.count ?? 0 != count { await Task.yield() }
+    private func untilStored(_ count: Int, _ bench: RelayBench) async throws {
+        try await eventually("the backlog is \(count)") {
+            await bench.parts.monitor.backlog()?[Self.lane]?.count ?? 0 == count
+        }
     }
 
     @Test func `a paused lane stores pushes and sends none, also after a restart, until it is resumed`() async throws {
@@ -41,7 +43,7 @@ import Testing
         #expect(await next.ask("POST", Self.place + "/resume").json == ["resumed": true])
         #expect(await next.ask("POST", Self.place + "/resume").json == ["resumed": false])
         #expect(await next.push().json["state"] == "delivered")
-        await untilStored(0, next)
+        try await untilStored(0, next)
         #expect(await bench.apple.pushCount == 3)
         await next.relay.stop()
         await bench.apple.stop()
@@ -56,7 +58,7 @@ import Testing
         async let waiting = bench.push()
         let many = (0..<1_100).map { OutboxPush.sample($0, Self.lane) }
         _ = await bench.parts.intake.accept(many, from: RelayBench.listener(to: "orders"))
-        await untilStored(1_101, bench)
+        try await untilStored(1_101, bench)
         let purged = await bench.ask("POST", Self.place + "/purge")
         #expect(purged.status == 200 && purged.json == ["purged": 1_101], "\(purged.text)")
         let answer = await waiting
@@ -92,7 +94,7 @@ import Testing
         let next = try await bench.another()
         #expect(await next.parts.dispatcher.laneControl.isKnown == false)
         await outbox.close(isInOrder: true)
-        while await next.parts.dispatcher.laneControl.isKnown == false { await Task.yield() }
+        try await eventually("the paused lanes are read") { await next.parts.dispatcher.laneControl.isKnown }
         #expect(await next.parts.dispatcher.laneControl.lanes == [Self.lane])
         #expect(await next.parts.dispatcher.machine.inFlight == 0)
         #expect(await bench.apple.pushCount == 0)

@@ -75,13 +75,17 @@ import Testing
         let lane = Lane(app: "orders", environment: .production)
         let place = "/v1/apps/orders/lanes/production/"
         #expect(await benches[0].ask("POST", place + "pause").status == 200)
-        while await benches[1].parts.dispatcher.laneControl.pause(of: lane) == nil { await Task.yield() }
+        try await eventually("the other relay pauses the lane") {
+            await benches[1].parts.dispatcher.laneControl.pause(of: lane) != nil
+        }
         let order = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#
         for bench in benches { #expect(await bench.ask("POST", "/v1/pushes", order).status == 202) }
         #expect(await benches[1].ask("POST", place + "purge").json == ["purged": 2])
         #expect(await benches[0].apple.pushCount == 0)
         #expect(await benches[1].ask("POST", place + "resume").json == ["resumed": true])
-        while await benches[0].parts.dispatcher.laneControl.pause(of: lane) != nil { await Task.yield() }
+        try await eventually("the other relay resumes the lane") {
+            await benches[0].parts.dispatcher.laneControl.pause(of: lane) == nil
+        }
         for bench in benches {
             let answer = await bench.push()
             #expect(answer.json["state"] == "delivered", "\(answer)")
@@ -162,22 +166,32 @@ import Testing
         let order = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#
         _ = await first.ask("POST", "/v1/pushes", order)
         // The push is tried by one of them.
-        var isDown = false
-        while !isDown, !Task.isCancelled {
-            for bench in benches where await bench.problem(of: lane) != nil { isDown = true }
+        try await eventually("a relay reports the lane as down") {
+            for bench in benches where await bench.problem(of: lane) != nil { return true }
+            return false
         }
         let place = "/v1/apps/orders/lanes/production/"
         #expect(await first.ask("POST", place + "pause").status == 200)
-        for bench in benches { await until(bench.parts.dispatcher) { $0.laneControl.pause(of: lane) != nil } }
         for bench in benches {
-            await until(bench.parts.dispatcher) { $0.machine.isIdle && !$0.machine.isReturning(lane) }
+            try await eventually("each relay pauses the lane", in: bench.parts.dispatcher) {
+                $0.laneControl.pause(of: lane) != nil
+            }
+        }
+        for bench in benches {
+            try await eventually("no push of the lane is claimed", in: bench.parts.dispatcher) {
+                $0.machine.isIdle && !$0.machine.isReturning(lane)
+            }
         }
         #expect(await first.ask("POST", place + "purge").json == ["purged": 1])
         for bench in benches {
             // A relay samples its lanes every ten seconds, and a lane that is just claiming is not idle.
-            while await bench.problem(of: lane) != nil, !Task.isCancelled {
+            try await eventually("no relay reports the lane as down") {
+                guard await bench.problem(of: lane) != nil else { return true }
                 clock.advance(by: 20)
-                await until(bench.parts.monitor) { !$0.history.wants(at: $0.context.now) }
+                try await eventually("the relay samples its lanes", in: bench.parts.monitor) {
+                    !$0.history.wants(at: $0.context.now)
+                }
+                return false
             }
         }
         await stop(benches)
@@ -243,7 +257,10 @@ import Testing
         let first = try await RelayBench(faults: faults, data: place) { $0.apps[0].connections = 2 }
         let second = try await first.another()
         for bench in [first, second] {
-            while await bench.parts.dispatcher.fleet.size < 2 { _ = await bench.ask("GET", "/v1/status") }
+            try await eventually("each relay knows of both") {
+                _ = await bench.ask("GET", "/v1/status")
+                return await bench.parts.dispatcher.fleet.size >= 2
+            }
         }
         await withDiscardingTaskGroup { group in
             for number in 0..<100 { group.addTask { _ = await [first, second][number % 2].push() } }
@@ -261,9 +278,9 @@ import Testing
         }
         #expect(await benches[0].push(to: "5d3a6a1c", #","app":"orders""#).json["state"] == "delivered")
         var nodes: [JSONValue] = []
-        while nodes.count < 2 || nodes.contains(where: { $0["outcomes"]?["delivered"]?.integerValue == nil }) {
+        try await eventually("the status has the outcomes of both relays") {
             nodes = await benches[1].ask("GET", "/v1/status").json["nodes"]?.elements ?? []
-            await Task.yield()
+            return nodes.count >= 2 && nodes.allSatisfy { $0["outcomes"]?["delivered"]?.integerValue != nil }
         }
         #expect(nodes.map { $0["state"] } == ["leads", "ok"] && nodes[0]["name"] == "first", "\(nodes)")
         let number = nodes[0]["number"]?.integerValue ?? 0

@@ -100,7 +100,7 @@ import Testing
         await Self.record(101, of: "orders", in: bench.parts.intake)
         for _ in 0..<ReplayBudget.burst {
             _ = try await Self.listen(bench.parts.intake, after: "1-0").get()
-            await until(bench.parts.intake) { $0.events.listenerCount == 0 }
+            try await eventually("the listener has left", in: bench.parts.intake) { $0.events.listenerCount == 0 }
         }
         guard case .failure(let problem) = await Self.listen(bench.parts.intake, after: "1-0") else {
             Issue.record("a further replay was not refused")
@@ -141,13 +141,17 @@ import Testing
             client.send(Self.batchHead)
             batches.append(client)
         }
-        await until(bench.parts.intake) { $0.openBatches.count(of: "back end") == OpenBatches.limitPerCaller }
+        try await eventually("all batches are open", in: bench.parts.intake) {
+            $0.openBatches.count(of: "back end") == OpenBatches.limitPerCaller
+        }
         let further = try RawClient(port: port)
         further.send(Self.batchHead)
         let answer = await further.read()
         #expect(answer.hasPrefix("HTTP/1.1 429") && answer.contains("retry-after: 5\r\n"), "\(answer)")
         batches = []
-        await until(bench.parts.intake) { $0.openBatches.count(of: "back end") == 0 }
+        try await eventually("the batches of closed connections are closed", in: bench.parts.intake) {
+            $0.openBatches.count(of: "back end") == 0
+        }
         await bench.stop()
     }
 
@@ -158,7 +162,7 @@ import Testing
         let (bench, port) = try await bench(clock: clock.wall, expires: clock.now + 60)
         let listening = try RawClient(port: port)
         listening.send("GET /v1/events HTTP/1.1\r\nhost: a\r\n\(Self.key)\r\n\r\n")
-        await until(bench.parts.intake) { $0.events.listenerCount == 1 }
+        try await eventually("the caller listens for events", in: bench.parts.intake) { $0.events.listenerCount == 1 }
         let batch = try RawClient(port: port)
         let line = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"# + "\n"
         let chunk = "\(String(line.utf8.count, radix: 16))\r\n\(line)\r\n"

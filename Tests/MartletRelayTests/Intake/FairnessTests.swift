@@ -39,14 +39,14 @@ import Testing
         let id = await bench.ask("POST", "/v1/pushes", later(bench)).json["id"]?.stringValue ?? ""
         var waiting: [RawClient] = []
         for _ in 0..<20 { waiting.append(try open("GET", "/v1/pushes/\(id)?wait=60", at: port)) }
-        while await bench.parts.intake.load.waiting < 20 { await Task.yield() }
+        try await eventually("20 requests wait") { await bench.parts.intake.load.waiting >= 20 }
         // A further one is answered at once.
         let further = await RawHTTP1.ask([.init("GET", "/v1/pushes/\(id)?wait=60", Self.key)], at: port).first
         #expect(further?.status == 200 && further?.body.contains("accepted") == true)
         let alive = await RawHTTP1.ask([.init("GET", "/livez"), .init("GET", "/readyz")], at: port)
         #expect(alive.map(\.status) == [200, 200])
         waiting = []
-        while await bench.parts.intake.load.waiting > 0 { await Task.yield() }
+        try await eventually("no request waits") { await bench.parts.intake.load.waiting == 0 }
         await bench.stop()
     }
 
@@ -54,18 +54,20 @@ import Testing
         let (bench, port) = try await bench()
         var listening: [RawClient] = []
         for _ in 0..<OutcomeEvents.listenersPerCaller { listening.append(try open("GET", "/v1/events", at: port)) }
-        while await bench.parts.intake.events.listenerCount < OutcomeEvents.listenersPerCaller { await Task.yield() }
+        try await eventually("as many clients listen as one caller may have") {
+            await bench.parts.intake.events.listenerCount >= OutcomeEvents.listenersPerCaller
+        }
         let further = await RawHTTP1.ask([.init("GET", "/v1/events", Self.key)], at: port).first
         #expect(further?.status == 429 && further?.fields["retry-after"] == "30")
         listening = []
-        while await bench.parts.intake.events.listenerCount > 0 { await Task.yield() }
+        try await eventually("no client listens") { await bench.parts.intake.events.listenerCount == 0 }
         await bench.stop()
     }
 
     @Test func `callers that wait are answered when the relay stops`() async throws {
         let (bench, port) = try await bench()
         let client = try open("POST", "/v1/pushes?wait=60", at: port, body: later(bench))
-        while await bench.parts.intake.load.waiting == 0 { await Task.yield() }
+        try await eventually("the request waits") { await bench.parts.intake.load.waiting > 0 }
         async let answer = client.read()
         await bench.stop()
         #expect(await answer.hasPrefix("HTTP/1.1 202"))
@@ -76,8 +78,8 @@ import Testing
         let listening = try open("GET", "/v1/events", at: port)
         let id = await bench.ask("POST", "/v1/pushes", later(bench)).json["id"]?.stringValue ?? ""
         let waiting = try open("GET", "/v1/pushes/\(id)?wait=60", at: port)
-        while await bench.parts.intake.events.listenerCount == 0 { await Task.yield() }
-        while await bench.parts.intake.load.waiting == 0 { await Task.yield() }
+        try await eventually("the client listens") { await bench.parts.intake.events.listenerCount > 0 }
+        try await eventually("the request waits") { await bench.parts.intake.load.waiting > 0 }
         var configuration = await bench.relay.context.configuration
         configuration.callers = []
         try await bench.relay.reload(configuration)
@@ -102,7 +104,7 @@ import Testing
             #expect(await client.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
             clients.append(client)
         }
-        while lines.all.isEmpty { await Task.yield() }
+        try await eventually("the limit of connections is logged") { !lines.all.isEmpty }
         await bench.stop()
         let reached = lines.objects.filter { $0["msg"] == "connection limit reached" }
         #expect(reached.map { $0["for"]?.stringValue } == ["http"])

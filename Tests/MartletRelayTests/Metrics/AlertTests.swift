@@ -76,7 +76,8 @@ import Testing
         let push = #"{"to":"5d3a6a1c","environment":"development","payload":{"aps":{"alert":"Hi"}}}"#
         #expect(await bench.ask("POST", "/v1/pushes", push).status == 202)
         let lane = Lane(app: "orders", environment: .development)
-        await until(bench.parts.dispatcher) { dispatcher in
+        try await eventually("the lane has a problem and a failed connection", in: bench.parts.dispatcher) {
+            dispatcher in
             dispatcher.snapshot.lanes[lane].map { $0.problem != nil && !$0.connections.errors.isEmpty } ?? false
         }
         let text = await bench.parts.monitor.metrics(of: ["orders"]).exposition

@@ -70,7 +70,7 @@ import Testing
     @Test func `pushes without room and requests that wait are counted for their caller`() async throws {
         let bench = try await RelayBench(faults: [SimulatedAPNs.Fault(.hang)]) { $0.outbox.limit = 1 }
         async let waiting = bench.push()
-        await until(bench.parts.intake) { $0.waiters.count == 1 }
+        try await eventually("the request waits for its outcome", in: bench.parts.intake) { $0.waiters.count == 1 }
         let waits = await lines(bench, "caller_waiting")
         #expect(waits.contains(#"martlet_relay_caller_waiting{caller="back end"} 1"#), "\(waits)")
         let refused = await bench.ask("POST", "/v1/pushes", #"{"to":"5d3a6a1d","payload":{"aps":{"alert":"Hi"}}}"#)
@@ -183,7 +183,9 @@ import Testing
             let answer = await bench.push(to: "dead00ff", #","app":"\#(app)""#)
             #expect(answer.json["state"] == "refused", "\(answer.text)")
         }
-        await until(bench.parts.webhooks) { $0.counts["orders"]?.failed == 1 && $0.counts["rides"]?.failed == 1 }
+        try await eventually("a report to each webhook has failed", in: bench.parts.webhooks) {
+            $0.counts["orders"]?.failed == 1 && $0.counts["rides"]?.failed == 1
+        }
         // Each app has a limit of its own, so that one does not hide the other.
         let failed = lines.objects.filter { $0["msg"] == "webhook failed" }.compactMap { $0["app"]?.stringValue }
         #expect(failed.sorted() == ["orders", "rides"])

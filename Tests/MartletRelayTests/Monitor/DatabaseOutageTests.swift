@@ -50,19 +50,19 @@ import Testing
     }
 
     /// Sends all again until each is accepted, and checks that each was delivered, once unless its outcome says more.
-    private func expectDelivery(of count: Int, by bench: RelayBench) async {
+    private func expectDelivery(of count: Int, by bench: RelayBench) async throws {
         for number in 0..<count {
-            var answer = await send(number, to: bench)
-            while answer.status == 503 {
-                await Task.yield()
+            var answer = RelayBench.Answer(status: 0, text: "")
+            try await eventually("push \(number) is stored") {
                 answer = await send(number, to: bench)
+                return answer.status != 503
             }
             let id = answer.json["id"]?.stringValue ?? ""
-            var end = await bench.ask("GET", "/v1/pushes/\(id)?wait=30")
+            var end = RelayBench.Answer(status: 0, text: "")
             // Each connection is opened again in its own time.
-            while end.status == 503 {
-                await Task.yield()
+            try await eventually("the state of push \(number) can be read") {
                 end = await bench.ask("GET", "/v1/pushes/\(id)?wait=30")
+                return end.status != 503
             }
             #expect(end.json["state"] == "delivered", "\(answer) \(end)")
             let arrivals = await bench.apple.pushes.count { $0.id == id }
@@ -86,21 +86,27 @@ import Testing
 
     @Test func `a database that hangs is noticed, and is used again when it answers`() async throws {
         let bench = try await bench()
-        await expectDelivery(of: 3, by: bench)
+        try await expectDelivery(of: 3, by: bench)
         try await server.freeze()
         let (accepted, refusal) = await sendUntilRefused(bench)
         #expect(refusal.status == 503, "\(refusal)")
-        while await bench.ask("GET", "/readyz", key: nil).status == 200 { await Task.yield() }
+        try await eventually("the relay is not ready") {
+            await bench.ask("GET", "/readyz", key: nil).status != 200
+        }
         await expectReports(of: bench, "the database has not answered since 20")
         let late = await send(6_000, to: bench)
         #expect(late.status == 503 && late.text.contains("the database has not answered since 20"), "\(late)")
         server.thaw()
-        await expectDelivery(of: max(10, accepted.count + 1), by: bench)
-        while await bench.ask("GET", "/readyz", key: nil).status != 200 { await Task.yield() }
+        try await expectDelivery(of: max(10, accepted.count + 1), by: bench)
+        try await eventually("the relay is ready again") {
+            await bench.ask("GET", "/readyz", key: nil).status == 200
+        }
         // What the lost connections had asked for must not be done later.
         if case .database(let address) = place, let name = address.split(separator: "/").last {
             let question = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'martlet%'"
-            while try await server.ask(question + " AND datname = '\(name)'", of: String(name)) != "5\n" {}
+            try await eventually("the relay has five connections to the database") {
+                try await server.ask(question + " AND datname = '\(name)'", of: String(name)) == "5\n"
+            }
         }
         await bench.stop()
     }
@@ -108,14 +114,16 @@ import Testing
     @Test func `a database that is killed and started again loses nothing that was accepted`() async throws {
         let bench = try await bench()
         async let sending = sendUntilRefused(bench)
-        while await bench.apple.pushes.isEmpty { await Task.yield() }
+        try await eventually("the first push arrives") { await !bench.apple.pushes.isEmpty }
         try await server.crash()
         let (accepted, _) = await sending
-        while await bench.ask("GET", "/readyz", key: nil).status == 200 { await Task.yield() }
+        try await eventually("the relay is not ready") {
+            await bench.ask("GET", "/readyz", key: nil).status != 200
+        }
         await expectReports(of: bench, "the database has not answered since 20")
         try await server.restart()
         #expect(!accepted.isEmpty)
-        await expectDelivery(of: accepted.count + 1, by: bench)
+        try await expectDelivery(of: accepted.count + 1, by: bench)
         await bench.stop()
     }
 
@@ -131,7 +139,7 @@ import Testing
         let refusal = await send(1, to: bench)
         #expect(refusal.status == 503 && refusal.text.contains("the database has not answered yet"), "\(refusal)")
         try await server.restart()
-        await expectDelivery(of: 2, by: bench)
+        try await expectDelivery(of: 2, by: bench)
         #expect(await bench.ask("GET", "/readyz", key: nil).status == 200)
         #expect(await backlog(of: bench) == 0)
         await bench.stop()

@@ -38,7 +38,7 @@ import Testing
         // The clock stands still, so that the outbox was written to just now however slow the machine is.
         let bench = try await RelayBench(clock: TestClock().wall)
         // A first claim that is still under way would notice that the outbox is closed.
-        await until(bench.parts.dispatcher) { dispatcher in
+        try await eventually("the first claim of each lane has ended", in: bench.parts.dispatcher) { dispatcher in
             !dispatcher.machine.lanes.values.contains { $0.queues.contains { $0.isReady || $0.isClaiming } }
         }
         await bench.parts.outbox.close(isInOrder: true)
@@ -56,7 +56,9 @@ import Testing
         let bench = try await RelayBench { $0.endpoints = [.production: nowhere] }
         _ = await bench.ask("POST", "/v1/pushes", #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#)
         let lane = Lane(app: "orders", environment: .production)
-        while await bench.parts.dispatcher.machine.lanes[lane]?.pausedUntil == nil { await Task.yield() }
+        try await eventually("the lane pauses") {
+            await bench.parts.dispatcher.machine.lanes[lane]?.pausedUntil != nil
+        }
         await bench.parts.monitor.postHealth()
         let ready = await bench.ask("GET", "/readyz?verbose")
         #expect(ready.status == 200 && ready.text.contains("orders production: down since 20"), "\(ready.text)")
@@ -86,9 +88,9 @@ import Testing
         #expect(health.isAlive())
         let gate = DispatchSemaphore(value: 0)
         bench.parts.monitor.loop.execute { gate.wait() }
-        while health.isAlive(within: .milliseconds(600)) { await Task.yield() }
+        try await eventually("the relay is not alive") { !health.isAlive(within: .milliseconds(600)) }
         gate.signal()
-        while !health.isAlive(within: .milliseconds(600)) { await Task.yield() }
+        try await eventually("the relay is alive again") { health.isAlive(within: .milliseconds(600)) }
         await bench.stop()
     }
 

@@ -27,9 +27,13 @@ import Testing
         #expect(calm["headline"] == "orders delivers. 0 wait." && calm["incidents"] == [])
         let port = await bench.apple.port
         await bench.apple.stop()
-        await until(bench.parts.dispatcher) { $0.connections[Self.lane]?.count == 0 }
+        try await eventually("the relay notices that its connection is closed", in: bench.parts.dispatcher) {
+            $0.connections[Self.lane]?.count == 0
+        }
         _ = await bench.ask("POST", "/v1/pushes", #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#)
-        await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.outage != nil }
+        try await eventually("the lane is down", in: bench.parts.dispatcher) {
+            $0.machine.lanes[Self.lane]?.outage != nil
+        }
         clock.advance(by: 180)
         let status = await bench.ask("GET", "/v1/status").json
         let time = StatusText.time((clock.now - 180) * 1_000, at: clock.now * 1_000)
@@ -60,7 +64,9 @@ import Testing
         configuration.port = port
         let apple = try await SimulatedAPNs.start(configuration)
         clock.advance(by: 5)
-        await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.outage == nil && $0.machine.isIdle }
+        try await eventually("the lane has recovered", in: bench.parts.dispatcher) {
+            $0.machine.lanes[Self.lane]?.outage == nil && $0.machine.isIdle
+        }
         await bench.parts.monitor.postHealth()
         #expect(await bench.ask("GET", "/v1/status").json["headline"] == "orders delivers. 0 wait.")
         let ended = await bench.ask("GET", "/v1/status/events").json

@@ -33,11 +33,13 @@ import Testing
         let order = #"{"to":"04290000","payload":{"aps":{"alert":"Hi"}}}"#
         for _ in 0..<2 {
             #expect(await bench.ask("POST", "/v1/pushes", order).status == 202)
-            await until(bench.parts.dispatcher) {
+            try await eventually("the attempt has ended", in: bench.parts.dispatcher) {
                 $0.machine.isIdle && $0.machine.lanes[Self.lane]?.hasClaimed == false
             }
         }
-        await until(bench.parts.dispatcher) { $0.snapshot.counts.sent[Self.lane] == 2 && $0.machine.isIdle }
+        try await eventually("both pushes were sent", in: bench.parts.dispatcher) {
+            $0.snapshot.counts.sent[Self.lane] == 2 && $0.machine.isIdle
+        }
         clock.advance(by: 5)
         #expect(await bench.push().json["state"] == "delivered", "others are delivered")
         let lane = await bench.ask("GET", "/v1/status").json["lanes"]?.elements?.first ?? .null
@@ -72,7 +74,9 @@ import Testing
                 $0.endpoints = [.production: nowhere]
             }
             if restart == 0 { _ = await bench.ask("POST", "/v1/pushes", #"{"to":"04290000","payload":{"aps":{}}}"#) }
-            await until(bench.parts.dispatcher) { $0.machine.lanes[Self.lane]?.outage != nil }
+            try await eventually("the lane is down", in: bench.parts.dispatcher) {
+                $0.machine.lanes[Self.lane]?.outage != nil
+            }
             let lane = await bench.ask("GET", "/v1/status").json["lanes"]?.elements?.first ?? .null
             #expect(lane["state"] == "down" && lane["since"] == .whole(start), "\(restart): \(lane)")
             #expect(lane["oldest-seconds"] == .whole(restart * 600), "\(restart): \(lane)")

@@ -92,11 +92,13 @@ import Testing
         }
         #expect(expired().isEmpty)
         clock.advance(by: 60)
-        await until(bench.parts.monitor) { _ in !expired().isEmpty }
+        try await eventually("the expired key is logged") { !expired().isEmpty }
         let answer = await bench.ask("GET", "/v1/status", key: "short")
         #expect(answer.status == 401)
         #expect(answer.text.contains("the key of the caller short expired at 2026-"), "\(answer.text)")
-        await until(bench.parts.server) { $0.counts.requests(of: "short", .rejected) == 1 }
+        try await eventually("the rejected request is counted", in: bench.parts.server) {
+            $0.counts.requests(of: "short", .rejected) == 1
+        }
         #expect(await bench.parts.server.counts.rejectedCallers == 0)
         #expect(expired() == ["short"])
         // As at the start, a reload warns of what has expired.

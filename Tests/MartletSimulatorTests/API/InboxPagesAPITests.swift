@@ -18,7 +18,9 @@ import Testing
 
     /// The first of the closed connections, once there are so many.
     private func closed(_ count: Int, of bench: InboxBench) async throws -> JSONValue {
-        while await bench.apns.service.closedConnections.all.count < count { await Task.yield() }
+        try await eventually("\(count) connections are closed") {
+            await bench.apns.service.closedConnections.all.count >= count
+        }
         return try #require(try await bench.json("GET", "/api/v1/connections")["closed"]?.elements?.first)
     }
 

@@ -42,7 +42,7 @@ import Testing
     ) async throws {
         let bench = try await RawBench(faults)
         bench.raw.send(bench.headers(1, device: device) + bench.body(1))
-        await bench.wait(forPushes: 1)
+        try await bench.wait(forPushes: 1)
         let push = try #require(await bench.apns.pushes.first)
         #expect(push.status == 0 && push.reason == nil && push.deliveries.isEmpty)
         #expect(push.findings.map(\.rule) == ["answer-lost"])
@@ -80,7 +80,7 @@ import Testing
     ) async throws {
         let bench = try await RawBench(faults)
         bench.raw.send(bench.headers(1, device: device) + bench.body(1))
-        await bench.wait(forPushes: 1)
+        try await bench.wait(forPushes: 1)
         let push = try #require(await bench.apns.pushes.first)
         #expect(push.findings.map(\.rule) == ["answered-by-fault"])
         #expect(push.findings.first?.message.hasPrefix("\(description) determined the answer") == true)
@@ -96,7 +96,7 @@ import Testing
             SimulatedAPNs.Fault(.delay(.milliseconds(1)), count: 1),
         ])
         bench.raw.send(bench.push(1) + bench.push(3))
-        await bench.wait { $0.answers[200] == 2 }
+        try await bench.wait(until: "both pushes are accepted") { $0.answers[200] == 2 }
         #expect(await bench.apns.pushes.map(\.fault) == ["delay", nil])
         await bench.apns.stop()
     }
@@ -112,12 +112,12 @@ import Testing
     }
 
     /// Sends pushes one after another and returns the frames of the server, the first ones included.
-    private static func frames(of bench: RawBench, devices: [String]) async -> [RawHTTP2.Frame] {
+    private static func frames(of bench: RawBench, devices: [String]) async throws -> [RawHTTP2.Frame] {
         var frames = bench.greeting
         for (number, device) in devices.enumerated() {
             let stream = UInt32(2 * number + 1)
             bench.raw.send(bench.headers(stream, device: device) + bench.body(stream))
-            await bench.wait(forPushes: number + 1)
+            try await bench.wait(forPushes: number + 1)
             bench.raw.send(RawHTTP2.frame(.ping, [1, 2, 3, 4, 5, 6, 7, 8]))
             let received = await bench.frames(until: .ping)
             // nghttp2 ends a connection with an acknowledgement too many.
@@ -132,7 +132,7 @@ import Testing
     @Test func `with one-stream a connection has one stream from its first SETTINGS frame on`() async throws {
         let preset = try #require(SimulatedAPNs.Fault.presets.first { $0.name == "one-stream" })
         let bench = try await RawBench(preset.faults)
-        let frames = await Self.frames(of: bench, devices: ["5d3a6a1c", "5d3a000400", "5d3a6a1c"])
+        let frames = try await Self.frames(of: bench, devices: ["5d3a6a1c", "5d3a000400", "5d3a6a1c"])
         #expect(Self.streamLimits(in: frames) == [1])
         #expect(await bench.apns.pushes.map(\.status) == [200, 400, 200])
         #expect(await bench.apns.pushes.map(\.fault) == [nil, "000400", nil])
@@ -141,7 +141,7 @@ import Testing
 
     @Test func `a limit of streams with conditions holds from its request on, until the faults change`() async throws {
         let bench = try await RawBench([SimulatedAPNs.Fault(.limitStreams(3), count: 1)])
-        let frames = await Self.frames(of: bench, devices: ["5d3a6a1c", "5d3a000400", "5d3a6a1c"])
+        let frames = try await Self.frames(of: bench, devices: ["5d3a6a1c", "5d3a000400", "5d3a6a1c"])
         #expect(Self.streamLimits(in: frames) == [100, 3])
         await bench.apns.setFaults([SimulatedAPNs.Fault(.limitStreams(2))])
         await bench.apns.setFaults([])
@@ -154,11 +154,15 @@ import Testing
         let bench = try await RawBench()
         bench.raw.send(bench.headers(1, device: "5d3a000410") + bench.body(1))
         _ = await bench.frames(until: .data)
-        await bench.wait(forPushes: 1)
-        await bench.wait { $0.clients.values.map(\.state.connection.isBound) == [false] }
+        try await bench.wait(forPushes: 1)
+        try await bench.wait(until: "the connection is not bound") {
+            $0.clients.values.map(\.state.connection.isBound) == [false]
+        }
         bench.raw.send(bench.push(3))
-        await bench.wait(forPushes: 2)
-        await bench.wait { $0.clients.values.map(\.state.connection.isBound) == [true] }
+        try await bench.wait(forPushes: 2)
+        try await bench.wait(until: "the connection is bound") {
+            $0.clients.values.map(\.state.connection.isBound) == [true]
+        }
         await bench.apns.stop()
     }
 

@@ -55,10 +55,10 @@ import Testing
             SimulatedAPNs.Fault(.delay(.seconds(60)), with: SimulatedAPNs.Fault.Match(devicePrefix: "aaaa"))
         ])
         bench.raw.send(bench.headers(1, device: "aaaa0001") + bench.body(1) + bench.push(3))
-        await bench.wait { $0.answers[200] == 1 }
+        try await bench.wait(until: "one push is accepted") { $0.answers[200] == 1 }
         #expect(await bench.apns.pushes.map(\.status) == [200, 200])
         bench.raw.send(RawHTTP2.frame(.resetStream, stream: 1, RawHTTP2.bigEndian(8)))
-        await bench.wait { $0.unanswered == 1 }
+        try await bench.wait(until: "one request is without an answer") { $0.unanswered == 1 }
         let push = try #require(await bench.apns.pushes.first)
         #expect(push.status == 0)
         #expect(push.findings.contains { $0.rule == "answer-lost" && $0.message.contains("the client") })
@@ -70,10 +70,12 @@ import Testing
     @Test func `a closed connection has no open streams`() async throws {
         let bench = try await RawBench()
         bench.raw.send(bench.push(1) + bench.headers(3))
-        await bench.wait { $0.clients.values.contains { $0.connection.openStreamCount == 1 } }
+        try await bench.wait(until: "a stream is open") {
+            $0.clients.values.contains { $0.connection.openStreamCount == 1 }
+        }
         #expect(try await bench.connection()["streams-open"]?.integerValue == 1)
         bench.raw.finish()
-        await bench.wait { !$0.closedConnections.all.isEmpty }
+        try await bench.wait(until: "the connection is closed") { !$0.closedConnections.all.isEmpty }
         let connection = try await bench.connection()
         #expect(connection["streams-open"]?.integerValue == 0 && connection["closed"] != nil)
         await bench.apns.stop()
@@ -91,7 +93,7 @@ import Testing
         }
         #expect(try await bench.connection()["streams-refused"]?.integerValue == 2)
         bench.raw.finish()
-        await bench.wait { !$0.closedConnections.all.isEmpty }
+        try await bench.wait(until: "the connection is closed") { !$0.closedConnections.all.isEmpty }
         #expect(try await bench.connection()["streams-refused"]?.integerValue == 2)
         #expect(try await bench.get("/metrics").contains("martlet_simulator_streams_refused_total 2\n"))
         await bench.apns.stop()

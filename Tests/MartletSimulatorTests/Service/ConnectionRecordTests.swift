@@ -8,10 +8,6 @@ import Testing
 
 /// The record of a connection: its number, its port, and the requests that are no pushes.
 @Suite(.timeLimit(.minutes(10))) struct ConnectionRecordTests {
-    private static func wait(_ apns: SimulatedAPNs, closed count: Int) async {
-        while await apns.service.closedConnections.all.count < count { await Task.yield() }
-    }
-
     @Test func `connections to both ports have numbers of their own`() async throws {
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(channelPort: 0, inboxPort: 0, isEncrypted: false)
@@ -34,7 +30,9 @@ import Testing
         for count in 1...3 {
             let client = try RawClient(port: await apns.port)
             client.send("GET / HTTP/1.1\r\n\r\n")
-            await Self.wait(apns, closed: count)
+            try await eventually("\(count) connections are closed") {
+                await apns.service.closedConnections.all.count >= count
+            }
         }
         #expect(await apns.service.closedConnections.all.map(\.id) == [1, 2, 3])
         await apns.stop()
@@ -44,7 +42,7 @@ import Testing
         let bench = try await RawBench()
         let long = RawHTTP2.literal("apns-collapse-id", String(repeating: "a", count: 8_001))
         bench.raw.send(bench.headers(1, isLast: true, long) + bench.push(3))
-        await bench.wait { $0.answers[200] == 1 }
+        try await bench.wait(until: "one push is accepted") { $0.answers[200] == 1 }
         let connection = try await bench.connection()
         #expect(connection["requests"]?.integerValue == 2 && connection["answers"] == ["200": 1, "431": 1])
         #expect(connection["requests-malformed"]?.integerValue == 0)
@@ -61,7 +59,7 @@ import Testing
         let block = RawHTTP2.request + RawHTTP2.literal("x", String(repeating: "a", count: count))
         bench.raw.send(RawHTTP2.headers(block))
         bench.raw.send(bench.push(3))
-        await bench.wait { $0.answers[200] == 1 }
+        try await bench.wait(until: "one push is accepted") { $0.answers[200] == 1 }
         let answers = try await bench.connection()["answers"]
         #expect(answers == (isTooLong ? ["200": 1, "431": 1] : ["200": 1, "403": 1]))
         await bench.apns.stop()
@@ -73,7 +71,7 @@ import Testing
         bench.raw.send(bench.headers(1, isLast: true, device: device))
         #expect(await bench.frames(until: .resetStream).last?.errorCode == 1)
         bench.raw.send(bench.push(3))
-        await bench.wait { $0.answers[200] == 1 }
+        try await bench.wait(until: "one push is accepted") { $0.answers[200] == 1 }
         let connection = try await bench.connection()
         #expect(connection["requests"]?.integerValue == 2 && connection["answers"] == ["200": 1])
         #expect(connection["unanswered"] == 1)
@@ -88,7 +86,7 @@ import Testing
         bench.raw.send(bench.headers(1, isLast: true, RawHTTP2.literal("apns-collapse-id", value)))
         #expect(await bench.frames(until: .resetStream).last?.errorCode == 1)
         bench.raw.send(bench.push(3))
-        await bench.wait { $0.answers[200] == 1 }
+        try await bench.wait(until: "one push is accepted") { $0.answers[200] == 1 }
         #expect(try await bench.connection()["requests-malformed"]?.integerValue == 1)
         await bench.apns.stop()
     }
@@ -124,7 +122,7 @@ import Testing
         )
         let token = try DeviceToken(hex: "5d3a")
         let sending = Task { try await client.send(.alert("Hi"), to: token, topic: "com.example.app") }
-        while await apns.service.hasAllStreams == nil { await Task.yield() }
+        try await eventually("the first request arrives") { await apns.service.hasAllStreams != nil }
         #expect(await apns.service.hasAllStreams == isForPushes)
         sending.cancel()
         await client.close()

@@ -38,7 +38,7 @@ import Testing
         let frames = await bench.frames(until: .headers)
         #expect(!frames.contains { $0.kind == .resetStream || $0.kind == .goAway })
         bench.raw.send(bench.push(3))
-        await bench.wait(forPushes: 1)
+        try await bench.wait(forPushes: 1)
         await bench.apns.stop()
     }
 

@@ -52,7 +52,7 @@ import Testing
         }
         hasArrived.signal()
         await held
-        while await server.requests < clients * requests { await Task.yield() }
+        try await eventually("all requests arrive") { await server.requests >= clients * requests }
         let turns = await server.requestsByTurn.values
         #expect(turns.allSatisfy { $0 < clients * requests / 2 }, "\(turns.sorted())")
         #expect(!crowd.isEmpty)
@@ -79,7 +79,7 @@ import Testing
             await raw.sendAll(RawHTTP2.greeting + input)
             crowd.append(raw)
         }
-        while await server.endings.isEmpty { await Task.yield() }
+        try await eventually("the server closes a connection") { await !server.endings.isEmpty }
         #expect(await server.endings == ["the client's incomplete requests took too much memory"])
         // The others go on.
         small.send(RawHTTP2.frame(.data, flags: RawHTTP2.endsStream, stream: 1))
