@@ -109,6 +109,7 @@ extension ProviderTokenDeviation {
         case .fractionalIssuedAt: "fractional-iat"
         case .issuedAtNotation: "iat-notation"
         case .derSignature: "der-signature"
+        case .es512Signature: "es512-signature"
         }
     }
 }

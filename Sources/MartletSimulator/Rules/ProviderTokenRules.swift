@@ -47,6 +47,8 @@ extension PushLint.Rule {
     .when("the iat of a provider token is not a whole number")
     static let providerTokenDERSignature = PushLint.Rule("provider-token-der-signature", .warning, .providerToken)
         .when("the signature of a provider token is DER")
+    static let providerTokenES512Signature = PushLint.Rule("provider-token-es512-signature", .warning, .providerToken)
+        .when("a provider token is signed with ES512 by a key on the curve P-256")
 }
 
 /// The rules about provider tokens ("Establishing a token-based connection to APNs").
@@ -56,7 +58,7 @@ enum ProviderTokenRules {
         .providerTokenTeamWrong, .providerTokenSignatureWrong, .providerTokenEnvironmentWrong,
         .providerTokenKeyUnrelated, .providerTokenFromFuture, .providerTokenRefreshedEarly, .providerTokenTooOld,
         .providerTokenAhead, .providerTokenIssuedAtText, .providerTokenIssuedAtFraction,
-        .providerTokenIssuedAtNotation, .providerTokenDERSignature,
+        .providerTokenIssuedAtNotation, .providerTokenDERSignature, .providerTokenES512Signature,
     ]
 
     /// Returns the part of a message that names the fault which has set the simulator's clock; empty without one.
@@ -91,7 +93,7 @@ enum ProviderTokenRules {
             + " the provider token, so use a connection of its own for each key"
     }
 
-    /// Returns the finding about a form of token that APNs accepts and its documentation does not describe.
+    /// Returns the finding about a form of token that Apple's documentation does not describe and clients send.
     static func finding(_ deviation: ProviderTokenDeviation) -> PushLint.Finding {
         let rule: PushLint.Rule =
             switch deviation {
@@ -99,7 +101,8 @@ enum ProviderTokenRules {
             case .fractionalIssuedAt: .providerTokenIssuedAtFraction
             case .issuedAtNotation: .providerTokenIssuedAtNotation
             case .derSignature: .providerTokenDERSignature
+            case .es512Signature: .providerTokenES512Signature
             }
-        return PushLint.Finding(rule, .header("authorization"), "\(deviation); APNs accepts it")
+        return PushLint.Finding(rule, .header("authorization"), "\(deviation); \(deviation.acceptance)")
     }
 }

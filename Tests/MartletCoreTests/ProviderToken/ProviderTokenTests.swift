@@ -126,6 +126,37 @@ import Testing
         #expect(parsed.deviations == [.derSignature])
     }
 
+    /// The header of edamov/pushok, which signs with SHA-512 and the key on the curve P-256.
+    private static func es512(_ signature: [UInt8]) -> String {
+        let text = String(decoding: Base64URL.encode(signature), as: UTF8.self)
+        return jwt(#"{"alg":"ES512","kid":"K"}"#, #"{"iss":"T","iat":1}"#, signature: text)
+    }
+
+    @Test func `a signature of ES512 by a P-256 key is shortened`() throws {
+        let number = [UInt8](repeating: 0, count: 34) + [UInt8](repeating: 7, count: 32)
+        let parsed = try ParsedProviderToken(Self.es512(number + number).utf8)
+        #expect(parsed.signature == signature)
+        #expect(parsed.deviations == [.es512Signature])
+    }
+
+    @Test(
+        arguments: [
+            [UInt8](repeating: 7, count: 132), [UInt8](repeating: 7, count: 64), [],
+            [UInt8](repeating: 0, count: 33) + [UInt8](repeating: 7, count: 99),
+        ]
+    )
+    func `another signature of ES512 is refused`(signature: [UInt8]) {
+        #expect(throws: ProviderTokenError.wrongAlgorithm("ES512")) {
+            try ParsedProviderToken(Self.es512(signature).utf8)
+        }
+    }
+
+    @Test func `an ES512 signature of zeros is impossible`() {
+        #expect(throws: ProviderTokenError.impossibleSignature) {
+            try ParsedProviderToken(Self.es512([UInt8](repeating: 0, count: 132)).utf8)
+        }
+    }
+
     @Test(
         arguments: [
             [], [0x30], [0x30, 0], [0x30, 6, 2, 1, 1, 2, 1], [0x30, 6, 2, 1, 1, 2, 1, 1, 0],
