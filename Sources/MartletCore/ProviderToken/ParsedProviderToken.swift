@@ -2,8 +2,8 @@
 
 /// The parts of a provider token; verifying its signature needs the signing key.
 ///
-/// Besides the form in Apple's documentation it accepts the ``ProviderTokenDeviation``s that widely used clients send to
-/// APNs.
+/// Besides the form in Apple's documentation it accepts the ``ProviderTokenDeviation``s, which widely used clients send
+/// to APNs.
 public struct ParsedProviderToken: Sendable, Hashable {
     /// The claims and the key identifier.
     public let claims: ProviderToken
@@ -51,7 +51,11 @@ public struct ParsedProviderToken: Sendable, Hashable {
         claims = ProviderToken(keyID: keyID, teamID: teamID, issuedAtSeconds: issuedAt.seconds)
         signingInput = Array(parts[0]) + [UInt8(ascii: ".")] + Array(parts[1])
         self.signature = signature
-        deviations = issuedAt.deviations + [form].compactMap(\.self)
+        var deviations = issuedAt.deviations
+        if let form { deviations.append(form) }
+        if parts.contains(where: { Base64URL.isStandard($0) }) { deviations.append(.standardBase64) }
+        if parts.contains(where: { Base64URL.isPadded($0) }) { deviations.append(.paddedBase64) }
+        self.deviations = deviations
     }
 
     private static func object(
@@ -117,6 +121,10 @@ public enum ProviderTokenDeviation: Sendable, Hashable, CaseIterable, CustomStri
     case derSignature
     /// The header names ES512, and a key on the curve P-256 signs with SHA-512; r and s are padded to 66 bytes each.
     case es512Signature
+    /// A part is in the standard alphabet of base64, with `+` and `/`, instead of the URL-safe one.
+    case standardBase64
+    /// A part has the padding `=` of base64.
+    case paddedBase64
 
     /// The deviation and the documented form, in a sentence without the final stop.
     public var description: String {
@@ -128,6 +136,8 @@ public enum ProviderTokenDeviation: Sendable, Hashable, CaseIterable, CustomStri
         case .derSignature: "the signature is DER; ES256 (RFC 7518 §3.4) asks for 64 bytes, r and s"
         case .es512Signature:
             "the token is signed with ES512, by a key on the curve P-256; Apple's documentation allows only ES256"
+        case .standardBase64: "the token is in base64 with + and /; JWS (RFC 7515 §2) asks for base64url, with - and _"
+        case .paddedBase64: "the token has = as padding of base64; JWS (RFC 7515 §2) asks for base64url without it"
         }
     }
 
@@ -135,7 +145,8 @@ public enum ProviderTokenDeviation: Sendable, Hashable, CaseIterable, CustomStri
     package var acceptance: String {
         switch self {
         case .textIssuedAt, .fractionalIssuedAt, .issuedAtNotation, .derSignature: "APNs accepts it"
-        case .es512Signature: "users of clients that send it report that APNs accepts it"
+        case .es512Signature, .standardBase64, .paddedBase64:
+            "users of clients that send it report that APNs accepts it"
         }
     }
 }
@@ -144,7 +155,7 @@ public enum ProviderTokenDeviation: Sendable, Hashable, CaseIterable, CustomStri
 public enum ProviderTokenError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The token does not have three parts separated by dots.
     case notThreeParts(Int)
-    /// A part is not base64url without padding.
+    /// A part is not base64url, nor base64.
     case notBase64URL(String)
     /// A part is not a JSON object.
     case notJSON(String)
@@ -167,7 +178,7 @@ public enum ProviderTokenError: Error, Sendable, Hashable, CustomStringConvertib
     public var description: String {
         switch self {
         case .notThreeParts(let count): "a provider token has three parts separated by dots, not \(count)"
-        case .notBase64URL(let part): "the \(part) of the provider token is not base64url without padding"
+        case .notBase64URL(let part): "the \(part) of the provider token is not base64url"
         case .notJSON(let part): "the \(part) of the provider token must be a JSON object"
         case .repeatedName(let name, let part):
             "the \(part) of the provider token must have the name \"\(name)\" only once"

@@ -110,6 +110,8 @@ extension ProviderTokenDeviation {
         case .issuedAtNotation: "iat-notation"
         case .derSignature: "der-signature"
         case .es512Signature: "es512-signature"
+        case .standardBase64: "standard-base64"
+        case .paddedBase64: "padded-base64"
         }
     }
 }

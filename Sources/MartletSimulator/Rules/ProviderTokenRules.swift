@@ -49,6 +49,10 @@ extension PushLint.Rule {
         .when("the signature of a provider token is DER")
     static let providerTokenES512Signature = PushLint.Rule("provider-token-es512-signature", .warning, .providerToken)
         .when("a provider token is signed with ES512 by a key on the curve P-256")
+    static let providerTokenStandardBase64 = PushLint.Rule("provider-token-standard-base64", .warning, .providerToken)
+        .when("a part of a provider token is in the standard alphabet of base64, with + and /")
+    static let providerTokenPaddedBase64 = PushLint.Rule("provider-token-padded-base64", .warning, .providerToken)
+        .when("a part of a provider token has the padding = of base64")
 }
 
 /// The rules about provider tokens ("Establishing a token-based connection to APNs").
@@ -59,6 +63,7 @@ enum ProviderTokenRules {
         .providerTokenKeyUnrelated, .providerTokenFromFuture, .providerTokenRefreshedEarly, .providerTokenTooOld,
         .providerTokenAhead, .providerTokenIssuedAtText, .providerTokenIssuedAtFraction,
         .providerTokenIssuedAtNotation, .providerTokenDERSignature, .providerTokenES512Signature,
+        .providerTokenStandardBase64, .providerTokenPaddedBase64,
     ]
 
     /// Returns the part of a message that names the fault which has set the simulator's clock; empty without one.
@@ -102,6 +107,8 @@ enum ProviderTokenRules {
             case .issuedAtNotation: .providerTokenIssuedAtNotation
             case .derSignature: .providerTokenDERSignature
             case .es512Signature: .providerTokenES512Signature
+            case .standardBase64: .providerTokenStandardBase64
+            case .paddedBase64: .providerTokenPaddedBase64
             }
         return PushLint.Finding(rule, .header("authorization"), "\(deviation); \(deviation.acceptance)")
     }

@@ -121,6 +121,13 @@ import Testing
             deviation: "es512-signature"
         ),
         Shape(
+            testDescription: "CleverTap apns-http2 4.0 (Java)",
+            // The header has 34 bytes, so it is padded whatever the claims are.
+            token: ProviderTokenForm(header: #"{"alg":"ES256","kid":"KID"}"#, isStandardBase64: true),
+            headers: ["apns-push-type": "alert"],
+            deviation: "padded-base64"
+        ),
+        Shape(
             testDescription: "an identifier in capital letters",
             headers: ["apns-id": id.uppercased(), "apns-push-type": "alert"]
         ),
@@ -178,7 +185,8 @@ import Testing
         }
         #expect(await bench.apple.pushes.map(\.status) == [200, 400, 200])
         let metrics = await bench.ask("GET", "/metrics").text
-        for form in ["text-iat", "fractional-iat", "iat-notation", "der-signature", "es512-signature"] {
+        for form in ["text-iat", "fractional-iat", "iat-notation", "der-signature", "es512-signature", "padded-base64"]
+        {
             let count = form == shape.deviation ? 1 : 0
             #expect(metrics.contains("unusual_provider_tokens_total{form=\"\(form)\"} \(count)\n"), "\(form)")
         }

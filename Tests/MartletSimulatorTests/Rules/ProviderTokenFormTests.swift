@@ -91,7 +91,7 @@ import Testing
     @Test(arguments: [true, false])
     func `a token of ES512 is accepted when its key is registered`(isOwnKey: Bool) async throws {
         let key = try ES256PrivateKey()
-        let registered = isOwnKey ? key : try ES256PrivateKey()
+        let registered = try isOwnKey ? key : ES256PrivateKey()
         var bench = try Bench()
         bench.evaluator.tokens = ProviderTokenVerifier()
         try bench.evaluator.tokens.register(
