@@ -124,7 +124,7 @@ extension RelayServer {
             by: pending.caller?.name ?? CallerCounter.other
         )
         var response = response
-        response.identify(request, as: APNsRequest.returnedID(request.ownID) ?? pending.freshID.description)
+        response.identify(request, orAs: pending.freshID)
         pending.reply.send(response)
     }
 }

@@ -128,7 +128,7 @@ import Testing
             deviation: "padded-base64"
         ),
         Shape(
-            testDescription: "an identifier in capital letters",
+            testDescription: "an identifier in upper case, as aioapns sends",
             headers: ["apns-id": id.uppercased(), "apns-push-type": "alert"]
         ),
         Shape(
@@ -177,7 +177,7 @@ import Testing
             let answer = try await asker.answer("POST", "/3/device/5d3a6a1c8f9a42d6", fields, body: shape.payload)
             #expect(answer.status == 200, "\(answer)")
             let id = try #require(answer.fields["apns-id"])
-            #expect(id == shape.headers["apns-id"]?.lowercased() ?? id && id == id.lowercased())
+            #expect(id == shape.headers["apns-id"] ?? id.lowercased())
             let refused = try await asker.answer("POST", "/3/device/notahextoken", fields, body: shape.payload)
             #expect(refused.status == 400 && refused.body.contains("BadDeviceToken"))
             #expect(refused.fields["apns-id"] != nil)
