@@ -100,9 +100,12 @@ async function showFaults() {
   byID("faults-on").textContent = rules.length === 1 ? "1 fault active" : `${rules.length} faults active`
 }
 
+/** The text of each state of the connection to the simulator. */
+const states = { live: "Live", delayed: "Live updates are delayed", lost: "Connection lost. Retrying…" }
+
 inbox.addEventListener("state", ({ detail }) => {
   byID("live").dataset.state = detail
-  byID("live").textContent = detail === "live" ? "Live" : "Connection lost. Retrying…"
+  byID("live").textContent = states[detail]
 })
 for (const event of ["open", "chaos"]) simulatorEvents.addEventListener(event, showFaults)
 acceptDroppedFiles()

@@ -181,6 +181,22 @@ class Lists(InboxWalk):
         for number in (3, 4):
             expect(self.page.locator(f"[data-number='{number}'][data-unread]")).to_have_count(1)
 
+    def test_the_list_does_not_wait_for_events_that_a_proxy_holds_back(self):
+        self.simulator.import_pushes(order(1), order(2))
+        held = []
+        self.page.route("**/api/v1/events?*", lambda route: held.append(route))
+        self.page.goto(self.simulator.url)
+        expect(self.page.locator("#live")).to_have_text("Live updates are delayed")
+        expect(self.rows()).to_have_count(2)
+        self.simulator.import_pushes(order(3))
+        for route in held:
+            route.continue_()
+        expect(self.page.locator("#live")).to_have_text("Live")
+        expect(self.rows()).to_have_count(3)
+        self.simulator.import_pushes(order(4))
+        expect(self.rows()).to_have_count(4)
+        self.assertEqual(self.errors, [])
+
     def test_unread_pushes_are_stored(self):
         self.open(order(1), order(2))
         expect(self.page.locator("[data-unread]")).to_have_count(0)
