@@ -2,7 +2,7 @@
 
 // The received pushes, synchronized with the simulator, and their selection.
 
-import { follow, numbers, pushes as fetchPushes, simulatorEvents } from "./api.js"
+import { follow, numbers, pushes as fetchPushes, SimulatorAway, simulatorEvents, SimulatorError } from "./api.js"
 import { afterPress } from "./dom.js"
 import { queries } from "./numbers.js"
 import { PushStore, limit } from "./store.js"
@@ -18,8 +18,10 @@ const nicknameDelay = 200
 const openLimit = 5000
 
 /**
- * Dispatches `change`, `select`, `refresh` when the state of the selected push changes, `state` with `live`, `delayed`
- * when the pushes are loaded without the stream of events, or `lost`, `error` with a message about the query, and `gone` with the number of the selected push when the simulator no longer stores it.
+ * Dispatches `change`, `select`, `refresh` when the state of the selected push changes, `state` with the state `live`,
+ * `delayed` when the pushes are loaded without the stream of events, or `lost`, which has a message if the simulator
+ * refuses, `error` with a message about the query, and `gone` with the number of the selected push when the simulator no
+ * longer stores it.
  */
 export class Inbox extends EventTarget {
   /** The pushes that match the query, newest first. */
@@ -83,9 +85,9 @@ export class Inbox extends EventTarget {
         this.#isOpen = true
         this.#load()
       },
-      lost: () => {
+      lost: (message) => {
         this.#isOpen = false
-        this.#notify("state", "lost")
+        this.#notify("state", { state: "lost", message })
       },
       push: (push) => this.#handle({ push }),
       changed: (changed) => this.#handle({ changed }),
@@ -126,10 +128,11 @@ export class Inbox extends EventTarget {
         before = pushes.length === size ? pushes.at(-1).number : undefined
       } while (before !== undefined && loaded.all.length < limit)
       if (loadNumber === this.#loadNumber) this.#finish(loaded, missed)
-    } catch {
+    } catch (error) {
       if (loadNumber !== this.#loadNumber) return
-      this.#notify("state", "lost")
-      setTimeout(() => { if (loadNumber === this.#loadNumber) this.#load() }, 1000)
+      const isRefused = error instanceof SimulatorError && !(error instanceof SimulatorAway)
+      this.#notify("state", { state: "lost", message: isRefused ? error.message : "" })
+      setTimeout(() => { if (loadNumber === this.#loadNumber) this.#load() }, isRefused ? openLimit : 1000)
     }
   }
 
@@ -142,7 +145,7 @@ export class Inbox extends EventTarget {
     this.isLoaded = true
     // The list appears together with the matches, because the others would flash.
     if (this.query.trim()) await this.#match()
-    this.#notify("state", this.#isOpen ? "live" : "delayed")
+    this.#notify("state", { state: this.#isOpen ? "live" : "delayed" })
   }
 
   /** Completes a load: pushes that it did not return no longer exist. */
