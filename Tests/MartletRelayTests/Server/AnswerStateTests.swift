@@ -71,6 +71,39 @@ import Testing
         await bench.apple.stop()
     }
 
+    /// The client would otherwise wait for longer than the test may take.
+    @Test func `a push of a paused lane is answered at once`() async throws {
+        let bench = try await RelayBench { $0.answerTime = .seconds(3_600) }
+        let client = try await Client(bench)
+        #expect(await bench.ask("POST", "/v1/apps/orders/lanes/production/pause").status == 200)
+        let held = try await client.push()
+        #expect(held.status == 200 && held.fields["x-martlet-state"] == "accepted")
+        #expect(await bench.apple.pushCount == 0)
+        #expect(await bench.ask("POST", "/v1/apps/orders/lanes/production/resume").status == 200)
+        let delivered = try await client.push()
+        #expect(delivered.status == 200 && delivered.fields["x-martlet-state"] == "delivered")
+        await client.asker.close()
+        await bench.stop()
+    }
+
+    @Test func `a push of a lane that is down is answered at once`() async throws {
+        let fault = SimulatedAPNs.Fault(.respond(.serviceUnavailable, retryAfter: 120))
+        let bench = try await RelayBench(faults: [fault]) { $0.answerTime = .seconds(3_600) }
+        let client = try await Client(bench)
+        // Apple's third error in a row ends the attempts of the lane for two minutes.
+        for number in 0..<3 {
+            let answer = try await client.push("/3/device/5d3a6a1\(number)", ["prefer": "respond-async"])
+            #expect(answer.status == 200 && answer.fields["x-martlet-state"] == "accepted")
+        }
+        let lane = Lane(app: "orders", environment: .production)
+        await until(bench.parts.dispatcher) { $0.machine.lanes[lane]?.outage != nil }
+        let held = try await client.push()
+        #expect(held.status == 200 && held.fields["x-martlet-state"] == "accepted")
+        await client.asker.close()
+        await bench.relay.stop(within: .milliseconds(10))
+        await bench.apple.stop()
+    }
+
     @Test(arguments: [(APNsReason.internalServerError, 500), (.serviceUnavailable, 503), (.tooManyRequests, 429)])
     func `a push that expires after an error of Apple's is answered with the error`(
         reason: APNsReason,
