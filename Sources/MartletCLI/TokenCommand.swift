@@ -64,8 +64,7 @@ struct TokenReport {
     private static func mismatch(of token: ParsedProviderToken, _ key: SigningKey) throws -> String? {
         guard token.claims.keyID == key.keyID else { return "the key id is not \(key.keyID)" }
         guard token.claims.teamID == key.teamID else { return "the team id is not \(key.teamID)" }
-        let isValid = try key.publicKey().isValid(signature: token.signature, for: token.signingInput)
-        return isValid ? nil : "the signature was not made with this key"
+        return try token.isSigned(by: key.publicKey()) ? nil : "the signature was not made with this key"
     }
 
     /// Whether APNs would accept the token now, as far as can be determined without the key, or with the given one.
@@ -76,10 +75,15 @@ struct TokenReport {
         key id     \(claims.keyID)
         team id    \(claims.teamID)
         issued at  \(claims.issuedAtSeconds), \(ageInWords)
-        signature  \(deviations.contains(.derSignature) ? "DER" : "64 bytes")\(signatureState)
-        \(deviations.map { "unusual    \($0); APNs accepts it\n" }.joined())verdict    \(verdict)
+        signature  \(signatureForm)\(signatureState)
+        \(deviations.map { "unusual    \($0); \($0.acceptance)\n" }.joined())verdict    \(verdict)
 
         """
+    }
+
+    private var signatureForm: String {
+        if deviations.contains(.derSignature) { return "DER" }
+        return deviations.contains(.es512Signature) ? "132 bytes" : "64 bytes"
     }
 
     private var signatureState: String {

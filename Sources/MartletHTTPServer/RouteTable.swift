@@ -85,7 +85,7 @@ package struct RouteTable<Service: Sendable>: Sendable {
             )
             // For HEAD, a response with a streamed body is reduced to its fields, because the body may never end.
             guard request.method == "HEAD", case .pieces(let fields, _) = answer else { return answer }
-            return .whole(HTTPResponse(status: 200, fields: fields))
+            return .whole(HTTPResponse(status: 200, fields: fields.unbuffered))
         } catch {
             return error.answer
         }

@@ -4,6 +4,10 @@ package import MartletCore
 
 /// The encoding of server-sent events (WHATWG HTML, section 9.2).
 package enum ServerSentEvent {
+    /// The media type of a stream of events.
+    package static let contentType = "text/event-stream"
+    /// A comment that a stream begins with: some proxies pass on the head of a response with the first bytes of its body.
+    static let opening = Array(":\n\n".utf8)
     /// A comment that is sent at intervals, so that idle connections are not taken for closed ones.
     package static let keepAlive = Array(": still there\n\n".utf8)
 

@@ -13,6 +13,28 @@ package enum JWTEncoding {
         return [0x30, UInt8(content.count)] + content
     }
 
+    /// A signature of ES512 by a key on the curve P-256, which openssl makes: r and s, each padded to 66 bytes.
+    ///
+    /// - Parameters:
+    ///   - input: The header and the claims as they are sent.
+    ///   - keyPEM: The private key as PEM.
+    /// - Returns: 132 bytes.
+    /// - Throws: An error when openssl cannot be run.
+    package static func es512(_ input: String, keyPEM: String) async throws -> [UInt8] {
+        let scratch = try ScratchDirectory()
+        let file = try scratch.write(keyPEM, to: "key.pem")
+        let run = try await ProgramRun("openssl", ["dgst", "-sha512", "-sign", file], input: Array(input.utf8))
+        var rest = run.output.dropFirst(2)
+        var signature: [UInt8] = []
+        for _ in 0..<2 {
+            let count = Int(rest.dropFirst().first ?? 0)
+            let digits = rest.dropFirst(2).prefix(count).drop { $0 == 0 }
+            signature += [UInt8](repeating: 0, count: 66 - digits.count) + digits
+            rest = rest.dropFirst(2 + count)
+        }
+        return signature
+    }
+
     /// Base64 for URLs, without padding (RFC 4648 §5).
     package static func base64URL(_ bytes: [UInt8]) -> String {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")

@@ -2,6 +2,8 @@
 
 // Requests to the simulator, and the events that it sends.
 
+import { serverURL } from "./dom.js"
+
 /** The simulator does not answer, or refuses a request; the message is for the user. */
 export class SimulatorError extends Error {}
 /** The simulator does not answer. */
@@ -10,7 +12,7 @@ export class SimulatorAway extends SimulatorError {}
 /** Sends a request; throws an error with a message for the user if the simulator does not answer. */
 export async function send(path, options = {}) {
   try {
-    return await fetch(path, options)
+    return await fetch(serverURL(path), options)
   } catch (error) {
     if (options.signal?.aborted) throw error
     throw new SimulatorAway("The simulator does not answer. Is it running?")
@@ -78,20 +80,44 @@ export const removePushes = (query, more) =>
  */
 export const simulatorEvents = new EventTarget()
 
+/** The time after which a refused subscription is tried again, and the longest time to find the reason, in milliseconds. */
+const retryDelay = 3000
+
 /**
- * Subscribes to the simulator's events with the handlers `open`, `lost`, `push`, `changed` and `forgotten`.
- *
- * The browser reconnects after a lost connection. Returns a function that ends the subscription.
+ * Subscribes to the simulator's events with the handlers `open`, `lost`, `push`, `changed` and `forgotten`; `lost` receives
+ * the simulator's message if it refuses, and an empty text otherwise.
  */
 export function follow(query, handlers) {
-  const source = new EventSource(`/api/v1/events?${new URLSearchParams({ query, ...view })}`)
+  const path = `/api/v1/events?${new URLSearchParams({ query, ...view })}`
+  const source = new EventSource(serverURL(path))
   source.addEventListener("open", handlers.open)
-  source.addEventListener("error", handlers.lost)
+  source.addEventListener("error", async () => {
+    // The browser reconnects after a lost connection, but not after a refusal.
+    if (source.readyState !== EventSource.CLOSED) {
+      handlers.lost("")
+      return
+    }
+    handlers.lost(await refusal(path))
+    setTimeout(() => follow(query, handlers), retryDelay)
+  })
   for (const name of ["push", "changed", "forgotten"]) {
     source.addEventListener(name, (event) => handlers[name](JSON.parse(event.data)))
   }
   for (const name of ["open", "chaos", "devices", "previews"]) {
     source.addEventListener(name, () => simulatorEvents.dispatchEvent(new Event(name)))
   }
-  return () => source.close()
+}
+
+/** The simulator's message about a request that it refuses, which an `EventSource` does not report; empty without one. */
+async function refusal(path) {
+  const end = new AbortController()
+  setTimeout(() => end.abort(), retryDelay)
+  try {
+    const response = await fetch(serverURL(path), { signal: end.signal })
+    return response.ok ? "" : (await response.json()).detail ?? ""
+  } catch {
+    return ""
+  } finally {
+    end.abort()
+  }
 }

@@ -5,7 +5,7 @@
 import { SimulatorError, request, simulatorEvents } from "./api.js"
 import { Address } from "./address.js"
 import { button, emptyState, iconButton, toast } from "./components.js"
-import { element } from "./dom.js"
+import { element, loadStyle, serverURL } from "./dom.js"
 import { InboxPage } from "./inbox-page.js"
 import { showKeys } from "./keys.js"
 import { acceptDroppedFiles } from "./push-file.js"
@@ -60,7 +60,7 @@ async function show() {
   byID("page").replaceChildren()
   let page = null
   try {
-    [page] = await Promise.all([load(), pageStyle()])
+    [page] = await Promise.all([load(), loadStyle("pages")])
   } catch {
     if (thisNavigation === navigation) {
       showInstead("warning", "The simulator cannot be reached", "This page was not loaded yet. Start the simulator, then try again.", button("Try again", retry))
@@ -78,20 +78,9 @@ function showInstead(...message) {
 
 /** Loads the document again once the simulator answers, because a browser may not load a module again that failed. */
 async function retry() {
-  const answer = await fetch("/page/app.js", { cache: "no-store" }).catch(() => null)
+  const answer = await fetch(serverURL("/page/app.js"), { cache: "no-store" }).catch(() => null)
   if (answer?.ok) location.reload()
   else toast("The simulator does not answer.")
-}
-
-let style = null
-
-/** Loads the style sheet of the pages other than the inbox when the first of them is shown. */
-function pageStyle() {
-  style ??= new Promise((loaded) => {
-    const link = element("link", { rel: "stylesheet", href: "/page/pages.css", onload: loaded, onerror: loaded })
-    document.head.append(link)
-  })
-  return style
 }
 
 async function showFaults() {
@@ -100,9 +89,12 @@ async function showFaults() {
   byID("faults-on").textContent = rules.length === 1 ? "1 fault active" : `${rules.length} faults active`
 }
 
-inbox.addEventListener("state", ({ detail }) => {
-  byID("live").dataset.state = detail
-  byID("live").textContent = detail === "live" ? "Live" : "Connection lost. Retrying…"
+/** The text of each state of the connection to the simulator. */
+const states = { live: "Live", delayed: "Live updates are delayed", lost: "Connection lost. Retrying…" }
+
+inbox.addEventListener("state", ({ detail: { state, message } }) => {
+  byID("live").dataset.state = state
+  byID("live").textContent = message || states[state]
 })
 for (const event of ["open", "chaos"]) simulatorEvents.addEventListener(event, showFaults)
 acceptDroppedFiles()

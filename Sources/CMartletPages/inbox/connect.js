@@ -4,7 +4,7 @@
 
 import { request, info } from "./api.js"
 import { button, copied, copyButton, facts, relativeTime, tabs } from "./components.js"
-import { element } from "./dom.js"
+import { element, serverURL } from "./dom.js"
 import { icon } from "./icons.js"
 import { composeTo, counted, newestPushes, Page, push as pushLink, replaceKeepingFocus, section } from "./pages.js"
 import { isRefused, refusal } from "./refusals.js"
@@ -92,7 +92,7 @@ function addresses(about) {
   return section("Addresses", facts({
     "APNs": copied(about.apns, "the address of APNs"), environment: about.environment,
     channels: about["channel-port"] ? `same address, and port ${about["channel-port"]}` : "same address",
-    inbox: copied(location.origin, "the address of the inbox"),
+    inbox: copied(serverURL("/").slice(0, -1), "the address of the inbox"),
   }))
 }
 
@@ -103,11 +103,11 @@ function authority(about) {
   return section("Certificate", element("p", {}, `The simulator has a certificate for localhost, for Apple’s hosts, and for each --name. It is
     signed by an authority that was made on this machine and exists nowhere else, so clients must be told to trust it. Configure it in the
     client rather than in the system where the client allows that, and never in production.`),
-  element("div", { class: "actions" }, element("a", { class: "button", href: "/api/v1/ca.pem", download: "ca.pem" }, icon("download"), "ca.pem")))
+  element("div", { class: "actions" }, element("a", { class: "button", href: serverURL("/api/v1/ca.pem"), download: "ca.pem" }, icon("download"), "ca.pem")))
 }
 
 const waitSection = () => section("Wait for a push in a test",
-  ...snippet(`curl --fail "${location.origin}/api/v1/pushes/wait?query=title:Order&timeout=10"`, "the Wait for a push in a test example"))
+  ...snippet(`curl --fail "${serverURL("/api/v1/pushes/wait?query=title:Order&timeout=10")}"`, "the Wait for a push in a test example"))
 
 const faultTokenSection = () => section("Device tokens that cause faults", element("dl", { class: "facts" }, faultTokens.flatMap(([end, fault]) =>
   [element("dt", {}, element("code", {}, end)), element("dd", {}, fault)])))

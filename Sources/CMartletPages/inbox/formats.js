@@ -3,6 +3,7 @@
 // A push in the formats of other tools, with its payload unchanged.
 
 import { info } from "./api.js"
+import { serverURL } from "./dom.js"
 
 export { swift } from "./swift-code.js"
 
@@ -15,7 +16,7 @@ export async function curl(push, text) {
   const headers = Object.entries(push.headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
   if (push.channel !== undefined) headers.push(`-H ${quoted(`apns-channel-id: ${push.channel}`)}`)
   // The simulator serves its certificate, whose file may be unknown or relative to another directory.
-  const certificate = authority?.startsWith("/") ? quoted(authority) : `<(curl -s ${quoted(`${location.origin}/api/v1/ca.pem`)})`
+  const certificate = authority?.startsWith("/") ? quoted(authority) : `<(curl -s ${quoted(serverURL("/api/v1/ca.pem"))})`
   const protocol = apns.startsWith("https") ? `--http2 --cacert ${certificate}` : "--http2-prior-knowledge"
   return [`curl ${protocol} -H "authorization: bearer $(martlet token)"`, ...headers,
     `--data-raw ${quoted(text)}`, quoted(apns + path)].join(" \\\n  ")

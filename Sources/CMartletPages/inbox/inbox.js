@@ -2,7 +2,7 @@
 
 // The received pushes, synchronized with the simulator, and their selection.
 
-import { follow, numbers, pushes as fetchPushes, simulatorEvents } from "./api.js"
+import { follow, numbers, pushes as fetchPushes, SimulatorAway, simulatorEvents, SimulatorError } from "./api.js"
 import { afterPress } from "./dom.js"
 import { queries } from "./numbers.js"
 import { PushStore, limit } from "./store.js"
@@ -14,10 +14,14 @@ const firstPageSize = 200
 const pageSize = 1000
 /** The time within which changes of nicknames are handled by one load, in milliseconds. */
 const nicknameDelay = 200
+/** The time after which the pushes are loaded although the stream of events is not open, in milliseconds. */
+const openLimit = 5000
 
 /**
- * Dispatches `change`, `select`, `refresh` when the state of the selected push changes, `state`, `error` with a message
- * about the query, and `gone` with the number of the selected push when the simulator no longer stores it.
+ * Dispatches `change`, `select`, `refresh` when the state of the selected push changes, `state` with the state `live`,
+ * `delayed` when the pushes are loaded without the stream of events, or `lost`, which has a message if the simulator
+ * refuses, `error` with a message about the query, and `gone` with the number of the selected push when the simulator no
+ * longer stores it.
  */
 export class Inbox extends EventTarget {
   /** The pushes that match the query, newest first. */
@@ -37,6 +41,8 @@ export class Inbox extends EventTarget {
   /** The numbers of the pushes that match the query; null for all. */
   #matching = null
   #isFollowing = false
+  /** Whether the stream of events is open. */
+  #isOpen = false
   #isChangeScheduled = false
   /** The version of the store when `pushes` was last filtered. */
   #filteredVersion = -1
@@ -65,13 +71,24 @@ export class Inbox extends EventTarget {
   /** The number of pushes of each filter. */
   get counts() { return this.#store.counts }
 
-  /** Subscribes to the simulator's events. The pushes are loaded whenever the subscription begins. */
+  /**
+   * Subscribes to the simulator's events. The pushes are loaded whenever the subscription begins.
+   *
+   * A proxy can hold back the events although it passes on other responses, so the pushes are also loaded without them.
+   */
   start() {
     if (this.#isFollowing) return
     this.#isFollowing = true
+    setTimeout(() => { if (!this.#isOpen) this.#load() }, openLimit)
     follow("", {
-      open: () => this.#load(),
-      lost: () => this.#notify("state", "lost"),
+      open: () => {
+        this.#isOpen = true
+        this.#load()
+      },
+      lost: (message) => {
+        this.#isOpen = false
+        this.#notify("state", { state: "lost", message })
+      },
       push: (push) => this.#handle({ push }),
       changed: (changed) => this.#handle({ changed }),
       forgotten: (forgotten) => this.#handle({ forgotten }),
@@ -111,10 +128,11 @@ export class Inbox extends EventTarget {
         before = pushes.length === size ? pushes.at(-1).number : undefined
       } while (before !== undefined && loaded.all.length < limit)
       if (loadNumber === this.#loadNumber) this.#finish(loaded, missed)
-    } catch {
+    } catch (error) {
       if (loadNumber !== this.#loadNumber) return
-      this.#notify("state", "lost")
-      setTimeout(() => { if (loadNumber === this.#loadNumber) this.#load() }, 1000)
+      const isRefused = error instanceof SimulatorError && !(error instanceof SimulatorAway)
+      this.#notify("state", { state: "lost", message: isRefused ? error.message : "" })
+      setTimeout(() => { if (loadNumber === this.#loadNumber) this.#load() }, isRefused ? openLimit : 1000)
     }
   }
 
@@ -127,7 +145,7 @@ export class Inbox extends EventTarget {
     this.isLoaded = true
     // The list appears together with the matches, because the others would flash.
     if (this.query.trim()) await this.#match()
-    this.#notify("state", "live")
+    this.#notify("state", { state: this.#isOpen ? "live" : "delayed" })
   }
 
   /** Completes a load: pushes that it did not return no longer exist. */

@@ -4,7 +4,7 @@
 
 import { request, SimulatorAway, SimulatorError, simulatorEvents } from "./api.js"
 import { banner, button, chip, emptyState, iconButton, shortTime, toast } from "./components.js"
-import { element, released } from "./dom.js"
+import { element, released, serverURL } from "./dom.js"
 import { icon } from "./icons.js"
 import { app, headline } from "./push.js"
 
@@ -269,7 +269,7 @@ export function removeWithUndo(page, text, path) {
 }
 
 addEventListener("pagehide", () => {
-  for (const path of removals) fetch(path, { method: "DELETE", keepalive: true })
+  for (const path of removals) fetch(serverURL(path), { method: "DELETE", keepalive: true })
 })
 
 /** A form in a dialog; `submit` receives the values of its fields and the place of an error, and returns whether it succeeded. */

@@ -2,7 +2,7 @@
 
 // The devices of previews, and their screens: shadow trees with a style sheet of their own, whose texts are text nodes.
 
-import { element } from "./dom.js"
+import { element, serverURL } from "./dom.js"
 
 /** The devices, with Apple's sizes in points; preview.css has the rules of each. */
 export const devices = {
@@ -14,7 +14,7 @@ export const devices = {
 /** The style sheet of all screens. It is loaded once and shared, so a new screen has its layout at once. */
 const sheet = new CSSStyleSheet()
 /** Resolves when the style sheet is loaded. */
-export const ready = fetch("/page/preview.css").then((response) => response.text())
+export const ready = fetch(serverURL("/page/preview.css")).then((response) => response.text())
   .then((text) => sheet.replaceSync(text)).catch(() => {})
 
 /** The average widths of a character of San Francisco at 15 points in ems, regular and semibold, for English text. */

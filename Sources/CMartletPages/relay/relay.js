@@ -2,6 +2,8 @@
 
 // Requests to the relay, with the API key of this tab.
 
+import { serverURL } from "./dom.js"
+
 const storageKey = "martlet relay key"
 
 export const key = () => sessionStorage.getItem(storageKey)
@@ -23,7 +25,7 @@ const timeout = 8000
  * With `keepalive` the browser sends the request even though the page is closed.
  */
 export async function request(path, { method = "GET", content, keepalive = false } = {}) {
-  const response = await fetch(path, {
+  const response = await fetch(serverURL(path), {
     method, keepalive, headers: { authorization: `Bearer ${key()}`, ...(content ? { "content-type": "application/json" } : {}) },
     body: content ? JSON.stringify(content) : undefined, signal: AbortSignal.timeout(timeout),
   }).catch(() => { throw new Unreachable("The relay does not answer.") })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Creates elements, and replaces none while it is pressed. Content becomes text nodes or attributes and is never parsed
+// Creates elements, and replaces none while it is pressed; addresses of the server. Content becomes text nodes or attributes and is never parsed
 // as markup.
 
 /** Creates an element with attributes, event handlers (`onclick`) and children; a string becomes a text node. */
@@ -22,12 +22,15 @@ export function svgElement(name, attributes) {
   return made
 }
 
+/** The address of a path of the server. A proxy may serve the page, and with it the server, below a path of its own. */
+export const serverURL = (path) => new URL(`.${path}`, document.baseURI).href
+
 const styles = {}
 
 /** Loads a style sheet once; the promise is fulfilled when it applies. */
 export function loadStyle(name) {
   styles[name] ??= new Promise((loaded) => {
-    document.head.append(element("link", { rel: "stylesheet", href: `/page/${name}.css`, onload: loaded, onerror: loaded }))
+    document.head.append(element("link", { rel: "stylesheet", href: serverURL(`/page/${name}.css`), onload: loaded, onerror: loaded }))
   })
   return styles[name]
 }

@@ -67,7 +67,7 @@ enum HeaderRules {
             return PushLint.Finding(.idNotCanonical, place, "\(APNsIDError())", reason: .badMessageID)
         }
         let message =
-            "apns-id has upper-case digits; APNs answers with lower-case ones, so compare without regard to case"
+            "apns-id has upper-case digits; Apple asks for lower-case ones, so compare without regard to case"
         return PushLint.Finding(.idUpperCase, place, message)
     }
 

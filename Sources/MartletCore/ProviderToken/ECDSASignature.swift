@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The two forms of an ECDSA signature on the curve P-256.
+/// The forms of an ECDSA signature on the curve P-256.
 enum ECDSASignature {
     /// The number of bytes of a signature in the form of a JWT, r and s (RFC 7518 §3.4).
     static let byteCount = 64
+    /// The number of bytes of a signature of ES512, r and s of 66 bytes each (RFC 7518 §3.4).
+    private static let es512ByteCount = 132
     private static let sequence: UInt8 = 0x30
     private static let integer: UInt8 = 0x02
 
@@ -33,6 +35,21 @@ enum ECDSASignature {
             let r = number(at: &numbers), let s = number(at: &numbers), numbers.isEmpty
         else { return nil }
         return r + s
+    }
+
+    /// Shortens a signature that is padded to the length of ES512 to the form of a JWT.
+    ///
+    /// ES512 is for the curve P-521. Some clients name it with a key on the curve P-256, whose numbers then begin with
+    /// 34 zeros.
+    ///
+    /// - Parameter padded: r and s of 66 bytes each.
+    /// - Returns: 64 bytes; nil when the bytes are not two numbers below 2²⁵⁶ with that padding.
+    static func raw(es512 padded: [UInt8]) -> [UInt8]? {
+        guard padded.count == es512ByteCount else { return nil }
+        let numbers = [padded.prefix(es512ByteCount / 2), padded.suffix(es512ByteCount / 2)]
+        let paddingCount = (es512ByteCount - byteCount) / 2
+        guard numbers.allSatisfy({ $0.prefix(paddingCount).allSatisfy { $0 == 0 } }) else { return nil }
+        return numbers.flatMap { $0.dropFirst(paddingCount) }
     }
 
     /// Reads one element.

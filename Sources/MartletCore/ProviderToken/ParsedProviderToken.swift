@@ -2,14 +2,14 @@
 
 /// The parts of a provider token; verifying its signature needs the signing key.
 ///
-/// It accepts what APNs accepts: besides the form in Apple's documentation the ``ProviderTokenDeviation``s that widely
-/// used clients send.
+/// Besides the form in Apple's documentation it accepts the ``ProviderTokenDeviation``s, which widely used clients send
+/// to APNs.
 public struct ParsedProviderToken: Sendable, Hashable {
     /// The claims and the key identifier.
     public let claims: ProviderToken
     /// The signed bytes: header and claims as they were sent.
     public let signingInput: [UInt8]
-    /// The signature: 64 bytes, r and s (RFC 7518 §3.4), also when it was sent as DER.
+    /// The signature: 64 bytes, r and s (RFC 7518 §3.4), also when it was sent as DER or with the padding of ES512.
     public let signature: [UInt8]
     /// The deviations from the form in Apple's documentation; empty for most tokens.
     public let deviations: [ProviderTokenDeviation]
@@ -23,7 +23,8 @@ public struct ParsedProviderToken: Sendable, Hashable {
         guard parts.count == 3 else { throw .notThreeParts(parts.count) }
         let header = try ParsedProviderToken.object(parts[0], "header")
         guard let algorithm = header["alg"]?.stringValue else { throw .missing("alg") }
-        guard algorithm == "ES256" else { throw .wrongAlgorithm(algorithm) }
+        let isES512 = algorithm == "ES512"
+        guard isES512 || algorithm == "ES256" else { throw .wrongAlgorithm(algorithm) }
         guard header["crit"] == nil else { throw .criticalExtension }
         guard let keyID = header["kid"]?.stringValue, !keyID.isEmpty else { throw .missing("kid") }
         let body = try ParsedProviderToken.object(parts[1], "claims")
@@ -31,15 +32,30 @@ public struct ParsedProviderToken: Sendable, Hashable {
         guard let time = body["iat"] else { throw .missing("iat") }
         let issuedAt: (seconds: Int64, deviations: [ProviderTokenDeviation]) = try ParsedProviderToken.issuedAt(time)
         guard let bytes = Base64URL.decode(parts[2]) else { throw .notBase64URL("signature") }
-        let isRaw = bytes.count == ECDSASignature.byteCount
-        guard let signature = isRaw ? bytes : ECDSASignature.raw(der: bytes) else {
-            throw .invalidSignature(byteCount: bytes.count)
+        let signature: [UInt8]
+        let form: ProviderTokenDeviation?
+        if isES512 {
+            // A signature of a key on P-521, which ES512 is for, has larger numbers.
+            guard let raw = ECDSASignature.raw(es512: bytes) else { throw .wrongAlgorithm(algorithm) }
+            signature = raw
+            form = .es512Signature
+        } else if bytes.count == ECDSASignature.byteCount {
+            signature = bytes
+            form = nil
+        } else {
+            guard let raw = ECDSASignature.raw(der: bytes) else { throw .invalidSignature(byteCount: bytes.count) }
+            signature = raw
+            form = .derSignature
         }
         guard ECDSASignature.isPossible(signature) else { throw .impossibleSignature }
         claims = ProviderToken(keyID: keyID, teamID: teamID, issuedAtSeconds: issuedAt.seconds)
         signingInput = Array(parts[0]) + [UInt8(ascii: ".")] + Array(parts[1])
         self.signature = signature
-        deviations = issuedAt.deviations + (isRaw ? [] : [.derSignature])
+        var deviations = issuedAt.deviations
+        if let form { deviations.append(form) }
+        if parts.contains(where: { Base64URL.isStandard($0) }) { deviations.append(.standardBase64) }
+        if parts.contains(where: { Base64URL.isPadded($0) }) { deviations.append(.paddedBase64) }
+        self.deviations = deviations
     }
 
     private static func object(
@@ -93,7 +109,7 @@ public struct ParsedProviderToken: Sendable, Hashable {
     }
 }
 
-/// A form of a provider token that Apple's documentation does not describe and that APNs accepts.
+/// A form of a provider token that Apple's documentation does not describe and that widely used clients send to APNs.
 public enum ProviderTokenDeviation: Sendable, Hashable, CaseIterable, CustomStringConvertible {
     /// `iat` is a string of digits instead of a number.
     case textIssuedAt
@@ -103,6 +119,12 @@ public enum ProviderTokenDeviation: Sendable, Hashable, CaseIterable, CustomStri
     case issuedAtNotation
     /// The signature is DER instead of the 64 bytes r and s.
     case derSignature
+    /// The header names ES512, and a key on the curve P-256 signs with SHA-512; r and s are padded to 66 bytes each.
+    case es512Signature
+    /// A part is in the standard alphabet of base64, with `+` and `/`, instead of the URL-safe one.
+    case standardBase64
+    /// A part has the padding `=` of base64.
+    case paddedBase64
 
     /// The deviation and the documented form, in a sentence without the final stop.
     public var description: String {
@@ -112,6 +134,19 @@ public enum ProviderTokenDeviation: Sendable, Hashable, CaseIterable, CustomStri
         case .issuedAtNotation:
             "iat is a whole number written with a decimal point or an exponent; Apple's documentation shows digits only"
         case .derSignature: "the signature is DER; ES256 (RFC 7518 §3.4) asks for 64 bytes, r and s"
+        case .es512Signature:
+            "the token is signed with ES512, by a key on the curve P-256; Apple's documentation allows only ES256"
+        case .standardBase64: "the token is in base64 with + and /; JWS (RFC 7515 §2) asks for base64url, with - and _"
+        case .paddedBase64: "the token has = as padding of base64; JWS (RFC 7515 §2) asks for base64url without it"
+        }
+    }
+
+    /// The reason to accept the deviation, as the second part of a sentence.
+    package var acceptance: String {
+        switch self {
+        case .textIssuedAt, .fractionalIssuedAt, .issuedAtNotation, .derSignature: "APNs accepts it"
+        case .es512Signature, .standardBase64, .paddedBase64:
+            "users of clients that send it report that APNs accepts it"
         }
     }
 }
@@ -120,11 +155,11 @@ public enum ProviderTokenDeviation: Sendable, Hashable, CaseIterable, CustomStri
 public enum ProviderTokenError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The token does not have three parts separated by dots.
     case notThreeParts(Int)
-    /// A part is not base64url without padding.
+    /// A part is not base64url, nor base64.
     case notBase64URL(String)
     /// A part is not a JSON object.
     case notJSON(String)
-    /// The token is signed with an algorithm other than ES256.
+    /// The token is signed with an algorithm other than ES256, or with ES512 by a key that is not on the curve P-256.
     case wrongAlgorithm(String)
     /// The header has `crit`, extensions that a reader must understand (RFC 7515 §4.1.11); APNs defines none.
     case criticalExtension
@@ -143,7 +178,7 @@ public enum ProviderTokenError: Error, Sendable, Hashable, CustomStringConvertib
     public var description: String {
         switch self {
         case .notThreeParts(let count): "a provider token has three parts separated by dots, not \(count)"
-        case .notBase64URL(let part): "the \(part) of the provider token is not base64url without padding"
+        case .notBase64URL(let part): "the \(part) of the provider token is not base64url"
         case .notJSON(let part): "the \(part) of the provider token must be a JSON object"
         case .repeatedName(let name, let part):
             "the \(part) of the provider token must have the name \"\(name)\" only once"

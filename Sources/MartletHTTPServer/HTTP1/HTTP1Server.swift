@@ -205,7 +205,10 @@ actor HTTP1Server {
                 let coded = await response.coded(for: request)
                 await self?.answer(id, number, coded)
             case .pieces(let fields, let pieces):
-                guard await self?.begin(id, number, fields) ?? false else { return }
+                guard await self?.begin(id, number, fields.unbuffered) ?? false else { return }
+                if fields["content-type"] == ServerSentEvent.contentType {
+                    guard await self?.write(id, number, ServerSentEvent.opening) ?? false else { return }
+                }
                 for await piece in pieces {
                     guard await self?.write(id, number, piece) ?? false else { return }
                 }

@@ -45,14 +45,14 @@ extension RelayAPI {
                     200,
                     "Events `outcome` with a PushStatus, and `gap` where events were missed",
                     ["type": "string"],
-                    type: "text/event-stream"
+                    type: ServerSentEvent.contentType
                 )
             ],
             problems: [429, 501, 503]
         ) { (call) throws(APIProblem) in
             let lastID = call.fields["last-event-id"]
             let events = try await call.parts.intake.listen(for: call.caller, after: lastID)
-            return .pieces(["content-type": "text/event-stream", "cache-control": "no-store"], events)
+            return .pieces(["content-type": ServerSentEvent.contentType, "cache-control": "no-store"], events)
         },
         Route(
             method: "GET",

@@ -241,6 +241,16 @@ struct DeliveryLane {
     /// Returns whether the lane is paused, by an operator or after an error.
     func sendsNothing(at now: Int64) -> Bool { isPausedManually || pausedUntil.map { now < $0 } ?? false }
 
+    /// Returns whether a push that is stored now waits until Apple can be reached again.
+    ///
+    /// The first push after the pause of an outage is the test of the lane and does not wait. Neither does a push of a
+    /// lane whose device tokens Apple refuses, as each push gets an answer.
+    func holdsNewPushes(at now: Int64) -> Bool {
+        guard let outage else { return silence(at: now) != nil }
+        guard outage.reason != APNsReason.badDeviceToken.rawValue else { return false }
+        return now < outage.nextTry || inFlight > 0
+    }
+
     /// Returns whether a push may be sent now; after an error a single one is sent as a test.
     func maySend(_ limit: Int, at now: Int64) -> Bool {
         guard hasClaimed, !isPausedManually else { return false }

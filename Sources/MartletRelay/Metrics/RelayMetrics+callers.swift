@@ -109,6 +109,9 @@ extension ProviderTokenDeviation {
         case .fractionalIssuedAt: "fractional-iat"
         case .issuedAtNotation: "iat-notation"
         case .derSignature: "der-signature"
+        case .es512Signature: "es512-signature"
+        case .standardBase64: "standard-base64"
+        case .paddedBase64: "padded-base64"
         }
     }
 }

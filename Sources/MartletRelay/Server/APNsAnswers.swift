@@ -112,9 +112,15 @@ extension APNsResponse {
         self.init(state, status: error.status ?? 503, reason: error.reason ?? .serviceUnavailable)
     }
 
-    /// Adds the identifier of the request, unless Apple's is present.
-    mutating func identify(_ request: APNsRequest, as id: String) {
+    /// Sets the identifier: the client's as it was sent, or else Apple's, or else a fresh one.
+    mutating func identify(_ request: APNsRequest, orAs freshID: APNsID) {
         let name = request.hasRequestID ? "apns-request-id" : "apns-id"
-        if !fields.contains(where: { $0.name == name }) { fields.append((name, id)) }
+        if let id = APNsRequest.returnedID(request.ownID) {
+            // Apple's answer to a forwarded request has the same identifier, in lower case.
+            fields.removeAll { $0.name == name }
+            fields.append((name, id))
+        } else if !fields.contains(where: { $0.name == name }) {
+            fields.append((name, freshID.description))
+        }
     }
 }

@@ -21,6 +21,8 @@ struct CallerRefusal: Error, Equatable {
     }
 
     var cause: Cause
+    /// The error in a malformed provider token.
+    var error: ProviderTokenError?
     /// The key identifier of the provider token.
     var keyID: String?
     /// The team of the provider token.
@@ -50,8 +52,12 @@ extension Callers {
         }
         let credential = authorization[authorization.index(after: space)...]
         guard !credential.isEmpty else { return CallerRefusal(cause: .noCredentials) }
-        guard let token = try? ParsedProviderToken(credential.utf8) else {
-            return CallerRefusal(cause: credential.contains(".") ? .malformedProviderToken : .unknownAPIKey)
+        let token: ParsedProviderToken
+        do throws(ProviderTokenError) {
+            token = try ParsedProviderToken(credential.utf8)
+        } catch {
+            guard credential.contains(".") else { return CallerRefusal(cause: .unknownAPIKey) }
+            return CallerRefusal(cause: .malformedProviderToken, error: error)
         }
         let teams = teams(ofKey: token.claims.keyID)
         let cause: CallerRefusal.Cause =

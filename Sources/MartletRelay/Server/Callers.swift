@@ -129,8 +129,7 @@ struct Callers: Sendable {
     private func tokenHolder(_ credential: Substring) -> Caller? {
         guard let token = try? ParsedProviderToken(credential.utf8) else { return nil }
         let keys = appKeys[token.claims.keyID, default: []].filter { key in
-            key.teamID == token.claims.teamID
-                && key.key.isValid(signature: token.signature, for: token.signingInput)
+            key.teamID == token.claims.teamID && token.isSigned(by: key.key)
         }
         guard !keys.isEmpty else { return nil }
         return Caller(

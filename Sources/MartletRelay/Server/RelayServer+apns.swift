@@ -79,7 +79,10 @@ extension RelayServer {
         case .channels(let lane, let bundle, let isList):
             forwardToApple(pending, lane, bundle, isList: isList)
         case .push(let push):
-            let waits = !request.prefersAsync && decision == .take(mayWait: true)
+            let mayWait = !request.prefersAsync && decision == .take(mayWait: true)
+            // The client of a push that cannot end in time is answered at once.
+            let isHeld = dispatcher.assumeIsolated { $0.holdsNewPushes(of: push.lane) }
+            let waits = mayWait && !isHeld
             var pending = pending
             // The push has the body; the request may wait for Apple's answer for long.
             pending.request.body = []
@@ -124,7 +127,7 @@ extension RelayServer {
             by: pending.caller?.name ?? CallerCounter.other
         )
         var response = response
-        response.identify(request, as: APNsRequest.returnedID(request.ownID) ?? pending.freshID.description)
+        response.identify(request, orAs: pending.freshID)
         pending.reply.send(response)
     }
 }

@@ -253,7 +253,8 @@ actor RelayServer {
             .callerRejected,
             [
                 "cause": .string(refusal.cause.rawValue), "peer": .string(peer ?? "http"),
-                "caller": bounded(refusal.caller), "key-id": bounded(refusal.keyID),
+                "error": bounded(refusal.error?.description), "caller": bounded(refusal.caller),
+                "key-id": bounded(refusal.keyID),
                 "team-id": bounded(refusal.teamID), "bundle-id": bounded(refusal.bundle),
                 "certificate-sha256": certificate.map { .string($0.fingerprint) },
                 "certificate-subject": certificate.map { .string($0.subject) },

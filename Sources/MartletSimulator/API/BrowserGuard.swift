@@ -32,8 +32,11 @@ enum BrowserGuard {
             )
         }
         let isSameOrigin = site.map { $0 == "same-origin" || $0 == "none" } ?? true
-        guard isSameOrigin, origin.map({ $0 == "http://" + authority }) ?? true else {
-            return APIProblem(403, "requests of web pages from other origins are refused")
+        guard isSameOrigin, origin.map({ isOrigin($0, of: authority) }) ?? true else {
+            let found = origin.map { origin in
+                " (Origin is \(origin.prefix(100)), Host is \(authority.prefix(100)); a proxy must pass on Host)"
+            }
+            return APIProblem(403, "requests of web pages from other origins are refused\(found ?? "")")
         }
         // The owner of a domain can point its name to this address, which makes the pages of that domain same-origin.
         let isNamed = names.contains { $0.lowercased() == host }
@@ -41,6 +44,24 @@ enum BrowserGuard {
             return APIProblem(403, "unknown host name \(host): start the simulator with --name \(host)")
         }
         return nil
+    }
+
+    /// Returns whether an origin is that of the requested host, where a proxy may add TLS (RFC 6454 §4).
+    ///
+    /// The host that a proxy reports in another field, such as `x-forwarded-host`, is not trusted, because any client can
+    /// send the field.
+    private static func isOrigin(_ origin: String, of authority: String) -> Bool {
+        let (origin, authority) = (origin.lowercased(), authority.lowercased())
+        return [("http://", ":80"), ("https://", ":443")].contains { scheme, port in
+            origin.hasPrefix(scheme)
+                && withoutPort(origin.dropFirst(scheme.count), port) == withoutPort(authority[...], port)
+        }
+    }
+
+    /// Returns a host without its port when that is the default port of the scheme, or empty.
+    private static func withoutPort(_ authority: Substring, _ defaultPort: String) -> Substring {
+        if authority.hasSuffix(defaultPort) { return authority.dropLast(defaultPort.count) }
+        return authority.hasSuffix(":") ? authority.dropLast() : authority
     }
 
     /// Returns the host in lower case without its port, and without the brackets of an IPv6 address; nil when the text

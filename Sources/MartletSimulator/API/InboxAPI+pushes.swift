@@ -111,7 +111,7 @@ extension InboxAPI {
             let lastID = call.fields["last-event-id"].flatMap { Int($0) }
             let events = await call.simulator.inbox.events(after: lastID)
             return .pieces(
-                ["content-type": "text/event-stream", "cache-control": "no-store"],
+                ["content-type": ServerSentEvent.contentType, "cache-control": "no-store"],
                 events.map { $0.bytes(matching: query, view) }
             )
         },

@@ -27,7 +27,7 @@ struct PushMatcher {
         case .title: contains(alert("title"), value)
         case .subtitle: contains(alert("subtitle"), value)
         case .body: contains(alert("body"), value)
-        case .id: push.id == value || push.headers.id == value
+        case .id: [push.id, push.headers.id].contains { $0?.lowercased() == value.lowercased() }
         case .status: String(push.status) == value
         case .reason: contains(push.reason?.rawValue, value)
         case .priority: push.headers.priority == value

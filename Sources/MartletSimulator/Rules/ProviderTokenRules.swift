@@ -47,6 +47,12 @@ extension PushLint.Rule {
     .when("the iat of a provider token is not a whole number")
     static let providerTokenDERSignature = PushLint.Rule("provider-token-der-signature", .warning, .providerToken)
         .when("the signature of a provider token is DER")
+    static let providerTokenES512Signature = PushLint.Rule("provider-token-es512-signature", .warning, .providerToken)
+        .when("a provider token is signed with ES512 by a key on the curve P-256")
+    static let providerTokenStandardBase64 = PushLint.Rule("provider-token-standard-base64", .warning, .providerToken)
+        .when("a part of a provider token is in the standard alphabet of base64, with + and /")
+    static let providerTokenPaddedBase64 = PushLint.Rule("provider-token-padded-base64", .warning, .providerToken)
+        .when("a part of a provider token has the padding = of base64")
 }
 
 /// The rules about provider tokens ("Establishing a token-based connection to APNs").
@@ -56,7 +62,8 @@ enum ProviderTokenRules {
         .providerTokenTeamWrong, .providerTokenSignatureWrong, .providerTokenEnvironmentWrong,
         .providerTokenKeyUnrelated, .providerTokenFromFuture, .providerTokenRefreshedEarly, .providerTokenTooOld,
         .providerTokenAhead, .providerTokenIssuedAtText, .providerTokenIssuedAtFraction,
-        .providerTokenIssuedAtNotation, .providerTokenDERSignature,
+        .providerTokenIssuedAtNotation, .providerTokenDERSignature, .providerTokenES512Signature,
+        .providerTokenStandardBase64, .providerTokenPaddedBase64,
     ]
 
     /// Returns the part of a message that names the fault which has set the simulator's clock; empty without one.
@@ -91,7 +98,7 @@ enum ProviderTokenRules {
             + " the provider token, so use a connection of its own for each key"
     }
 
-    /// Returns the finding about a form of token that APNs accepts and its documentation does not describe.
+    /// Returns the finding about a form of token that Apple's documentation does not describe and clients send.
     static func finding(_ deviation: ProviderTokenDeviation) -> PushLint.Finding {
         let rule: PushLint.Rule =
             switch deviation {
@@ -99,7 +106,10 @@ enum ProviderTokenRules {
             case .fractionalIssuedAt: .providerTokenIssuedAtFraction
             case .issuedAtNotation: .providerTokenIssuedAtNotation
             case .derSignature: .providerTokenDERSignature
+            case .es512Signature: .providerTokenES512Signature
+            case .standardBase64: .providerTokenStandardBase64
+            case .paddedBase64: .providerTokenPaddedBase64
             }
-        return PushLint.Finding(rule, .header("authorization"), "\(deviation); APNs accepts it")
+        return PushLint.Finding(rule, .header("authorization"), "\(deviation); \(deviation.acceptance)")
     }
 }

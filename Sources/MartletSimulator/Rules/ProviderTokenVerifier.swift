@@ -60,7 +60,7 @@ struct ProviderTokenVerifier {
         guard key.teamID == token.claims.teamID else {
             return invalid(.providerTokenTeamWrong, "the key \(keyID) belongs to the team \(key.teamID), not \(teamID)")
         }
-        guard key.publicKey.isValid(signature: token.signature, for: token.signingInput) else {
+        guard token.isSigned(by: key.publicKey) else {
             return invalid(
                 .providerTokenSignatureWrong,
                 "the signature does not verify with the key \(keyID): another private key made it, or the token was"

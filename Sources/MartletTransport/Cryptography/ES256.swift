@@ -66,6 +66,14 @@ package struct ES256PrivateKey: Sendable {
     }
 }
 
+/// The hash function that an ECDSA signature is made over.
+package enum SignatureHash: Sendable {
+    /// The hash function of ES256.
+    case sha256
+    /// The hash function of ES512.
+    case sha512
+}
+
 /// A public key that verifies the signatures of an ``ES256PrivateKey``.
 package struct ES256PublicKey: Sendable {
     private let key: PrivateKey
@@ -80,7 +88,9 @@ package struct ES256PublicKey: Sendable {
     }
 
     /// Returns whether `signature`, 64 bytes, is this key's signature of `bytes`; false for malformed signatures.
-    package func isValid(signature: [UInt8], for bytes: [UInt8]) -> Bool {
+    ///
+    /// ES256 uses SHA-256; another hash function is for tokens that deviate from it.
+    package func isValid(signature: [UInt8], for bytes: [UInt8], hash: SignatureHash = .sha256) -> Bool {
         let half = ES256PrivateKey.halfLength
         guard signature.count == 2 * half, let parsed = ECDSA_SIG_new() else { return false }
         defer { ECDSA_SIG_free(parsed) }
@@ -91,16 +101,21 @@ package struct ES256PublicKey: Sendable {
         var der: UnsafeMutablePointer<UInt8>?
         let length = i2d_ECDSA_SIG(parsed, &der)
         defer { CRYPTO_free(der, nil, 0) }
-        return length > 0 && verify(UnsafeBufferPointer(start: der, count: Int(length)), for: bytes)
+        return length > 0 && verify(UnsafeBufferPointer(start: der, count: Int(length)), for: bytes, hash)
     }
 
-    private func verify(_ der: UnsafeBufferPointer<UInt8>, for bytes: [UInt8]) -> Bool {
+    private func verify(_ der: UnsafeBufferPointer<UInt8>, for bytes: [UInt8], _ hash: SignatureHash) -> Bool {
+        let function =
+            switch hash {
+            case .sha256: EVP_sha256()
+            case .sha512: EVP_sha512()
+            }
         let context = EVP_MD_CTX_new()
         defer {
             EVP_MD_CTX_free(context)
             ERR_clear_error()
         }
-        return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.raw) == 1
+        return EVP_DigestVerifyInit(context, nil, function, nil, key.raw) == 1
             && EVP_DigestVerify(context, der.baseAddress, der.count, bytes, bytes.count) == 1
     }
 }

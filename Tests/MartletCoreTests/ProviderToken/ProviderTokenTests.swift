@@ -16,10 +16,16 @@ import Testing
         #expect(Base64URL.decode(encoded.utf8) == Array(plain.utf8))
     }
 
-    @Test(arguments: ["Z", "Zg==", "Zm9v\n", "Zm9+", "Zm9/", "Zh", "Zm9vYmF"]) func `other text is refused`(
-        text: String
-    ) {
+    @Test(arguments: ["Z", "Zm9v\n", "Zh", "Zm9vYmF", "Zg=A", "=Zg", "Zh==", "Zm9*"])
+    func `other text is refused`(text: String) {
         #expect(Base64URL.decode(text.utf8) == nil)
+    }
+
+    @Test(arguments: [
+        ("Zg==", "f"), ("Zm8=", "fo"), ("Zg=", "f"), ("fn5+Pz8/", "~~~???"), ("fn5-Pz8/", "~~~???"), ("==", ""),
+    ])
+    func `the standard alphabet and padding are decoded`(text: String, plain: String) {
+        #expect(Base64URL.decode(text.utf8) == Array(plain.utf8))
     }
 }
 
@@ -124,6 +130,65 @@ import Testing
         let parsed = try ParsedProviderToken(token.signingInput + Array(".".utf8) + Base64URL.encode(der))
         #expect(parsed.signature == [UInt8](repeating: 0, count: 31) + [0x80] + [UInt8](repeating: 7, count: 32))
         #expect(parsed.deviations == [.derSignature])
+    }
+
+    /// CleverTap's apns-http2 sends all parts in standard base64, with padding or without.
+    @Test(
+        arguments: [
+            (true, true, [.standardBase64, .paddedBase64]), (true, false, [.standardBase64]),
+            (false, true, [.paddedBase64]), (false, false, []),
+        ] as [(Bool, Bool, [ProviderTokenDeviation])]
+    )
+    func `a token in another base64 is read`(
+        isStandard: Bool,
+        isPadded: Bool,
+        deviations: [ProviderTokenDeviation]
+    ) throws {
+        func encode(_ bytes: [UInt8]) -> String {
+            var text = Data(bytes).base64EncodedString()
+            if !isPadded { text = text.replacing("=", with: "") }
+            return isStandard ? text : text.replacing("+", with: "-").replacing("/", with: "_")
+        }
+        // The header needs padding, and the signature has both characters that differ between the alphabets.
+        let input = [#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"Tee","iat":1}"#].map { encode(Array($0.utf8)) }
+            .joined(separator: ".")
+        let signature = [UInt8](repeating: 0xFB, count: 32) + [UInt8](repeating: 0x3F, count: 32)
+        let parsed = try ParsedProviderToken((input + "." + encode(signature)).utf8)
+        #expect(parsed.signature == signature)
+        #expect(parsed.claims.teamID == "Tee")
+        #expect(parsed.signingInput == Array(input.utf8))
+        #expect(parsed.deviations == deviations)
+    }
+
+    /// The header of edamov/pushok, which signs with SHA-512 and the key on the curve P-256.
+    private static func es512(_ signature: [UInt8]) -> String {
+        let text = String(decoding: Base64URL.encode(signature), as: UTF8.self)
+        return jwt(#"{"alg":"ES512","kid":"K"}"#, #"{"iss":"T","iat":1}"#, signature: text)
+    }
+
+    @Test func `a signature of ES512 by a P-256 key is shortened`() throws {
+        let number = [UInt8](repeating: 0, count: 34) + [UInt8](repeating: 7, count: 32)
+        let parsed = try ParsedProviderToken(Self.es512(number + number).utf8)
+        #expect(parsed.signature == signature)
+        #expect(parsed.deviations == [.es512Signature])
+    }
+
+    @Test(
+        arguments: [
+            [UInt8](repeating: 7, count: 132), [UInt8](repeating: 7, count: 64), [],
+            [UInt8](repeating: 0, count: 33) + [UInt8](repeating: 7, count: 99),
+        ] as [[UInt8]]
+    )
+    func `another signature of ES512 is refused`(signature: [UInt8]) {
+        #expect(throws: ProviderTokenError.wrongAlgorithm("ES512")) {
+            try ParsedProviderToken(Self.es512(signature).utf8)
+        }
+    }
+
+    @Test func `an ES512 signature of zeros is impossible`() {
+        #expect(throws: ProviderTokenError.impossibleSignature) {
+            try ParsedProviderToken(Self.es512([UInt8](repeating: 0, count: 132)).utf8)
+        }
     }
 
     @Test(

@@ -31,6 +31,22 @@ import Testing
         #expect(await client.read() == "0\r\n\r\n")
     }
 
+    /// nginx holds back what it may buffer.
+    @Test(arguments: [("text/event-stream", "3\r\n:\n\n\r\n"), ("application/x-ndjson", "")])
+    func `proxies are asked to pass on pieces, and an event stream begins at once`(
+        type: String,
+        start: String
+    ) async throws {
+        let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
+        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .pieces(["content-type": type], pieces) }
+        defer { listener.stop() }
+        let client = try ask(listener)
+        let head = await client.read(until: "\r\n\r\n" + start)
+        #expect(head.contains("x-accel-buffering: no\r\n") && head.hasSuffix("\r\n\r\n" + start), "\(head)")
+        writer.finish()
+        #expect(await client.read() == "0\r\n\r\n")
+    }
+
     @Test func `pieces larger than what is held arrive whole`() async throws {
         let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
         let listener = try listener(pieces)

@@ -105,6 +105,29 @@ private struct LaneInOutage {
         }
     }
 
+    @Test func `a new push waits for the end of an outage unless it tests the lane`() {
+        var generator = SplitMix64(state: 1)
+        var state = DeliveryLane()
+        #expect(!state.holdsNewPushes(at: 0))
+        let fault = SendResult.refused(status: 503, reason: nil, timestamp: nil, retryAfter: nil)
+        state.pause(after: fault, 1_000, at: 0, using: &generator)
+        let end = state.pausedUntil ?? 0
+        #expect(state.holdsNewPushes(at: end - 1) && !state.holdsNewPushes(at: end))
+        state.sent(at: end)
+        #expect(state.holdsNewPushes(at: end))
+        state.ended(.accepted(uniqueID: nil), isFinal: true, at: end)
+        state.recover()
+        #expect(!state.holdsNewPushes(at: end))
+    }
+
+    @Test func `a lane whose device tokens are refused answers each push`() {
+        var generator = SplitMix64(state: 1)
+        var state = DeliveryLane()
+        let refusal = SendResult.refused(status: 400, reason: .badDeviceToken, timestamp: nil, retryAfter: nil)
+        state.pause(after: refusal, 1_000, at: 0, using: &generator)
+        #expect(!state.holdsNewPushes(at: 0))
+    }
+
     @Test func `a lane with new credentials tries at once`() {
         var generator = SplitMix64(state: 1)
         var state = DeliveryLane()

@@ -108,6 +108,7 @@ import Testing
         }
         let rejected = lines.objects.filter { $0["msg"] == "caller rejected" }
         #expect(rejected.map { $0["cause"]?.stringValue } == cases.map(\.1), "\(lines.all)")
+        #expect(rejected[2]["error"] == "the header of the provider token is not base64url", "\(lines.all)")
         #expect(rejected[4]["key-id"] == "KEY0000001" && rejected[4]["team-id"] == "OTHER00001")
         #expect(rejected[6]["caller"] == "key KEY0000001" && rejected[8]["bundle-id"] == "com.example.rides")
         #expect(rejected[3]["key-id"]?.stringValue?.count ?? 0 < 80 && !lines.all.joined().contains("\u{202E}"))

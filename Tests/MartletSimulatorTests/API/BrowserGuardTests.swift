@@ -42,6 +42,17 @@ import Testing
             (["host": "evil.example:8197", "sec-fetch-site": "same-origin"], false),
             (["host": "evil.example:8197", "origin": "http://evil.example:8197"], false),
             (["sec-fetch-site": "same-origin"], false),
+            // A proxy in front of the inbox may add TLS and take the default port.
+            (["host": "apns", "origin": "https://apns"], true),
+            (["host": "apns:443", "origin": "https://apns", "sec-fetch-site": "same-origin"], true),
+            (["host": "apns", "origin": "https://apns:443"], true),
+            (["host": "APNS:80", "origin": "http://apns"], true),
+            (["host": "localhost:8443", "origin": "https://localhost:8443"], true),
+            (["host": "apns:8443", "origin": "https://apns"], false),
+            (["host": "apns:80", "origin": "https://apns"], false),
+            (["host": "apns", "origin": "ftp://apns"], false),
+            (["host": "apns", "origin": "https://apns.evil.example"], false),
+            (["host": "127.0.0.1:8197", "origin": "https://apns", "x-forwarded-host": "apns"], false),
         ] as [([String: String], Bool)]
     )
     func `a browser asks for the simulator's own page only`(headers: [String: String], isAnswered: Bool) {
@@ -74,7 +85,7 @@ import Testing
             "-H",
             "Origin: https://evil.example"
         )
-        #expect(answer.status == "403")
+        #expect(answer.status == "403" && answer.body.contains("a proxy must pass on Host"), "\(answer.body)")
         #expect(await bench.apns.pushes.count == 1)
         #expect(try await bench.get("/", "-H", "Sec-Fetch-Site: cross-site").status == "200", "a link may lead here")
         await bench.apns.stop()

@@ -168,7 +168,8 @@ import Testing
         let bench = try await InboxBench(pushes: 2)
         let client = try RawClient(port: try #require(await bench.apns.inboxPort))
         client.send("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 1\r\n\r\n")
-        let missed = await client.read(until: "\n\n\r\n")
+        // The stream begins with a comment.
+        let missed = await client.read(until: "}\n\n\r\n")
         #expect(missed.contains("text/event-stream") && missed.contains("event: push\nid: 2\ndata: {\"number\":2,"))
         await bench.apns.setFaults([])
         #expect(await client.read(until: "\n\n\r\n").contains("event: chaos\ndata: {}\n\n"))
@@ -207,7 +208,7 @@ import Testing
         let bench = try await InboxBench()
         let client = try RawClient(port: try #require(await bench.apns.inboxPort))
         client.send("GET /api/v1/events?query=body:1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        _ = await client.read(until: "\r\n\r\n")
+        _ = await client.read(until: ":\n\n\r\n")
         try await bench.push(2)
         let event = await client.read(until: "\n\n\r\n")
         #expect(event.contains("push 1") && !event.contains("push 0"))

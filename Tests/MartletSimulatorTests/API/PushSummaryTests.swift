@@ -116,7 +116,7 @@ import Testing
         let port = try #require(await bench.apns.inboxPort)
         let client = try RawClient(port: port)
         client.send("GET /api/v1/events?view=summary HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 1\r\n\r\n")
-        let event = await client.read(until: "\n\n\r\n")
+        let event = await client.read(until: "}\n\n\r\n")
         #expect(event.contains(String(decoding: push.summary.encoded(), as: UTF8.self)))
         await bench.apns.stop()
     }

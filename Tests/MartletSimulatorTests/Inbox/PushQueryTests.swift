@@ -36,7 +36,8 @@ import Testing
     @Test(arguments: [
         "", "  ", "topic:example", "type:alert status:410", #"title:"order ready""#, #""Order ready""#, "ready",
         "number:42", "device:5d3a", "priority:10", "collapse:order", "thread:t", "reason:unreg", "body:open",
-        "id:123e4567-e89b-12d3-a456-4266554400a0", "key:n.a", "key:n.a=b", "key:aps.badge=3", "-status:200",
+        "id:123e4567-e89b-12d3-a456-4266554400a0", "id:123E4567-E89B-12D3-A456-4266554400A0", "key:n.a", "key:n.a=b",
+        "key:aps.badge=3", "-status:200",
         "!type:voip",
         "is:refused", "is:faulted", "-is:silent", "-is:broadcast", "-has:error", #"key:aps.thread-id="t""#,
         "-nowhere", "number:40-", "number:1,42", "number:7,40-43", "app:com.example",

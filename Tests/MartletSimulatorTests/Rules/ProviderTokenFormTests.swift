@@ -87,6 +87,35 @@ import Testing
         )
     }
 
+    /// The token of edamov/pushok (PHP), with its key or with another one.
+    @Test(arguments: [true, false])
+    func `a token of ES512 is accepted when its key is registered`(isOwnKey: Bool) async throws {
+        let key = try ES256PrivateKey()
+        let registered = try isOwnKey ? key : ES256PrivateKey()
+        var bench = try Bench()
+        bench.evaluator.tokens = ProviderTokenVerifier()
+        try bench.evaluator.tokens.register(
+            publicKeyPEM: registered.publicKeyPEM(),
+            keyID: "KEY0000001",
+            teamID: "TEAM000001",
+            scope: .team()
+        )
+        let header = JWTEncoding.base64URL(Array(#"{"alg":"ES512","kid":"KEY0000001"}"#.utf8))
+        let input = header + "." + JWTEncoding.base64URL(Array(#"{"iss":"TEAM000001","iat":\#(Self.now)}"#.utf8))
+        let signature = try await JWTEncoding.es512(input, keyPEM: key.pem())
+        let authorization = "bearer " + input + "." + JWTEncoding.base64URL(signature)
+        let test = ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization])
+        let answer = bench.answer(to: test)
+        guard isOwnKey else {
+            #expect(answer.reason == .invalidProviderToken && answer.finding?.rule == "provider-token-signature-wrong")
+            return
+        }
+        #expect(answer.status == 200, "\(answer)")
+        let findings = try #require(bench.connection.providerToken).deviations.map(ProviderTokenRules.finding)
+        #expect(findings.map(\.rule) == ["provider-token-es512-signature"])
+        #expect(findings.first?.message.contains("Apple's documentation allows only ES256") == true, "\(findings)")
+    }
+
     @Test(arguments: forms.filter(\.isDER)) func `a signature in DER by another key is refused`(form: Form) throws {
         var bench = try Bench()
         let authorization = try Self.authorization(issuedAt: form.issuedAt) {

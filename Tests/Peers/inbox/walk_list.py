@@ -181,6 +181,54 @@ class Lists(InboxWalk):
         for number in (3, 4):
             expect(self.page.locator(f"[data-number='{number}'][data-unread]")).to_have_count(1)
 
+    def test_the_list_does_not_wait_for_events_that_a_proxy_holds_back(self):
+        self.simulator.import_pushes(order(1), order(2))
+        held = []
+        self.page.route("**/api/v1/events?*", lambda route: held.append(route))
+        self.page.goto(self.simulator.url)
+        expect(self.page.locator("#live")).to_have_text("Live updates are delayed")
+        expect(self.rows()).to_have_count(2)
+        self.simulator.import_pushes(order(3))
+        for route in held:
+            route.continue_()
+        expect(self.page.locator("#live")).to_have_text("Live")
+        expect(self.rows()).to_have_count(3)
+        self.simulator.import_pushes(order(4))
+        expect(self.rows()).to_have_count(4)
+        self.assertEqual(self.errors, [])
+
+    def test_a_refused_connection_says_why(self):
+        # The browser resolves each name that ends in localhost to this machine.
+        self.page.goto(f"http://inbox.localhost:{self.simulator.port}/")
+        expect(self.page.locator("#live")).to_have_text(
+            "unknown host name inbox.localhost: start the simulator with --name inbox.localhost")
+
+    def test_the_connection_continues_once_the_simulator_accepts_it(self):
+        self.simulator.import_pushes(order(1))
+        problem = {"detail": "too many clients wait or read events: try again later"}
+        self.page.route("**/api/v1/events?*", lambda route: route.fulfill(status=503, json=problem))
+        self.page.goto(self.simulator.url)
+        expect(self.page.locator("#live")).to_have_text(problem["detail"])
+        self.page.unroute("**/api/v1/events?*")
+        expect(self.page.locator("#live")).to_have_text("Live")
+        expect(self.rows()).to_have_count(1)
+
+    def test_the_inbox_works_below_a_path_of_a_proxy(self):
+        self.simulator.import_pushes(order(1), order(2))
+        asked = []
+        self.page.on("request", lambda request: asked.append(request.url))
+        self.page.route("**/below/**", lambda route: route.continue_(url=route.request.url.replace("/below/", "/", 1)))
+        self.page.goto(f"{self.simulator.url}/below/")
+        expect(self.page.locator("#live")).to_have_text("Live")
+        expect(self.rows()).to_have_count(2)
+        self.rows().first.click()
+        expect(self.page.locator("#detail h2")).to_have_text("Order 2")
+        expect(self.page.locator(".previews figure").first).to_be_visible()
+        self.page.evaluate("location.hash = '#/connect'")
+        expect(self.page.locator("#page")).to_contain_text("/below/api/v1/pushes/wait")
+        self.assertEqual([url for url in asked if "/below/" not in url and url.startswith("http")], [])
+        self.assertEqual(self.errors, [])
+
     def test_unread_pushes_are_stored(self):
         self.open(order(1), order(2))
         expect(self.page.locator("[data-unread]")).to_have_count(0)

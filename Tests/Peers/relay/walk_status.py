@@ -61,6 +61,16 @@ class StatusPage(RelayWalk):
         expect(self.page.locator("#live")).to_have_text("Connection lost. Retrying…")
         expect(self.page.locator("#incidents")).to_contain_text("This page cannot reach the relay since")
 
+    def test_the_page_works_below_a_path_of_a_proxy(self):
+        asked = []
+        self.page.on("request", lambda request: asked.append(request.url))
+        self.page.route("**/below/**", lambda route: route.continue_(url=route.request.url.replace("/below/", "/", 1)))
+        self.url += "/below/"
+        self.enter()
+        expect(self.page.locator("#live")).to_have_text("Live")
+        self.assertEqual([url for url in asked if "/below/" not in url and url.startswith("http")], [])
+        self.assertEqual(self.errors, [])
+
     def test_a_rejected_reload_is_shown_until_a_good_one(self):
         self.enter()
         expect(self.page.locator("#incidents")).to_contain_text("Both apps deliver")
