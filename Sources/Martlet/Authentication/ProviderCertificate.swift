@@ -72,7 +72,7 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
         do throws(APNsError) {
             try self.init(pkcs12: bytes, passphrase: passphrase)
         } catch {
-            throw APNsError(.badCredentials, description: "\(file): \(error.description)")
+            throw APNsError(.badCredentials, description: "\(ShownValue(file)): \(error.description)")
         }
     }
 
