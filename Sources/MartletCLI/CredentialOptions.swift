@@ -122,7 +122,7 @@ struct CertificateOptions: Sendable {
 
     static let declared = Group(
         Option<InputFile?>("--certificate", "Client certificate and its key in place of --key, PEM or PKCS#12"),
-        Option<String?>("--certificate-password", "Password of a PKCS#12 file"),
+        Option<String?>("--certificate-password", "Password of a PKCS#12 file or of an encrypted key"),
         Option<InputFile?>("--certificate-password-file", "File whose first line is the password")
     ) { CertificateOptions(file: $0, password: $1, passwordFile: $2) }
 
@@ -152,8 +152,9 @@ struct CertificateOptions: Sendable {
         let line = try passwordFile?.hidingPath().firstLine()
         let pem = bytes.first == CertificateOptions.derSequence ? nil : try file.text(of: bytes)
         do throws(APNsError) {
-            if let pem { return try ProviderCertificate(pem: pem, privateKeyPEM: pem) }
-            return try ProviderCertificate(pkcs12: bytes, passphrase: line ?? password ?? "")
+            let passphrase = line ?? password
+            if let pem { return try ProviderCertificate(pem: pem, privateKeyPEM: pem, passphrase: passphrase) }
+            return try ProviderCertificate(pkcs12: bytes, passphrase: passphrase ?? "")
         } catch {
             throw UsageError("\(file.label): \(error)")
         }
