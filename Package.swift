@@ -167,10 +167,10 @@ let package = Package(
             swiftSettings: safe
         ),
         .target(name: "MartletPostgreSQL", dependencies: ["CMartletPostgreSQL"], swiftSettings: common),
-        .target(name: "MartletSQLite", dependencies: ["CMartletSQLite"], swiftSettings: common),
+        .target(name: "MartletSQLite", dependencies: ["CMartletSQLite", "MartletCore"], swiftSettings: common),
         .target(
             name: "MartletTransport",
-            dependencies: ["CMartletLibuv", "CMartletNghttp2", "CMartletOpenSSL"],
+            dependencies: ["CMartletLibuv", "CMartletNghttp2", "CMartletOpenSSL", "MartletCore"],
             swiftSettings: common
         ),
         .target(name: "MartletZlib", dependencies: ["CMartletZlib"], swiftSettings: common),

@@ -11,6 +11,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
+#include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -57,6 +58,11 @@ static inline int martlet_X509_NAME_print_RFC2253(BIO *bio, const X509_NAME *nam
 /// A fresh P-256 key: `EVP_EC_gen` is a macro over a variadic function.
 static inline EVP_PKEY *martlet_EVP_EC_gen_P256(void) {
     return EVP_EC_gen("P-256");
+}
+
+/// Whether an entry of the error queue reports an algorithm that no provider has.
+static inline int martlet_ERR_is_unsupported(unsigned long code) {
+    return ERR_GET_REASON(code) == ERR_R_UNSUPPORTED;
 }
 
 static inline int martlet_BIO_flush(BIO *bio) {

@@ -10,7 +10,7 @@ struct KeyOptions: Sendable {
     private var teamID: AccountIdentifier?
 
     static let declared = Group(
-        Option<InputFile?>("--key", "Signing key, .p8"),
+        Option<InputFile?>("--key", "Signing key, .p8, or its text"),
         Option<AccountIdentifier?>(
             "--key-id",
             "Identifier of the key, ten characters; by default that of AuthKey_<id>.p8"
@@ -42,7 +42,7 @@ struct KeyOptions: Sendable {
         }
         let pem = try KeyOptions.text(of: file)
         guard let keyID = keyID ?? KeyOptions.keyID(inNameOf: file.path) else {
-            throw .missing("--key-id is missing: the name of \(file.path) does not contain it")
+            throw .missing("--key-id is missing: the name of \(file.shownPath) does not contain it")
         }
         guard let teamID else {
             throw .missing("--team-id is missing: it is shown at the top right of your developer account")
@@ -122,7 +122,7 @@ struct CertificateOptions: Sendable {
 
     static let declared = Group(
         Option<InputFile?>("--certificate", "Client certificate and its key in place of --key, PEM or PKCS#12"),
-        Option<String?>("--certificate-password", "Password of a PKCS#12 file"),
+        Option<String?>("--certificate-password", "Password of a PKCS#12 file or of an encrypted key"),
         Option<InputFile?>("--certificate-password-file", "File whose first line is the password")
     ) { CertificateOptions(file: $0, password: $1, passwordFile: $2) }
 
@@ -149,11 +149,12 @@ struct CertificateOptions: Sendable {
             throw UsageError("--certificate-password and --certificate-password-file exclude each other")
         }
         let bytes = try file.bytes()
-        let line = try passwordFile?.firstLine()
+        let line = try passwordFile?.hidingPath().firstLine()
         let pem = bytes.first == CertificateOptions.derSequence ? nil : try file.text(of: bytes)
         do throws(APNsError) {
-            if let pem { return try ProviderCertificate(pem: pem, privateKeyPEM: pem) }
-            return try ProviderCertificate(pkcs12: bytes, passphrase: line ?? password ?? "")
+            let passphrase = line ?? password
+            if let pem { return try ProviderCertificate(pem: pem, privateKeyPEM: pem, passphrase: passphrase) }
+            return try ProviderCertificate(pkcs12: bytes, passphrase: passphrase ?? "")
         } catch {
             throw UsageError("\(file.label): \(error)")
         }

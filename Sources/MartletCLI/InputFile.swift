@@ -4,12 +4,14 @@ import MartletCommands
 import MartletCore
 import MartletTransport
 
-/// A file that an option or an argument names; `-` is standard input.
+/// A file that an option or an argument names; `-` is standard input, and PEM text is the content itself.
 struct InputFile: ArgumentValue, CustomStringConvertible {
     /// The path, or `-`.
     let path: String
     /// The option or the environment variable that names the file; nil for an argument and for a default.
     private let source: String?
+    /// Whether the path never appears in messages.
+    private var isPathHidden = false
     var description: String { path }
     /// Whether the file is standard input.
     var isStandardInput: Bool { path == "-" }
@@ -27,10 +29,23 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
     static var valueName: String { "file" }
     static var isFile: Bool { true }
 
+    /// The path for messages, unless it may be a secret.
+    var shownPath: String { "\(ShownValue(path))" }
+
     /// The name of the file in errors: the path, preceded by the option or variable.
     var label: String {
-        let name = path == "-" ? "standard input" : path
+        if isPathHidden { return source ?? "the file" }
+        let name = path == "-" ? "standard input" : shownPath
         return source.map { "\($0) \(name)" } ?? name
+    }
+
+    /// Returns a file whose path never appears in messages.
+    ///
+    /// A password that is given in place of the file with the password looks like any file name.
+    func hidingPath() -> InputFile {
+        var file = self
+        file.isPathHidden = true
+        return file
     }
 
     /// Reads all bytes of the file.
@@ -47,6 +62,7 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
             guard !bytes.isEmpty else { throw UsageError("\(label) is empty") }
             return bytes
         }
+        if let pem = PEMText.text(in: path) { return Array(pem.utf8) }
         do throws(FileError) {
             return try FileContents.read(path)
         } catch {
@@ -56,7 +72,13 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
 
     /// Returns the error for a file that cannot be read, preceded by the option or variable.
     func usageError(_ error: FileError) -> UsageError {
-        UsageError((source.map { $0 + " " } ?? "") + "\(error)")
+        guard !isPathHidden else {
+            return UsageError(
+                "\(label) cannot be read: \(error.reason); the path of a file is needed (the value is not shown, as it "
+                    + "may be a password)"
+            )
+        }
+        return UsageError((source.map { $0 + " " } ?? "") + "\(error)")
     }
 
     /// Reads the file as text.

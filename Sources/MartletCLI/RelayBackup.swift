@@ -23,12 +23,12 @@ extension Command {
         OutputFormat.declared
     ) { file, relay, output in
         guard !FileManager.default.fileExists(atPath: file.path) else {
-            throw UsageError("\(file.path) exists: choose another file")
+            throw UsageError("\(ShownValue(file.path)) exists: choose another file")
         }
         let directory = URL(filePath: file.path).deletingLastPathComponent().path
         guard FileManager.default.isWritableFile(atPath: directory) else {
             let isThere = FileManager.default.fileExists(atPath: directory)
-            throw UsageError("the directory \(directory) \(isThere ? "is not writable" : "does not exist")")
+            throw UsageError("the directory \(ShownValue(directory)) \(isThere ? "is not writable" : "does not exist")")
         }
         let answer = try await relay.send("POST", "/v1/backup", within: backupTime)
         let copy = answer["file"]?.stringValue ?? ""
@@ -36,8 +36,8 @@ extension Command {
             try FileManager.default.moveItem(atPath: copy, toPath: file.path)
         } catch {
             throw CommandError(
-                "the relay has written \(copy), which cannot be moved to \(file.path): move it on the relay's machine "
-                    + "(\(reason(of: error)))"
+                "the relay has written \(copy), which cannot be moved to \(ShownValue(file.path)): move it on the "
+                    + "relay's machine (\(reason(of: error)))"
             )
         }
         output.write(json: ["file": .string(file.path)], text: "The backup is in \(file.path).\n")

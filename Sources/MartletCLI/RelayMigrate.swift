@@ -50,7 +50,7 @@ extension Command {
             move = try await OutboxMove(from: file.path, to: address)
         } catch {
             guard error.kind == .inUse else { throw error }
-            throw UsageError("--from \(file.path) is in use: a relay still uses the file; stop it first")
+            throw UsageError("--from \(ShownValue(file.path)) is in use: a relay still uses the file; stop it first")
         }
         let account = try await run(move)
         output.write(
@@ -90,7 +90,9 @@ extension Command {
         } catch {
             throw UsageError("--from \(error)")
         }
-        guard start == databaseHeader else { throw UsageError("--from \(path) is not the database of a relay") }
+        guard start == databaseHeader else {
+            throw UsageError("--from \(ShownValue(path)) is not the database of a relay")
+        }
     }
 }
 

@@ -60,7 +60,7 @@ extension Command {
         for file in files {
             let members = try SurfaceSnapshot(file: file, categories: categories).projections
             let texts = members.map { member in
-                "\(file.path): \(member.name), \(member.value.encoded().count) bytes\n\(member.value.line)"
+                "\(file.shownPath): \(member.name), \(member.value.encoded().count) bytes\n\(member.value.line)"
             }
             output.write(json: .object(members), text: texts.joined())
         }
@@ -92,7 +92,7 @@ extension Command {
                 let snapshot = migrated.snapshot.json
                 output.write(json: .object([.init("snapshot", snapshot)] + warning), text: snapshot.line)
                 guard !output.isJSON, let warning = migrated.warning else { continue }
-                Terminal.errors.write("\(file.path): \(warning)\n")
+                Terminal.errors.write("\(file.shownPath): \(warning)\n")
             } catch {
                 throw UsageError("\(file.label): \(error)")
             }
@@ -126,7 +126,7 @@ extension Command {
     private static func report(_ error: UsageError, _ file: InputFile, _ output: OutputFormat) {
         guard output.isJSON else { return Terminal.errors.write("martlet surface validate: \(error)\n") }
         let members: JSONValue = [
-            "file": .string(file.path), "valid": false, "error": "usage", "message": .string("\(error)"),
+            "file": .string(file.shownPath), "valid": false, "error": "usage", "message": .string("\(error)"),
         ]
         Terminal.output.write(members.line)
     }
@@ -134,16 +134,16 @@ extension Command {
     private static func text(of verdict: Result<SurfaceSnapshot.Received, SurfaceError>, _ file: InputFile) -> String {
         switch verdict {
         case .success(.snapshot(let snapshot, let warnings)):
-            "\(file.path): a valid snapshot of the kind \(snapshot.kind.rawValue)\n"
-                + warnings.map { "\(file.path): warning: \($0)\n" }.joined()
-        case .success(.unknown(let unknown)): "\(file.path): skipped: \(unknown.warning)\n"
-        case .failure(let error): error.issues.map { "\(file.path): \($0)\n" }.joined()
+            "\(file.shownPath): a valid snapshot of the kind \(snapshot.kind.rawValue)\n"
+                + warnings.map { "\(file.shownPath): warning: \($0)\n" }.joined()
+        case .success(.unknown(let unknown)): "\(file.shownPath): skipped: \(unknown.warning)\n"
+        case .failure(let error): error.issues.map { "\(file.shownPath): \($0)\n" }.joined()
         }
     }
 
     private static func json(of verdict: Result<SurfaceSnapshot.Received, SurfaceError>, _ file: InputFile) -> JSONValue
     {
-        var members: [JSONValue.Member] = [.init("file", .string(file.path))]
+        var members: [JSONValue.Member] = [.init("file", .string(file.shownPath))]
         switch verdict {
         case .success(.snapshot(let snapshot, let warnings)):
             members += [.init("valid", true), .init("kind", .string(snapshot.kind.rawValue))]

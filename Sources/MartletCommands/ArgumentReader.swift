@@ -54,7 +54,7 @@ package struct ArgumentReader {
         let known = parameters.filter { $0.kind != .argument }
         guard let parameter = known.first(where: { $0.spelling == spelling }) else {
             throw UsageError(
-                "unknown option \(spelling)" + NearestName.hint(for: spelling, among: known.map(\.spelling))
+                "unknown option \(ShownValue(spelling))" + NearestName.hint(for: spelling, among: known.map(\.spelling))
             )
         }
         return parameter
@@ -107,7 +107,16 @@ package struct ArgumentReader {
         arguments.isEmpty ? nil : Value(text: arguments.removeFirst())
     }
 
+    /// Throws ``UsageError`` for an argument that no parameter has taken.
     func checkNothingIsLeft() throws(UsageError) {
-        if let argument = arguments.first { throw UsageError("unexpected argument \"\(argument)\"") }
+        if let argument = arguments.first { throw UsageError("unexpected argument \(argument.quotedUnlessSecret)") }
+    }
+}
+
+extension String {
+    /// The word in quotation marks, or its length if it may be a secret.
+    var quotedUnlessSecret: String {
+        let shown = ShownValue(self)
+        return shown.isWhole ? "\"\(self)\"" : shown.description
     }
 }

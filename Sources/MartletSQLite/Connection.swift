@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CMartletSQLite
+internal import MartletCore
 
 #if canImport(Glibc)
     internal import Glibc
@@ -95,7 +96,7 @@ package struct Connection: ~Copyable {
         var opened: OpaquePointer?
         let status = sqlite3_open_v2(file, &opened, flags, nil)
         guard status == SQLITE_OK, let opened else {
-            let error = SQLiteError(status, on: opened, during: "cannot open \(path)")
+            let error = SQLiteError(status, on: opened, during: "cannot open \(ShownValue(path))")
             sqlite3_close_v2(opened)
             throw error
         }
@@ -104,7 +105,7 @@ package struct Connection: ~Copyable {
         guard sqlite3_db_readonly(opened, "main") == 0 else {
             throw SQLiteError(
                 SQLITE_READONLY,
-                "cannot write to \(path): give this user the right to, or mount its disk for writing"
+                "cannot write to \(ShownValue(path)): give this user the right to, or mount its disk for writing"
             )
         }
         let (seconds, attoseconds) = options.busyTimeout.components
@@ -122,7 +123,7 @@ package struct Connection: ~Copyable {
             // On systems where a plain sync does not reach the disk, such as macOS, use the sync that does.
             if options.synchronous == .full { try connection.execute("PRAGMA fullfsync = on") }
         } catch {
-            throw SQLiteError(error.code, "cannot open \(path): \(error.message)")
+            throw SQLiteError(error.code, "cannot open \(ShownValue(path)): \(error.message)")
         }
         return connection
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
 internal import MartletTransport
 
 #if canImport(FoundationEssentials)
@@ -72,7 +73,7 @@ public final class LocalAuthority: Sendable {
                 certificateFile: certificatePath
             )
         } catch {
-            throw SimulatorError("the certificate authority in \(directory) cannot be used: \(error)")
+            throw SimulatorError("the certificate authority in \(ShownValue(directory)) cannot be used: \(error)")
         }
     }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)
@@ -55,6 +57,16 @@ package enum FileContents {
             throw FileError("read", path, reason: "it is not valid UTF-8")
         }
         return text
+    }
+
+    /// Returns PEM text that was given in place of the path of a file, or reads the text file.
+    ///
+    /// - Parameter pathOrPEM: The path, or PEM text, also in base64.
+    /// - Returns: The text.
+    /// - Throws: ``FileError`` with the system's reason, or when the bytes are not valid UTF-8.
+    package static func textOrPEM(_ pathOrPEM: String) throws(FileError) -> String {
+        if let pem = PEMText.text(in: pathOrPEM) { return pem }
+        return try text(pathOrPEM)
     }
 
     /// Creates a file, which must not exist.
@@ -126,8 +138,11 @@ package enum FileContents {
 
 /// The reason why a file cannot be read, created or written.
 package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The path, the failed action, the reason and, for a relative path, the working directory.
+    /// The path, unless it may be a secret, the failed action, the reason and, for a relative path, the working
+    /// directory.
     package let description: String
+    /// The reason alone.
+    package let reason: String
 
     /// Creates an error with the system's reason.
     ///
@@ -141,8 +156,14 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Creates an error with this reason, which has no final full stop.
     package init(_ action: String, _ path: String, reason: String) {
-        var description = "\(path) cannot be \(action): \(reason)"
-        if !path.hasPrefix("/"), let directory = FileError.workingDirectory { description += " (in \(directory))" }
+        self.reason = reason
+        let shown = ShownValue(path)
+        var description = "\(shown) cannot be \(action): \(reason)"
+        if !shown.isWhole {
+            description += "; the path of a file is needed"
+        } else if !path.hasPrefix("/"), let directory = FileError.workingDirectory {
+            description += " (in \(directory))"
+        }
         self.description = description
     }
 

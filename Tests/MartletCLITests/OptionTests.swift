@@ -132,14 +132,25 @@ import Testing
             "5d3a", "--body", "x",
         ]
         let archive = ["--certificate", directory + "/certificate.p12"]
+        let encrypted = try await ProgramRun(
+            "openssl",
+            ["rsa", "-in", directory + "/key.pem", "-aes256", "-passout", "pass:secret"]
+        )
+        let locked = try files.scratch.write(
+            files.scratch.read("certificate.pem") + encrypted.text,
+            to: "locked.pem"
+        )
         for credentials in [
             ["--certificate", pem], archive + ["--certificate-password", "secret"],
+            ["--certificate", both], ["--certificate", locked, "--certificate-password", "secret"],
             archive + ["--certificate-password-file", password],
         ] {
             let run = try await martlet(server + credentials)
             #expect(run.status == 0, "\(credentials): \(run.text)\(run.errorOutput)")
         }
-        #expect(await apns.pushes.map(\.deviceToken) == ["5d3a", "5d3a", "5d3a"])
+        #expect(await apns.pushes.map(\.deviceToken) == ["5d3a", "5d3a", "5d3a", "5d3a", "5d3a"])
+        let unopened = try await martlet(server + ["--certificate", locked])
+        #expect(unopened.status == 2 && unopened.errorOutput.contains("encrypted"), "\(unopened.errorOutput)")
         let wrong = try await martlet(server + archive + ["--certificate-password", "wrong"])
         #expect(wrong.status == 2 && !wrong.errorOutput.contains("wrong"), "\(wrong.errorOutput)")
         let two = try await martlet(server + ["--certificate", pem, "--key-id", "ABC123DEFG"])

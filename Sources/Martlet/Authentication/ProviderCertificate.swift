@@ -30,11 +30,14 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
     /// - Parameters:
     ///   - pem: The certificate, followed by any intermediate certificates.
     ///   - privateKeyPEM: Its private key.
-    /// - Throws: ``APNsError`` with the code `badCredentials` when either text has other contents, or they do not
-    ///   match.
-    public init(pem: String, privateKeyPEM: String) throws(APNsError) {
+    ///   - passphrase: The passphrase of an encrypted private key; nil, the default, for a key that is not encrypted.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when either text has other contents, they do not match,
+    ///   or the passphrase is missing or wrong.
+    public init(pem: String, privateKeyPEM: String, passphrase: String? = nil) throws(APNsError) {
         do throws(TransportError) {
-            self.init(try ClientIdentity(certificatePEM: pem, privateKeyPEM: privateKeyPEM))
+            self.init(
+                try ClientIdentity(certificatePEM: pem, privateKeyPEM: privateKeyPEM, passphrase: passphrase)
+            )
         } catch {
             throw APNsError(error)
         }
@@ -72,7 +75,7 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
         do throws(APNsError) {
             try self.init(pkcs12: bytes, passphrase: passphrase)
         } catch {
-            throw APNsError(.badCredentials, description: "\(file): \(error.description)")
+            throw APNsError(.badCredentials, description: "\(ShownValue(file)): \(error.description)")
         }
     }
 

@@ -73,7 +73,8 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// Creates a key from a `.p8` file.
     ///
     /// - Parameters:
-    ///   - file: The path of the file.
+    ///   - file: The path of the file. A value with the text of the file, such as that of a variable, is read as the
+    ///     key itself, and an error shows no value that may be a secret.
     ///   - keyID: The key's identifier.
     ///   - teamID: The team's identifier.
     /// - Throws: ``APNsError`` with the code `badCredentials` when the file cannot be read or has no such key, or an
@@ -81,14 +82,14 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     public init(file: String, keyID: String, teamID: String) throws(APNsError) {
         let pem: String
         do throws(FileError) {
-            pem = try FileContents.text(file)
+            pem = try FileContents.textOrPEM(file)
         } catch {
             throw APNsError(.badCredentials, description: "the key file \(error)")
         }
         do throws(APNsError) {
             try self.init(pem: pem, keyID: keyID, teamID: teamID)
         } catch {
-            throw APNsError(.badCredentials, description: "\(file): \(error.description)")
+            throw APNsError(.badCredentials, description: "\(ShownValue(file)): \(error.description)")
         }
     }
 

@@ -56,7 +56,7 @@
             checksBeforeSending = config.bool(forKey: "checks-before-sending", default: checksBeforeSending)
             if let file = config.string(forKey: "authorities-file") {
                 do throws(FileError) {
-                    additionalAuthorities = try FileContents.text(file)
+                    additionalAuthorities = try FileContents.textOrPEM(file)
                 } catch {
                     throw APNsError(.badCredentials, description: "the file of authorities \(error)")
                 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MartletCommands
+import MartletCore
 import MartletTransport
 import Synchronization
 
@@ -52,7 +53,9 @@ final class LineFile: Sendable {
             return
         }
         let owner = identity?.lockOwner.map { "process \($0)" } ?? "another run of martlet"
-        throw UsageError("\(option) \(path) is locked by \(owner), which is sending; wait for it, or give another file")
+        throw UsageError(
+            "\(option) \(ShownValue(path)) is locked by \(owner), which is sending; wait for it, or give another file"
+        )
     }
 
     deinit {

@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletCommands
+import MartletCore
 import MartletTransport
 
 #if canImport(Glibc)
@@ -58,7 +59,7 @@ struct ResultsFile: Sendable {
         let outputs = [("--results", options.results), ("--dead-tokens", options.dead)]
         for (option, path) in outputs {
             guard let path, let file = FileIdentity(path), file.isRegular, file == list else { continue }
-            throw UsageError("\(option) \(path) is the list of --tokens; give another file")
+            throw UsageError("\(option) \(ShownValue(path)) is the list of --tokens; give another file")
         }
         guard let results = options.results, let dead = options.dead else { return }
         let file = FileIdentity(results)
@@ -67,7 +68,9 @@ struct ResultsFile: Sendable {
                 ? file?.isRegular == false
                 : file == nil || file?.isRegular == false
                     || file != FileIdentity(dead)
-        else { throw UsageError("--results and --dead-tokens name the same file, \(results); give two files") }
+        else {
+            throw UsageError("--results and --dead-tokens name the same file, \(ShownValue(results)); give two files")
+        }
     }
 
     private static func checkExists(_ path: String) throws(UsageError) {
@@ -78,7 +81,9 @@ struct ResultsFile: Sendable {
             )
         }
         guard file.isRegular else {
-            throw UsageError("--resume requires the file of an earlier run; --results \(path) is not a regular file")
+            throw UsageError(
+                "--resume requires the file of an earlier run; --results \(ShownValue(path)) is not a regular file"
+            )
         }
     }
 

@@ -138,8 +138,9 @@ package actor SQLiteOutbox: OutboxStore {
     private static let retryInterval = Duration.seconds(1)
 
     private func describe(_ error: SQLiteError) -> OutboxError {
-        guard error.kind == .busy else { return OutboxError(error, "the outbox \(file) cannot be used") }
-        return OutboxError(.inUse, "another relay has the outbox \(file) open: stop it, or set data to another file")
+        let shown = ShownValue(file)
+        guard error.kind == .busy else { return OutboxError(error, "the outbox \(shown) cannot be used") }
+        return OutboxError(.inUse, "another relay has the outbox \(shown) open: stop it, or set data to another file")
     }
 
     package func close(isInOrder: Bool) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
 internal import MartletOutbox
 internal import MartletTransport
 
@@ -34,9 +35,37 @@ struct ConfigurationDirectories {
         return FileManager.default.fileExists(atPath: credential) ? credential : file(name)
     }
 
-    func text(at path: String, _ setting: String) throws(RelayError) -> String {
+    /// Returns PEM text that a setting contains, or the path of the file that the setting names.
+    ///
+    /// - Parameters:
+    ///   - value: The value of the setting.
+    ///   - isSecret: Whether the file contains a secret.
+    ///   - setting: The name of the setting.
+    /// - Returns: The PEM text or the path.
+    /// - Throws: ``RelayError`` if the value may be a secret and is not the path of a file.
+    func pathOrPEM(_ value: String, isSecret: Bool, _ setting: String) throws(RelayError) -> String {
+        if let pem = PEMText.text(in: value) { return pem }
+        let path = isSecret ? secret(value) : file(value)
+        // The complete path would show a part of the value that is recognized as a secret only by itself.
+        let shown = ShownValue(value)
+        guard shown.isWhole || FileManager.default.fileExists(atPath: path) else {
+            throw RelayError("\(setting) must be the path of a file (found \(shown))")
+        }
+        return path
+    }
+
+    /// Returns the text of a file, or PEM text.
+    ///
+    /// - Parameters:
+    ///   - value: The path or the PEM text, which a setting contains.
+    ///   - isSecret: Whether the file contains a secret.
+    ///   - setting: The name of the setting.
+    /// - Returns: The text.
+    /// - Throws: ``RelayError`` if the file cannot be read.
+    func text(_ value: String, isSecret: Bool = false, _ setting: String) throws(RelayError) -> String {
+        let source = try pathOrPEM(value, isSecret: isSecret, setting)
         do throws(FileError) {
-            return try FileContents.text(path)
+            return try FileContents.textOrPEM(source)
         } catch {
             throw RelayError("\(setting): the file \(error)")
         }

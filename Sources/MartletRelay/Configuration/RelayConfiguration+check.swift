@@ -125,7 +125,8 @@ extension RelayConfiguration {
             let directory = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
             if !FileManager.default.fileExists(atPath: directory.isEmpty ? "/" : String(directory)) {
                 warnings.append(
-                    "the directory of data, \(directory), does not exist: create it before the relay starts"
+                    "the directory of data, \(ShownValue(String(directory))), does not exist: create it before the "
+                        + "relay starts"
                 )
             }
         }

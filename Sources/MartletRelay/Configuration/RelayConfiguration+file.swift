@@ -29,7 +29,7 @@ extension RelayConfiguration {
     /// `data` may also be the address of a PostgreSQL database, such as `postgresql://relay@db1,db2/push`; the password
     /// belongs in libpq's own file (`~/.pgpass`) or in `PGPASSWORD`. Relative paths are relative to the directory of
     /// the file. A relative path of a file with a secret, such as `key-file` or `certificate-key`, may also name a
-    /// systemd credential.
+    /// systemd credential. PEM text in place of the path of a key or certificate is its content.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
@@ -51,7 +51,7 @@ extension RelayConfiguration {
         do throws(JSONError) {
             json = try JSONReader.read(content)
         } catch {
-            throw RelayError("\(path) is not valid JSON: \(error)")
+            throw RelayError("\(ShownValue(path)) is not valid JSON: \(error)")
         }
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         do throws(RelayError) {
@@ -61,7 +61,7 @@ extension RelayConfiguration {
                 variables: overrides.openTelemetry
             )
         } catch {
-            throw RelayError("\(path): \(error)")
+            throw RelayError("\(ShownValue(path)): \(error)")
         }
     }
 

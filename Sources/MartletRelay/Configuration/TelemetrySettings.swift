@@ -64,7 +64,7 @@ package struct TelemetrySettings: Sendable, Hashable {
         self.fields = try variables.fields() ?? fields ?? [:]
         authorities = try Self.authorities.valueIfPresent(in: object, places)
         if let file = variables["OTEL_EXPORTER_OTLP_CERTIFICATE"] {
-            authorities = try places.text(at: places.file(file), "OTEL_EXPORTER_OTLP_CERTIFICATE")
+            authorities = try places.text(file, "OTEL_EXPORTER_OTLP_CERTIFICATE")
         }
         let name = try Self.serviceName.valueIfPresent(in: object, places)
         attributes = try variables.attributes(

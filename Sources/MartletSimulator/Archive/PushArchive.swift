@@ -81,9 +81,9 @@ actor PushArchive {
             putFact = try connection.prepare("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)")
             loop = try EventLoop()
         } catch let error as SQLiteError where error.kind == .busy {
-            throw SimulatorError("\(file) is in use by another simulator: use another data file")
+            throw SimulatorError("\(ShownValue(file)) is in use by another simulator: use another data file")
         } catch {
-            throw SimulatorError("\(file) cannot be used as data file: \(error)")
+            throw SimulatorError("\(ShownValue(file)) cannot be used as data file: \(error)")
         }
     }
 

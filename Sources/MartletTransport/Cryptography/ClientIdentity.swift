@@ -56,16 +56,26 @@ package struct ClientIdentity: Sendable {
 
     /// Creates an identity from PEM text.
     ///
+    /// - Parameters:
+    ///   - certificatePEM: The certificate, followed by any intermediate certificates.
+    ///   - privateKeyPEM: The private key.
+    ///   - passphrase: The passphrase of an encrypted private key; nil, the default, for none.
     /// - Throws: ``TransportError`` of kind `.badCredentials` when the text contains no certificate, or the key
     ///   does not match it.
-    package init(certificatePEM: String, privateKeyPEM: String) throws(TransportError) {
+    package init(certificatePEM: String, privateKeyPEM: String, passphrase: String? = nil) throws(TransportError) {
         guard let certificate = Certificate.all(in: certificatePEM).first else {
             throw TransportError(
                 .badCredentials,
                 "the text holds no certificate: it has to begin with -----BEGIN CERTIFICATE-----"
             )
         }
-        identity = TLSContext.Identity(certificateChainPEM: certificatePEM, privateKeyPEM: privateKeyPEM)
+        let key: String
+        do throws(CryptographyError) {
+            key = try PrivateKey(pem: privateKeyPEM, password: passphrase).pem()
+        } catch {
+            throw TransportError(.badCredentials, "\(error)")
+        }
+        identity = TLSContext.Identity(certificateChainPEM: certificatePEM, privateKeyPEM: key)
         // Detects unusable credentials now instead of at the first push.
         _ = try TLSContext.client(identity: identity)
         facts = CertificateFacts(certificate)
@@ -75,45 +85,8 @@ package struct ClientIdentity: Sendable {
     ///
     /// - Throws: ``TransportError`` of kind `.badCredentials` for a wrong passphrase, or a file with other contents.
     package init(pkcs12: [UInt8], passphrase: String) throws(TransportError) {
-        prepareOpenSSL()
-        // The BIO borrows the bytes, so they have to stay in place until the BIO has been read.
-        let parsed = pkcs12.withUnsafeBytes { bytes in
-            let bio = BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count))
-            defer { BIO_free(bio) }
-            return d2i_PKCS12_bio(bio, nil)
-        }
-        guard let container = parsed else {
-            ERR_clear_error()
-            throw TransportError(.badCredentials, "this is not a PKCS#12 file (.p12)")
-        }
-        defer { PKCS12_free(container) }
-        var rawKey: OpaquePointer?
-        var rawCertificate: OpaquePointer?
-        var chain: OpaquePointer?
-        guard PKCS12_parse(container, passphrase, &rawKey, &rawCertificate, &chain) == 1 else {
-            throw TransportError(
-                .badCredentials,
-                "the PKCS#12 file cannot be opened, by this passphrase: \(openSSLMessage())"
-            )
-        }
-        defer { martlet_X509_stack_free(chain) }
-        let key = rawKey.map(PrivateKey.init(adopting:))
-        guard let certificate = rawCertificate.map(Certificate.init(adopting:)), let key else {
-            throw TransportError(.badCredentials, "the PKCS#12 file must contain a certificate and its private key")
-        }
-        do {
-            var pem = try certificate.pem()
-            for index in 0..<martlet_X509_stack_count(chain) {
-                guard let link = martlet_X509_stack_at(chain, index) else { continue }
-                X509_up_ref(link)
-                pem += try Certificate(adopting: link).pem()
-            }
-            try self.init(certificatePEM: pem, privateKeyPEM: key.pem())
-        } catch let error as TransportError {
-            throw error
-        } catch {
-            throw TransportError(.badCredentials, "\(error)")
-        }
+        let contents = try PKCS12Contents(pkcs12, passphrase: passphrase)
+        try self.init(certificatePEM: contents.certificatePEM, privateKeyPEM: contents.privateKeyPEM)
     }
 }
 
@@ -166,50 +139,5 @@ extension Certificate {
         defer { ASN1_TIME_free(epoch) }
         guard ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(raw)) == 1 else { return nil }
         return Int64(days) * 86_400 + Int64(seconds)
-    }
-}
-
-/// An iterator over the elements of one level of DER (X.690).
-private struct DERReader {
-    static let utf8String: UInt8 = 0x0C
-    static let sequence: UInt8 = 0x30
-
-    private var rest: ArraySlice<UInt8>
-    private var isMalformed = false
-
-    init(_ bytes: ArraySlice<UInt8>) {
-        rest = bytes
-    }
-
-    /// Whether all bytes have been read and were valid DER.
-    var isAtEnd: Bool { rest.isEmpty && !isMalformed }
-
-    /// Returns the next element; nil at the end, and for bytes that are not valid DER.
-    mutating func next() -> (tag: UInt8, content: ArraySlice<UInt8>)? {
-        guard let tag = rest.popFirst() else { return nil }
-        guard let content = nextContent() else {
-            isMalformed = true
-            return nil
-        }
-        return (tag, content)
-    }
-
-    /// Returns the content of the element whose tag has been read; nil for bytes that are not valid DER.
-    private mutating func nextContent() -> ArraySlice<UInt8>? {
-        guard let first = rest.popFirst() else { return nil }
-        var count = Int(first)
-        if first & 0x80 != 0 {
-            let lengthCount = first & 0x7F
-            // DER has no indefinite lengths (X.690 §10.1), and no element here is longer than four bytes can count.
-            guard (1...4).contains(lengthCount) else { return nil }
-            count = 0
-            for _ in 0..<lengthCount {
-                guard let byte = rest.popFirst() else { return nil }
-                count = count << 8 | Int(byte)
-            }
-        }
-        guard count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
     }
 }

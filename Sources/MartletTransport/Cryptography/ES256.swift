@@ -123,7 +123,8 @@ package struct ES256PublicKey: Sendable {
 /// Checks that the key is on P-256, the only curve that APNs accepts.
 private func checkP256(_ key: OpaquePointer) throws(CryptographyError) {
     guard EVP_PKEY_get_base_id(key) == EVP_PKEY_EC else {
-        throw CryptographyError("the key is not an elliptic-curve key; it must be on the curve P-256")
+        let found = EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA ? " (found an RSA key)" : ""
+        throw CryptographyError("the key is not an elliptic-curve key; it must be on the curve P-256" + found)
     }
     var name = [CChar](repeating: 0, count: 64)
     EVP_PKEY_get_group_name(key, &name, name.count, nil)

@@ -22,21 +22,43 @@ final class PrivateKey: @unchecked Sendable {
         self.raw = raw
     }
 
-    /// Creates a key from PEM text.
-    init(pem: String) throws(CryptographyError) {
-        // Without a callback OpenSSL would prompt for a passphrase on the terminal.
-        let refusePassphrase:
+    /// Creates a key from PEM text, which is repaired where its meaning is unambiguous.
+    ///
+    /// - Parameters:
+    ///   - pem: The text.
+    ///   - password: The password of an encrypted key; nil, the default, for none.
+    /// - Throws: ``CryptographyError`` with the cause.
+    init(pem: String, password: String? = nil) throws(CryptographyError) {
+        if let raw = PrivateKey.read(pem, password) {
+            self.raw = raw
+            return
+        }
+        let text = KeyText(pem)
+        guard let repaired = text.repaired, let raw = PrivateKey.read(repaired, password) else {
+            throw CryptographyError(text.problem(hasPassword: password != nil))
+        }
+        self.raw = raw
+    }
+
+    private static func read(_ pem: String, _ password: String?) -> OpaquePointer? {
+        // Without a callback OpenSSL would prompt for a password on the terminal.
+        let refusePassword:
             @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
                 _,
                 _,
                 _,
                 _ in -1
             }
-        guard let raw = pem.withBIO({ PEM_read_bio_PrivateKey($0, nil, refusePassphrase, nil) }) else {
-            let details = openSSLMessage()
-            throw CryptographyError(PrivateKey.problem(with: pem, details))
+        let raw = pem.withBIO { bio -> OpaquePointer? in
+            guard let password else { return PEM_read_bio_PrivateKey(bio, nil, refusePassword, nil) }
+            // OpenSSL's own callback returns the text that the last argument points to.
+            return password.withCString { text in
+                PEM_read_bio_PrivateKey(bio, nil, nil, UnsafeMutableRawPointer(mutating: UnsafeRawPointer(text)))
+            }
         }
-        self.raw = raw
+        // OpenSSL's reasons for a failure do not name the cause, and must not stay in its error queue.
+        ERR_clear_error()
+        return raw
     }
 
     deinit {
@@ -49,16 +71,5 @@ final class PrivateKey: @unchecked Sendable {
             throw CryptographyError("the key cannot be written: \(openSSLMessage())")
         }
         return pem
-    }
-
-    private static func problem(with pem: String, _ details: String) -> String {
-        if pem.allSatisfy(\.isWhitespace) { return "the key is empty" }
-        if pem.contains("BEGIN CERTIFICATE") { return "this is a certificate, not a private key" }
-        if pem.contains("BEGIN PUBLIC KEY") { return "this is a public key, not a private one" }
-        if pem.contains("ENCRYPTED") { return "the private key is encrypted: a .p8 file from Apple is not" }
-        if !pem.contains("-----BEGIN") {
-            return "the key must be PEM text, which begins with the line \"-----BEGIN PRIVATE KEY-----\""
-        }
-        return "the private key cannot be read: \(details)"
     }
 }

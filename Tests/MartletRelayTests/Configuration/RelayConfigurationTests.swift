@@ -57,6 +57,14 @@ import Testing
         (ConfigurationFile.good(("\"key-file\": \"AuthKey.p8\", ", "")), "apps[0].key-file is missing"),
         (ConfigurationFile.good(("AuthKey.p8", "Other.p8")), "Other.p8 cannot be read: no such file or directory"),
         (
+            ConfigurationFile.good(("AuthKey.p8", "mrt_abcdefghijklmnopqrstuvwxyz234567")),
+            "apps[0].key-file must be the path of a file (found text of 36 characters (not shown"
+        ),
+        (
+            ConfigurationFile.good(("AuthKey.p8", "-----BEGIN PRIVATE KEY-----\\nAA==")),
+            "apps[0].key-file: text of 32 characters (not shown, as it may be a secret): the signing key cannot be used"
+        ),
+        (
             ConfigurationFile.good(("ABC123DEFG", "abc")),
             "apps[0].key-id must be ten characters of A-Z and 0-9 (found \"abc\")"
         ),

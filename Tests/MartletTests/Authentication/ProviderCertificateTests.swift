@@ -48,6 +48,70 @@ import Testing
         #expect(throws: APNsError.self) { try ProviderCertificate(pem: "no certificate", privateKeyPEM: "no key") }
     }
 
+    /// Runs openssl, which must succeed.
+    private func openssl(_ words: String...) async throws {
+        let run = try await ProgramRun("openssl", words)
+        #expect(run.status == 0, "\(run.errorOutput)")
+    }
+
+    @Test func `a PKCS#12 file with outdated encryption is opened`() async throws {
+        let files = try await ProviderCertificateFiles()
+        let path = files.scratch.path
+        let file = path + "/old.p12"
+        try await openssl(
+            "pkcs12",
+            "-export",
+            "-legacy",
+            "-inkey",
+            path + "/key.pem",
+            "-in",
+            path + "/certificate.pem",
+            "-out",
+            file,
+            "-passout",
+            "pass:secret"
+        )
+        let certificate = try ProviderCertificate(pkcs12File: file, passphrase: "secret")
+        #expect(certificate.topics == ["com.example.app", "com.example.app.voip"])
+        _ = try PushClient(.production, authentication: .certificate(certificate))
+        for (passphrase, words) in [("wrong", "with this passphrase"), ("", "without its passphrase")] {
+            let error = #expect(throws: APNsError.self) {
+                try ProviderCertificate(pkcs12File: file, passphrase: passphrase)
+            }
+            #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+        }
+        // The algorithms of the legacy provider are not available to other files.
+        _ = try ProviderCertificate(pkcs12File: path + "/certificate.p12", passphrase: "secret")
+    }
+
+    @Test(arguments: [[], ["-traditional"]])
+    func `an encrypted private key needs its passphrase`(format: [String]) async throws {
+        let files = try await ProviderCertificateFiles()
+        let run = try await ProgramRun(
+            "openssl",
+            ["rsa", "-in", files.scratch.path + "/key.pem", "-aes256", "-passout", "pass:secret"] + format
+        )
+        let certificate = try files.scratch.read("certificate.pem")
+        let both = certificate + run.text
+        for key in [run.text, both, both.replacing("\n", with: "\r\n")] {
+            let own = try ProviderCertificate(pem: certificate, privateKeyPEM: key, passphrase: "secret")
+            #expect(own.topics == ["com.example.app", "com.example.app.voip"])
+            for (passphrase, words) in [
+                (nil, "is encrypted, and no password was given"), ("wrong", "cannot be decrypted with this password"),
+            ] as [(String?, String)] {
+                let error = #expect(throws: APNsError.self) {
+                    try ProviderCertificate(pem: certificate, privateKeyPEM: key, passphrase: passphrase)
+                }
+                #expect(error?.code == .badCredentials)
+                #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+            }
+        }
+        let plain = try files.scratch.read("key.pem")
+        _ = try ProviderCertificate(pem: certificate, privateKeyPEM: plain, passphrase: "not needed")
+        // A key in a variable has lost its line breaks.
+        _ = try ProviderCertificate(pem: certificate, privateKeyPEM: plain.replacing("\n", with: "\\n"))
+    }
+
     @Test(arguments: [["rsa:2048"], ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"]])
     func `a certificate with the key of another is refused, and no key is ever shown`(kind: [String]) async throws {
         let files = try await ProviderCertificateFiles(kind: kind)

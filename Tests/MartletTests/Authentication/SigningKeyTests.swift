@@ -42,6 +42,29 @@ import Testing
         #expect(other.description == "the certificate file \(file) cannot be read: \(reason)")
     }
 
+    @Test func `the text of a key in place of its path is the key`() throws {
+        let pem = try ES256PrivateKey().pem()
+        let file = try SigningKey(file: pem, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        #expect(file.isSame(as: try SigningKey(pem: pem, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")))
+        let encoded = Data(pem.utf8).base64EncodedString()
+        #expect(file.isSame(as: try SigningKey(file: encoded, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")))
+    }
+
+    @Test(arguments: [
+        "mrt_abcdefghijklmnopqrstuvwxyz234567", "-----BEGIN PRIVATE KEY-----\nabcdefg\n-----END PRIVATE KEY-----\n",
+    ])
+    func `a secret in place of a path is not shown`(file: String) throws {
+        let error = try #require(throws: APNsError.self) {
+            try SigningKey(file: file, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        }
+        #expect(error.description.contains("text of \(file.count) characters (not shown, as it may be a secret)"))
+        #expect(!error.description.contains("abcdefg"))
+        let other = try #require(throws: APNsError.self) {
+            try ProviderCertificate(pkcs12File: file, passphrase: "secret")
+        }
+        #expect(!other.description.contains("abcdefg"))
+    }
+
     @Test(arguments: [
         ("", "DEF123GHIJ", "keyID"), ("ABC123DEF", "DEF123GHIJ", "keyID"), ("ABC123DEFGH", "DEF123GHIJ", "keyID"),
         ("abc123defg", "DEF123GHIJ", "keyID"), ("ABC123DEFÄ", "DEF123GHIJ", "keyID"), ("ABC123DEFG", "x y", "teamID"),

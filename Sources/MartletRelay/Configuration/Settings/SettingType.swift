@@ -48,19 +48,19 @@ extension SettingType where Value == String {
     /// The text of a file, named by its path.
     static let file = SettingType("path", schema: ["type": "string", "minLength": 1]) {
         (field, places) throws(RelayError) in
-        try places.text(at: places.file(try field.nonemptyText()), field.path.description)
+        try places.text(try field.nonemptyText(), field.path.description)
     }
 
     /// The text of a file with a secret, named by its path.
     static let secretFile = SettingType("path", schema: ["type": "string", "minLength": 1]) {
         (field, places) throws(RelayError) in
-        try places.text(at: places.secret(try field.nonemptyText()), field.path.description)
+        try places.text(try field.nonemptyText(), isSecret: true, field.path.description)
     }
 
-    /// The path of a file with a secret, which is read later.
+    /// The path of a file with a secret, which is read later, or PEM text.
     static let secretPath = SettingType("path", schema: ["type": "string", "minLength": 1]) {
         (field, places) throws(RelayError) in
-        places.secret(try field.nonemptyText())
+        try places.pathOrPEM(try field.nonemptyText(), isSecret: true, field.path.description)
     }
 
     /// The hexadecimal digits of a SHA-256, in lower case; read with or without colons.

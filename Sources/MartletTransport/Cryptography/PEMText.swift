@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Recognition of PEM text (RFC 7468) in values that may also be paths.
+///
+/// Keys and certificates are often stored in variables, so a value with PEM text is the key or certificate itself.
+package enum PEMText {
+    /// The beginning of every PEM text in base64.
+    private static let encodedStart = "LS0tLS1CRUdJTi"
+
+    /// Returns the PEM text that a value contains, decoded if it is in base64; nil for another value.
+    ///
+    /// - Parameter value: The value, such as that of an option or a variable.
+    /// - Returns: The PEM text, which may be damaged or of any kind.
+    package static func text(in value: String) -> String? {
+        if value.contains("-----BEGIN") { return value }
+        guard value.contains(encodedStart), let text = decoded(value), text.contains("-----BEGIN") else { return nil }
+        return text
+    }
+
+    /// Returns text that is in base64, without regard to characters that base64 does not have; nil for another value.
+    static func decoded(_ value: String) -> String? {
+        guard let bytes = Data(base64Encoded: value, options: .ignoreUnknownCharacters) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import MartletCore
+
+@Suite(.timeLimit(.minutes(10))) struct ShownValueTests {
+    /// A random secret in base64 and one in hexadecimal digits.
+    private static let base64 = "q83vEjRWeJq83vEjRWeJq83vEjR/WeJq83vEjRWeJq8="
+    private static let hexadecimal = String(repeating: "0a1b", count: 16)
+
+    @Test(arguments: [
+        "AuthKey_ABC123DEFG.p8", "/etc/martlet/AuthKey_ABC123DEFG.p8", "./keys/key", "no/such.json", "-", "",
+        "/tmp/martlet-6F9619FF-8B86-D011-B42D-00C04FC964FF/both.pem", "C:\\keys\\AuthKey.p8", "/Volumes/My Disk/key.p8",
+        "/tmp/martlet-6F9619FF-8B86-D011-B42D-00C04FC964FF", "/etc/martlet/mrt_operator.key", "/ключи/ключ.p8",
+        "/var/lib/docker/overlay2/\(hexadecimal)/merged/AuthKey_ABC123DEFG.p8", "--foo", "\(hexadecimal).pem",
+        "/run/secrets/production-apns-signing-key-2024-orders",
+    ])
+    func `a path is shown`(value: String) {
+        let shown = ShownValue(value)
+        #expect(shown.isWhole && shown.description == value)
+    }
+
+    @Test(arguments: [
+        "-----BEGIN PRIVATE KEY-----", "line\nline", "tab\tkey", "a\u{2028}b", "mrt_abcdefghijklmnopqrstuvwxyz234567",
+        "/etc/martlet/mrt_abcdefghijklmnopqrstuvwxyz234567", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJERUYxMjNHSElKIn0.c2ln", "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCg==",
+        "\"MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg q83vEj/\"", base64, hexadecimal,
+        "/etc/martlet/\(hexadecimal)", "postgresql://relay:secret@db1/push", "x-api-key=0a1b2c3d4e",
+        String(repeating: "a/", count: 101),
+    ])
+    func `a value that may be a secret is described by its length`(value: String) {
+        let shown = ShownValue(value)
+        #expect(!shown.isWhole)
+        #expect(shown.description == "text of \(value.count) characters (not shown, as it may be a secret)")
+    }
+}
