@@ -3,7 +3,7 @@
 internal import MartletCore
 
 extension APNsError {
-    /// What to do with a push that was not accepted, and with its device token.
+    /// The ways to treat a push that was not accepted, and its device token.
     public enum Advice: String, Sendable, Hashable, CaseIterable {
         /// Send the push again later, after ``APNsError/retryAfter`` if the server named a time; it was not delivered.
         case sendLater
@@ -17,7 +17,7 @@ extension APNsError {
         case correctConfiguration
     }
 
-    /// What to do with the push and its device token, for any error.
+    /// The way to treat the push and its device token, for any error.
     ///
     /// Automatic retries have been made already; see ``RetryPolicy``. Source: "Handling notification responses from
     /// APNs" for the statuses and reasons.

@@ -6,7 +6,7 @@ package import MartletCore
 package enum ServerSentEvent {
     /// The media type of a stream of events.
     package static let contentType = "text/event-stream"
-    /// A comment that a stream begins with: some proxies pass on the head of a response with the first bytes of its body.
+    /// A comment that a stream begins with: some proxies pass on the head of a response with the first bytes of a body.
     static let opening = Array(":\n\n".utf8)
     /// A comment that is sent at intervals, so that idle connections are not taken for closed ones.
     package static let keepAlive = Array(": still there\n\n".utf8)

@@ -306,9 +306,9 @@ extension CommandTable {
                 errors: ["--tokens missing.txt", "No such file"]
             ),
             Invocation(
-                "send $server --topic com.example.app --tokens bogus.csv --title Hi --skip-bad-lines",
+                "send $server --topic com.example.app --tokens misspelled.csv --title Hi --skip-bad-lines",
                 status: 2,
-                errors: ["--tokens bogus.csv, line 1", "the column \"bogus\""]
+                errors: ["--tokens misspelled.csv, line 1", "the column \"titel\"", "did you mean title?"]
             ),
             Invocation(
                 "send $server --topic com.example.app --tokens twice.csv --title Hi --skip-bad-lines",

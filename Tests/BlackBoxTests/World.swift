@@ -91,7 +91,7 @@ struct World: Sendable {
         "tokens-bad.txt": "5d3a6a1c8f9a42d6\nnot-a-token\n",
         "devices.csv": "token,badge\n5d3a6a1c8f9a42d6,3\n5d3a6a1c8f9a42d7,4\n",
         "no-heading.csv": "device,badge\n5d3a6a1c8f9a42d6,3\n",
-        "bogus.csv": "token,bogus\n5d3a6a1c8f9a42d6,3\n",
+        "misspelled.csv": "token,titel\n5d3a6a1c8f9a42d6,3\n",
         "twice.csv": "token,title,title\n5d3a6a1c8f9a42d6,a,b\n",
         "semicolons.csv": "token;badge\n5d3a6a1c8f9a42d6;3\n",
         "deep.json": #"{"aps":{"alert":"Tap"},"x":"# + String(repeating: "[", count: 70)

@@ -17,6 +17,7 @@ struct DeviceList: AsyncSequence, Sendable {
     let answered: AnsweredLines
     let ledger: SendLedger
     var skipsBadLines = false
+    var namesIgnoredColumns = true
     /// The maximum number of devices per second; nil for no limit.
     var rate: Int?
 
@@ -120,7 +121,7 @@ struct DeviceList: AsyncSequence, Sendable {
             format = first.format
             reader?.isCSV = first.isHeading
             let ignored = first.format.ignoredColumns
-            if !ignored.isEmpty {
+            if list.namesIgnoredColumns, !ignored.isEmpty {
                 Terminal.errors.write("ignored columns of \(list.file.label): \(ignored.joined(separator: ", "))\n")
             }
             guard list.options.hasContent || first.format.canHaveContent else { throw NotificationOptions.noContent }

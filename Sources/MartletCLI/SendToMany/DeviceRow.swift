@@ -29,8 +29,8 @@ struct DeviceRow: Equatable {
 
         /// Determines the format from the first line, and whether that line is only a heading.
         ///
-        /// Names of columns are compared ignoring case, and with underscores or spaces in place of hyphens, as databases
-        /// and spreadsheets write them.
+        /// Names of columns are compared ignoring case, and may have underscores or spaces in place of hyphens, as in
+        /// databases and spreadsheets.
         ///
         /// - Throws: ``UsageError`` for a line of several columns, none of which has the name of a token column.
         static func of(firstLine line: ArraySlice<UInt8>) throws(UsageError) -> (format: Format, isHeading: Bool) {
@@ -62,9 +62,10 @@ struct DeviceRow: Equatable {
             var seen: Set<String> = []
             for name in names where DeviceRow.isTokenName(name) || !isIgnored(name) {
                 guard DeviceRow.isTokenName(name) || NotificationOptions.overridableNames.contains(name) else {
+                    let hint = NearestName.hint(for: name, among: NotificationOptions.overridableNames)
                     throw UsageError(
                         "the heading has the column \"\(name.prefix(40))\", which is not an option that can differ"
-                            + " between devices" + NearestName.hint(for: name, among: NotificationOptions.overridableNames)
+                            + " between devices" + hint
                     )
                 }
                 guard seen.insert(DeviceRow.isTokenName(name) ? "token" : name).inserted else {

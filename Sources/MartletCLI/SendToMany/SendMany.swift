@@ -183,9 +183,11 @@ struct SendMany: Sendable {
     ///
     /// - Returns: The number of devices to send to.
     private func checkList(_ answered: AnsweredLines) async throws -> Int {
-        // A run that skips invalid lines prints them when it sends.
+        // The run that follows prints ignored columns, and invalid lines if it skips them.
         let ledger = SendLedger(printsBadLines: !output.isJSON && !options.skipsBadLines)
-        try await devices(answered, ledger).check()
+        var devices = devices(answered, ledger)
+        devices.namesIgnoredColumns = false
+        try await devices.check()
         guard options.skipsBadLines || ledger.tally.badLines == 0 else { throw badLinesError(ledger) }
         return ledger.readCount
     }

@@ -14,8 +14,8 @@ public enum JSONReader {
     ///
     /// - Parameter bytes: The whole text.
     /// - Returns: The value.
-    /// - Throws: ``JSONError`` unless the text is exactly one value in UTF-8 without repeated names in an object. A byte
-    ///   order mark before the value is ignored (RFC 8259 §8.1).
+    /// - Throws: ``JSONError`` unless the text is exactly one value in UTF-8 without repeated names in an object. A
+    ///   byte order mark before the value is ignored (RFC 8259 §8.1).
     public static func read(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
         var parser = JSONParser(bytes, ignoresByteOrderMark: true)
         return try parser.parseDocument()

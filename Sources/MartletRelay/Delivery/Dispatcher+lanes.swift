@@ -31,13 +31,6 @@ extension Dispatcher {
         return wasPaused
     }
 
-    /// Returns whether a push that is stored now waits for an operator who has paused its lane, or for the end of an
-    /// outage.
-    func holdsNewPushes(of lane: Lane) -> Bool {
-        if laneControl.pause(of: lane) != nil { return true }
-        return machine.lanes[lane]?.holdsNewPushes(at: context.now) ?? false
-    }
-
     /// Cancels the waiting pushes of a lane, except those that are accepted meanwhile.
     ///
     /// It stops early when the client disconnects or the relay shuts down.

@@ -81,8 +81,7 @@ extension RelayServer {
         case .push(let push):
             let mayWait = !request.prefersAsync && decision == .take(mayWait: true)
             // The client of a push that cannot end in time is answered at once.
-            let isHeld = dispatcher.assumeIsolated { $0.holdsNewPushes(of: push.lane) }
-            let waits = mayWait && !isHeld
+            let waits = mayWait && !holdsNewPushes(of: push.lane)
             var pending = pending
             // The push has the body; the request may wait for Apple's answer for long.
             pending.request.body = []
@@ -92,6 +91,18 @@ extension RelayServer {
                     self.assumeIsolated { $0.accepted(push, result, for: number, waits: waits) }
                 }
             }
+        }
+    }
+
+    /// Returns whether a push that is stored now waits for an operator who has paused its lane, or for the end of an
+    /// outage.
+    ///
+    /// During an outage of this relay, another one with the same outbox may reach Apple.
+    private func holdsNewPushes(of lane: Lane) -> Bool {
+        dispatcher.assumeIsolated { dispatcher in
+            if dispatcher.laneControl.pause(of: lane) != nil { return true }
+            guard let state = dispatcher.machine.lanes[lane] else { return false }
+            return state.holdsNewPushes(at: dispatcher.context.now) && dispatcher.context.sharedOutbox == nil
         }
     }
 

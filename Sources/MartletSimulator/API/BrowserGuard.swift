@@ -48,8 +48,8 @@ enum BrowserGuard {
 
     /// Returns whether an origin is that of the requested host, where a proxy may add TLS (RFC 6454 §4).
     ///
-    /// The host that a proxy reports in another field, such as `x-forwarded-host`, is not trusted, because any client can
-    /// send the field.
+    /// The host that a proxy reports in another field, such as `x-forwarded-host`, is not trusted, because any client
+    /// can send the field.
     private static func isOrigin(_ origin: String, of authority: String) -> Bool {
         let (origin, authority) = (origin.lowercased(), authority.lowercased())
         return [("http://", ":80"), ("https://", ":443")].contains { scheme, port in

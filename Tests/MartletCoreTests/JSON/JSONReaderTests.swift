@@ -55,7 +55,7 @@ import Testing
         ("-", .unexpectedEnd, 1, 2),
         ("NaN", .unexpectedByte(UInt8(ascii: "N")), 1, 1),
         ("{} {}", .trailingBytes, 1, 4),
-        ("\u{FEFF}{}", .unexpectedByte(0xEF), 1, 1),
+        ("{}\u{FEFF}", .trailingBytes, 1, 3),
         (#""\x""#, .badEscape, 1, 3),
         (#""\u12G4""#, .badEscape, 1, 6),
         (#""\udc00""#, .unpairedSurrogate, 1, 8),

@@ -96,7 +96,7 @@ import Testing
             #expect(answer.status == 200 && answer.fields["x-martlet-state"] == "accepted")
         }
         let lane = Lane(app: "orders", environment: .production)
-        await until(bench.parts.dispatcher) { $0.machine.lanes[lane]?.outage != nil }
+        try await eventually("the lane is down", in: bench.parts.dispatcher) { $0.machine.lanes[lane]?.outage != nil }
         let held = try await client.push()
         #expect(held.status == 200 && held.fields["x-martlet-state"] == "accepted")
         await client.asker.close()
