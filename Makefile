@@ -13,6 +13,8 @@ CONFIGURATION ?= release
 # The tests see internal interfaces, also of optimised modules.
 export BUILD_FLAGS = --configuration $(CONFIGURATION) $(if $(filter release,$(CONFIGURATION)),-Xswiftc -enable-testing)
 BUILD = $(SWIFT) build $(BUILD_FLAGS)
+# The programs that are measured are built as packages build them.
+BUILD_BENCH = $(SWIFT) build --configuration release --static-swift-stdlib --scratch-path .build-bench
 RUN_TESTS = env MARTLET_PROGRAM=$(PROGRAM) $(SWIFT) test $(BUILD_FLAGS) --skip-build --disable-xctest
 # The modules of the library products.
 API_MODULES = MartletCore LiveSurfaces Martlet MartletSimulator
@@ -65,8 +67,8 @@ repeat: ## Repeat suites and walks RUNS times beside LOAD busy processes; ONLY=w
 
 cost: ## Count the instructions of a push, and compare them with Benchmarks/instructions.json; WRITE=1 stores them
 	@Scripts/prerequisites build bench cost
-	@$(BUILD) --product MartletBench
-	@$(BUILD) --product martlet
+	@$(BUILD_BENCH) --product MartletBench
+	@$(BUILD_BENCH) --product martlet
 	@$(MARTLET_PYTHON) Benchmarks/cost.py $(if $(WRITE),--write)
 
 simulate: ## Run SEEDS simulations with failing servers, or repeat the one of SEED
@@ -96,8 +98,8 @@ format: ## Format every Swift file in place
 
 bench: ## Measure the cost of a push relative to h2load, nginx and aioapns; ONLY="bulk" measures one figure
 	@Scripts/prerequisites build bench fleet
-	@$(SWIFT) build --configuration release --static-swift-stdlib --scratch-path .build-bench --product MartletBench
-	@$(SWIFT) build --configuration release --static-swift-stdlib --scratch-path .build-bench --product martlet
+	@$(BUILD_BENCH) --product MartletBench
+	@$(BUILD_BENCH) --product martlet
 	@$(MARTLET_PYTHON) Benchmarks/bench.py $(ONLY:%=--only %)
 
 bench-compare: bench ## Measure, and compare each figure with Benchmarks/baseline.json

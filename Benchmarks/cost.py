@@ -104,7 +104,7 @@ def runs(options, directory):
 
 
 def main():
-    release = peers.ROOT / ".build/release"
+    release = peers.ROOT / ".build-bench/release"
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="store the numbers")
     parser.add_argument("--only", help="count only this")
@@ -115,6 +115,11 @@ def main():
     stored = json.loads(STORED.read_text()) if STORED.exists() else {}
     found = {}
     with tempfile.TemporaryDirectory() as directory:
+        for program_name in ("binary", "martlet"):
+            stripped = f"{directory}/{program_name}"
+            # Valgrind does not read the debugging information of Swift.
+            subprocess.run(["strip", "-o", stripped, getattr(options, program_name)], check=True)
+            setattr(options, program_name, stripped)
         for name, count in runs(options, directory).items():
             if options.only in (None, name):
                 show_progress(f"counting {name}")

@@ -12,13 +12,17 @@
 package enum PEMText {
     /// The beginning of every PEM text in base64.
     private static let encodedStart = "LS0tLS1CRUdJTi"
+    /// The lengths of the base64 of private keys, of which a path has no form.
+    private static let keyLengths = 64...8_192
 
-    /// Returns the PEM text that a value contains, decoded if it is in base64; nil for another value.
+    /// Returns the PEM text that a value contains, decoded if it is in base64, or the whole base64 of a private key
+    /// without its first and last line; nil for another value.
     ///
     /// - Parameter value: The value, such as that of an option or a variable.
     /// - Returns: The PEM text, which may be damaged or of any kind.
     package static func text(in value: String) -> String? {
         if value.contains("-----BEGIN") { return value }
+        if keyLengths.contains(value.utf8.count), KeyText(value).repaired != nil { return value }
         guard value.contains(encodedStart), let text = decoded(value), text.contains("-----BEGIN") else { return nil }
         return text
     }

@@ -42,6 +42,9 @@ import Testing
             for (name, text) in damaged(pem) {
                 let key = try? ES256PrivateKey(pem: text)
                 #expect(try key?.pem() == pem, "\(name)")
+                // In place of a path, it is the key.
+                let given = PEMText.text(in: text)
+                #expect(try given.map { try ES256PrivateKey(pem: $0).pem() } == pem, "\(name)")
             }
         }
     }
