@@ -29,9 +29,9 @@ class BrowserWalk(unittest.TestCase):
             timeout=PATIENCE * 1000)
         cls.addClassCleanup(cls.browser.close)
 
-    def open_page(self):
-        """Opens an empty page; `errors` receives its errors."""
-        self.context = self.browser.new_context(viewport={"width": 1280, "height": 800})
+    def open_page(self, **more):
+        """Opens an empty page in a context with more settings; `errors` receives its errors."""
+        self.context = self.browser.new_context(viewport={"width": 1280, "height": 800}, **more)
         self.addCleanup(self.context.close)
         self.context.set_default_timeout(PATIENCE * 1000)
         self.page = self.context.new_page()
