@@ -29,7 +29,7 @@ export PATH := $(HOMEBREW)/opt/openssl@3/bin:$(PATH):$(lastword $(wildcard $(HOM
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: demo fleet-demo test walks repeat cost simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package docs api phone release-notes traits clean help
+.PHONY: demo fleet-demo test first-push walks repeat cost simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package docs api phone release-notes traits clean help
 
 demo: ## Build, start the APNs simulator, send pushes to it and show every response
 	@Scripts/prerequisites build
@@ -53,6 +53,10 @@ test: ## Run all tests, including those with other programs, on the optimised bu
 	@Scripts/timed "the phone's side" Scripts/check-phone
 	@Scripts/timed "workflows" Scripts/check-workflows
 	@Scripts/timed "deployment" Scripts/check-deployment $(PROGRAM)
+
+first-push: ## Follow the article "Send and test a first push" from its first command
+	@Scripts/prerequisites build
+	@Scripts/check-first-push
 
 walks: ## Test the web pages in Chromium; ONLY="walk_list walk_speed" runs some, MARTLET_MEASURE=1 checks their times, too
 	@Scripts/prerequisites build test
