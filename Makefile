@@ -29,7 +29,7 @@ export PATH := $(HOMEBREW)/opt/openssl@3/bin:$(PATH):$(lastword $(wildcard $(HOM
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: demo fleet-demo test first-push walks repeat cost simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package docs api phone release-notes traits clean help
+.PHONY: demo fleet-demo test first-push walks repeat cost simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package check-checks docs api phone release-notes traits clean help
 
 demo: ## Build, start the APNs simulator, send pushes to it and show every response
 	@Scripts/prerequisites build
@@ -126,6 +126,11 @@ package: ## Build a Debian package, a portable archive and an OCI image in .buil
 check-package: package ## Build the packages, install, upgrade and remove them in Debian containers (requires root)
 	@Scripts/prerequisites check-package unit
 	@Scripts/check-package
+
+check-checks: ## Plant a mistake for each check, and require that the check fails; ONLY=tidy plants those of one check
+	@Scripts/prerequisites lint build test
+	@Scripts/symbol-graphs .build/symbol-graphs $(API_MODULES)
+	@Scripts/check-checks $(PROGRAM) $(ONLY)
 
 docs: ## Build the documentation as a website in .build/docs, and check the recorded public interface
 	@Scripts/prerequisites build

@@ -4,7 +4,8 @@ import MartletCommands
 import MartletCore
 import MartletTransport
 
-/// A file that an option or an argument names; `-` is standard input, and PEM text is the content itself.
+/// A file that an option or an argument names; `-` is standard input, and PEM text or a JSON object is the content
+/// itself.
 struct InputFile: ArgumentValue, CustomStringConvertible {
     /// The path, or `-`.
     let path: String
@@ -35,9 +36,13 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
     /// The name of the file in errors: the path, preceded by the option or variable.
     var label: String {
         if isPathHidden { return source ?? "the file" }
+        if isJSONText { return source ?? "the JSON text" }
         let name = path == "-" ? "standard input" : shownPath
         return source.map { "\($0) \(name)" } ?? name
     }
+
+    /// Whether the value is the text of a JSON object in place of a path.
+    private var isJSONText: Bool { path.first(where: { !$0.isWhitespace }) == "{" }
 
     /// Returns a file whose path never appears in messages.
     ///
@@ -63,6 +68,7 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
             return bytes
         }
         if let pem = PEMText.text(in: path) { return Array(pem.utf8) }
+        if isJSONText, !isPathHidden { return Array(path.utf8) }
         do throws(FileError) {
             return try FileContents.read(path)
         } catch {

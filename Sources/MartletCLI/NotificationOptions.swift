@@ -14,7 +14,7 @@ struct NotificationOptions: Sendable {
     static let declared = Group(
         Content.declared,
         Headers.declared,
-        Option<InputFile?>("--payload", "Complete payload, JSON; - for standard input"),
+        Option<InputFile?>("--payload", "Complete payload: a JSON file, JSON text, or - for standard input"),
         Flag("--unchecked", "Send without checking, even if APNs would refuse the push")
     ) { NotificationOptions(content: $0, headers: $1, payload: $2, isUnchecked: $3) }
 

@@ -35,7 +35,7 @@ struct SnapshotOptions: Sendable {
     }
 
     static let declared = Group(
-        Option<InputFile?>("--snapshot", "Snapshot of a surface, JSON; - for standard input"),
+        Option<InputFile?>("--snapshot", "Snapshot of a surface: a JSON file, JSON text, or - for standard input"),
         Option<Role?>("--as", "Effect of the snapshot: alert a device, or start, update or end a Live Activity"),
         Option<InputFile?>("--categories", "The app's notification categories for --snapshot, JSON"),
         Option<String?>(

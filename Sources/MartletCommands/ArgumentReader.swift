@@ -13,6 +13,7 @@ package struct ArgumentReader {
 
     private var options: [(spelling: String, value: String)] = []
     private var arguments: [String] = []
+    private let takesArguments: Bool
     private let environment: [String: String]
 
     /// Sorts the words into options and arguments by the declared parameters.
@@ -22,6 +23,7 @@ package struct ArgumentReader {
         environment: [String: String]
     ) throws(UsageError) {
         self.environment = environment
+        takesArguments = parameters.contains { $0.kind == .argument }
         var words = words.makeIterator()
         while let word = words.next() {
             if word == "--" {
@@ -53,11 +55,21 @@ package struct ArgumentReader {
     ) throws(UsageError) -> ParameterDescription {
         let known = parameters.filter { $0.kind != .argument }
         guard let parameter = known.first(where: { $0.spelling == spelling }) else {
-            throw UsageError(
-                "unknown option \(ShownValue(spelling))" + NearestName.hint(for: spelling, among: known.map(\.spelling))
-            )
+            throw UsageError("unknown option \(ShownValue(spelling))" + hint(for: spelling, among: known))
         }
         return parameter
+    }
+
+    /// The options that address a server: `--host` is the server of APNs, `--url` an HTTP interface.
+    private static let addressOptions = ["--host", "--url"]
+
+    /// Returns a hint about the option that was probably meant; empty if there is none.
+    private static func hint(for spelling: String, among known: [ParameterDescription]) -> String {
+        let address = known.first { addressOptions.contains($0.spelling) }
+        if let address, addressOptions.contains(spelling) {
+            return "; this command has \(address.label): \(address.help)"
+        }
+        return NearestName.hint(for: spelling, among: known.map(\.spelling))
     }
 
     /// Whether a word is the spelling of a declared option or flag, with or without a value.
@@ -106,6 +118,9 @@ package struct ArgumentReader {
     mutating func takeArgument() -> Value? {
         arguments.isEmpty ? nil : Value(text: arguments.removeFirst())
     }
+
+    /// The first argument of a command that takes none; nil if there is none.
+    var unexpectedArgument: String? { takesArguments ? nil : arguments.first }
 
     /// Throws ``UsageError`` for an argument that no parameter has taken.
     func checkNothingIsLeft() throws(UsageError) {

@@ -5,7 +5,8 @@ extension PushNotification {
     ///
     /// The other parameters are those of the function with the same name that takes ``CustomData``.
     ///
-    /// `custom` has the app's own keys; its dates are written as ISO 8601. ``CustomData`` has other forms of dates.
+    /// `custom` has the app's own keys; its dates are written as ISO 8601, without fractions of a second.
+    /// ``CustomData`` has other forms of dates.
     ///
     /// - Returns: The notification.
     /// - Throws: ``PayloadError`` if the value does not encode to a JSON object without a key `aps`.
@@ -48,8 +49,8 @@ extension PushNotification {
     /// Creates a notification that wakes the app without notifying the user, with the app's own keys from a value.
     ///
     /// - Parameters:
-    ///   - custom: The value with the app's own keys; dates are written as ISO 8601. ``CustomData`` has other forms of
-    ///     dates.
+    ///   - custom: The value with the app's own keys; dates are written as ISO 8601, without fractions of a second.
+    ///     ``CustomData`` has other forms of dates.
     ///   - expiration: The time until which APNs tries to deliver the push.
     ///   - collapseID: The identifier of pushes that replace each other.
     ///   - id: The identifier.

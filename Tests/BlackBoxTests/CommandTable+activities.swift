@@ -121,6 +121,11 @@ extension CommandTable {
                 json: ["error", "message"]
             ),
             Invocation("channels read $server --topic com.example.app", status: 2, errors: ["--channel"]),
+            Invocation(
+                "channels delete dHN0LXNyY2gtY2hubA== $server --topic com.example.app",
+                status: 2,
+                errors: ["--channel <text> is missing", "write --channel before the argument"]
+            ),
             Invocation("channels list $server", status: 2, errors: ["--topic"]),
             Invocation("channels list --host localhost:1 --topic com.example.app --no-retry", status: 3),
         ]

@@ -14,6 +14,12 @@ extension CommandTable {
             Invocation("send $server $device --background --custom '{\"sync\":true}'", output: ["accepted"]),
             Invocation("send $server $device --payload payload.json", output: ["accepted"]),
             Invocation("send $server $device --payload - < payload.json", output: ["accepted"]),
+            Invocation("send $server $device --payload '{\"aps\":{\"alert\":\"Tap\"}}'", output: ["accepted"]),
+            Invocation(
+                "send $server $device --payload '{\"secret-name\":}'",
+                status: 2,
+                errors: ["--payload is not valid JSON"]
+            ),
             Invocation("send $server $device --title Hi --expiration 0"),
             Invocation("send $server $device --title Hi --expiration +1h"),
             Invocation("send $server $device --title Hi --expiration 2030-01-01T00:00:00Z"),

@@ -72,6 +72,11 @@ extension CommandTable {
                 Invocation("surface smoke --url localhost:1", status: 3, errors: ["martlet simulate"]),
                 Invocation("surface smoke --url localhost:1 --json", status: 3, json: ["error", "message"]),
                 Invocation("surface smoke surplus", status: 2, errors: ["surplus"]),
+                Invocation(
+                    "surface smoke --host localhost:2197",
+                    status: 2,
+                    errors: ["unknown option --host; this command has --url <url>: HTTP interface"]
+                ),
                 Invocation("surface validate widget.json --categories broken.json", status: 2, errors: ["broken.json"]),
                 Invocation("send $server $device --snapshot notification.json", output: ["accepted"]),
                 Invocation("send $server $device --snapshot liveActivity.json --as update", output: ["accepted"]),

@@ -68,6 +68,11 @@ extension CommandTable {
             Invocation("healthcheck --url ''", status: 2, errors: ["--url", "the host is missing"]),
             Invocation("healthcheck --url http://", status: 2, errors: ["--url", "the host is missing"]),
             Invocation("healthcheck --url $inbox --wait -1", status: 2, errors: ["--wait"]),
+            Invocation(
+                "healthcheck --host localhost:2197",
+                status: 2,
+                errors: ["unknown option --host; this command has --url <url>: HTTP interface"]
+            ),
             Invocation("healthcheck --url $inbox --wait long", status: 2, errors: ["--wait", "long"]),
             Invocation("healthcheck --url 'http://a b'", status: 2, errors: ["--url"]),
             Invocation("token", output: ["ey"]),

@@ -117,6 +117,7 @@ import Testing
 
     @Test(arguments: [
         (["send", "--to", "5d3", "--topic", "a", "--body", "x"], 2, "odd number"),
+        (["send", "--to", "5", "--topic", "a", "--body", "x"], 2, "has 1 hexadecimal digit, an odd number"),
         (["send", "--to", "martlet", "--topic", "a", "--body", "x"], 2, "--to"),
         (["send", "--topic", "a", "--body", "x"], 2, "--to"),
         (["send", "--to", "5d3a", "--tpoic", "a"], 2, "did you mean --topic?"),

@@ -183,7 +183,7 @@ import Testing
         #expect(await bench.apns.pushes.map(\.deviceToken) == ["00aa"])
         let text = try bench.scratch.read("results")
         #expect(text.hasPrefix(whole + #"{"line":2,"device-token":"00aa","#) && text.hasSuffix("}\n"), "\(text)")
-        #expect(try bench.scratch.read("dead") == "00ff,5\n")
+        #expect(try bench.scratch.read("dead") == "token,unregistered-at-milliseconds\n00ff,5\n")
         await bench.apns.stop()
     }
 

@@ -72,7 +72,10 @@ import Testing
         #expect(Set(try bench.entries().map { $0["line"]?.integerValue }) == Set((1...500).map { Int64($0) }))
         let entry = try bench.entries().first { $0["line"]?.integerValue == 42 }
         #expect(entry?["device-token"]?.stringValue == tokens[41] && entry?["status"]?.integerValue == 410)
-        #expect(try bench.scratch.read("dead.csv") == "\(tokens[41]),1790000000000\n")
+        let heading = "token,unregistered-at-milliseconds\n"
+        #expect(try bench.scratch.read("dead.csv") == heading + "\(tokens[41]),1790000000000\n")
+        let again = try await bench.send(dead, "--dry-run", "--json")
+        #expect(again.status == 0 && again.text.contains("\"devices\":1"), "\(again.text)\(again.errorOutput)")
         await bench.apns.stop()
     }
 
@@ -211,8 +214,9 @@ import Testing
         #expect(rest.status == (refused > 0 ? 1 : 0), "\(rest.errorOutput)")
         let lines = try bench.entries().compactMap { $0["line"]?.integerValue }
         #expect(lines.sorted() == Array(1...4_000))
-        let listed = Set(try bench.scratch.read("dead.csv").split(separator: "\n").map(String.init))
-        #expect(listed == Set(dead.enumerated().map { "\($1),\(1_790_000_000_000 + $0)" }))
+        let written = try bench.scratch.read("dead.csv").split(separator: "\n").map(String.init)
+        #expect(written.first == "token,unregistered-at-milliseconds")
+        #expect(Set(written.dropFirst()) == Set(dead.enumerated().map { "\($1),\(1_790_000_000_000 + $0)" }))
         await bench.apns.stop()
     }
 

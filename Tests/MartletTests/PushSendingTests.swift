@@ -107,6 +107,35 @@ import Testing
         await apns.stop()
     }
 
+    @Test func `a received push decodes the dates of custom data`() async throws {
+        struct Order: Codable, Equatable {
+            var readyAt: Date
+        }
+        let apns = try await SimulatedAPNs.start()
+        let client = try PushClient(
+            await apns.endpoint,
+            authentication: .token(.ephemeral()),
+            configuration: apns.clientConfiguration
+        )
+        let order = Order(readyAt: Date(timeIntervalSince1970: 1_790_000_000.75))
+        let written = try PushNotification.alert("Ready", custom: order)
+        try await client.send(written, to: phone, topic: "com.example.app")
+        for time in [#""2026-09-21T14:13:20.25Z""#, #""2026-09-21T14:13:20Z""#, "811692800", #""soon""#] {
+            let custom = try PushNotification.CustomData(json: #"{"readyAt":\#(time)}"#.utf8)
+            let notification = PushNotification.alert("Ready", custom: custom)
+            try await client.send(notification, to: phone, topic: "com.example.app")
+        }
+        let pushes = await apns.pushes
+        // The strategy .iso8601 of an app reads no fractions on older systems, so they are cut.
+        let times = try pushes.prefix(4).map { try $0.decode(Order.self).readyAt.timeIntervalSince1970 }
+        #expect(times.map { $0.rounded(.down) } == Array(repeating: 1_790_000_000, count: 4))
+        #expect(times[0] == 1_790_000_000 && abs(times[1] - 1_790_000_000.25) < 0.001)
+        let last = try #require(pushes.last)
+        #expect(throws: DecodingError.self) { try last.decode(Order.self) }
+        await client.close()
+        await apns.stop()
+    }
+
     /// A phone ignores an update or end whose timestamp is not later than that of the one before.
     @Test func `each push to an activity has a second of its own, through a client and through the protocol`()
         async throws

@@ -24,7 +24,13 @@ final class LineFile: Sendable {
     let identity: FileIdentity?
     /// Whether this process created the file.
     private let isNew: Bool
-    private let pending = Mutex<[UInt8]>([])
+    private let state: Mutex<State>
+
+    private struct State {
+        /// The line to write before the first appended one; empty when it has been appended.
+        var heading: [UInt8]
+        var pending: [UInt8] = []
+    }
 
     /// Creates the file, or opens the file of an earlier run, and locks it.
     ///
@@ -34,9 +40,11 @@ final class LineFile: Sendable {
     ///   - path: The path.
     ///   - option: The option that names the path.
     ///   - isResumed: Whether the file of an earlier run is continued.
+    ///   - heading: The line to write before the first appended one; empty, the default, for none.
     /// - Throws: ``UsageError`` if the file exists although it is not continued, or if another process uses it.
-    init(_ path: String, option: String, isResumed: Bool) throws(UsageError) {
+    init(_ path: String, option: String, isResumed: Bool, heading: String = "") throws(UsageError) {
         self.path = path
+        state = Mutex(State(heading: Array(heading.utf8)))
         self.option = option
         let known = FileIdentity(path)
         isNew = known == nil
@@ -72,34 +80,38 @@ final class LineFile: Sendable {
 
     /// Removes the file if this process created it and has written nothing.
     func removeIfEmpty() {
-        guard isNew, pending.withLock(\.isEmpty), FileIdentity(descriptor)?.length == 0 else { return }
+        guard isNew, state.withLock(\.pending.isEmpty), FileIdentity(descriptor)?.length == 0 else { return }
         unsafe unlink(path)
     }
 
     func append(_ line: some Sequence<UInt8>) throws(CommandError) {
-        let isFull = pending.withLock { pending in
-            pending.append(contentsOf: line)
-            pending.append(UInt8(ascii: "\n"))
-            return pending.count >= LineFile.writeLength
+        let isFull = state.withLock { state in
+            if !state.heading.isEmpty {
+                state.pending += state.heading + [UInt8(ascii: "\n")]
+                state.heading = []
+            }
+            state.pending.append(contentsOf: line)
+            state.pending.append(UInt8(ascii: "\n"))
+            return state.pending.count >= LineFile.writeLength
         }
         if isFull { try flush() }
     }
 
     /// Writes the appended lines.
     func flush() throws(CommandError) {
-        let failure: CInt? = pending.withLock { pending in
-            var rest = pending[...]
+        let failure: CInt? = state.withLock { state in
+            var rest = state.pending[...]
             while !rest.isEmpty {
                 let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
                 let reason = errno
                 guard count > 0 || reason == EINTR else {
                     // The written part must not be written again by a later attempt.
-                    pending = Array(rest)
+                    state.pending = Array(rest)
                     return reason
                 }
                 rest = rest.dropFirst(max(0, count))
             }
-            pending.removeAll(keepingCapacity: true)
+            state.pending.removeAll(keepingCapacity: true)
             return nil
         }
         if let failure { throw CommandError("\(option) \(FileError("written", path, failure))") }

@@ -17,6 +17,9 @@ struct ResultsFile: Sendable {
     /// The beginning of every line of results.
     private static let lineStart = Array(#"{"line":"#.utf8)
 
+    /// The first line of the unregistered tokens, so that the list can be read with `--tokens`.
+    private static let deadHeading = "token,unregistered-at-milliseconds"
+
     private let results: LineFile?
     private let dead: LineFile?
 
@@ -38,7 +41,12 @@ struct ResultsFile: Sendable {
         }
         do {
             dead = try options.dead.map { path throws(UsageError) in
-                try LineFile(path, option: "--dead-tokens", isResumed: options.isResumed)
+                try LineFile(
+                    path,
+                    option: "--dead-tokens",
+                    isResumed: options.isResumed,
+                    heading: ResultsFile.deadHeading
+                )
             }
         } catch {
             results?.removeIfEmpty()
@@ -116,12 +124,13 @@ struct ResultsFile: Sendable {
     private static func checkIsTokenFile(_ path: String) throws(UsageError) {
         guard FileIdentity(path)?.isRegular == true else { return }
         _ = try wholeLines(of: path, "--dead-tokens", "unregistered tokens of an earlier run") { line in
+            if line.elementsEqual(ResultsFile.deadHeading.utf8) { return true }
             let parts = line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
             return parts.count == 2 && parts[1].allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
                 && (try? DeviceToken(hex: String(decoding: parts[0], as: UTF8.self))) != nil
-        } isIncomplete: { _, length in
+        } isIncomplete: { line, length in
             // A single token without a comma may be a list of one device.
-            length > 0
+            length > 0 || ResultsFile.deadHeading.utf8.starts(with: line)
         }
     }
 

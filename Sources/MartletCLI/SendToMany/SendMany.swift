@@ -30,7 +30,7 @@ struct SendManyOptions: Sendable {
         Option<FilePath?>("--results", "Output file for the result of each device, JSON lines"),
         Option<FilePath?>(
             "--dead-tokens",
-            "Output file for unregistered tokens, CSV with the time from APNs in milliseconds"
+            "Output file for unregistered tokens with the time from APNs: CSV with a heading, as --tokens reads it"
         ),
         Option<PositiveNumber?>("--rate", "Maximum devices per second"),
         Flag("--resume", "Resume an interrupted run that wrote --results"),

@@ -116,7 +116,12 @@ package struct Option<Value: Sendable>: Parameter {
     package var descriptions: [ParameterDescription] { [description] }
 
     package func take(from reader: inout ArgumentReader) throws(UsageError) -> Value {
-        try read(reader.takeValues(of: description), description)
+        let words = reader.takeValues(of: description)
+        if words.isEmpty, description.isRequired, let argument = reader.unexpectedArgument {
+            let advice = "write \(description.spelling) before the argument \(argument.quotedUnlessSecret)"
+            throw UsageError("\(description.missing); \(advice)")
+        }
+        return try read(words, description)
     }
 }
 

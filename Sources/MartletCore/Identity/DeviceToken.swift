@@ -139,7 +139,8 @@ public enum DeviceTokenError: Error, Sendable, Hashable, CustomStringConvertible
         case .empty:
             "the device token is empty"
         case .oddDigitCount(let count):
-            "the device token has \(count) hexadecimal digits, an odd number: a digit is missing or too many"
+            "the device token has \(count) hexadecimal \(count == 1 ? "digit" : "digits"), an odd number: "
+                + "a digit is missing or too many"
         case .notHexadecimal(let offset):
             "the device token has a character at offset \(offset) that is not a hexadecimal digit: "
                 + "send the bytes as hexadecimal, without spaces or brackets"

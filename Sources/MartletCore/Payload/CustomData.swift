@@ -23,8 +23,9 @@ extension PushNotification {
 
         /// The form in which dates are written.
         public enum DateFormat: Sendable, Hashable {
-            /// Text such as `2026-11-22T14:41:38Z`, in UTC and without fractions of a second (ISO 8601). An app decodes
-            /// it with the strategy `.iso8601`.
+            /// Text such as `2026-11-22T14:41:38Z`, in UTC and without fractions of a second (ISO 8601), which are cut:
+            /// the strategy `.iso8601`, with which an app decodes it, rejects them on older systems. The other forms
+            /// keep them.
             case iso8601
             /// The number of seconds since 1970. An app decodes it with the strategy `.secondsSince1970`.
             case secondsSince1970
@@ -36,8 +37,9 @@ extension PushNotification {
         ///
         /// - Parameters:
         ///   - value: The value; data is written as base64.
-        ///   - dates: The form in which dates are written; ISO 8601 by default, which is the same on every platform.
-        ///     The content of a Live Activity has no such option: ActivityKit decodes it without a strategy.
+        ///   - dates: The form in which dates are written; ISO 8601 in whole seconds by default, which is the same on
+        ///     every platform. The content of a Live Activity has no such option: ActivityKit decodes it without a
+        ///     strategy.
         /// - Throws: ``PayloadError`` if the value cannot be encoded (for example because a date is not a number) or
         ///   does not encode to such an object.
         public init(_ value: some Encodable, dates: DateFormat = .iso8601) throws(PayloadError) {

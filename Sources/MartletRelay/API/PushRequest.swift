@@ -57,7 +57,11 @@ struct PushRequest {
 
     /// Reads a request; the error has the place of the first mistake.
     init(_ json: JSONValue) throws(APIProblem) {
-        let request = JSONField<APIProblem>(json, named: "the push")
+        let request = JSONField<APIProblem>(PushRequest.withoutNulls(json), named: "the push")
+        if request["aps"].isPresent {
+            // The body of a request to APNs, which has the members of the payload.
+            throw request["aps"].error(#"belongs in the payload: send {"to": …, "payload": {"aps": …}}"#)
+        }
         try request.checkMembers(PushRequest.members)
         app = try request["app"].ifPresent?.nonemptyText()
         environment = try request["environment"].ifPresent?.choice(of: PushEnvironment.self)
@@ -76,6 +80,14 @@ struct PushRequest {
         let earliest: Int64? = try request["not-before"].ifPresent?.integer(in: 0...PushRequest.latestSecond)
         notBefore = earliest.map { $0 * 1_000 }
         content = try PushRequest.content(request)
+    }
+
+    /// Returns the request without the members that are null: many encoders write null for a value that is absent.
+    ///
+    /// The members of the payload and of the snapshot are unchanged.
+    private static func withoutNulls(_ json: JSONValue) -> JSONValue {
+        guard let members = json.members, members.contains(where: { $0.value == .null }) else { return json }
+        return .object(members.filter { $0.value != .null })
     }
 
     private static func destinations(_ request: JSONField<APIProblem>) throws(APIProblem) -> [Destination] {

@@ -142,17 +142,42 @@ extension ReceivedPush: CustomStringConvertible {
     /// - Parameters:
     ///   - type: The type of the payload, or of the value at `key`: an app's own type, or `APS` for `aps`.
     ///   - key: The key of the value to decode; nil, the default, for the whole payload.
-    ///   - decoder: The decoder; without a strategy for dates by default, which is what ActivityKit uses.
+    ///   - decoder: The decoder. With nil, the default, a number is a date in seconds since 2001, as ActivityKit reads
+    ///     it. Text in ISO 8601, with or without fractions of a second, is a date, too, unless `key` is `aps`: custom
+    ///     data has such dates by default.
     /// - Returns: The value.
     /// - Throws: `DecodingError` if the payload is not valid JSON, or does not have the form of the type.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
         at key: String? = nil,
-        with decoder: JSONDecoder = JSONDecoder()
+        with decoder: JSONDecoder? = nil
     ) throws -> Value {
+        let decoder = decoder ?? ReceivedPush.decoder(at: key)
         guard let key else { return try decoder.decode(type, from: Data(payload)) }
         let value = try? JSONReader.readPayload(payload)[key]
         return try decoder.decode(type, from: Data((value ?? .null).encoded()))
+    }
+
+    /// Returns the decoder for the value of a key, or for the whole payload.
+    private static func decoder(at key: String?) -> JSONDecoder {
+        let decoder = JSONDecoder()
+        // ActivityKit does not read text in aps as a date.
+        if key != "aps" { decoder.dateDecodingStrategy = .custom(ReceivedPush.readDate) }
+        return decoder
+    }
+
+    private static func readDate(from decoder: any Decoder) throws -> Date {
+        let container = try decoder.singleValueContainer()
+        guard let text = try? container.decode(String.self) else { return try Date(from: decoder) }
+        // The strategy with fractions requires them.
+        let fractional = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        guard let date = (try? Date(text, strategy: fractional)) ?? (try? Date(text, strategy: .iso8601)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "the text is not a date and time in ISO 8601"
+            )
+        }
+        return date
     }
 }
 

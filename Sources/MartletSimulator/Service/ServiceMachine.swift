@@ -238,6 +238,9 @@ struct ServiceMachine {
         if let encoding = request.contentEncoding, encoding.lowercased() != "identity" {
             push.observations.append(RequestRules.compressed(encoding))
         }
+        if push.status == 200, let finding = RequestRules.shortToken(push.deviceToken) {
+            push.observations.append(finding)
+        }
         let loss = injection.flatMap { $0.withholdsAnswer ? AnswerLoss.fault($0) : nil }
         var others: DeviceRegistry.Deliveries = []
         if push.status == 200 {

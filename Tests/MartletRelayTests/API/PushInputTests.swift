@@ -36,6 +36,7 @@ import Testing
             (#""not-before":99999999999"#, "/not-before", "at most 30 days ahead"),
             (#""not-before":-1"#, "/not-before", "from 0"),
             (#""event":"start""#, "/event", "event must be left out of a push with payload"),
+            (#""aps":{"alert":"Hi"}"#, "/aps", "aps belongs in the payload: send {\"to\": …"),
         ] as [(String, String, String)]
     )
     func `a value that cannot be sent is named with its rule`(
@@ -75,6 +76,21 @@ import Testing
             let answer = await bench.ask("POST", "/v1/pushes", Self.order(members))
             #expect(answer.status == 202, "\(members): \(answer.text)")
         }
+        await bench.stop()
+    }
+
+    @Test func `a member that is null counts as absent, except in the payload`() async throws {
+        let bench = try await RelayBench()
+        let names = ["environment", "channel", "push-type", "priority", "collapse-id", "id", "not-before", "snapshot"]
+        let nulls = names.map { "\"\($0)\":null" }.joined(separator: ",")
+        let order = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"},"order":null},"# + nulls + "}"
+        let answer = await bench.ask("POST", "/v1/pushes?wait=20", order)
+        #expect(answer.status == 202 || answer.status == 200, "\(answer.text)")
+        try await eventually("the push arrives") { await bench.apple.pushCount == 1 }
+        let payload = try #require(await bench.apple.pushes.first).payload
+        #expect(String(decoding: payload, as: UTF8.self) == #"{"aps":{"alert":"Hi"},"order":null}"#)
+        let missing = await bench.ask("POST", "/v1/pushes", #"{"to":null,"payload":{"aps":{}}}"#)
+        #expect(missing.status == 400 && missing.text.contains("to is missing"), "\(missing.text)")
         await bench.stop()
     }
 

@@ -87,6 +87,19 @@ import Testing
         await apns.stop()
     }
 
+    @Test(arguments: [(16, false), (38, false), (40, true), (50, true), (62, true), (64, false), (160, false)])
+    func `a device token that may have been cut is found`(digitCount: Int, isFound: Bool) async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
+        let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
+        let token = try DeviceToken(hex: String(repeating: "5d", count: digitCount / 2))
+        _ = try await client.send(.alert("Hi"), to: token, topic: "com.example.app")
+        let findings = await apns.pushes.flatMap(\.findings)
+        #expect(findings.map(\.rule) == (isFound ? ["device-token-short"] : []))
+        if isFound { #expect(findings.first?.message.contains("has \(digitCount) hexadecimal digits") == true) }
+        await client.close()
+        await apns.stop()
+    }
+
     @Test func `a compressed payload of a broadcast is found`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
