@@ -10,12 +10,22 @@ package struct ClaimedPush: Sendable, Hashable {
     package var attempts: Int
     /// The number of attempts without an answer, including those that may have happened before a process crashed.
     package var unknownTries: Int
+    /// Whether the stored content differs from its checksum, so that the push must not be sent.
+    package var isDamaged: Bool
 
-    package init(number: Int64, push: OutboxPush, acceptedAt: Int64, attempts: Int, unknownTries: Int) {
+    package init(
+        number: Int64,
+        push: OutboxPush,
+        acceptedAt: Int64,
+        attempts: Int,
+        unknownTries: Int,
+        isDamaged: Bool = false
+    ) {
         self.number = number
         self.push = push
         self.acceptedAt = acceptedAt
         self.attempts = attempts
         self.unknownTries = unknownTries
+        self.isDamaged = isDamaged
     }
 }

@@ -12,9 +12,12 @@ package struct Outcome: Sendable, Hashable {
         case expired
         /// The caller cancelled the push.
         case cancelled
-        /// The push was abandoned after too many attempts, and is stored as a dead letter.
+        /// The push was abandoned after too many attempts or for its damage, and is stored as a dead letter.
         case dead
     }
+
+    /// The ``reason`` of a push that was not sent, because its stored content differs from its checksum.
+    package static let damagedReason = "Damaged"
 
     package var state: State
     /// The status of Apple's last answer; nil when there was none.

@@ -220,6 +220,9 @@ import Testing
             claimed.map { String(decoding: $0.push.payload, as: UTF8.self) } == [#"{"aps": {"alert":"é"}, "n": 1e400}"#]
         )
         #expect(claimed.map(\.push.id.description) == ["00000000-0000-4000-8000-000000000002"])
+        // SQL and Swift calculate the same checksum.
+        #expect(try await server.ask("SELECT checksum IS NOT NULL FROM martlet.push", of: database) == "t\n")
+        #expect(claimed.map(\.isDamaged) == [false])
         // The same again is the same; another with its identifier is refused.
         #expect(try await server.ask(enqueue(2), of: database) == "00000000-0000-4000-8000-000000000002\n")
         await #expect(throws: MissingProgram.self) { try await server.ask(enqueue(2, ", priority => 5"), of: database) }

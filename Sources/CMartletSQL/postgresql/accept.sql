@@ -10,7 +10,8 @@ CREATE OR REPLACE FUNCTION martlet.accept(
     p_now bigint, p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
     p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundles text[], p_push_types text[],
     p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_traces text[],
-    p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_payloads bytea[]
+    p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
+    p_payloads bytea[]
 ) RETURNS TABLE (
     place bigint, is_same boolean, apns_id uuid, is_production boolean, accepted_at bigint,
     is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
@@ -28,18 +29,19 @@ BEGIN
     WITH fresh AS (
         INSERT INTO martlet.push (
             number, app, is_production, apns_id, fingerprint, token, channel, bundle, push_type, topic,
-            priority, expiration, collapse_id, trace, order_key, expires_at, accepted_at, payload
+            priority, expiration, collapse_id, trace, order_key, expires_at, accepted_at, checksum,
+            payload
         )
         SELECT g.number, g.app, g.is_production, g.apns_id, g.fingerprint, g.token, g.channel, g.bundle,
             g.push_type, g.topic, g.priority, g.expiration, g.collapse_id, g.trace, g.order_key,
-            g.expires_at, p_now, g.payload
+            g.expires_at, p_now, g.checksum, g.payload
         FROM unnest(
             numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundles,
             p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_traces, p_order_keys,
-            p_expires_at, p_payloads
+            p_expires_at, p_checksums, p_payloads
         ) AS g (
             number, app, is_production, apns_id, fingerprint, token, channel, bundle, push_type, topic,
-            priority, expiration, collapse_id, trace, order_key, expires_at, payload
+            priority, expiration, collapse_id, trace, order_key, expires_at, checksum, payload
         )
         WHERE NOT EXISTS (
             SELECT FROM martlet.dead_token d

@@ -9,7 +9,8 @@ CREATE FUNCTION martlet.claim(
 ) RETURNS TABLE (
     number bigint, ready_at bigint, attempts integer, unknown_tries integer, apns_id uuid, has_id boolean,
     token text, channel text, bundle text, push_type text, topic text, priority text, expiration text,
-    collapse_id text, trace text, order_key text, expires_at bigint, accepted_at bigint, payload bytea
+    collapse_id text, trace text, order_key text, expires_at bigint, accepted_at bigint, payload bytea,
+    checksum bigint
 ) LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
@@ -36,7 +37,7 @@ BEGIN
     )
     SELECT t.number, t.ready_at, t.attempts, t.unknown_tries, p.apns_id, p.fingerprint IS NOT NULL, p.token,
         p.channel, p.bundle, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace,
-        p.order_key, p.expires_at, p.accepted_at, p.payload
+        p.order_key, p.expires_at, p.accepted_at, p.payload, p.checksum
     FROM taken t JOIN martlet.push p USING (number) ORDER BY t.ready_at, t.number;
 END $$;
 

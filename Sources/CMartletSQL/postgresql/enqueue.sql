@@ -40,6 +40,7 @@ DECLARE
     expiration text := CASE
         WHEN expires_at IS NOT NULL THEN ceil(extract(epoch FROM expires_at))::bigint::text
     END;
+    line_key text := martlet.order_key(lower(token), channel, topic, push_type, collapse_id);
     now_ms bigint := martlet.milliseconds(clock_timestamp());
     other record;
 BEGIN
@@ -82,8 +83,12 @@ BEGIN
         ARRAY[CASE WHEN channel IS NOT NULL THEN topic END], ARRAY[push_type],
         ARRAY[CASE WHEN channel IS NULL THEN topic END], ARRAY[priority::text], ARRAY[expiration],
         ARRAY[collapse_id], ARRAY[trace_parent],
-        ARRAY[martlet.order_key(lower(token), channel, topic, push_type, collapse_id)],
-        ARRAY[martlet.milliseconds(not_before)], ARRAY[martlet.milliseconds(expires_at)], ARRAY[body]
+        ARRAY[line_key],
+        ARRAY[martlet.milliseconds(not_before)], ARRAY[martlet.milliseconds(expires_at)],
+        ARRAY[martlet.checksum(app, environment = 'production', push_id, lower(token), channel,
+            CASE WHEN channel IS NOT NULL THEN topic END, push_type, CASE WHEN channel IS NULL THEN topic END,
+            priority::text, expiration, collapse_id, trace_parent, line_key, martlet.milliseconds(expires_at), body)],
+        ARRAY[body]
     );
     IF FOUND AND other.is_same IS FALSE THEN
         RAISE EXCEPTION 'another push of the app has the id %', push_id USING ERRCODE = '23505';

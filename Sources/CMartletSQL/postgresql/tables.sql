@@ -26,6 +26,8 @@ CREATE TABLE martlet.push (
     order_key text COLLATE "C",
     expires_at bigint,
     accepted_at bigint NOT NULL,
+    -- The value of `martlet.checksum`, which relays compare before they send the push; null when it is not known.
+    checksum bigint,
     payload bytea NOT NULL,
     UNIQUE (apns_id, app)
 );

@@ -7,6 +7,8 @@ CREATE TABLE push (
     apns_id BLOB NOT NULL, fingerprint BLOB, token TEXT, channel TEXT, bundle TEXT,
     push_type TEXT, topic TEXT, priority TEXT, expiration TEXT, collapse_id TEXT, trace TEXT,
     accepted_at INTEGER NOT NULL, attempts INTEGER NOT NULL, unknown_tries INTEGER NOT NULL,
+    -- Of everything that is sent, and of where; null if it is not known. SQLite does not notice a changed bit.
+    checksum INTEGER,
     payload BLOB NOT NULL
 );
 CREATE UNIQUE INDEX push_identity ON push (apns_id, app);

@@ -177,13 +177,16 @@ struct MovingPush: Sendable {
     var line: Int64?
     var attempts: Int
     var unknownTries: Int
+    /// The stored checksum, so that the database also finds damage that the file had before.
+    var checksum: Int64?
 
     fileprivate init(_ row: borrowing Statement, app: String, at now: Int64) {
         let due = DuePush(row, lane: Lane(app: app, environment: PushEnvironment(row, at: 2)))
         number = due.claimed.number
         appInFile = row.integer(at: 1)
         push = due.claimed.push
-        fingerprint = row.optionalBlob(at: 22)
+        checksum = row.optionalInteger(at: 22)
+        fingerprint = row.optionalBlob(at: 23)
         acceptedAt = due.claimed.acceptedAt
         attempts = due.claimed.attempts
         unknownTries = due.claimed.unknownTries
@@ -221,7 +224,7 @@ extension DatabaseConnections {
         let places = pushes.map(\.destination.columns)
         try await query(
             .accepting,
-            "SELECT martlet.adopt_pushes(\(Parameter.places(22)))",
+            "SELECT martlet.adopt_pushes(\(Parameter.places(23)))",
             [
                 .integers(apps), .flags(pushes.map(\.lane.environment.isProduction)),
                 .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
@@ -233,7 +236,7 @@ extension DatabaseConnections {
                 .integers(pushes.map(\.expiresAt)), .integers(rows.map(\.acceptedAt)),
                 .integers(rows.map(\.readyAt)), .integers(rows.map(\.line)),
                 .integers(rows.map { Int64($0.attempts) }), .integers(rows.map { Int64($0.unknownTries) }),
-                .byteLists(pushes.map(\.payload)),
+                .integers(rows.map(\.checksum)), .byteLists(pushes.map(\.payload)),
             ]
         ) { _ in }
     }

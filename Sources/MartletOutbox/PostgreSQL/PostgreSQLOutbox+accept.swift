@@ -31,7 +31,7 @@ extension PostgreSQLOutbox {
                 .texts(pushes.map(\.headers.expiration)), .texts(pushes.map(\.headers.collapseID)),
                 .texts(pushes.map(\.traceParent)), .texts(pushes.map(\.orderKey)),
                 .integers(pushes.map(\.notBefore)), .integers(pushes.map(\.expiresAt)),
-                .byteLists(pushes.map(\.payload)),
+                .integers(pushes.map(\.checksum)), .byteLists(pushes.map(\.payload)),
             ]
         }
     }
@@ -96,7 +96,7 @@ extension PostgreSQLOutbox {
     }
 
     private static let acceptSQL =
-        "SELECT * FROM martlet.accept(\(Parameter.places(19)))"
+        "SELECT * FROM martlet.accept(\(Parameter.places(20)))"
 }
 
 extension Acceptance {

@@ -50,8 +50,8 @@ extension Outcome {
 }
 
 extension ClaimedPush {
-    /// Reads the columns of `martlet.claim`.
-    init(_ row: Row, lane: Lane) {
+    /// Reads the columns of `martlet.claim`; the content is compared with a checksum if there is one.
+    init(_ row: Row, lane: Lane, checksum: Int64? = nil) {
         let destination: PushDestination =
             if let token = row.optionalText(at: 6).flatMap({ try? DeviceToken(hex: $0) }) {
                 .device(token)
@@ -79,7 +79,8 @@ extension ClaimedPush {
             push: push,
             acceptedAt: row.integer(at: 17),
             attempts: Int(row.integer(at: 2)),
-            unknownTries: Int(row.integer(at: 3))
+            unknownTries: Int(row.integer(at: 3)),
+            isDamaged: push.differs(from: checksum)
         )
     }
 }

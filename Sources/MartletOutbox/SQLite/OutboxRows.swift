@@ -32,7 +32,8 @@ struct DuePush {
             push: push,
             acceptedAt: row.integer(at: 16),
             attempts: Int(row.integer(at: 17)),
-            unknownTries: Int(row.integer(at: 18))
+            unknownTries: Int(row.integer(at: 18)),
+            isDamaged: push.differs(from: row.optionalInteger(at: 22))
         )
         isInLine = row.integer(at: 19) != 0
         readyAt = row.integer(at: 20)

@@ -10,7 +10,7 @@ final class PushTable {
     static let columns = """
         number, app, environment, apns_id, token, channel, bundle, push_type, topic, priority, expiration, \
         collapse_id, trace, payload, order_key, expires_at, accepted_at, attempts, unknown_tries, in_line, \
-        ready_at, urgency
+        ready_at, urgency, checksum
         """
 
     private let database: OutboxDatabase
@@ -36,8 +36,8 @@ final class PushTable {
             INSERT INTO push (
                 number, app, environment, urgency, ready_at, in_line, order_key, expires_at, apns_id, fingerprint,
                 token, channel, bundle, push_type, topic, priority, expiration, collapse_id, trace,
-                accepted_at, attempts, unknown_tries, payload
-            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?)
+                accepted_at, attempts, unknown_tries, checksum, payload
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)
             """
         )
         findPush = try database.connection.prepare(
@@ -143,6 +143,7 @@ final class PushTable {
         }
         try insertPush.bind(push.traceParent, after: &position)
         try insertPush.bind(now, after: &position)
+        try insertPush.bind(push.checksum, after: &position)
         try insertPush.bind(push.payload, after: &position)
         try insertPush.run()
     }

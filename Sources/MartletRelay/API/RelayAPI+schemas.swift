@@ -85,7 +85,7 @@ extension RelayAPI {
               "accepted-at": {"$ref": "#/components/schemas/Milliseconds"},
               "state": {
                 "enum": ["accepted", "in-flight", "delivered", "refused", "expired", "cancelled", "dead"],
-                "description": "delivered: Apple accepted it. dead: abandoned after 16 attempts"},
+                "description": "delivered: Apple accepted it. dead: abandoned after 16 attempts, or damaged"},
               "ended-at": {"$ref": "#/components/schemas/Milliseconds"},
               "attempts": {"type": "integer", "description": "The number of times that it was sent"},
               "unknown-tries": {"type": "integer",

@@ -274,12 +274,11 @@ struct DeliveryMachine {
         return sends
     }
 
-    /// Takes the next push to send of a lane; expired pushes end instead.
+    /// Takes the next push to send of a lane; damaged and expired pushes end instead.
     private mutating func takeSend(_ name: Lane, at now: Int64) -> ClaimedPush? {
         while lanes[name]?.maySend(limits.inFlightPerLane, at: now) ?? false {
             guard lanes[name]?.rate?.take(at: now) ?? true, let push = lanes[name]?.next() else { return nil }
-            if push.push.expires(by: now) {
-                let outcome = Outcome(.expired, attempts: push.attempts, unknownTries: push.unknownTries)
+            if let outcome = push.outcomeWithoutSending(at: now) {
                 settle(push, Settlement(number: push.number, .ended(outcome)))
                 continue
             }

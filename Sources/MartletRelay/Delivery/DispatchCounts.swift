@@ -103,9 +103,12 @@ struct DispatchCounts: Sendable {
     mutating func ended(_ outcome: Outcome, _ lane: Lane) {
         outcomes[lane, default: [:]][outcome.state, default: 0] += 1
         guard outcome.state == .dead else { return }
-        let reason =
-            outcome.reason == SendResult.noAnswer
-            ? SendResult.noAnswer : SendResult.listed(outcome.reason.map(APNsReason.init(rawValue:)))
+        let reason: String =
+            switch outcome.reason {
+            case SendResult.noAnswer: SendResult.noAnswer
+            case Outcome.damagedReason: Outcome.damagedReason
+            default: SendResult.listed(outcome.reason.map(APNsReason.init(rawValue:)))
+            }
         deadLetters[Cause(lane: lane, reason: reason), default: 0] += 1
     }
 

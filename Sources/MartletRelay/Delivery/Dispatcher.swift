@@ -210,6 +210,7 @@ actor Dispatcher {
                 context.recordOutbox(nil)
                 for (push, outcome) in machine.settled(settlements) {
                     counts.measure(push, outcome, at: time)
+                    if push.isDamaged { context.log.damaged(push) }
                     recordEnd(of: PushStatus(push, ended: outcome, at: time))
                 }
             } catch {

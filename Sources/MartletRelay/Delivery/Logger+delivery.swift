@@ -52,6 +52,18 @@ extension Logger {
         )
     }
 
+    /// Logs that a push was not sent, because its stored content is damaged.
+    func damaged(_ push: ClaimedPush) {
+        let (app, environment) = push.push.lane.logFields
+        error(
+            .pushDamaged,
+            [
+                "app": app, "env": environment, "apns_id": .string(push.push.id.description),
+                "error": .string("the stored push is damaged: its content differs from its checksum"),
+            ]
+        )
+    }
+
     private static func fields(of push: ClaimedPush, _ result: SendResult, _ time: Duration) -> Fields {
         let trace = push.push.traceParent.flatMap(TraceContext.init)
         let token: JSONValue? =

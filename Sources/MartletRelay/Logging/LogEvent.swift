@@ -57,6 +57,7 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
     case clockSkew = "clock skew"
     case circuitOpened = "circuit opened"
     case push = "push"
+    case pushDamaged = "push damaged"
     case pushPostponed = "push postponed"
     case noAnswer = "no answer from APNs"
     case answersAgain = "APNs answers again"

@@ -57,6 +57,15 @@ import Testing
         #expect(actions.settlements == [Settlement(number: 4, .ended(Outcome(.expired)))])
     }
 
+    @Test func `a damaged push is not sent and ends as a dead letter`() {
+        var damaged = push(1, Self.busy, expiresAt: 5)
+        damaged.isDamaged = true
+        var machine = machine(claimed: [damaged, push(2, Self.busy)])
+        let actions = machine.takeActions(at: 10)
+        #expect(actions.sends.map(\.number) == [2])
+        #expect(actions.settlements == [Settlement(number: 1, .ended(Outcome(.dead, reason: "Damaged")))])
+    }
+
     @Test
     func `a lane that cannot send returns its pushes to the outbox, then sends one, and goes on if it gets through`() {
         var machine = machine(claimed: (1...5).map { push($0, Self.busy) } + [push(9, Self.calm)])

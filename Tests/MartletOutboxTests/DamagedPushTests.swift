@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MartletCore
+import MartletOutbox
+import MartletSQLite
+import TestSupport
+import Testing
+
+/// Stored pushes whose content has changed since they were accepted.
+@Suite(.timeLimit(.minutes(10))) struct DamagedPushTests {
+    /// Changes the second push of a closed outbox, as a failing disk does.
+    private func damage(_ place: OutboxEngine.Place, _ change: String) throws {
+        try Connection(path: place.file).execute("UPDATE push SET \(change) WHERE number = 2")
+    }
+
+    @Test(arguments: [
+        // One bit of the payload.
+        "payload = CAST(replace(CAST(payload AS TEXT), 'ready', 'readx') AS BLOB)",
+        "token = replace(token, '0011', '0111')", "token = 'x'", "token = NULL, channel = 'a', bundle = 'b'",
+        "topic = 'com.example.orderr'", "push_type = NULL", "priority = '5'", "collapse_id = 'a'", "expiration = '1'",
+        "expires_at = 1099511627776", "trace = 'a'", "apns_id = zeroblob(16)", "checksum = checksum + 1",
+    ])
+    func `a claim marks the push that has changed`(change: String) async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        var store = try await place.open()
+        _ = try await store.accept(try (1...3).map { try OutboxPush.numbered($0) }, at: 10)
+        await store.close(isInOrder: true)
+        try damage(place, change)
+        store = try await place.open()
+        let claimed = try await store.claimAll(at: 10)
+        #expect(claimed.map(\.number) == [1, 2, 3] && claimed.map(\.isDamaged) == [false, true, false])
+        await store.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a push with every field is sound`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        let store = try await place.open()
+        var full = try OutboxPush.numbered(1, hasCallersID: true, expiresAt: 90_000, orderKey: "collapse é")
+        full.headers = PushHeaders(
+            pushType: "alert",
+            expiration: "90",
+            priority: "10",
+            topic: "com.example.orders",
+            collapseID: "é"
+        )
+        full.traceParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        var broadcast = try OutboxPush.numbered(2, .orderTests, payload: "")
+        broadcast.destination = .channel(ChannelID("dHN0LXNyY2gtY2hubA=="), bundle: "com.example.orders")
+        _ = try await store.accept([full, broadcast], at: 10)
+        #expect(try await store.claimAll(at: 10).map(\.isDamaged) == [false])
+        #expect(try await store.claimAll(.orderTests, at: 10).map(\.isDamaged) == [false])
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `a damaged dead letter that is requeued is damaged again`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        var store = try await place.open()
+        let pushes = try (1...2).map { try OutboxPush.numbered($0) }
+        _ = try await store.accept(pushes, at: 10)
+        await store.close(isInOrder: true)
+        try damage(place, "payload = x'00'")
+        store = try await place.open()
+        let damaged = try #require(try await store.claimAll(at: 10).first { $0.isDamaged })
+        let outcome = Outcome(.dead, reason: Outcome.damagedReason)
+        try await store.settle([Settlement(number: damaged.number, .ended(outcome))], at: 20)
+        #expect(try await store.records.deadLetters(of: "orders", limit: 10).map(\.outcome) == [outcome])
+        #expect(try await store.requeueDeadLetters(nil, of: "orders", at: 30) == 1)
+        let again = try await store.claimAll(at: 30)
+        #expect(again.map(\.push.id) == [pushes[1].id] && again.allSatisfy(\.isDamaged))
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `PostgreSQL finds a push that has changed, and one that was damaged in a file`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        let file = try await place.open()
+        _ = try await file.accept([.numbered(1), .numbered(2)], at: 10)
+        await file.close(isInOrder: true)
+        try damage(place, "payload = x'00'")
+
+        let server = try await PostgreSQLServer.shared.value
+        let database = try await server.makeDatabase()
+        let address = server.address(of: database)
+        try await OutboxSchema.migrate(address)
+        _ = try await OutboxMove(from: place.file, to: address).run(at: 10)
+        let store = try await PostgreSQLOutbox(address: address)
+        let moved = try await store.claimAll(at: 10)
+        #expect(moved.map(\.isDamaged) == [false, true])
+        _ = try await store.accept([.numbered(3), .numbered(4)], at: 20)
+        try await server.ask("UPDATE martlet.push SET payload = payload || '!' WHERE accepted_at = 20", of: database)
+        let changed = try await store.claimAll(at: 20)
+        #expect(changed.map(\.isDamaged) == [true, true])
+        await store.close(isInOrder: true)
+    }
+}
