@@ -68,6 +68,34 @@ import Testing
         #expect(owners.count == 1)
     }
 
+    /// Each installation reports through a relay of its own, as far as the engine permits two.
+    @Test(arguments: OutboxEngine.allCases)
+    func `installations that exchange tokens do not deadlock`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        let first = try await place.open()
+        let second = try await engine == .postgresql ? place.open() : first
+        let anna = try Installation.numbered(1, user: "anna").with("aa").with("cc", .init(.start, "Order"))
+        let bert = try Installation.numbered(2, user: "bert").with("bb").with("dd", .init(.start, "Order"))
+        for installation in [anna, bert] { try await first.installations.enroll(installation) }
+        let reporters: [(any OutboxStore, InstallationID, Int64)] = [(first, anna.id, 0), (second, bert.id, 1)]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (outbox, id, offset) in reporters {
+                group.addTask {
+                    for round in 1...200 as ClosedRange<Int64> {
+                        let token = (round + offset).isMultiple(of: 2) ? "aa" : "bb"
+                        try await outbox.installations.report(token, of: id, at: 200 + round)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let stored = try await first.installations.installations(of: "orders", .all, after: 0, limit: 9)
+        let tokens = stored.compactMap(\.installation.deviceToken)
+        #expect(stored.count == 2 && !tokens.isEmpty && Set(tokens).count == tokens.count)
+        if engine == .postgresql { await second.close(isInOrder: true) }
+        await first.close(isInOrder: true)
+    }
+
     @Test(arguments: OutboxEngine.allCases)
     func `an enrollment removes the installation that it replaces, of the same app`(
         engine: OutboxEngine
