@@ -82,7 +82,7 @@ package actor OutboxMove {
         let rows = try await file.read { (tables) throws(SQLiteError) in
             let statement = try tables.database.connection.prepare(
                 """
-                SELECT \(PushTable.columns), fingerprint FROM push ORDER BY number
+                SELECT \(PushTable.columns), fingerprint, user_id FROM push ORDER BY number
                 LIMIT \(OutboxMove.pushBatch)
                 """
             )
@@ -177,6 +177,8 @@ struct MovingPush: Sendable {
     var line: Int64?
     var attempts: Int
     var unknownTries: Int
+    /// The user whose installation had the token when the push was accepted; nil when none had it.
+    var user: String?
 
     fileprivate init(_ row: borrowing Statement, app: String, at now: Int64) {
         let due = DuePush(row, lane: Lane(app: app, environment: PushEnvironment(row, at: 2)))
@@ -184,6 +186,7 @@ struct MovingPush: Sendable {
         appInFile = row.integer(at: 1)
         push = due.claimed.push
         fingerprint = row.optionalBlob(at: 22)
+        user = row.optionalText(at: 23)
         acceptedAt = due.claimed.acceptedAt
         attempts = due.claimed.attempts
         unknownTries = due.claimed.unknownTries
@@ -221,7 +224,7 @@ extension DatabaseConnections {
         let places = pushes.map(\.destination.columns)
         try await query(
             .accepting,
-            "SELECT martlet.adopt_pushes(\(Parameter.places(22)))",
+            "SELECT martlet.adopt_pushes(\(Parameter.places(23)))",
             [
                 .integers(apps), .flags(pushes.map(\.lane.environment.isProduction)),
                 .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
@@ -233,7 +236,7 @@ extension DatabaseConnections {
                 .integers(pushes.map(\.expiresAt)), .integers(rows.map(\.acceptedAt)),
                 .integers(rows.map(\.readyAt)), .integers(rows.map(\.line)),
                 .integers(rows.map { Int64($0.attempts) }), .integers(rows.map { Int64($0.unknownTries) }),
-                .byteLists(pushes.map(\.payload)),
+                .byteLists(pushes.map(\.payload)), .texts(rows.map(\.user)),
             ]
         ) { _ in }
     }

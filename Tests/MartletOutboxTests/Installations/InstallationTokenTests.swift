@@ -170,25 +170,6 @@ import Testing
         #expect(try await store.installation(tests.id, of: "orders")?.installation == tests)
         #expect(try await store.installation(rides.id, of: "rides")?.installation == rides)
     }
-
-    @Test(arguments: OutboxEngine.allCases)
-    func `the dead letters to a token are deleted with their payloads`(engine: OutboxEngine) async throws {
-        let outbox = try await engine.place().open()
-        let pushes = try [
-            OutboxPush.numbered(1, token: Self.token), .numbered(2, token: "ffeeff"), .numbered(3, token: Self.token),
-        ]
-        _ = try await outbox.accept(pushes, at: 100)
-        for push in try await outbox.claimAll(at: 100) where push.push.id != pushes[2].id {
-            try await outbox.end(push, .dead, at: 200)
-        }
-        let token = try DeviceToken(hex: Self.token)
-        #expect(try await outbox.records.deleteDeadLetters(to: token, of: "rides") == 0)
-        #expect(try await outbox.records.deleteDeadLetters(to: token, of: "orders") == 1)
-        #expect(try await outbox.records.deadLetters(of: "orders", limit: 9).map(\.push.id) == [pushes[1].id])
-        #expect(try await outbox.records.deadLetterCounts()["orders"]?.count == 1)
-        #expect(try await outbox.status(of: pushes[0].id, of: "orders") == nil)
-        #expect(try await outbox.status(of: pushes[2].id, of: "orders")?.state == .inFlight)
-    }
 }
 
 extension Settlement {
