@@ -70,6 +70,11 @@ static const unsigned char postgresql_tables[] = {
 };
 TEXT(postgresql_tables)
 
+static const unsigned char postgresql_users[] = {
+#embed "postgresql/users.sql" suffix(, 0)
+};
+TEXT(postgresql_users)
+
 static const unsigned char sqlite_dead_tokens[] = {
 #embed "sqlite/dead_tokens.sql" suffix(, 0)
 };
@@ -99,3 +104,8 @@ static const unsigned char sqlite_tables[] = {
 #embed "sqlite/tables.sql" suffix(, 0)
 };
 TEXT(sqlite_tables)
+
+static const unsigned char sqlite_users[] = {
+#embed "sqlite/users.sql" suffix(, 0)
+};
+TEXT(sqlite_users)

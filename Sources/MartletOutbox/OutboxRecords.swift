@@ -68,20 +68,40 @@ package protocol OutboxRecords: Sendable {
         limit: Int
     ) async throws(OutboxError) -> [FoundPush]
 
+    /// Returns the pushes of a user that have not ended, and the user's dead letters, oldest first.
+    ///
+    /// A push belongs to the user whose installation had its token when the push was accepted, even if another user's
+    /// installation has the token now. A push to a token that no installation had then belongs to the user whose
+    /// installation has the token now.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - app: The app.
+    ///   - cursor: Only pushes after this ``FoundPush/number``; 0 for all.
+    ///   - limit: The maximum number of pushes.
+    /// - Returns: The pushes.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func pushes(
+        ofUser user: String,
+        of app: String,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [FoundPush]
+
     /// Returns the dead letter with an identifier; nil when there is none.
     func deadLetter(_ id: APNsID, of app: String) async throws(OutboxError) -> DeadLetter?
 
     /// Returns the pushes that were abandoned after too many attempts, newest first.
     func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter]
 
-    /// Deletes the dead letters to a device token, with their payloads.
+    /// Deletes the dead letters of a user, with their payloads.
     ///
     /// - Parameters:
-    ///   - token: The token.
+    ///   - user: The user, as in ``pushes(ofUser:of:after:limit:)``.
     ///   - app: The app.
     /// - Returns: The number of deleted dead letters.
     /// - Throws: ``OutboxError``; nothing has changed then.
-    func deleteDeadLetters(to token: DeviceToken, of app: String) async throws(OutboxError) -> Int
+    func deleteDeadLetters(ofUser user: String, of app: String) async throws(OutboxError) -> Int
 
     /// Returns the number of dead letters of each app that has some.
     func deadLetterCounts() async throws(OutboxError) -> [String: DeadLetterCount]

@@ -100,6 +100,22 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; nothing has changed then.
     func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) async throws(OutboxError) -> PurgedPushes
 
+    /// Cancels unclaimed pushes of a user, including scheduled pushes and pushes behind others.
+    ///
+    /// - Parameters:
+    ///   - user: The user, as in ``OutboxRecords/pushes(ofUser:of:after:limit:)``.
+    ///   - app: The app.
+    ///   - limit: The maximum number of pushes, so that other calls need not wait for long.
+    ///   - now: The time.
+    /// - Returns: The cancelled pushes; more may be left unless there are none.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func cancelPushes(
+        ofUser user: String,
+        of app: String,
+        limit: Int,
+        at now: Int64
+    ) async throws(OutboxError) -> [PushStatus]
+
     /// Moves dead letters back to the queue, as if they had been accepted now.
     ///
     /// - Parameters:

@@ -111,6 +111,13 @@ struct InstallationModel: Sendable {
         return Array(found.prefix(limit))
     }
 
+    /// The user whose installation has a token.
+    func owner(of token: DeviceToken, in app: String) -> String? {
+        entries.map(\.stored.installation).first { installation in
+            installation.app == app && installation.tokens.values.contains { $0.token == token }
+        }?.user
+    }
+
     /// Removes a token that was registered up to a time; returns whether it was registered later.
     mutating func unregister(_ token: DeviceToken, in lane: Lane, until: Int64) -> Bool {
         var isNewer = false

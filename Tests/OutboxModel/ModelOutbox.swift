@@ -59,6 +59,10 @@ package final class ModelOutbox: OutboxStore {
         disk.model.withLock { $0.purge(lane, upTo: last, limit: limit, at: now) }
     }
 
+    package func cancelPushes(ofUser user: String, of app: String, limit: Int, at now: Int64) -> [PushStatus] {
+        disk.model.withLock { $0.cancelPushes(ofUser: user, of: app, limit: limit, at: now) }
+    }
+
     package func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {
         disk.model.withLock { $0.requeueDeadLetters(ids, of: app, at: now) }
     }
@@ -92,6 +96,10 @@ private struct ModelRecords: OutboxRecords {
         disk.model.withLock { $0.pushes(to: token, of: app, after: cursor, limit: limit) }
     }
 
+    func pushes(ofUser user: String, of app: String, after cursor: Int64, limit: Int) -> [FoundPush] {
+        disk.model.withLock { $0.pushes(ofUser: user, of: app, after: cursor, limit: limit) }
+    }
+
     func deadLetter(_ id: APNsID, of app: String) -> DeadLetter? {
         disk.model.withLock { $0.deadLetter(id, of: app) }
     }
@@ -100,8 +108,8 @@ private struct ModelRecords: OutboxRecords {
         disk.model.withLock { $0.deadLetters(of: app, limit: limit) }
     }
 
-    func deleteDeadLetters(to token: DeviceToken, of app: String) -> Int {
-        disk.model.withLock { $0.deleteDeadLetters(to: token, of: app) }
+    func deleteDeadLetters(ofUser user: String, of app: String) -> Int {
+        disk.model.withLock { $0.deleteDeadLetters(ofUser: user, of: app) }
     }
 
     func deadLetterCounts() -> [String: DeadLetterCount] { disk.model.withLock { $0.deadLetterCounts } }

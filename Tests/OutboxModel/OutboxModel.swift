@@ -14,6 +14,8 @@ package struct OutboxModel: Sendable {
         var isInLine: Bool
         var attempts = 0
         var unknownTries = 0
+        /// The user whose installation had the token when the push was accepted.
+        var user: String?
     }
 
     private struct Name: Hashable, Sendable {
@@ -27,6 +29,9 @@ package struct OutboxModel: Sendable {
         var outcome: Outcome
         var at: Int64
         var number: Int64
+        var user: String?
+
+        func isDeadLetter(of app: String) -> Bool { push.lane.app == app && outcome.state == .dead }
     }
 
     private var rows: [Int64: Row] = [:]
@@ -81,7 +86,8 @@ package struct OutboxModel: Sendable {
             push: push,
             acceptedAt: now,
             readyAt: mustWait ? nil : isScheduled ? push.notBefore : now,
-            isInLine: push.orderKey != nil && !isScheduled
+            isInLine: push.orderKey != nil && !isScheduled,
+            user: owner(of: push)
         )
         numbers[name] = nextNumber
         nextNumber += 1
@@ -151,7 +157,14 @@ package struct OutboxModel: Sendable {
         var outcome = outcome
         outcome.attempts = max(outcome.attempts, row.attempts)
         outcome.unknownTries = max(outcome.unknownTries, row.unknownTries)
-        ends[name] = End(push: row.push, acceptedAt: row.acceptedAt, outcome: outcome, at: now, number: number)
+        ends[name] = End(
+            push: row.push,
+            acceptedAt: row.acceptedAt,
+            outcome: outcome,
+            at: now,
+            number: number,
+            user: row.user
+        )
         numbers[name] = nil
         // One that waits in line, or for its time, holds nobody up.
         if let key = row.push.orderKey, row.isInLine, row.readyAt != nil {
@@ -257,9 +270,9 @@ package struct OutboxModel: Sendable {
         deadLetters(of: app, limit: .max).first { $0.push.id == id }
     }
 
-    package mutating func deleteDeadLetters(to token: DeviceToken, of app: String) -> Int {
+    package mutating func deleteDeadLetters(ofUser user: String, of app: String) -> Int {
         let letters = ends.filter {
-            $0.key.app == app && $0.value.outcome.state == .dead && $0.value.push.destination == .device(token)
+            $0.key.app == app && $0.value.outcome.state == .dead && isOf(user, $0.value.push, $0.value.user)
         }
         for name in letters.keys { ends[name] = nil }
         return letters.count
@@ -285,28 +298,65 @@ package struct OutboxModel: Sendable {
 
     package func pushes(to token: DeviceToken, of app: String, after cursor: Int64, limit: Int) -> [FoundPush] {
         let live = rows.filter { $0.value.push.lane.app == app && $0.value.push.destination == .device(token) }
-        let all = live.map { (number: $0.key, id: $0.value.push.id) } + deadNumbers(to: token, of: app)
-        return all.filter { $0.number > cursor }.sorted { $0.number < $1.number }.prefix(limit).compactMap { name in
+        let letters = ends.values.filter { $0.isDeadLetter(of: app) && $0.push.destination == .device(token) }
+        return page(Array(live), letters, of: app, after: cursor, limit: limit)
+    }
+
+    package func pushes(ofUser user: String, of app: String, after cursor: Int64, limit: Int) -> [FoundPush] {
+        let live = rows.filter { $0.value.push.lane.app == app && isOf(user, $0.value.push, $0.value.user) }
+        let letters = ends.values.filter { $0.isDeadLetter(of: app) && isOf(user, $0.push, $0.user) }
+        return page(Array(live), letters, of: app, after: cursor, limit: limit)
+    }
+
+    private func page(
+        _ live: [(key: Int64, value: Row)],
+        _ letters: [End],
+        of app: String,
+        after cursor: Int64,
+        limit: Int
+    ) -> [FoundPush] {
+        let names =
+            live.map { (number: $0.key, id: $0.value.push.id) }
+            + letters.map { (number: $0.number, id: $0.push.id) }
+        return names.filter { $0.number > cursor }.sorted { $0.number < $1.number }.prefix(limit).compactMap { name in
             status(of: name.id, of: app).map { FoundPush(number: name.number, status: $0) }
         }
     }
 
-    private func deadNumbers(to token: DeviceToken, of app: String) -> [(number: Int64, id: APNsID)] {
-        ends.filter { $0.key.app == app && $0.value.outcome.state == .dead }.values
-            .filter { $0.push.destination == .device(token) }.map { ($0.number, $0.push.id) }
+    // MARK: Users
+
+    /// The user whose installation has the token of a push now.
+    private func owner(of push: OutboxPush) -> String? {
+        guard case .device(let token) = push.destination else { return nil }
+        return installations.owner(of: token, in: push.lane.app)
+    }
+
+    /// Whether a push belongs to a user, compared byte by byte.
+    private func isOf(_ user: String, _ push: OutboxPush, _ owner: String?) -> Bool {
+        (owner ?? self.owner(of: push))?.utf8.elementsEqual(user.utf8) ?? false
+    }
+
+    package mutating func cancelPushes(ofUser user: String, of app: String, limit: Int, at now: Int64) -> [PushStatus] {
+        let waiting = rows.filter { number, row in
+            row.push.lane.app == app && !claimed.contains(number) && isOf(user, row.push, row.user)
+        }
+        let cancelled = waiting.sorted { $0.key > $1.key }.prefix(limit)
+        for (number, _) in cancelled { end(number, Outcome(.cancelled), at: now) }
+        return cancelled.compactMap { status(of: $0.value.push.id, of: app) }
     }
 
     package mutating func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {
         let letters = deadLetters(of: app, limit: .max).filter { ids?.contains($0.push.id) ?? true }
         for letter in letters {
             let name = Name(app: app, id: letter.push.id)
-            ends[name] = nil
+            let end = ends.removeValue(forKey: name)
             rows[nextNumber] = Row(
                 push: letter.push,
                 acceptedAt: letter.acceptedAt,
                 readyAt: now,
                 isInLine: false,
-                unknownTries: letter.outcome.unknownTries
+                unknownTries: letter.outcome.unknownTries,
+                user: end?.user
             )
             numbers[name] = nextNumber
             nextNumber += 1

@@ -30,6 +30,8 @@ const char *martlet_sql_postgresql_nodes(void);
 const char *martlet_sql_postgresql_settle(void);
 /// The text of postgresql/tables.sql.
 const char *martlet_sql_postgresql_tables(void);
+/// The text of postgresql/users.sql.
+const char *martlet_sql_postgresql_users(void);
 /// The text of sqlite/dead_tokens.sql.
 const char *martlet_sql_sqlite_dead_tokens(void);
 /// The text of sqlite/expiry.sql.
@@ -42,5 +44,7 @@ const char *martlet_sql_sqlite_lanes(void);
 const char *martlet_sql_sqlite_retries(void);
 /// The text of sqlite/tables.sql.
 const char *martlet_sql_sqlite_tables(void);
+/// The text of sqlite/users.sql.
+const char *martlet_sql_sqlite_users(void);
 
 #endif

@@ -30,11 +30,15 @@ BEGIN
         INSERT INTO martlet.push (
             number, app, is_production, apns_id, fingerprint, token, channel, bundle, push_type, topic,
             priority, expiration, collapse_id, trace, order_key, expires_at, accepted_at, checksum,
-            payload
+            payload, user_id
         )
         SELECT g.number, g.app, g.is_production, g.apns_id, g.fingerprint, g.token, g.channel, g.bundle,
             g.push_type, g.topic, g.priority, g.expiration, g.collapse_id, g.trace, g.order_key,
-            g.expires_at, p_now, g.checksum, g.payload
+            g.expires_at, p_now, g.checksum, g.payload, (
+                SELECT i.user_id FROM martlet.installation_token t JOIN martlet.installation i
+                    ON i.number = t.installation
+                WHERE t.token = g.token AND i.app = g.app LIMIT 1
+            )
         FROM unnest(
             numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundles,
             p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_traces, p_order_keys,

@@ -58,9 +58,32 @@ CREATE VIEW martlet.installation_content AS
         (SELECT string_agg(g.tag, E'\n') FROM martlet.installation_tag g WHERE g.installation = i.number) AS tags
     FROM martlet.installation i;
 
+-- Locks everything that a report of tokens touches: the tokens, then the installations that have them and those of
+-- p_numbers. Every transaction that changes installations locks in this order before its first change, because
+-- concurrent transactions would deadlock otherwise: a ticket, tokens, installations by number. A row of
+-- `installation_token` is changed only while its installation is locked.
+CREATE FUNCTION martlet.lock_installations(p_app bigint, p_tokens text[], p_numbers bigint[])
+RETURNS void LANGUAGE plpgsql
+{index_settings} AS $$
+BEGIN
+    -- Held until the commit, so that two installations that register a token at the same time do not both keep it, and
+    -- no other installation takes one of the tokens after the statement below.
+    PERFORM pg_advisory_xact_lock(hashtextextended(k.token, p_app))
+    FROM (SELECT DISTINCT u.token FROM unnest(p_tokens) AS u (token) ORDER BY u.token) k;
+    PERFORM 1 FROM martlet.installation i
+    WHERE i.app = p_app AND i.number IN (
+        SELECT k.number FROM unnest(p_numbers) AS k (number)
+        UNION
+        SELECT t.installation FROM unnest(p_tokens) AS u (token)
+        JOIN martlet.installation_token t ON t.token = u.token
+    )
+    ORDER BY i.number FOR UPDATE;
+END $$;
+
 -- Stores the tokens of an installation, and its tags unless they are null. A token that is reported leaves the other
 -- installations of the app: the locks order the reports, because the clocks of relays differ and can be set back. An
 -- installation that is moved from a file has only its times to compare, and takes no token that was registered later.
+-- The caller has called lock_installations.
 CREATE FUNCTION martlet.set_installation_parts(
     p_number bigint, p_app bigint, p_kinds text[], p_names text[], p_tokens text[], p_times bigint[], p_tags text[],
     p_is_reported boolean
@@ -68,10 +91,6 @@ CREATE FUNCTION martlet.set_installation_parts(
 {index_settings} AS $$
 BEGIN
     IF cardinality(p_tokens) > 0 THEN
-        -- Held until the commit, so that two installations that register a token at the same time do not both keep it.
-        -- Sorted, because concurrent transactions would deadlock otherwise.
-        PERFORM pg_advisory_xact_lock(hashtextextended(k.token, p_app))
-        FROM (SELECT DISTINCT u.token FROM unnest(p_tokens) AS u (token) ORDER BY u.token) k;
         DELETE FROM martlet.installation_token t
         USING unnest(p_tokens, p_times) AS u (token, at), martlet.installation i
         WHERE t.token = u.token AND t.installation <> p_number AND (p_is_reported OR t.registered_at <= u.at)
@@ -110,6 +129,8 @@ CREATE FUNCTION martlet.enroll(
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     is_single_use boolean;
+    -- The installations that the new one may replace.
+    others bigint[] := '{}';
     added bigint;
 BEGIN
     IF p_ticket IS NOT NULL THEN
@@ -118,6 +139,13 @@ BEGIN
         WHERE t.hash = p_ticket AND t.app = p_app AND t.user_id = p_user AND t.expires_at > p_now FOR UPDATE;
         IF NOT FOUND THEN RETURN false; END IF;
         IF is_single_use THEN DELETE FROM martlet.ticket t WHERE t.hash = p_ticket; END IF;
+        others := ARRAY(
+            SELECT o.number FROM martlet.installation o WHERE o.app = p_app AND o.user_id = p_user
+            UNION ALL SELECT o.number FROM martlet.installation o WHERE o.secret_hash = p_replaced
+        );
+    END IF;
+    PERFORM martlet.lock_installations(p_app, p_tokens, others);
+    IF p_ticket IS NOT NULL THEN
         DELETE FROM martlet.installation i WHERE i.secret_hash = p_replaced AND i.app = p_app;
     END IF;
     INSERT INTO martlet.installation (
@@ -132,7 +160,8 @@ BEGIN
     PERFORM martlet.set_installation_parts(
         added, p_app, p_kinds, p_names, p_tokens, p_times, p_tags, p_ticket IS NOT NULL
     );
-    DELETE FROM martlet.installation i WHERE p_ticket IS NOT NULL AND i.number IN (
+    -- Only installations that are locked; the next enrollment removes one that was added meanwhile.
+    DELETE FROM martlet.installation i WHERE i.number = ANY (others) AND i.number IN (
         SELECT o.number FROM martlet.installation o WHERE o.app = p_app AND o.user_id = p_user AND o.number <> added
         ORDER BY o.seen_at DESC, o.number DESC OFFSET p_limit - 1
     );
@@ -146,6 +175,7 @@ CREATE FUNCTION martlet.replace_installation(
     p_kinds text[], p_names text[], p_tokens text[], p_times bigint[], p_tags text[]
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
+    PERFORM martlet.lock_installations(p_app, p_tokens, ARRAY[p_number]);
     UPDATE martlet.installation i
     SET is_production = p_is_production, bundle = p_bundle, locale = p_attributes[1], time_zone = p_attributes[2],
         app_version = p_attributes[3], system_version = p_attributes[4], model = p_attributes[5],
@@ -167,6 +197,7 @@ DECLARE
 BEGIN
     -- First, because the deletion waits for enrollments in progress, whose installations are then found.
     DELETE FROM martlet.ticket t WHERE t.app = p_app AND t.user_id = p_user;
+    PERFORM 1 FROM martlet.installation i WHERE i.app = p_app AND i.user_id = p_user ORDER BY i.number FOR UPDATE;
     DELETE FROM martlet.installation i WHERE i.app = p_app AND i.user_id = p_user;
     GET DIAGNOSTICS removed = ROW_COUNT;
     RETURN removed;

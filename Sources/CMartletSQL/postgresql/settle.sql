@@ -55,6 +55,11 @@ BEGIN
     INTO apps, are_production, order_keys FROM ended WHERE ended.line = 1;
     IF apps IS NOT NULL THEN PERFORM martlet.advance_lines(apps, are_production, order_keys, p_now); END IF;
     IF dead_apps IS NOT NULL THEN
+        -- In the order of martlet.lock_installations, because reports would deadlock otherwise.
+        PERFORM 1 FROM martlet.installation i WHERE i.number IN (
+            SELECT t.installation FROM unnest(dead_tokens) AS u (token)
+            JOIN martlet.installation_token t ON t.token = u.token
+        ) ORDER BY i.number FOR UPDATE;
         DELETE FROM martlet.installation_token t
         USING unnest(dead_apps, dead_tokens, dead_are_production, dead_until) AS u (app, token, is_production, until),
             martlet.installation i

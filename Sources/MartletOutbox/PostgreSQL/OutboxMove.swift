@@ -82,7 +82,7 @@ package actor OutboxMove {
         let rows = try await file.read { (tables) throws(SQLiteError) in
             let statement = try tables.database.connection.prepare(
                 """
-                SELECT \(PushTable.columns), fingerprint FROM push ORDER BY number
+                SELECT \(PushTable.columns), fingerprint, user_id FROM push ORDER BY number
                 LIMIT \(OutboxMove.pushBatch)
                 """
             )
@@ -179,6 +179,8 @@ struct MovingPush: Sendable {
     var unknownTries: Int
     /// The stored checksum, so that the database also finds damage that the file had before.
     var checksum: Int64?
+    /// The user whose installation had the token when the push was accepted; nil when none had it.
+    var user: String?
 
     fileprivate init(_ row: borrowing Statement, app: String, at now: Int64) {
         let due = DuePush(row, lane: Lane(app: app, environment: PushEnvironment(row, at: 2)))
@@ -187,6 +189,7 @@ struct MovingPush: Sendable {
         push = due.claimed.push
         checksum = row.optionalInteger(at: 22)
         fingerprint = row.optionalBlob(at: 23)
+        user = row.optionalText(at: 24)
         acceptedAt = due.claimed.acceptedAt
         attempts = due.claimed.attempts
         unknownTries = due.claimed.unknownTries
@@ -236,7 +239,7 @@ extension DatabaseConnections {
                 .integers(pushes.map(\.expiresAt)), .integers(rows.map(\.acceptedAt)),
                 .integers(rows.map(\.readyAt)), .integers(rows.map(\.line)),
                 .integers(rows.map { Int64($0.attempts) }), .integers(rows.map { Int64($0.unknownTries) }),
-                .integers(rows.map(\.checksum)), .byteLists(pushes.map(\.payload)),
+                .integers(rows.map(\.checksum)), .byteLists(pushes.map(\.payload)), .texts(rows.map(\.user)),
             ]
         ) { _ in }
     }

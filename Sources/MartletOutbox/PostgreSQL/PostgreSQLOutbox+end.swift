@@ -112,6 +112,34 @@ extension PostgreSQLOutbox {
         return moved
     }
 
+    package func cancelPushes(
+        ofUser user: String,
+        of app: String,
+        limit: Int,
+        at now: Int64
+    ) async throws(OutboxError) -> [PushStatus] {
+        let number = try await apps.number(of: app)
+        let pushes = try await connections.query(
+            .maintaining,
+            "SELECT * FROM martlet.cancel_user($1, $2, $3, $4)",
+            [.integer(number), .text(user), .integer(now), .integer(Int64(limit))]
+        ) { rows in
+            rows.all.compactMap { row in
+                let outcome = Outcome(
+                    .cancelled,
+                    attempts: Int(row.integer(at: 3)),
+                    unknownTries: Int(row.integer(at: 4))
+                )
+                let lane = Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: 1)))
+                return APNsID(bytes: row.bytes(at: 0)).map { id in
+                    PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 2), state: .ended(outcome, at: now))
+                }
+            }
+        }
+        backlogCount.pushes -= pushes.count
+        return pushes
+    }
+
     package func purge(
         _ lane: Lane,
         upTo last: Int64?,

@@ -70,6 +70,30 @@ struct PostgreSQLRecords: OutboxRecords {
         }
     }
 
+    func pushes(
+        ofUser user: String,
+        of app: String,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [FoundPush] {
+        let number = try await apps.number(of: app)
+        return try await connections.query(
+            .watching,
+            """
+            SELECT found.number, k.* FROM (
+                SELECT p.number, p.apns_id
+                FROM martlet.pushes_of_user($1, $2) u JOIN martlet.push p ON p.number = u.number
+                WHERE u.number > $3 ORDER BY u.number LIMIT $4
+            ) found CROSS JOIN LATERAL martlet.known($1, found.apns_id) k ORDER BY found.number
+            """,
+            [.integer(number), .text(user), .integer(cursor), .integer(Int64(limit))]
+        ) { rows in
+            rows.all.compactMap { row in
+                PushStatus(row, from: 1, app: app).map { FoundPush(number: row.integer(at: 0), status: $0) }
+            }
+        }
+    }
+
     func unregisteredTokens(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError)
         -> [UnregisteredToken]
     {
@@ -116,20 +140,19 @@ struct PostgreSQLRecords: OutboxRecords {
         }
     }
 
-    func deleteDeadLetters(to token: DeviceToken, of app: String) async throws(OutboxError) -> Int {
+    func deleteDeadLetters(ofUser user: String, of app: String) async throws(OutboxError) -> Int {
         let number = try await apps.number(of: app)
         return try await connections.query(
             .watching,
             """
             WITH letter AS (
-                DELETE FROM martlet.push p USING martlet.outcome o
-                WHERE right(p.token, 2) = right($2, 2) AND p.token = $2 AND p.app = $1
-                    AND o.apns_id = p.apns_id AND o.app = p.app AND o.state = 'dead'
+                DELETE FROM martlet.push p USING martlet.pushes_of_user($1, $2) u, martlet.outcome o
+                WHERE p.number = u.number AND o.apns_id = p.apns_id AND o.app = p.app AND o.state = 'dead'
                 RETURNING p.apns_id
             )
             DELETE FROM martlet.outcome o USING letter WHERE o.apns_id = letter.apns_id AND o.app = $1 RETURNING 1
             """,
-            [.integer(number), .text(token.hex)]
+            [.integer(number), .text(user)]
         ) { $0.count }
     }
 

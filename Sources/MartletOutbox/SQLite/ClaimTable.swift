@@ -207,6 +207,27 @@ final class ClaimTable {
         return found
     }
 
+    /// Returns unclaimed pushes of a user.
+    ///
+    /// The latest come first, because the end of the first push of an order key makes the next one due.
+    func unclaimed(
+        ofUser user: String,
+        _ app: Int64,
+        limit: Int,
+        at now: Int64
+    ) throws(SQLiteError) -> [EndingPush] {
+        let rows = try database.connection.prepare(
+            """
+            SELECT number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries FROM push
+            WHERE \(PushTable.isOfUser) AND (ready_at IS NOT NULL OR in_line = 1) ORDER BY number DESC
+            """
+        )
+        try rows.bind(user, app)
+        var found: [EndingPush] = []
+        try addUnclaimed(rows, endedAs: .cancelled, to: &found, limit: limit, at: now)
+        return found
+    }
+
     /// Appends the unclaimed pushes of rows, up to a limit.
     private func addUnclaimed(
         _ rows: borrowing Statement,

@@ -13,6 +13,23 @@ final class PushTable {
         ready_at, urgency, checksum
         """
 
+    /// A condition of rows of `push`: those of a user, `?1`, in an app, `?2`.
+    ///
+    /// A push to a token that no installation had is a push of the user whose installation has the token now. The unary
+    /// plus keeps SQLite from using the value for the condition before it, which needs the index.
+    static let isOfUser = """
+        number IN (
+            SELECT p.number FROM push p INDEXED BY push_user
+            WHERE substr(p.user_id, -2) = substr(?1, -2) AND +p.user_id = ?1 AND p.user_id IS NOT NULL AND p.app = ?2
+            UNION
+            SELECT p.number
+            FROM installation i CROSS JOIN installation_token t CROSS JOIN push p INDEXED BY push_token
+            WHERE i.app = ?2 AND i.user_id = ?1 AND t.installation = i.number
+                AND substr(p.token, -2) = substr(t.token, -2) AND +p.token = t.token AND p.token IS NOT NULL
+                AND p.user_id IS NULL AND p.app = ?2
+        )
+        """
+
     private let database: OutboxDatabase
     private let unregisteredTokens: UnregisteredTokenTable
     private let insertPush: Statement
@@ -36,8 +53,13 @@ final class PushTable {
             INSERT INTO push (
                 number, app, environment, urgency, ready_at, in_line, order_key, expires_at, apns_id, fingerprint,
                 token, channel, bundle, push_type, topic, priority, expiration, collapse_id, trace,
-                accepted_at, attempts, unknown_tries, checksum, payload
-            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)
+                accepted_at, attempts, unknown_tries, checksum, payload, user_id
+            ) VALUES (
+                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, (
+                    SELECT i.user_id FROM installation_token t CROSS JOIN installation i
+                    WHERE t.token = ?11 AND i.number = t.installation AND i.app = ?2
+                )
+            )
             """
         )
         findPush = try database.connection.prepare(

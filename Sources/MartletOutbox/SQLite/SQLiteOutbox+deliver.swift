@@ -60,6 +60,20 @@ extension SQLiteOutbox {
         }
     }
 
+    package func cancelPushes(
+        ofUser user: String,
+        of app: String,
+        limit: Int,
+        at now: Int64
+    ) throws(OutboxError) -> [PushStatus] {
+        try change { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return [] }
+            let pushes = try tables.claims.unclaimed(ofUser: user, app, limit: limit, at: now)
+            for push in pushes { try tables.pushes.end(push.number, Outcome(.cancelled), at: now) }
+            return pushes.map(\.status)
+        }
+    }
+
     package func forgetOutcomes(before time: Int64, limit: Int) throws(OutboxError) -> Int {
         try change { (tables) throws(SQLiteError) in
             let old = "SELECT apns_id, app FROM outcome WHERE ended_at < ? ORDER BY ended_at LIMIT ?"

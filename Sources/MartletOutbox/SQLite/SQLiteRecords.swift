@@ -99,14 +99,42 @@ struct SQLiteRecords: OutboxRecords {
                 """
             )
             try rows.bind(String(token.hex.suffix(2)), token.hex, app, cursor, Int64(limit))
-            var found: [FoundPush] = []
-            while try rows.step() {
-                guard let id = APNsID(bytes: rows.blob(at: 1)), let status = try tables.pushes.known(id, app)?.status
-                else { continue }
-                found.append(FoundPush(number: rows.integer(at: 0), status: status))
-            }
-            return found
+            return try readPushes(rows, app, tables)
         }
+    }
+
+    func pushes(
+        ofUser user: String,
+        of app: String,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [FoundPush] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return [] }
+            let rows = try tables.database.connection.prepare(
+                """
+                SELECT number, apns_id FROM push WHERE \(PushTable.isOfUser) AND number > ?3
+                ORDER BY number LIMIT ?4
+                """
+            )
+            try rows.bind(user, app, cursor, Int64(limit))
+            return try readPushes(rows, app, tables)
+        }
+    }
+
+    /// Returns the pushes of rows with a number and an identifier.
+    private func readPushes(
+        _ rows: borrowing Statement,
+        _ app: Int64,
+        _ tables: OutboxTables
+    ) throws(SQLiteError) -> [FoundPush] {
+        var found: [FoundPush] = []
+        while try rows.step() {
+            guard let id = APNsID(bytes: rows.blob(at: 1)), let status = try tables.pushes.known(id, app)?.status
+            else { continue }
+            found.append(FoundPush(number: rows.integer(at: 0), status: status))
+        }
+        return found
     }
 
     func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter] {
@@ -131,19 +159,15 @@ struct SQLiteRecords: OutboxRecords {
         }
     }
 
-    func deleteDeadLetters(to token: DeviceToken, of app: String) async throws(OutboxError) -> Int {
+    func deleteDeadLetters(ofUser user: String, of app: String) async throws(OutboxError) -> Int {
         try await outbox.change { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return 0 }
             // Only a dead letter neither has a time nor waits in line.
-            let letters = """
-                push INDEXED BY push_token WHERE substr(token, -2) = ? AND +token = ? AND token IS NOT NULL AND app = ?
-                    AND ready_at IS NULL AND in_line = 0
-                """
-            let ending = String(token.hex.suffix(2))
+            let letters = "push WHERE \(PushTable.isOfUser) AND ready_at IS NULL AND in_line = 0"
             try tables.database.connection.prepare(
-                "DELETE FROM outcome WHERE app = ? AND apns_id IN (SELECT apns_id FROM \(letters))"
-            ).run(with: app, ending, token.hex, app)
-            try tables.database.connection.prepare("DELETE FROM \(letters)").run(with: ending, token.hex, app)
+                "DELETE FROM outcome WHERE app = ?2 AND apns_id IN (SELECT apns_id FROM \(letters))"
+            ).run(with: user, app)
+            try tables.database.connection.prepare("DELETE FROM \(letters)").run(with: user, app)
             return tables.database.connection.changes
         }
     }

@@ -113,7 +113,7 @@ extension RelayAPI {
         Route(
             method: "GET",
             path: "/v1/apps/{app}/users/{user}",
-            summary: "What the relay stores about a user: installations, and pushes to their tokens without payloads",
+            summary: "What the relay stores about a user: installations, and pushes to the user without payloads",
             access: .scope(scope, audit: nil),
             parameters: [user],
             answers: [RouteAnswer(200, "The data", .schema("UserData"))],
@@ -130,7 +130,7 @@ extension RelayAPI {
         Route(
             method: "DELETE",
             path: "/v1/apps/{app}/users/{user}",
-            summary: "Removes a user: tickets, installations, and the pushes and dead letters to their tokens",
+            summary: "Removes a user: tickets, installations, and the pushes and dead letters to the user",
             access: .scope(scope, audit: "erase-user"),
             parameters: [user],
             answers: [RouteAnswer(200, "The numbers of what was removed", .schema("UserErasure"))],
@@ -146,11 +146,6 @@ extension RelayAPI {
             return .json(erasure.json)
         },
     ]
-}
-
-extension Installation {
-    /// The tokens, each once.
-    var distinctTokens: Set<DeviceToken> { Set(tokens.values.map(\.token)) }
 }
 
 extension APICall<RelayAPI.Service> {

@@ -5,8 +5,8 @@ internal import MartletOutbox
 
 /// The removal of everything that the relay stores about a user of an app.
 struct UserErasure {
-    /// The number of pushes that are read at once.
-    private static let page = 100
+    /// The number of pushes that one commit cancels, so that other calls need not wait for long.
+    private static let step = 500
 
     private let app: String
     private let parts: RelayParts
@@ -19,38 +19,26 @@ struct UserErasure {
         self.parts = parts
     }
 
-    /// Cancels the waiting pushes to the user's tokens, deletes the dead letters, and removes the installations and
-    /// tickets.
+    /// Cancels the waiting pushes of the user, deletes the dead letters, and removes the installations and tickets.
     ///
-    /// The installations are removed last, so that a call that failed can be repeated: their tokens are known until
-    /// then.
+    /// The installations are removed after the pushes, so that a call that failed can be repeated: pushes that were
+    /// accepted before a phone had enrolled are found by its tokens.
     mutating func run(for user: String) async throws(OutboxError) {
-        let store = parts.outbox.installations
-        var cursor: Int64 = 0
-        while true {
-            let found = try await store.installations(of: app, .user(user), after: cursor, limit: Self.page)
-            guard let last = found.last else { break }
-            cursor = last.number
-            for token in Set(found.flatMap(\.installation.distinctTokens)) {
-                try await cancelPushes(to: token)
-                deadLetters += try await parts.outbox.records.deleteDeadLetters(to: token, of: app)
-            }
-        }
-        installations = try await store.removeUser(user, of: app)
+        try await cancelPushes(of: user)
+        deadLetters = try await parts.outbox.records.deleteDeadLetters(ofUser: user, of: app)
+        installations = try await parts.outbox.installations.removeUser(user, of: app)
+        // The pushes that were accepted meanwhile.
+        try await cancelPushes(of: user)
         if deadLetters > 0 { await parts.monitor.readDeadLetters() }
     }
 
-    /// Cancels the pushes to a token that have not been sent.
-    private mutating func cancelPushes(to token: DeviceToken) async throws(OutboxError) {
-        var cursor: Int64 = 0
+    /// Cancels the pushes of the user that have not been sent.
+    private mutating func cancelPushes(of user: String) async throws(OutboxError) {
         while true {
-            let found = try await parts.outbox.records.pushes(to: token, of: app, after: cursor, limit: Self.page)
-            for push in found where push.status.state == .accepted {
-                let status = try await parts.dispatcher.cancel(push.status.id, of: app)
-                if case .ended(let outcome, _)? = status?.state, outcome.state == .cancelled { cancelledPushes += 1 }
-            }
-            guard let last = found.last else { return }
-            cursor = last.number
+            let cancelled = try await parts.outbox.cancelPushes(ofUser: user, of: app, limit: Self.step, at: parts.now)
+            guard !cancelled.isEmpty else { return }
+            cancelledPushes += cancelled.count
+            await parts.dispatcher.recordRemoval(of: cancelled)
         }
     }
 

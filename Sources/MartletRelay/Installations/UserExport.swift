@@ -37,14 +37,11 @@ struct UserExport: AsyncSequence, Sendable {
         private var part = Part.head
         private var isFirst = true
         private var installations: ArraySlice<Installation>
-        private var tokens: ArraySlice<DeviceToken>
         private var cursor: Int64 = 0
 
         fileprivate init(_ export: UserExport) {
             self.export = export
             installations = export.installations[...]
-            let all = export.installations.reduce(into: Set<DeviceToken>()) { $0.formUnion($1.distinctTokens) }
-            tokens = all.sorted { $0.hex < $1.hex }[...]
         }
 
         mutating func next() async -> [UInt8]? {
@@ -63,28 +60,22 @@ struct UserExport: AsyncSequence, Sendable {
             }
         }
 
-        /// Returns the pushes to the next token that has some, or the end of the document.
+        /// Returns the next pushes, or the end of the document.
         private mutating func nextPushes() async -> [UInt8] {
-            while let token = tokens.first {
-                let found: [FoundPush]
-                do throws(OutboxError) {
-                    found = try await export.records.pushes(
-                        to: token,
-                        of: export.app,
-                        after: cursor,
-                        limit: UserExport.page
-                    )
-                } catch {
-                    return end(isComplete: false)
-                }
-                cursor = found.last?.number ?? 0
-                if found.count < UserExport.page {
-                    tokens.removeFirst()
-                    cursor = 0
-                }
-                if !found.isEmpty { return elements(found.map(\.status.json)) }
+            let found: [FoundPush]
+            do throws(OutboxError) {
+                found = try await export.records.pushes(
+                    ofUser: export.user,
+                    of: export.app,
+                    after: cursor,
+                    limit: UserExport.page
+                )
+            } catch {
+                return end(isComplete: false)
             }
-            return end(isComplete: true)
+            guard let last = found.last else { return end(isComplete: true) }
+            cursor = last.number
+            return elements(found.map(\.status.json))
         }
 
         private mutating func end(isComplete: Bool) -> [UInt8] {

@@ -21,7 +21,7 @@ import Testing
 
     private struct Steps {
         static let apps = ["orders", "rides"]
-        private static let users = ["anna", "bert", "é", "e\u{301}"]
+        static let users = ["anna", "bert", "é", "e\u{301}"]
         private static let tokens = ["aa", "bb", "cc", "dd"]
         private static let tags = ["vip", "de", "new"]
 
@@ -151,7 +151,8 @@ import Testing
         }
     }
 
-    /// The installations of a store and the unregistered tokens; without the numbers, which may have gaps.
+    /// The installations of a store, the unregistered tokens and the pushes of users; without the numbers,
+    /// which may have gaps.
     private func state(of outbox: any OutboxStore) async throws -> [String] {
         var state: [String] = []
         for app in Steps.apps {
@@ -167,6 +168,10 @@ import Testing
             }
             for dead in try await outbox.records.unregisteredTokens(of: app, after: 0, limit: 1_000) {
                 state.append("\(dead.token) \(dead.environment) \(dead.topic)")
+            }
+            for user in Steps.users {
+                let pushes = try await outbox.records.pushes(ofUser: user, of: app, after: 0, limit: 1_000)
+                state.append("\(Array(user.utf8)) \(pushes.map(\.status.id))")
             }
         }
         return state

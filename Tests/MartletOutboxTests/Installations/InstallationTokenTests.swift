@@ -68,6 +68,34 @@ import Testing
         #expect(owners.count == 1)
     }
 
+    /// Each installation reports through a relay of its own, as far as the engine permits two.
+    @Test(arguments: OutboxEngine.allCases)
+    func `installations that exchange tokens do not deadlock`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        let first = try await place.open()
+        let second = try await engine == .postgresql ? place.open() : first
+        let anna = try Installation.numbered(1, user: "anna").with("aa").with("cc", .init(.start, "Order"))
+        let bert = try Installation.numbered(2, user: "bert").with("bb").with("dd", .init(.start, "Order"))
+        for installation in [anna, bert] { try await first.installations.enroll(installation) }
+        let reporters: [(any OutboxStore, InstallationID, Int64)] = [(first, anna.id, 0), (second, bert.id, 1)]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (outbox, id, offset) in reporters {
+                group.addTask {
+                    for round in 1...200 as ClosedRange<Int64> {
+                        let token = (round + offset).isMultiple(of: 2) ? "aa" : "bb"
+                        try await outbox.installations.report(token, of: id, at: 200 + round)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let stored = try await first.installations.installations(of: "orders", .all, after: 0, limit: 9)
+        let tokens = stored.compactMap(\.installation.deviceToken)
+        #expect(stored.count == 2 && !tokens.isEmpty && Set(tokens).count == tokens.count)
+        if engine == .postgresql { await second.close(isInOrder: true) }
+        await first.close(isInOrder: true)
+    }
+
     @Test(arguments: OutboxEngine.allCases)
     func `an enrollment removes the installation that it replaces, of the same app`(
         engine: OutboxEngine
@@ -141,25 +169,6 @@ import Testing
         try await outbox.settle([.refused(claimed[0], unregisteredAt: 300)], at: 400)
         #expect(try await store.installation(tests.id, of: "orders")?.installation == tests)
         #expect(try await store.installation(rides.id, of: "rides")?.installation == rides)
-    }
-
-    @Test(arguments: OutboxEngine.allCases)
-    func `the dead letters to a token are deleted with their payloads`(engine: OutboxEngine) async throws {
-        let outbox = try await engine.place().open()
-        let pushes = try [
-            OutboxPush.numbered(1, token: Self.token), .numbered(2, token: "ffeeff"), .numbered(3, token: Self.token),
-        ]
-        _ = try await outbox.accept(pushes, at: 100)
-        for push in try await outbox.claimAll(at: 100) where push.push.id != pushes[2].id {
-            try await outbox.end(push, .dead, at: 200)
-        }
-        let token = try DeviceToken(hex: Self.token)
-        #expect(try await outbox.records.deleteDeadLetters(to: token, of: "rides") == 0)
-        #expect(try await outbox.records.deleteDeadLetters(to: token, of: "orders") == 1)
-        #expect(try await outbox.records.deadLetters(of: "orders", limit: 9).map(\.push.id) == [pushes[1].id])
-        #expect(try await outbox.records.deadLetterCounts()["orders"]?.count == 1)
-        #expect(try await outbox.status(of: pushes[0].id, of: "orders") == nil)
-        #expect(try await outbox.status(of: pushes[2].id, of: "orders")?.state == .inFlight)
     }
 }
 

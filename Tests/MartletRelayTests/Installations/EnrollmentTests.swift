@@ -185,6 +185,22 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a phone that reports another user's token gets no pushes of the user`() async throws {
+        let bench = try await EnrollmentBench()
+        _ = try await bench.enroll("anna", #","tokens":{"device":"ab12"}"#)
+        let later = #","not-before":\#(bench.relay.parts.now / 1_000 + 3_600)"#
+        let push = #"{"to":"ab12","payload":{"aps":{"alert":"Secret"}}\#(later)}"#
+        let id = await bench.relay.ask("POST", "/v1/pushes", push).json["id"]
+        _ = try await bench.enroll("bob", #","tokens":{"device":"ab12"}"#)
+        #expect(await bench.export("bob")["pushes"] == [])
+        #expect(await bench.export("anna")["pushes"]?.elements?.map { $0["id"] } == [id])
+        let bob = await bench.ask("DELETE", "/users/bob").json
+        #expect(bob == ["installations": 1, "cancelled-pushes": 0, "dead-letters": 0])
+        let anna = await bench.ask("DELETE", "/users/anna").json
+        #expect(anna == ["installations": 1, "cancelled-pushes": 1, "dead-letters": 0])
+        await bench.stop()
+    }
+
     @Test func `removing a user removes everything of the user, and nothing of others`() async throws {
         let bench = try await EnrollmentBench()
         let anna = try await bench.enroll("anna", #","tokens":{"device":"ab12","activities":{"1":"cd34"}}"#)

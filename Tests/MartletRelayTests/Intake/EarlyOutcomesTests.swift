@@ -132,6 +132,7 @@ private final class LateOutbox: OutboxStore {
     func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {
         model.purge(lane, upTo: last, limit: limit, at: now)
     }
+    func cancelPushes(ofUser user: String, of app: String, limit: Int, at now: Int64) -> [PushStatus] { [] }
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int { 0 }
     func close(isInOrder: Bool) { model.close(isInOrder: isInOrder) }
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MartletCore
+import MartletOutbox
+import TestSupport
+import Testing
+
+/// The pushes of users, which the tokens of their installations may have left.
+@Suite(.timeLimit(.minutes(10))) struct UserPushTests {
+    private static let token = "00112233445566778899aabbccddeeff"
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a push belongs to the user who had the token at acceptance`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        var outbox = try await place.open()
+        let anna = try Installation.numbered(1, user: "anna").with(Self.token)
+        try await outbox.installations.enroll(anna)
+        try await outbox.installations.enroll(Installation.numbered(2, app: "rides").with(Self.token))
+        let pushes = try (1...3).map { try OutboxPush.numbered($0, token: Self.token) }
+        let rides = try OutboxPush.numbered(4, .rides, token: Self.token)
+        _ = try await outbox.accept([pushes[0], pushes[1], rides], at: 100)
+        // An enrolled phone reports the token of another user.
+        try await outbox.installations.enroll(Installation.numbered(3, user: "bob").with(Self.token, at: 200))
+        _ = try await outbox.accept([pushes[2]], at: 200)
+        await outbox.close(isInOrder: true)
+        outbox = try await place.open()
+        #expect(try await outbox.pushes(ofUser: "anna") == [pushes[0].id, pushes[1].id])
+        #expect(try await outbox.pushes(ofUser: "bob") == [pushes[2].id])
+        #expect(try await outbox.pushes(ofUser: "anna", of: "rides") == [rides.id])
+        for user in ["ann", "Anna", "na", "%"] { #expect(try await outbox.pushes(ofUser: user).isEmpty) }
+        let cancelled = try await outbox.cancelPushes(ofUser: "bob", of: "orders", limit: 9, at: 300)
+        #expect(cancelled.map(\.id) == [pushes[2].id] && cancelled[0].lane == .orders)
+        #expect(try await outbox.outcome(of: pushes[2])?.state == .cancelled)
+        // Erasing a user who has no installation any more cancels the pushes, too.
+        _ = try await outbox.installations.removeUser("anna", of: "orders")
+        #expect(try await outbox.cancelPushes(ofUser: "anna", of: "orders", limit: 9, at: 300).count == 2)
+        #expect(try await outbox.cancelPushes(ofUser: "anna", of: "orders", limit: 9, at: 300).isEmpty)
+        #expect(try await outbox.pushes(ofUser: "anna", of: "rides") == [rides.id])
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a push to a token without an owner belongs to its next owner`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        var channel = try OutboxPush.numbered(2)
+        channel.destination = .channel("dHN0LWNo", bundle: "com.example.orders")
+        let push = try OutboxPush.numbered(1, token: Self.token)
+        _ = try await outbox.accept([push, channel], at: 100)
+        #expect(try await outbox.pushes(ofUser: "anna").isEmpty)
+        // The token is in two slots, and the push is listed once.
+        let slots = [Installation.TokenSlot(.start, "Order"), .init(.start, "Ride")]
+        try await outbox.installations.enroll(
+            Installation.numbered(1).with(Self.token, slots[0]).with(Self.token, slots[1])
+        )
+        #expect(try await outbox.pushes(ofUser: "anna") == [push.id])
+        #expect(try await outbox.cancelPushes(ofUser: "anna", of: "orders", limit: 9, at: 200).map(\.id) == [push.id])
+        #expect(try await outbox.status(of: channel.id, of: "orders")?.state == .accepted)
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `the pushes of a user are cancelled in steps, behind others too`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        try await outbox.installations.enroll(Installation.numbered(1).with(Self.token))
+        var pushes = try (1...30).map { try OutboxPush.numbered($0, token: Self.token) }
+        for index in 0..<10 { pushes[index].orderKey = "line" }
+        for index in 10..<15 { pushes[index].notBefore = 90_000 }
+        pushes[29] = try OutboxPush.numbered(30, token: "ffee")
+        _ = try await outbox.accept(pushes, at: 100)
+        let claimed = try await outbox.claim(.orders, .immediate, limit: 1, at: 100).pushes
+        #expect(claimed.map(\.push.id) == [pushes[0].id])
+        var steps: [Int] = []
+        while true {
+            let step = try await outbox.cancelPushes(ofUser: "anna", of: "orders", limit: 12, at: 200)
+            guard !step.isEmpty else { break }
+            steps.append(step.count)
+        }
+        #expect(steps == [12, 12, 4])
+        #expect(try await outbox.status(of: pushes[0].id, of: "orders")?.state == .inFlight)
+        try await outbox.end(claimed[0], at: 300)
+        #expect(try await outbox.claimAll(at: 100_000).map(\.push.id) == [pushes[29].id])
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `the dead letters of a user are deleted with their payloads`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        try await outbox.installations.enroll(Installation.numbered(1).with(Self.token))
+        let pushes = try [
+            OutboxPush.numbered(1, token: Self.token), .numbered(2, token: "ffeeff"), .numbered(3, token: Self.token),
+        ]
+        _ = try await outbox.accept(pushes, at: 100)
+        for push in try await outbox.claimAll(at: 100) where push.push.id != pushes[2].id {
+            try await outbox.end(push, .dead, at: 200)
+        }
+        try await outbox.installations.enroll(Installation.numbered(2, user: "bob").with(Self.token, at: 200))
+        #expect(try await outbox.pushes(ofUser: "anna") == [pushes[0].id, pushes[2].id])
+        #expect(try await outbox.records.deleteDeadLetters(ofUser: "anna", of: "rides") == 0)
+        #expect(try await outbox.records.deleteDeadLetters(ofUser: "bob", of: "orders") == 0)
+        #expect(try await outbox.records.deleteDeadLetters(ofUser: "anna", of: "orders") == 1)
+        #expect(try await outbox.records.deadLetters(of: "orders", limit: 9).map(\.push.id) == [pushes[1].id])
+        #expect(try await outbox.records.deadLetterCounts()["orders"]?.count == 1)
+        #expect(try await outbox.status(of: pushes[0].id, of: "orders") == nil)
+        #expect(try await outbox.status(of: pushes[2].id, of: "orders")?.state == .inFlight)
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test func `a push that moves to a database keeps its user`() async throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.path + "/relay.sqlite"
+        let file = try await SQLiteOutbox(file: path)
+        try await file.installations.enroll(Installation.numbered(1).with(Self.token))
+        let pushes = try (1...2).map { try OutboxPush.numbered($0, token: Self.token) }
+        _ = try await file.accept([pushes[0]], at: 100)
+        try await file.installations.enroll(Installation.numbered(2, user: "bob").with(Self.token, at: 200))
+        _ = try await file.accept([pushes[1]], at: 200)
+        await file.close(isInOrder: true)
+        let server = try await PostgreSQLServer.shared.value
+        let address = server.address(of: try await server.makeDatabase())
+        try await OutboxSchema.migrate(address)
+        #expect(try await OutboxMove(from: path, to: address).run(at: 300).pushes == 2)
+        let outbox = try await PostgreSQLOutbox(address: address)
+        #expect(try await outbox.pushes(ofUser: "anna") == [pushes[0].id])
+        #expect(try await outbox.pushes(ofUser: "bob") == [pushes[1].id])
+        await outbox.close(isInOrder: true)
+    }
+}
+
+extension OutboxStore {
+    /// The pushes of a user, read page by page.
+    fileprivate func pushes(ofUser user: String, of app: String = "orders") async throws -> [APNsID] {
+        var found: [FoundPush] = []
+        while true {
+            let page = try await records.pushes(ofUser: user, of: app, after: found.last?.number ?? 0, limit: 1)
+            guard !page.isEmpty else { return found.map(\.status.id) }
+            found += page
+        }
+    }
+}
