@@ -183,6 +183,13 @@ struct DeviceRegistry {
 
     // MARK: Pushes
 
+    /// Returns the Live Activity whose content a push would replace, of one subscriber for a broadcast; nil when it is
+    /// not known.
+    func activity(for push: ReceivedPush) -> SimulatedDevice.Activity? {
+        let token = push.channel.map { subscriptions.tokens(of: $0).min() ?? "" } ?? push.deviceToken.lowercased()
+        return devices[token]?.activity
+    }
+
     /// Returns whether delivery of a push depends on, or changes, the state of devices; other pushes are delivered at
     /// once.
     func concerns(_ push: ReceivedPush) -> Bool {

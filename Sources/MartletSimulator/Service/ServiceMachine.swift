@@ -263,6 +263,12 @@ struct ServiceMachine {
         if let activity = ActivityPush(push) {
             push.observations += contracts.findings(for: activity)
             contracts.record(activity)
+            if !contracts.cover(activity.topic) {
+                push.observations += ContentStateRules.findings(
+                    for: activity,
+                    after: evaluator.devices.activity(for: push)
+                )
+            }
         }
         if let finding = evaluator.channels.finding(for: push) { push.observations.append(finding) }
         guard push.app == nil else {
