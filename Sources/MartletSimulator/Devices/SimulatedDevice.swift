@@ -48,6 +48,13 @@ public struct SimulatedDevice: Sendable, Hashable {
         public let startedBy: Int
     }
 
+    /// The kind of a token, as far as its registration and the pushes to it show.
+    enum TokenKind: String {
+        case device
+        case activity
+        case start = "push-to-start"
+    }
+
     /// The topics for which the token is valid; nil for all.
     public internal(set) var topics: Set<String>?
     /// The environment in which the token is valid.
@@ -211,6 +218,14 @@ public struct SimulatedDevice: Sendable, Hashable {
         }
         guard let evidence = deviceEvidence else { return nil }
         return (PushLint.Rule.activityDeviceToken, "\(evidence), so it is a device's token: \(advice)")
+    }
+
+    /// The kind of the token; a token that has received no push is that of a device.
+    var tokenKind: TokenKind {
+        if isActivityToken || !channels.isEmpty { return .activity }
+        if deviceEvidence != nil { return .device }
+        if !startedActivities.isEmpty { return .start }
+        return activity == nil ? .device : .activity
     }
 
     /// The reason the token is known to be that of a device; nil when it can be that of a Live Activity.
