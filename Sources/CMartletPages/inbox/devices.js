@@ -21,18 +21,22 @@ function openList(container) {
   const screens = new Screens()
   const page = new ListPage(container, {
     title: "Devices",
+    counts: ({ kind = "device" }) => kind === "device",
     lead: "Every device token is accepted. A registered device accepts only the topics of its apps.",
     placeholder: "Nickname, token, app or state",
-    textsOf: (device) => [device.name, device.token, ...appsOf(device), deviceStateText(device)],
+    textsOf: (device) => [device.name, device.token, device.kind, ...appsOf(device), deviceStateText(device)],
     actions: [button("Register a device", () => register(page), { class: "primary", icon: "plus" })],
   }, (devices) => (devices.length ? deviceTable(page, devices, screens) : noDevices(page)))
   return page.follow(async (signal) => {
     const { devices } = await request("/api/v1/devices?details=true", "GET", undefined, signal)
     devices.sort((one, other) => (other.last ?? 0) - (one.last ?? 0))
-    await screens.load(devices.slice(0, rowsShown), signal)
+    await screens.load(devices.filter((each) => !isActivity(each)).slice(0, rowsShown), signal)
     return devices
-  }, (devices) => page.showItems(devices.filter(({ token }) => !isRemoved(devicePath(token)))))
+  }, (devices) => page.showItems(devices.filter((each) => !isActivity(each) && !isRemoved(devicePath(each.token)))))
 }
+
+/** Whether a token is in the list of Live Activities instead. */
+const isActivity = ({ kind, activity }) => kind === "activity" && activity !== undefined
 
 /** The newest notification of each device, fetched once for each push. */
 class Screens {
@@ -94,10 +98,13 @@ function appsCell(device) {
   return element("span", { title: apps.join(", ") }, apps[0], apps.length > 1 ? element("small", {}, ` +${apps.length - 1}`) : "")
 }
 
+/** The kinds of tokens that are not those of devices. */
+const tokenKinds = { activity: "Live Activity", "push-to-start": "push-to-start token" }
+
 function nameCell(page, device) {
-  const { token, name } = device
-  return editableName(name ?? "", element("span", { class: "named" }, link(token, name),
-    name ? element("small", { class: "token" }, short(token)) : ""), `Nickname of ${short(token)}`,
+  const { token, name, kind = "device" } = device
+  const more = [name ? element("small", { class: "token" }, short(token)) : "", kind === "device" ? "" : element("small", {}, tokenKinds[kind])]
+  return editableName(name ?? "", element("span", { class: "named" }, link(token, name), ...more), `Nickname of ${short(token)}`,
   (text) => page.change(devicePath(token), "PUT", { name: text }))
 }
 

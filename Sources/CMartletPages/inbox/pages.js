@@ -96,15 +96,17 @@ export class ListPage extends Page {
   #content
   #title
   #textsOf
+  #counts
 
   /**
-   * Shows the frame; `content` returns the empty state or the table for the items it receives, and `textsOf` the texts
-   * of an item that the filter searches.
+   * Shows the frame; `content` returns the empty state or the table for the items it receives, `textsOf` the texts of an
+   * item that the filter searches, and `counts` whether an item is counted.
    */
-  constructor(container, { title, placeholder, textsOf, ...frame }, content) {
+  constructor(container, { title, placeholder, textsOf, counts = () => true, ...frame }, content) {
     super(container, { title, ...frame })
     this.#title = title
     this.#textsOf = textsOf
+    this.#counts = counts
     this.#content = content
     this.#filter = element("input", {
       type: "search", "aria-label": `Filter ${title.toLowerCase()}`, placeholder, value: filterTexts.get(title) ?? "",
@@ -123,7 +125,8 @@ export class ListPage extends Page {
     const text = this.#filter.value.trim()
     const wanted = text.toLowerCase()
     const found = text ? items.filter((item) => this.#textsOf(item).some((each) => each?.toLowerCase().includes(wanted))) : items
-    this.showCount(found.length === items.length ? items.length : `${found.length} of ${items.length}`)
+    const [shown, all] = [found, items].map((list) => list.filter(this.#counts).length)
+    this.showCount(found.length === items.length ? all : `${shown} of ${all}`)
     this.#bar.hidden = items.length <= filterThreshold && !text
     const what = this.#title.toLowerCase()
     if (items.length && !found.length) {

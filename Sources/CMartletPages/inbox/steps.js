@@ -61,12 +61,30 @@ function eventVerdict(events, token) {
   }
 }
 
-/** The reasons for which a Live Activity ignores a push, by the rule that it breaks. */
-const ignoredBecause = {
-  "activity-timestamp-older": ["its timestamp is older", "their timestamps are older", " than the content on screen"],
-  "activity-timestamp-repeated": ["its timestamp is", "their timestamps are", " that of the content on screen"],
-  "activity-after-end": ["it came", "they came", " after the end of the activity"],
-  "activity-token-wrong": ["it was", "they were", " sent to the wrong kind of token"],
+/** The number of reasons that the summary names. */
+const namedReasons = 3
+
+/** The reasons that the simulator gives for pushes that were not shown, most frequent first; numbers in them that differ are left out. */
+function reasonsOf(ignored) {
+  const found = new Map()
+  for (const { verdict } of ignored) {
+    const [, text] = verdict.text.match(/^Not shown: (.+)$/) ?? []
+    if (!text) continue
+    const key = text.replace(/\d+(\.\d+)?/g, "…")
+    const known = found.get(key) ?? { text, count: 0 }
+    found.set(key, { text: known.text === text ? text : key, count: known.count + 1 })
+  }
+  return [...found.values()].sort((one, other) => other.count - one.count)
+}
+
+/** The sentence about pushes that were not shown. */
+function ignoredSentence(ignored, total) {
+  const reasons = reasonsOf(ignored)
+  const isOne = reasons.length === 1 && reasons[0].count === ignored.length
+  const texts = isOne ? [reasons[0].text] : reasons.slice(0, namedReasons).map(({ count, text }) => `${count} × ${text}`)
+  const rest = isOne ? 0 : reasons.slice(namedReasons).reduce((sum, { count }) => sum + count, 0)
+  if (rest) texts.push(`${rest} for other reasons`)
+  return `${ignored.length} of ${total} pushes ${ignored.length === 1 ? "was" : "were"} not shown${texts.length ? `: ${texts.join(", ")}` : ""}.`
 }
 
 /** The answer to the question why an activity does not show its pushes: {tone, text}. */
@@ -75,15 +93,7 @@ export function summary(steps) {
   const of = (kind) => steps.filter(({ verdict }) => verdict.kind === kind)
   const ignored = of("not-shown")
   const sentences = []
-  if (ignored.length) {
-    const reasons = Object.entries(ignoredBecause).map(([rule, [one, several, rest]]) => {
-      const count = ignored.filter(({ push }) => push.findings?.some((finding) => finding.rule === rule)).length
-      return count ? { count, text: (count === 1 ? one : several) + rest } : null
-    }).filter(Boolean)
-    const isOne = reasons.length === 1 && reasons[0].count === ignored.length
-    const because = isOne ? reasons[0].text : reasons.map(({ count, text }) => `${count} because ${text}`).join(", ")
-    sentences.push(`${ignored.length} of ${total} pushes ${ignored.length === 1 ? "was" : "were"} not shown${because ? `: ${because}` : ""}.`)
-  }
+  if (ignored.length) sentences.push(ignoredSentence(ignored, total))
   const counts = { stored: ["is", "are", "stored"], refused: ["was", "were", "refused"], discarded: ["was", "were", "discarded"],
     unanswered: ["was", "were", "not answered"], "not-delivered": ["was", "were", "not delivered to this activity"] }
   for (const [kind, [one, several, text]] of Object.entries(counts)) {

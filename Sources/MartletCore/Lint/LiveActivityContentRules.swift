@@ -13,6 +13,8 @@ extension PushLint.Rule {
         .when("a value in attributes or content-state is null")
     static let activityDateText = PushLint.Rule("activity-date-text", .warning, .liveActivity)
         .when("a value in attributes or content-state is a date as text (ISO 8601)")
+    static let activityDateEpoch = PushLint.Rule("activity-date-epoch", .warning, .liveActivity)
+        .when("a time in attributes or content-state, by its name, is in seconds or milliseconds since 1970")
 }
 
 /// The rules about the content of a Live Activity: the phone decodes it with Swift's default `JSONDecoder`, and
@@ -20,6 +22,7 @@ extension PushLint.Rule {
 enum LiveActivityContentRules {
     static let all: [PushLint.Rule] = [
         .activityAttributesEqualState, .activityAttributesKeyedAsState, .activityNull, .activityDateText,
+        .activityDateEpoch,
     ]
 
     private static let findingLimit = 10
@@ -62,7 +65,12 @@ enum LiveActivityContentRules {
                 "a date as text decodes only as a String: where the app's type has a Date, which is a number of"
                 + " seconds since 2001, the phone drops the push"
             findings.append(PushLint.Finding(.activityDateText, .payload(JSONPointer.path(path)), message))
-        case .bool, .number, .string: break
+        case .number(let number):
+            guard let name = path.last, let message = ActivityTime.problem(with: number.doubleValue, named: name) else {
+                return
+            }
+            findings.append(PushLint.Finding(.activityDateEpoch, .payload(JSONPointer.path(path)), message))
+        case .bool, .string: break
         }
     }
 

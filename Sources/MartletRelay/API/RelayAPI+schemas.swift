@@ -310,7 +310,7 @@ extension RelayAPI {
               "since": {"$ref": "#/components/schemas/Milliseconds"},
               "waiting": {"type": "integer", "description": "Pushes that wait because of it; absent if not known"},
               "lost": {"type": "integer",
-                "description": "Pushes that have expired or were abandoned since it began; absent if not known"},
+                "description": "Pushes that expired, were abandoned or refused since it began; absent if not known"},
               "effect": {"type": "string", "description": "What it means for pushes"},
               "detail": {"type": "string", "description": "The last error or Apple's reason"},
               "action": {"type": "string", "description": "What to do"},

@@ -12,6 +12,8 @@ actor Dispatcher {
         var inFlight: Int
         /// The reason why the lane delivers nothing; nil when it delivers.
         var problem: LaneProblem?
+        /// The number of pushes that have expired in flight, of a lane that delivers nothing.
+        var expiredInFlight = 0
         /// The pause by an operator; nil without one.
         var pause: LanePause?
         var connections: LaneConnections
@@ -81,9 +83,11 @@ actor Dispatcher {
     var snapshot: Snapshot {
         let now = context.now
         let lanes = machine.lanes.map { lane, state in
+            let problem = state.problem(at: now)
             let report = LaneReport(
                 inFlight: state.inFlight,
-                problem: state.problem(at: now),
+                problem: problem,
+                expiredInFlight: problem == nil ? 0 : machine.expiredInFlight(of: lane, at: now),
                 pause: laneControl.pause(of: lane),
                 connections: connections[lane] ?? LaneConnections(),
                 client: clients[lane]

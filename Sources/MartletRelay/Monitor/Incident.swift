@@ -57,8 +57,8 @@ struct Incident: Sendable, Hashable {
     var since: Int64?
     /// The number of pushes that wait because of the problem; nil if it is not known or no push waits for its end.
     var waiting: Int?
-    /// The number of accepted pushes that have expired or were abandoned since the problem began; nil if it is not
-    /// known.
+    /// The number of accepted pushes that have expired, were abandoned or were refused since the problem began; nil if
+    /// it is not known.
     var lost: Int? = 0
     /// The effect on pushes, as sentences; empty if there is none.
     var effect = ""

@@ -17,7 +17,8 @@ extension RelaySnapshot {
             state.lanes[lane] = StatusWatch.LaneState(
                 problem: report.problem,
                 pause: report.pause,
-                lost: lost(of: lane)
+                lost: count(of: [.expired, .dead], in: lane),
+                refused: count(of: [.refused], in: lane)
             )
         }
         state.storeError = store.problem
@@ -36,11 +37,11 @@ extension RelaySnapshot {
         intake.oldestCommit.flatMap { now - $0 > context.configuration.loadLimits.commitTime ? $0 : nil }
     }
 
-    /// The number of pushes of a lane that have expired or were abandoned, in all relays that share the outbox.
-    private func lost(of lane: Lane) -> Int {
+    /// Returns the number of pushes of a lane with these outcomes, in all relays that share the outbox.
+    private func count(of states: [Outcome.State], in lane: Lane) -> Int {
         // Called several times a second, so that it does not make the facts of each lane.
         let (own, others) = (dispatcher.counts.outcomes[lane] ?? [:], fleet.others(in: lane).outcomes)
-        return [Outcome.State.expired, .dead].map { own[$0, default: 0] + others[$0, default: 0] }.reduce(0, +)
+        return states.map { own[$0, default: 0] + others[$0, default: 0] }.reduce(0, +)
     }
 
     private func facts(of apps: Set<String>, _ backlog: [Lane: Backlog]?) -> StatusFacts {
@@ -99,7 +100,9 @@ extension RelaySnapshot {
         state.retrying = own?.retrying ?? 0
         state.retryingSince = own?.oldestRetry
         state.retryReason = state.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil
-        state.lost = observations.watch.lost(of: lane, total: lost(of: lane))
+        let watch = observations.watch
+        state.lost = watch.lost(of: lane, total: count(of: [.expired, .dead], in: lane)) + report.expiredInFlight
+        state.refused = watch.refused(of: lane, total: count(of: [.refused], in: lane))
         return state
     }
 }

@@ -18,8 +18,11 @@ struct StatusFacts: Sendable {
         var retrying = 0
         var retryingSince: Int64?
         var retryReason: String?
-        /// The number of pushes that have expired or were abandoned since the problem began.
+        /// The number of pushes that have expired or were abandoned since the problem began, also of those whose expiry
+        /// the outbox has not stored yet because they wait for Apple's answer.
         var lost = 0
+        /// The number of pushes that Apple has refused for good since the problem began.
+        var refused = 0
     }
 
     /// The problem of an outbox that stores no pushes.

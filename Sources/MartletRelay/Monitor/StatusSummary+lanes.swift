@@ -23,6 +23,7 @@ extension StatusSummary {
                 title: kind.title(names(of: states)),
                 since: since,
                 lost: states.map(\.lost).reduce(0, +),
+                refused: states.map(\.refused).reduce(0, +),
                 detail: reasons.joined(separator: ", "),
                 action: kind.action(reasons, isLasting: isLasting)
             )
@@ -82,6 +83,7 @@ extension StatusSummary {
         title: String,
         since: Int64,
         lost: Int,
+        refused: Int = 0,
         detail: String? = nil,
         action: String,
         severity: Incident.Severity = .critical
@@ -96,15 +98,15 @@ extension StatusSummary {
             environments: Set(states.map(\.lane.environment.rawValue)).sorted(),
             since: since,
             waiting: waiting,
-            lost: lost,
-            effect: StatusSummary.effect(waiting: waiting, lost: lost),
+            lost: lost + refused,
+            effect: StatusSummary.effect(waiting: waiting, lost: lost, refused: refused),
             detail: detail,
             action: action
         )
     }
 
     /// Returns the effect of a lane that sends nothing.
-    static func effect(waiting: Int?, lost: Int) -> String {
+    static func effect(waiting: Int?, lost: Int, refused: Int = 0) -> String {
         let pushes =
             switch waiting {
             case nil: "The number of waiting pushes is not known"
@@ -112,9 +114,13 @@ extension StatusSummary {
             case 1?: "1 push waits"
             case let count?: "\(StatusText.count(count)) pushes wait"
             }
-        guard lost > 0 else { return pushes + ", none is lost." }
+        guard lost > 0 || refused > 0 else { return pushes + ", none is lost." }
         let ended = lost == 1 ? "has expired or was abandoned" : "have expired or were abandoned"
-        return "\(pushes); \(StatusText.count(lost)) \(ended)."
+        let parts = [
+            lost > 0 ? "\(StatusText.count(lost)) \(ended)" : nil,
+            refused > 0 ? "\(StatusText.count(refused)) \(refused == 1 ? "was" : "were") refused" : nil,
+        ]
+        return "\(pushes); \(parts.compactMap(\.self).joined(separator: ", "))."
     }
 
     /// Returns the apps of lanes, with the environment of those that have further lanes.

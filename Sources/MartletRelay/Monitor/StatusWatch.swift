@@ -10,6 +10,8 @@ struct StatusWatch: Sendable {
         var pause: LanePause?
         /// The number of pushes that have expired or were abandoned since the start of the relay.
         var lost = 0
+        /// The number of pushes that Apple has refused for good since the start of the relay.
+        var refused = 0
     }
 
     /// A relay that shares the outbox.
@@ -36,11 +38,14 @@ struct StatusWatch: Sendable {
     }
 
     private var last: State?
-    /// The number of lost pushes of each lane that is down when its outage was noticed.
-    private var lostBefore: [Lane: Int] = [:]
+    /// The state of each lane that is down when its outage was noticed.
+    private var outages: [Lane: LaneState] = [:]
 
     /// Returns the number of pushes of a lane that have expired or were abandoned since its outage was noticed.
-    func lost(of lane: Lane, total: Int) -> Int { max(0, total - (lostBefore[lane] ?? total)) }
+    func lost(of lane: Lane, total: Int) -> Int { max(0, total - (outages[lane]?.lost ?? total)) }
+
+    /// Returns the number of pushes of a lane that Apple has refused for good since its outage was noticed.
+    func refused(of lane: Lane, total: Int) -> Int { max(0, total - (outages[lane]?.refused ?? total)) }
 
     /// Returns the events since the last call; the first call returns none of the fleet and the reloads.
     mutating func update(_ state: State, at now: Int64) -> [StatusEvent] {
@@ -76,10 +81,10 @@ struct StatusWatch: Sendable {
         }
         switch (before?.problem, state?.problem) {
         case (nil, let problem?):
-            lostBefore[lane] = state?.lost
+            outages[lane] = state
             add(.outageBegan, "\(name) is down: \(problem.reason)", at: problem.since)
         case (_?, nil):
-            lostBefore[lane] = nil
+            outages[lane] = nil
             add(.outageEnded, "\(name) delivers again", at: now)
         default: break
         }

@@ -57,6 +57,9 @@ struct ActivityContracts: Sendable {
         remember(push.deviceToken, isOf: type)
     }
 
+    /// Returns whether a contract is known for a topic without the suffix of Live Activities.
+    func cover(_ topic: Topic) -> Bool { all.contains { $0.topic == topic } }
+
     /// Returns the reasons for which the phone cannot use a push, according to the contracts.
     func findings(for push: ActivityPush) -> [PushLint.Finding] {
         let known = all.filter { $0.topic == push.topic }

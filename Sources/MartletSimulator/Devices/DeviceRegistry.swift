@@ -18,6 +18,8 @@ struct DeviceRegistry {
     private var implicitTokens: [String] = []
     private(set) var subscriptions = ChannelSubscriptions()
     private var notifications: CollapsedNotifications
+    /// The number of the first alert or background push to each token, which shows that it is a device's token.
+    private var notified = RecentValues<String, Int>(capacity: DeviceRegistry.implicitDeviceLimit)
 
     /// Creates an empty registry.
     ///
@@ -50,6 +52,19 @@ struct DeviceRegistry {
             drop(token)
         }
         implicitTokens.removeAll { devices[$0] == nil }
+        notified.removeValues { names.contains(String($0.prefix(length))) }
+    }
+
+    /// Records that a token is a device's, because an alert or a background push to it was accepted.
+    mutating func recordNotification(_ push: ReceivedPush) {
+        guard push.needsDeviceToken else { return }
+        let token = push.deviceToken.lowercased()
+        if notified[token] == nil { notified.updateValue(push.number, forKey: token) }
+    }
+
+    /// Forgets which tokens have received alerts and background pushes, after all pushes were removed from the inbox.
+    mutating func forgetNotifications() {
+        notified = RecentValues(capacity: DeviceRegistry.implicitDeviceLimit)
     }
 
     mutating func register(_ token: DeviceToken, for topics: [Topic], in environment: SimulatedAPNs.Environment) {
@@ -81,6 +96,7 @@ struct DeviceRegistry {
     mutating func remove(_ token: DeviceToken) {
         drop(token.hex)
         implicitTokens.removeAll { $0 == token.hex }
+        notified.removeValue(forKey: token.hex)
     }
 
     /// Changes a device and counts its token as registered from then on.
@@ -155,6 +171,7 @@ struct DeviceRegistry {
         at now: Int64,
         _ body: (inout SimulatedDevice) -> Deliveries
     ) -> Deliveries {
+        devices[token]?.notifiedBy = notified[token]
         let content = devices[token]?.activity?.source
         let deliveries = body(&devices[token, default: SimulatedDevice(environment: environment)])
         return deliveries.flatMap { number, event -> Deliveries in
@@ -165,6 +182,13 @@ struct DeviceRegistry {
     }
 
     // MARK: Pushes
+
+    /// Returns the Live Activity whose content a push would replace, of one subscriber for a broadcast; nil when it is
+    /// not known.
+    func activity(for push: ReceivedPush) -> SimulatedDevice.Activity? {
+        let token = push.channel.map { subscriptions.tokens(of: $0).min() ?? "" } ?? push.deviceToken.lowercased()
+        return devices[token]?.activity
+    }
 
     /// Returns whether delivery of a push depends on, or changes, the state of devices; other pushes are delivered at
     /// once.
@@ -206,6 +230,7 @@ struct DeviceRegistry {
     /// Broadcasts and started activities are not restored, because their subscribers and tokens are not stored.
     mutating func restore(_ pushes: [ReceivedPush]) {
         for push in pushes where !push.isBroadcast {
+            if push.deliveries.fate != nil { recordNotification(push) }
             guard let kind = push.deliveries.fate?.kind, kind == .storedDeviceOffline || kind.isDelivery,
                 let token = try? DeviceToken(hex: push.deviceToken).hex
             else { continue }

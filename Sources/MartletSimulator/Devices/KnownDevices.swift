@@ -11,6 +11,8 @@ struct KnownDevices: Sendable {
         var lastNumber = 0
         var lastTime: Int64 = 0
         var apps: Set<String> = []
+        /// Whether all pushes are for a Live Activity.
+        var isForActivity = true
     }
 
     let registry: DeviceRegistry
@@ -40,6 +42,7 @@ struct KnownDevices: Sendable {
                 traffic[token, default: Traffic()].count += 1
                 traffic[token]?.lastNumber = push.number
                 traffic[token]?.lastTime = push.time
+                if !push.isLiveActivity { traffic[token]?.isForActivity = false }
                 if let app = push.bundleID { traffic[token]?.apps.insert(app) }
             }
         }
@@ -61,6 +64,11 @@ struct KnownDevices: Sendable {
         registry[token] != nil || traffic[token] != nil || names[token] != nil
     }
 
+    /// Returns the kind of a token, which imported pushes show where the simulator has delivered none.
+    private func kind(of token: String) -> SimulatedDevice.TokenKind {
+        registry[token]?.tokenKind ?? (traffic[token]?.isForActivity == true ? .activity : .device)
+    }
+
     /// Returns a device as the HTTP interface shows it.
     func json(of token: String, withToken: Bool = true) -> JSONValue {
         let state = registry[token] ?? SimulatedDevice(environment: registry.environment)
@@ -68,7 +76,7 @@ struct KnownDevices: Sendable {
         let facts = JSONValue.members([
             "name": names[token].map(JSONValue.string),
             "attributes-type": attributesTypes[token].map(JSONValue.string),
-            "registered": .bool(registered.contains(token)),
+            "kind": .string(kind(of: token).rawValue), "registered": .bool(registered.contains(token)),
             "apps": .strings(traffic.apps.sorted()), "pushes": .integer(traffic.count),
             "last": traffic.count > 0 ? .integer(traffic.lastTime) : nil,
         ])

@@ -48,6 +48,13 @@ public struct SimulatedDevice: Sendable, Hashable {
         public let startedBy: Int
     }
 
+    /// The kind of a token, as far as its registration and the pushes to it show.
+    enum TokenKind: String {
+        case device
+        case activity
+        case start = "push-to-start"
+    }
+
     /// The topics for which the token is valid; nil for all.
     public internal(set) var topics: Set<String>?
     /// The environment in which the token is valid.
@@ -74,6 +81,8 @@ public struct SimulatedDevice: Sendable, Hashable {
     /// The Live Activities that pushes to the device have started, newest last, 100 at most.
     public private(set) var startedActivities: [StartedActivity] = []
 
+    /// The number of an alert or a background push to the token, which only the token of a device gets; nil for none.
+    var notifiedBy: Int?
     /// Whether the token updates one Live Activity, which a push has started.
     private var isActivityToken = false
     /// Whether this is a Live Activity that only broadcasts update, because its start named a channel.
@@ -190,16 +199,41 @@ public struct SimulatedDevice: Sendable, Hashable {
         if notifications.count > SimulatedDevice.shownLimit { notifications.removeFirst() }
     }
 
-    /// Returns the reason the token is wrong for the event of a push; nil when it is right, and when the kind of the
-    /// token is not known ("Starting and updating Live Activities with ActivityKit push notifications").
-    private func tokenProblem(with event: ActivityPush.Event, of push: DeliveredPush) -> String? {
+    /// Returns the rule that the token breaks with the event of a push, and the reason; nil when the token is right,
+    /// and when its kind is not known ("Starting and updating Live Activities with ActivityKit push notifications").
+    private func tokenProblem(
+        with event: ActivityPush.Event,
+        of push: DeliveredPush
+    ) -> (PushLint.Rule, String)? {
         if event == .start {
-            return isActivityToken
-                ? "the token updates a Live Activity: send a start to the push-to-start token of the device" : nil
+            guard isActivityToken else { return nil }
+            let note = "the token updates a Live Activity: send a start to the push-to-start token of the device"
+            return (PushLint.Rule.activityTokenWrong, note)
         }
         // A broadcast updates the activities on the device, whichever token subscribes.
-        guard !startedActivities.isEmpty, !push.isBroadcast else { return nil }
-        return "the token starts Live Activities: send an \(event.rawValue) to the token of the activity"
+        guard !push.isBroadcast else { return nil }
+        let advice = "send an \(event.rawValue) to the token of the activity"
+        if !startedActivities.isEmpty {
+            return (PushLint.Rule.activityTokenWrong, "the token starts Live Activities: \(advice)")
+        }
+        guard let evidence = deviceEvidence else { return nil }
+        return (PushLint.Rule.activityDeviceToken, "\(evidence), so it is a device's token: \(advice)")
+    }
+
+    /// The kind of the token; a token that has received no push is that of a device.
+    var tokenKind: TokenKind {
+        if isActivityToken || !channels.isEmpty { return .activity }
+        if deviceEvidence != nil { return .device }
+        if !startedActivities.isEmpty { return .start }
+        return activity == nil ? .device : .activity
+    }
+
+    /// The reason the token is known to be that of a device; nil when it can be that of a Live Activity.
+    private var deviceEvidence: String? {
+        guard !isActivityToken, channels.isEmpty else { return nil }
+        if let notifiedBy { return "push \(notifiedBy) to the token was an alert or a background push" }
+        let app = topics?.sorted().first { Topic($0).ofLiveActivities.rawValue == $0 }
+        return app.map { "the token is registered for \($0)" }
     }
 
     /// Applies a push to the Live Activity as ActivityKit does, which ignores a push whose timestamp is not newer than
@@ -212,8 +246,8 @@ public struct SimulatedDevice: Sendable, Hashable {
             // The rules about single pushes add the finding.
             return DeliveryEvent(.ignored, at: now, error.cause)
         }
-        if let note = tokenProblem(with: change.event, of: push) {
-            return DeliveryEvent(ignoredAt: now, .activityTokenWrong, note)
+        if let (rule, note) = tokenProblem(with: change.event, of: push) {
+            return DeliveryEvent(ignoredAt: now, rule, note)
         }
         guard change.event != .start else { return DeliveryEvent(kind, at: now, "an activity starts") }
         let timestamp = change.timestamp

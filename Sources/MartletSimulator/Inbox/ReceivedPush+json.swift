@@ -192,7 +192,7 @@ extension PushLint.Finding {
     /// The rules that are not evaluated again when a stored push is read.
     private static let observedRules =
         TrafficRules.all + RequestRules.all + ProviderTokenRules.all + ActivityRules.all
-        + RefusalRules.all
+        + ContentStateRules.all + RefusalRules.all
         + ActivityContract.rules
 
     /// Creates a finding from the archive; nil when its rule no longer exists.

@@ -228,4 +228,10 @@ extension ReceivedPush {
     var isLiveActivity: Bool {
         app != nil || headers.resolvedPushType?.rawValue.lowercased() == PushType.liveActivity.rawValue
     }
+
+    /// Whether the push is for the token of a device, and not of a Live Activity: an alert or a background push.
+    var needsDeviceToken: Bool {
+        guard !isLiveActivity else { return false }
+        return headers.isAlert || headers.resolvedPushType?.rawValue.lowercased() == PushType.background.rawValue
+    }
 }

@@ -14,19 +14,22 @@ extension PushLint.Rule {
             "a start goes to the token of a Live Activity, an update or end to a push-to-start token, or a push to a"
                 + " Live Activity that only broadcasts update"
         )
+    static let activityDeviceToken = PushLint.Rule("activity-device-token", .error, .liveActivity)
+        .when("an update or end of a Live Activity goes to the token of a device")
 }
 
 /// The rules whose violation makes a Live Activity ignore a push; ``SimulatedDevice`` applies them.
 enum ActivityRules {
     static let all: [PushLint.Rule] = [
         .activityTimestampOlder, .activityTimestampRepeated, .activityAfterEnd, .activityTokenWrong,
+        .activityDeviceToken,
     ]
 
     /// Returns the place of a violation.
     static func place(of rule: PushLint.Rule) -> PushLint.Place {
         switch rule {
         case .activityAfterEnd: .payload("/aps/event")
-        case .activityTokenWrong: .header(":path")
+        case .activityTokenWrong, .activityDeviceToken: .header(":path")
         default: .payload("/aps/timestamp")
         }
     }

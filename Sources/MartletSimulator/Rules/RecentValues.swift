@@ -46,6 +46,11 @@ struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         entries[key] = nil
     }
 
+    /// Removes the values whose keys match a condition.
+    mutating func removeValues(where matches: (Key) -> Bool) {
+        entries = entries.filter { !matches($0.key) }
+    }
+
     /// Removes the values that were set least recently, as long as they match a condition.
     mutating func removeOldest(while isOld: (Value) -> Bool) {
         while start < order.count {

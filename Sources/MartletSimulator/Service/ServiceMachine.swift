@@ -266,6 +266,12 @@ struct ServiceMachine {
         if let activity = ActivityPush(push) {
             push.observations += contracts.findings(for: activity)
             contracts.record(activity)
+            if !contracts.cover(activity.topic) {
+                push.observations += ContentStateRules.findings(
+                    for: activity,
+                    after: evaluator.devices.activity(for: push)
+                )
+            }
         }
         if let finding = evaluator.channels.finding(for: push) { push.observations.append(finding) }
         guard push.app == nil else {
@@ -299,6 +305,7 @@ struct ServiceMachine {
 
     /// Delivers an accepted push, and returns the delivery events of other pushes that it affects.
     private mutating func deliver(_ push: inout ReceivedPush, at now: Int64) -> DeviceRegistry.Deliveries {
+        evaluator.devices.recordNotification(push)
         // Without registered devices, most pushes are delivered at once.
         guard evaluator.devices.concerns(push) else {
             push.record(DeliveryEvent(.delivered, at: now))
@@ -315,6 +322,7 @@ struct ServiceMachine {
     mutating func forget(_ removal: PushInbox.Removal) {
         if removal.isComplete {
             traffic = TrafficRules()
+            evaluator.devices.forgetNotifications()
         } else {
             traffic.forget(removal.pushes.map { ($0.deviceToken.lowercased(), $0.headers.topic ?? "") })
         }

@@ -164,6 +164,7 @@ extension DeliveryEvent {
         case .activityTimestampOlder: "older than the content on screen"
         case .activityTimestampRepeated: "its timestamp is that of the content on screen"
         case .activityAfterEnd: "the activity has ended"
+        case .activityDeviceToken: "this is a device's token, not an activity's"
         default: reason ?? "the device ignored it"
         }
     }

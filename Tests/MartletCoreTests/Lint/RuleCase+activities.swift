@@ -287,6 +287,24 @@ extension RuleCase {
             near: .state(#""at":800000000.5,"day":"2026-05-12""#)
         ),
         RuleCase(
+            "activity-date-epoch",
+            "\(aps)/content-state/countdownEnd",
+            .state(#""countdownEnd":1795874187"#),
+            near: .state(#""countdownEnd":817566987,"orderNumber":1795874187"#)
+        ),
+        RuleCase(
+            "activity-date-epoch",
+            "\(aps)/content-state/stops/0/arrival_time",
+            .state(#""stops":[{"arrival_time":1795874187000}]"#),
+            near: .state(#""stops":[{"arrival_time_ms":1795874187000,"eta":12,"update":1795874187}]"#)
+        ),
+        RuleCase(
+            "activity-date-epoch",
+            "\(aps)/attributes/startedAt",
+            .start(#""attributes-type":"A","attributes":{"startedAt":1795874187.5},"alert":"x""#),
+            near: .start(#""attributes-type":"A","attributes":{"startedAt":817566987.5},"alert":"x""#)
+        ),
+        RuleCase(
             "reload-without-content-changed",
             aps,
             .aps("", "widgets"),

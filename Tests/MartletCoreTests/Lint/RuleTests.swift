@@ -244,6 +244,23 @@ import Testing
         #expect(push.findings.map(\.message).joined().contains("\"…s on its way\""))
     }
 
+    @Test(arguments: [
+        ("1795874187", "seconds", 2057), ("1795874187000", "milliseconds", 58_909), ("1420070400", "seconds", 2046),
+        ("4102444800000", "milliseconds", 132_002),
+    ])
+    func `a time in the wrong unit has the year that the phone reads`(time: String, unit: String, year: Int) {
+        let messages = LintedPush.state(#""eta":\#(time)"#).findings.map(\.message)
+        let message =
+            "this looks like \(unit) since 1970, and Swift's Date decodes seconds since 2001 by default: the phone"
+            + " would read a time in the year \(year)"
+        #expect(messages == [message])
+    }
+
+    @Test(arguments: ["1420070399", "4102444801", "978307199999", "4102444800001", "1e300", "-1795874187"])
+    func `numbers of other times are no mistake`(time: String) {
+        #expect(LintedPush.state(#""eta":\#(time)"#).findings.isEmpty)
+    }
+
     @Test func `a secret is not repeated`() {
         let findings = RuleCase.secrets.flatMap(\.push.findings).map(\.message).joined()
         #expect(!findings.contains("4111") && !findings.contains("AKIA") && !findings.contains("jane"))

@@ -101,6 +101,16 @@ import Testing
         #expect(lane.problem(at: time) == LaneProblem(since: 5, reason: "ConnectionFailed", nextTry: nil))
     }
 
+    @Test func `pushes that expire while Apple does not answer are counted`() {
+        var machine = machine(claimed: [push(1, Self.busy, expiresAt: 10_000), push(2, Self.busy, expiresAt: 90_000)])
+        #expect(machine.takeActions(at: 0).sends.count == 2)
+        #expect(machine.expiredInFlight(of: Self.busy, at: 9_999) == 0)
+        #expect(machine.expiredInFlight(of: Self.busy, at: 10_000) == 1)
+        #expect(machine.expiredInFlight(of: Self.calm, at: 90_000) == 0)
+        machine.answered(1, .accepted(uniqueID: nil), at: 10_001)
+        #expect(machine.expiredInFlight(of: Self.busy, at: 10_001) == 0)
+    }
+
     @Test func `a push that would expire before the credentials are tried again ends with Apple's answer`() {
         var machine = machine(claimed: [push(1, Self.busy, expiresAt: 10_000), push(2, Self.busy, expiresAt: 90_000)])
         #expect(machine.takeActions(at: 0).sends.count == 2)

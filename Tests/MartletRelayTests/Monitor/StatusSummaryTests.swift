@@ -112,6 +112,21 @@ import Testing
         #expect(incident.text(at: Self.now).hasSuffix("Free space. (no room)"))
     }
 
+    @Test(arguments: [
+        (14, 203, "5 pushes wait; 14 have expired or were abandoned, 203 were refused."),
+        (0, 1, "5 pushes wait; 1 was refused."), (1, 0, "5 pushes wait; 1 has expired or was abandoned."),
+        (0, 0, "5 pushes wait, none is lost."),
+    ])
+    func `pushes that Apple refuses in an outage are lost`(ended: Int, refused: Int, effect: String) throws {
+        var facts = facts
+        facts.lanes[0].problem = Self.problem("BadDeviceToken")
+        facts.lanes[0].waiting = 5
+        facts.lanes[0].lost = ended
+        facts.lanes[0].refused = refused
+        let incident = try #require(StatusSummary(facts).incidents.first)
+        #expect(incident.effect == effect && incident.lost == ended + refused)
+    }
+
     @Test func `a slow commit and a full queue are problems before the outbox reports an error`() {
         var facts = facts
         facts.commitSince = Self.now - 4_000

@@ -18,6 +18,8 @@ import Testing
         func kinds(_ state: StatusWatch.State) -> [StatusEvent.Kind] { events(state).map(\.kind) }
 
         func lost(of total: Int) -> Int { watch.lost(of: StatusWatchTests.lane, total: total) }
+
+        func refused(of total: Int) -> Int { watch.refused(of: StatusWatchTests.lane, total: total) }
     }
 
     private let recorder = Recorder()
@@ -33,6 +35,7 @@ import Testing
         let down = Self.state {
             $0.problem = LaneProblem(since: 4, reason: "ConnectionFailed", nextTry: nil)
             $0.lost = 5
+            $0.refused = 2
         }
         let begun = recorder.events(down, at: 20)
         #expect(
@@ -46,6 +49,7 @@ import Testing
             ]
         )
         #expect(recorder.kinds(down).isEmpty && recorder.lost(of: 9) == 4)
+        #expect(recorder.refused(of: 205) == 203)
         #expect(recorder.events(Self.state(), at: 30).map { [$0.time] } == [[30]])
         #expect(recorder.lost(of: 9) == 0, "nothing is lost because of an outage that has ended")
         let paused = Self.state { $0.pause = LanePause(lane: Self.lane, since: 7, caller: "kim") }

@@ -155,6 +155,32 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `tokens have the kind that pushes to them show`() async throws {
+        let bench = try await InboxBench(pushes: 1, storedPushes: 10)
+        let client = try await client(of: bench)
+        let start =
+            #"{"aps":{"timestamp":1,"event":"start","content-state":{},"attributes-type":"A","attributes":{},"#
+            + #""alert":{"title":"Ride"}}}"#
+        let update = #"{"aps":{"timestamp":2,"event":"update","content-state":{}}}"#
+        for (token, payload) in [("aaaa0001", start), ("bbbb0002", update)] {
+            try await client.send(
+                .opaque(Array(payload.utf8), pushType: .liveActivity),
+                to: DeviceToken(hex: token),
+                topic: "com.example.app"
+            )
+        }
+        _ = try await bench.send("PUT", "/api/v1/devices/cccc0003", #"{"topics":["com.example.app"]}"#)
+        let devices = try await bench.json("GET", "/api/v1/devices?details=true")["devices"]?.elements ?? []
+        let kinds = Dictionary(
+            uniqueKeysWithValues: devices.map { ($0["token"]?.stringValue ?? "", $0["kind"]?.stringValue ?? "") }
+        )
+        #expect(kinds["aaaa0001"] == "push-to-start" && kinds["bbbb0002"] == "activity")
+        #expect(kinds["cccc0003"] == "device" && kinds["5d3a6a1c"] == "device")
+        #expect(kinds.values.sorted() == ["activity", "activity", "device", "device", "push-to-start"])
+        await client.close()
+        await bench.apns.stop()
+    }
+
     @Test func `the push that started an activity is among its pushes`() async throws {
         let bench = try await InboxBench(storedPushes: 10)
         let client = try await client(of: bench)

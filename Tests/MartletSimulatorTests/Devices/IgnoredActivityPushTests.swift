@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Martlet
 import MartletCore
 import TestSupport
 import Testing
@@ -199,6 +200,55 @@ import Testing
         #expect(registry["5d3a"]?.activity == nil)
         let again = deliver(Self.push(3, #"{"aps":{\#(Self.start())}}"#))
         #expect(again.deliveries.map(\.kind) == [.delivered] && again.findings.isEmpty)
+    }
+
+    @Test(arguments: ["alert", "background"], ["update", "end"])
+    mutating func `an update to a device token is ignored`(type: String, event: String) throws {
+        let headers = PushHeaders(pushType: type, topic: "com.example.app")
+        registry.recordNotification(.sample(1, to: "5D3A", headers: headers, #"{"aps":{"alert":"Hi"}}"#))
+        let update = #"{"aps":{"timestamp":30,"event":"\#(event)","content-state":{"n":2}}}"#
+        let push = deliver(Self.push(2, update))
+        #expect(push.deliveries.map(\.kind) == [.ignored] && push.findings.map(\.rule) == ["activity-device-token"])
+        let note = "push 1 to the token was an alert or a background push, so it is a device's token"
+        #expect(push.deliveries.first?.note == "\(note): send an \(event) to the token of the activity")
+        #expect(push.verdict.kind == .notShown)
+        #expect(push.verdict.text == "Not shown: this is a device's token, not an activity's")
+        #expect(push.verdict.parts.first?.place?.description == ":path")
+        #expect(registry["5d3a"]?.activity == nil)
+        #expect(deliver(Self.push(3, update, to: "ac7e")).deliveries.map(\.kind) == [.delivered])
+        registry.forgetNotifications()
+        #expect(deliver(Self.push(4, update)).deliveries.map(\.kind) == [.delivered])
+    }
+
+    @Test(arguments: [
+        (["com.example.app"], true), (["com.example.app.push-type.liveactivity"], false),
+        (["com.example.app", "com.example.app.push-type.liveactivity"], true),
+    ])
+    mutating func `a token that is registered for an app is a device's`(topics: [String], isDevice: Bool) throws {
+        registry.register(token, for: topics.map(Topic.init(rawValue:)), in: .development)
+        let push = deliver(Self.push(1, #"{"aps":{"timestamp":30,"event":"update","content-state":{"n":2}}}"#))
+        #expect(push.deliveries.map(\.kind) == [isDevice ? .ignored : .delivered])
+        #expect(push.findings.map(\.rule) == (isDevice ? ["activity-device-token"] : []))
+        let next = Self.push(2, #"{"aps":{"timestamp":31,"event":"update","content-state":{"n":2}}}"#)
+        _ = registry.subscribe(token, to: ["c2NvcmVz"], at: 0)
+        #expect(deliver(next).deliveries.map(\.kind) == [.delivered], "a Live Activity subscribes to channels")
+    }
+
+    @Test func `an update after an alert to the same token is not shown`() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
+        let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
+        let update = #"{"aps":{"timestamp":1700000000,"event":"update","content-state":{"n":1}}}"#
+        try await client.send(.alert("Hi"), to: token, topic: "com.example.app")
+        try await client.send(
+            .opaque(Array(update.utf8), pushType: .liveActivity, priority: .powerAware),
+            to: token,
+            topic: "com.example.app"
+        )
+        let push = try #require(await apns.pushes.last)
+        #expect(push.status == 200 && push.verdict.kind == .notShown)
+        #expect(push.findings.map(\.rule) == ["activity-device-token"], "\(push.findings)")
+        await client.close()
+        await apns.stop()
     }
 
     @Test(arguments: [false, true])

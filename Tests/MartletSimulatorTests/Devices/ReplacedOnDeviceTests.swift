@@ -28,9 +28,15 @@ import Testing
         )
     }
 
-    private func activity(_ number: Int, _ event: String, _ timestamp: Int) -> ReceivedPush {
+    private func activity(
+        _ number: Int,
+        _ event: String,
+        _ timestamp: Int,
+        to token: String = "5d3a"
+    ) -> ReceivedPush {
         push(
             number,
+            to: token,
             type: "liveactivity",
             #"{"aps":{"timestamp":\#(timestamp),"event":"\#(event)","content-state":{"n":1}}}"#
         )
@@ -171,12 +177,13 @@ import Testing
             return push
         }
         registry.restore([
-            stored(push(1, collapseID: "a")), stored(activity(2, "update", 10)),
+            stored(push(1, collapseID: "a")), stored(activity(2, "update", 10, to: "ac7e")),
             stored(push(3, to: "ffff"), .storedDeviceOffline), stored(push(4, to: "eeee")),
         ])
-        #expect(registry.tokens == ["5d3a", "ffff"] && registry["ffff"]?.stored == ["app": 3])
+        #expect(registry.tokens == ["ac7e", "ffff"] && registry["ffff"]?.stored == ["app": 3])
         #expect(words(push(5, collapseID: "a")).first == "1 replaced-on-device by push 5")
-        #expect(words(activity(6, "update", 11)).first == "2 replaced-on-device by push 6")
+        #expect(words(activity(6, "update", 11, to: "ac7e")).first == "2 replaced-on-device by push 6")
+        #expect(words(activity(7, "update", 12)).first?.hasPrefix("7 ignored push 1 to the token was") == true)
         #expect(
             words(registry.setOnline(true, try DeviceToken(hex: "ffff"), at: 0, using: &random))
                 == ["3 delivered-from-storage"]

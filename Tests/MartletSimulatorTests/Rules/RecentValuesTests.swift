@@ -21,6 +21,15 @@ import Testing
         #expect(values["a"] == 3 && values["b"] == nil && values["c"] == 2)
     }
 
+    @Test func `values are removed by their keys`() {
+        var values = RecentValues<String, Int>(capacity: 2)
+        for (value, key) in ["a1", "b1"].enumerated() { values.updateValue(value, forKey: key) }
+        values.removeValues { $0.hasPrefix("a") }
+        #expect(values["a1"] == nil && values["b1"] == 1 && values.count == 1)
+        values.updateValue(2, forKey: "c1")
+        #expect(values["b1"] == 1 && values["c1"] == 2)
+    }
+
     @Test func `old values are removed in the order in which they were set`() {
         var values = RecentValues<String, Int>(capacity: 10)
         for (value, key) in ["a", "b", "c", "a"].enumerated() { values.updateValue(value, forKey: key) }

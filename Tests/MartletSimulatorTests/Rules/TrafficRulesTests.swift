@@ -156,15 +156,16 @@ import Testing
         let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
         let rules = [
             ProviderTokenRules.all, RefusalRules.all, RequestRules.all, ActivityRules.all,
-            ActivityContract.rules, TrafficRules.all,
+            ContentStateRules.all, ActivityContract.rules, TrafficRules.all,
         ].joined()
         #expect(rows == rules.map { "| `\($0.id)` | \($0.severity.rawValue) | \($0.summary) |" })
         for rule in rules { #expect(article.contains("(\(rule.page))"), "\(rule.page)") }
     }
 
     @Test func `every rule is listed once, beside those for a single push`() {
-        let names = [TrafficRules.all, ProviderTokenRules.all, ActivityRules.all, RefusalRules.all]
-            .joined().map(\.id)
+        let names = [
+            TrafficRules.all, ProviderTokenRules.all, ActivityRules.all, ContentStateRules.all, RefusalRules.all,
+        ].joined().map(\.id)
         #expect(Set(names).count == names.count)
         #expect(Set(names).isDisjoint(with: PushLint.rules.map(\.id)))
     }

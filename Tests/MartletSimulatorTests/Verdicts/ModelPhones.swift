@@ -37,6 +37,8 @@ struct ModelPhones {
 
     private struct Phone {
         var isOffline = false
+        /// Whether a push has shown that the token is a device's, and not a Live Activity's.
+        var isDevice = false
         var stored: [String: Push] = [:]
         var notifications: [String: Int] = [:]
         var activity: (timestamp: Int, hasEnded: Bool, number: Int)?
@@ -50,6 +52,7 @@ struct ModelPhones {
     /// Receives a push that APNs accepts.
     mutating func receive(_ push: Push, at now: Int) {
         predictions[push.number] = Prediction(kind: "delivered")
+        if push.topic != "activities" { phones[push.token, default: Phone()].isDevice = true }
         guard isOffline(push.token) else { return present(push) }
         guard push.expiration != 0, push.expiration.map({ $0 >= now }) ?? true else {
             predictions[push.number] = Prediction(kind: "discarded")
@@ -102,6 +105,9 @@ struct ModelPhones {
             if let older { change(older, Prediction(kind: "replaced", by: push.number)) }
         case .activity(let timestamp, let isEnd):
             let before = phones[push.token]?.activity
+            if phones[push.token]?.isDevice == true {
+                return change(push.number, Prediction(kind: "not-shown"))
+            }
             if let before, before.hasEnded || before.timestamp >= timestamp {
                 return change(push.number, Prediction(kind: "not-shown"))
             }

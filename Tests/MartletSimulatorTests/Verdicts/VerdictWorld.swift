@@ -37,6 +37,8 @@ struct VerdictWorld {
     private var timestamps: [String: Int] = [:]
 
     static let tokens = (1...12).map { "5d3a6a\($0 + 16)" }
+    /// The tokens of Live Activities; the others are those of devices.
+    private static let activityTokens = Set(tokens[2...3] + tokens[8...])
     /// The beginning of the tokens whose pushes a fault refuses.
     private static let refused = "fa11"
 
@@ -147,7 +149,9 @@ struct VerdictWorld {
         for token: String
     ) -> (ModelPhones.Push.Content, [(String, String)], payload: String) {
         let topic = "com.example.app"
-        switch Int.random(in: 0..<10, using: &random) {
+        // An update to the token of a device is a mistake that the phone ignores.
+        let choice = Int.random(in: 0..<8, using: &random)
+        switch VerdictWorld.activityTokens.contains(token) ? 7 : choice {
         case 0..<5:
             let collapseID = Bool.random(using: &random) ? "order-\(Int.random(in: 0..<3, using: &random))" : nil
             let headers = [("apns-push-type", "alert"), ("apns-topic", topic)]

@@ -89,15 +89,37 @@ class Activities(PagesWalk):
             self.send(ACTIVITY, payload, "liveactivity", TAXI + ".push-type.liveactivity")
         self.go(f"activities/{ACTIVITY}")
         banner = self.page.locator("#page .banner")
-        expect(banner).to_have_text("2 of 4 pushes were not shown: their timestamps are older than the content on screen.")
+        expect(banner).to_have_text("2 of 4 pushes were not shown: older than the content on screen.")
         items = self.page.get_by_role("list", name="All pushes").locator("li")
         expect(items.first).to_contain_text("Not shown")
         self.send(ACTIVITY, {"aps": {"event": "end", "timestamp": 300}}, "liveactivity", TAXI + ".push-type.liveactivity")
         self.send(ACTIVITY, {"aps": {"event": "update", "timestamp": 400, "content-state": {}}}, "liveactivity",
                   TAXI + ".push-type.liveactivity")
         expect(banner).to_contain_text(
-            "3 of 6 pushes were not shown: 2 because their timestamps are older than the content on screen, "
-            "1 because it came after the end of the activity.")
+            "3 of 6 pushes were not shown: 2 × older than the content on screen, 1 × the activity has ended.")
+        self.assertEqual(self.errors, [])
+
+    def test_the_first_line_has_the_reasons_of_malformed_updates(self):
+        self.open()
+        topic = TAXI + ".push-type.liveactivity"
+        for timestamp in [100, 1_795_000_000_000, 1_795_000_060_000, None]:
+            times = {} if timestamp is None else {"timestamp": timestamp}
+            self.send(ACTIVITY, {"aps": {"event": "update", "content-state": {"stage": "A"}, **times}}, "liveactivity", topic)
+        self.go(f"activities/{ACTIVITY}")
+        banner = self.page.locator("#page .banner")
+        expect(banner).to_have_text(
+            "3 of 4 pushes were not shown: 2 × its timestamp … is in milliseconds, not in seconds, 1 × it has no timestamp.")
+        self.assertEqual(self.errors, [])
+
+    def test_an_update_to_a_device_is_not_shown(self):
+        self.send("5d3a6a1c8f9a42d6", {"aps": {"alert": "Your taxi is here"}})
+        update = {"aps": {"event": "update", "timestamp": 100, "content-state": {"stage": "A"}}}
+        number = self.send("5d3a6a1c8f9a42d6", update, "liveactivity", TAXI + ".push-type.liveactivity")["number"]
+        self.open()
+        self.page.goto(f"{self.simulator.url}/#/push/{number}")
+        expect(self.page.locator("#detail")).to_contain_text("Not shown: this is a device's token, not an activity's")
+        self.go("activities")
+        expect(self.page.locator("#page .empty")).to_be_visible()
         self.assertEqual(self.errors, [])
 
     def test_every_push_that_was_shown_is_said_to_be(self):

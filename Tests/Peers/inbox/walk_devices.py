@@ -129,6 +129,18 @@ class Devices(PagesWalk):
         expect(self.page.locator("#page .empty")).to_contain_text("No matching devices")
         self.assertEqual(self.errors, [])
 
+    def test_activities_and_start_tokens_are_not_counted(self):
+        known = {"registered": False, "online": True, "apps": [TAXI], "pushes": 1, "last": 1, "stored": {}, "shown": []}
+        state = {"timestamp": 1, "ended": False, "content-state": {}}
+        self.known({"token": PHONE, "kind": "device", **known}, {"token": "ab" * 8, "kind": "activity", "activity": state, **known},
+                   {"token": "cd" * 8, "kind": "push-to-start", **known})
+        self.open()
+        self.go("devices")
+        expect(self.page.locator("#page .title .chip")).to_have_text("1")
+        expect(self.page.locator("#page tbody tr")).to_have_count(2)
+        expect(self.row("cd" * 8)).to_contain_text("push-to-start token")
+        self.assertEqual(self.errors, [])
+
     def test_a_device_known_from_pushes_shows_its_newest_notification(self):
         self.known({"token": PHONE, "registered": False, "online": True, "apps": [TAXI], "pushes": 2, "last": 1, "stored": {}, "shown": []},
                    {"token": "ab" * 8, "registered": False, "online": True, "apps": [TAXI], "pushes": 1, "last": 1, "stored": {}, "shown": []})
