@@ -16,7 +16,7 @@ import Testing
         return PushLint.check(headers: headers, payload: payload, at: Date(timeIntervalSince1970: 1_790_000_000))
     }
 
-    @Test(arguments: Fixtures.examples) func `an example has no findings wherever it goes`(_ snapshot: SurfaceSnapshot)
+    @Test(arguments: Fixtures.examples) func `an example has no findings as any push`(_ snapshot: SurfaceSnapshot)
         throws
     {
         let silent = PushNotification.Payload(

@@ -102,7 +102,7 @@ import Testing
         )
     }
 
-    @Test func `what cannot be attached is not fetched`() async throws {
+    @Test func `a file that cannot be attached is not fetched`() async throws {
         let json =
             #"{"schemaVersion":"5","kind":"surface_snapshot","snapshotId":"a@1","surfaceId":"a","#
             + #""state":"active","deepLink":"a://","attachments":["#

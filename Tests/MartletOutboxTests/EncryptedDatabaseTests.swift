@@ -18,7 +18,7 @@ import Testing
 
     private func address(_ words: String) -> String { server.address(of: database) + "?" + words }
 
-    @Test func `a certificate that is to be trusted is checked, and much comes and goes over TLS`() async throws {
+    @Test func `pushes of any size are stored over verified TLS connections`() async throws {
         let certificate = try #require(server.certificate)
         let trusting = address("sslmode=verify-full&sslrootcert=\(certificate)")
         try await OutboxSchema.migrate(trusting)
@@ -47,7 +47,7 @@ import Testing
         await store.close(isInOrder: true)
     }
 
-    @Test func `a certificate that nobody trusts is refused, and says so`() async throws {
+    @Test func `an untrusted certificate is refused with the reason`() async throws {
         let other = try await PostgreSQLServer(isEncrypted: true)
         let certificate = try #require(other.certificate)
         let error = await #expect(throws: OutboxError.self) {

@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `a search finds what waits, is in flight or was given up for a token, page by page`(
+    func `a search finds the pushes and dead letters to a token, page by page`(
         engine: OutboxEngine
     ) async throws {
         let store = try await engine.place().open()

@@ -9,7 +9,7 @@ import Testing
 
 /// Moving from a file into a database.
 @Suite struct OutboxMoveTests {
-    @Test func `everything moves, in its order, and what a crash left open says so`() async throws {
+    @Test func `a move keeps the order, the outcomes and the unknown attempts`() async throws {
         let scratch = try ScratchDirectory()
         let path = scratch.path + "/relay.sqlite"
         let file = try await SQLiteOutbox(file: path)

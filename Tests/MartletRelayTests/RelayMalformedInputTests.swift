@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Door.allCases) func `the relay outlives it, and serves the others`(door: Door) async throws {
+    @Test(arguments: Door.allCases) func `malformed input does not affect other connections`(door: Door) async throws {
         let bench = try await RelayBench { $0.http = RelayConfiguration.Address(port: 0) }
         let client = try await bench.client()
         try await client.send(.alert("before"), to: RelayBench.token, topic: "com.example.orders")

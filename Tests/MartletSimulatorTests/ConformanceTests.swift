@@ -27,7 +27,7 @@ import Testing
     /// When all this happens.
     static let now: Int64 = 1_790_000_000
 
-    @Test(arguments: cases) func `the answer is Apple's`(_ test: Case) throws {
+    @Test(arguments: cases) func `a request has the status and reason of APNs`(_ test: Case) throws {
         var bench = try Bench()
         let answer = bench.answer(to: test)
         #expect(answer.status == test.status, "\(answer)")

@@ -37,7 +37,7 @@ import Testing
         return try client.renderer.render(snapshot, to: destination, topic: topic, delivery: delivery)
     }
 
-    @Test func `a request that is sent later says how long it has to wait`() throws {
+    @Test func `a request for a later second has its delay`() throws {
         let start = try render(.activityStart(token))
         #expect(try timestamp(of: start.body) == Self.now - 2 && start.delay == .zero)
         for second in 0..<3 as Range<Int64> {
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: Fate.allCases)
-    func `an update that did not reach the phone leaves its second to the next`(fate: Fate) async throws {
+    func `an update that was not delivered releases its second`(fate: Fate) async throws {
         let plan: [ScriptedServer.Order] =
             switch fate {
             case .refused: [.answer(400, body: #"{"reason":"BadDeviceToken"}"#)]
@@ -137,7 +137,7 @@ import Testing
         await server.stop()
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a snapshot and a broadcast that are refused leave their second to the next`()
+    @Test(.timeLimit(.minutes(10))) func `a refused snapshot or broadcast releases its second`()
         async throws
     {
         let refusal = ScriptedServer.Order.answer(400, body: #"{"reason":"BadDeviceToken"}"#)

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `what it cannot take comes again, what it has taken is kept, and it stays alive`() async throws {
+    @Test func `under overload, each push is stored or refused`() async throws {
         let bench = try await RelayBench {
             $0.http = RelayConfiguration.Address(port: 0)
             $0.loadLimits.incoming = Self.limit

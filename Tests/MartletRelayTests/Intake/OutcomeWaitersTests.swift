@@ -23,7 +23,7 @@ import Testing
     private func id(_ number: UInt64) -> APNsID { APNsID(randomBits: (number, number)) }
     private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
-    @Test func `each is told the end of its push once, or that its time is over`() {
+    @Test func `each waiter is called once, with the outcome or at its deadline`() {
         var waiters = OutcomeWaiters()
         for (name, number, seconds) in [("a", 1, 10), ("b", 1, 20), ("c", 2, 10), ("d", 3, 5)] {
             waiters.add(
@@ -47,7 +47,7 @@ import Testing
         #expect(told.words.withLock { $0.last } == "b gives up" && waiters.count == 0 && waiters.nextDeadline == nil)
     }
 
-    @Test func `deadlines of those who have heard do not pile up, and others keep theirs`() {
+    @Test func `deadlines of answered waiters are removed, others remain`() {
         var waiters = OutcomeWaiters()
         waiters.add(waiters.makeNumber(), for: id(0), of: "orders", by: "x", until: time(100_000)) { [told] in
             told.record("first", $0?.outcome)
@@ -64,7 +64,7 @@ import Testing
         #expect(told.words.withLock { $0 } == ["first gives up"])
     }
 
-    @Test func `a waiter whose client has gone makes room for others of its caller`() {
+    @Test func `a cancelled waiter no longer counts for its caller`() {
         var waiters = OutcomeWaiters()
         for (name, number, caller) in [("a", 1, "x"), ("b", 2, "x"), ("c", 3, "y")] {
             waiters.add(number, for: id(7), of: "orders", by: caller, until: time(10)) { [told] in

@@ -84,7 +84,7 @@ import Testing
         #expect(status["storage"]?["action"]?.stringValue?.contains("check that the database runs") == true)
     }
 
-    @Test func `a database that hangs is noticed, and is used again when it answers`() async throws {
+    @Test func `a database that hangs is reported, and used when it answers`() async throws {
         let bench = try await bench()
         try await expectDelivery(of: 3, by: bench)
         try await server.freeze()
@@ -111,7 +111,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a database that is killed and started again loses nothing that was accepted`() async throws {
+    @Test func `no accepted push is lost when the database is killed`() async throws {
         let bench = try await bench()
         async let sending = sendUntilRefused(bench)
         try await eventually("the first push arrives") { await !bench.apple.pushes.isEmpty }
@@ -127,7 +127,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a relay whose database is away starts, says so, and delivers when it is there`() async throws {
+    @Test func `a relay starts without its database and delivers later`() async throws {
         try await server.crash()
         let bench = try await bench()
         await expectReports(of: bench, "the database has not answered yet: ")

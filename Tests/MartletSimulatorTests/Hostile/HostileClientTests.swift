@@ -107,7 +107,7 @@ import Testing
     ]
 
     @Test(arguments: attacks, Witness.Target.allCases)
-    func `an attack has no effect on others`(attack: Attack, target: Witness.Target) async throws {
+    func `an attack has no effect on other clients`(attack: Attack, target: Witness.Target) async throws {
         let witness = try await Witness(of: target)
         let raw = try RawClient(port: witness.port)
         let bytes = RawHTTP2.greeting + attack.bytes()
@@ -147,7 +147,7 @@ import Testing
         try await witness.finish()
     }
 
-    @Test func `connections that are begun and left are no hindrance`() async throws {
+    @Test func `incomplete connections do not delay other clients`() async throws {
         for isEncrypted in [false, true] {
             let witness = try await Witness(isEncrypted: isEncrypted)
             let beginnings: [[UInt8]] = [

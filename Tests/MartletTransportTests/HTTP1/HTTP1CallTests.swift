@@ -5,7 +5,7 @@ import Testing
 @testable import MartletTransport
 
 @Suite(.timeLimit(.minutes(10))) struct HTTP1CallTests {
-    @Test func `an answer in one record is read to its end, though the server stays`() async throws {
+    @Test func `an answer in one record is complete on an open connection`() async throws {
         let loop = try EventLoop()
         let server = try RudeServer(tls: true)
         let call = HTTP1Call(host: "localhost", port: server.port, tls: server.trust)

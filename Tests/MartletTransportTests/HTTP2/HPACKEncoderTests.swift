@@ -20,7 +20,7 @@ import Testing
         return block
     }
 
-    @Test func `what pushes have in common is an octet each from the second on`() throws {
+    @Test func `a repeated field takes one octet`() throws {
         let encoder = HPACKEncoder()
         let judge = try FieldDecoder()
         for number in 0..<3 {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `what does not fit into the table is spelled out`() throws {
+    @Test func `a field that exceeds the table is encoded as a literal`() throws {
         let encoder = HPACKEncoder()
         let judge = try FieldDecoder()
         for length in [0, 1, 126, 127, 128, 3_000, 3_200, 5_000, 20_000, 60_000] {
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `whatever is sent, and however the table changes, arrives`(seed: UInt64) throws {
+    func `fields are decoded unchanged with any table size`(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         let encoder = HPACKEncoder()
         let judge = try FieldDecoder()
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [[0], [200], [4_096], [65_536], [0, 4_096], [300, 0, 250]])
-    func `a server that wants another table is understood`(tableSizes: [Int]) throws {
+    func `the encoder follows the table size of the server`(tableSizes: [Int]) throws {
         let session = try HTTP2Session(.client, limits: .test)
         let judge = try FieldDecoder()
         for number in 0..<6 {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `a request that is taken back before it is written leaves nothing behind`() throws {
+    @Test func `a request that is reset before it is written has no effect`() throws {
         let session = try HTTP2Session(.client, limits: .test)
         let judge = try FieldDecoder()
         _ = try judge.fields(of: #require(Self.frames(of: Self.push, on: session).last).payload)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `fields that are too long for a frame go on in others`() throws {
+    @Test func `fields that exceed a frame continue in CONTINUATION frames`() throws {
         let session = try HTTP2Session(.client, limits: .test)
         let fields: HTTPFields = [":method": "POST", "x": String(repeating: "y", count: 40_000)]
         let frames = try Self.frames(of: fields, on: session).drop { $0.kind != .headers }
