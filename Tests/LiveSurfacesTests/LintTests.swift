@@ -5,7 +5,7 @@ import LiveSurfaces
 import MartletCore
 import Testing
 
-/// What comes of snapshots is what the rules want.
+/// Tests that the pushes of snapshots follow the rules.
 @Suite struct LintTests {
     private static func findings(_ type: PushType, _ payload: [UInt8], priority: String = "10") -> [PushLint.Finding] {
         let headers = PushHeaders(

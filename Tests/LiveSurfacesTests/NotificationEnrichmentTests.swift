@@ -6,7 +6,7 @@ import MartletCore
 import Synchronization
 import Testing
 
-/// Tests of what a service extension makes of a notification.
+/// Tests of the enrichment of notifications by a service extension.
 @Suite(.timeLimit(.minutes(10))) struct NotificationEnrichmentTests {
     private typealias File = NotificationEnricher.File
 

@@ -5,7 +5,7 @@ import LiveSurfaces
 import MartletCore
 import Testing
 
-/// What holds for every snapshot, tried on random ones.
+/// Tests of properties of all snapshots, with random ones.
 @Suite struct PropertyTests {
     @Test func `a valid snapshot is read as it was written`() throws {
         var random = RandomSnapshots(seed: 1)

@@ -4,7 +4,7 @@ import LiveSurfaces
 import MartletCore
 import Testing
 
-/// What the parser says about what it refuses.
+/// Tests of the issues that the parser reports.
 @Suite struct ReadingTests {
     private func issues(_ text: String) -> [String] {
         do {

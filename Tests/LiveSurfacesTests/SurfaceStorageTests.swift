@@ -5,7 +5,7 @@ import LiveSurfaces
 import MartletCore
 import Testing
 
-/// What the phone does with what the server has made.
+/// Tests of decoding on the phone.
 @Suite struct SurfaceStorageTests {
     @Test func `an entry is decoded as it was written`() throws {
         guard case .widget(let snapshot) = SurfaceSnapshot.example(of: .widget) else { return }

@@ -31,7 +31,7 @@ import Testing
             of: database
         )
         #expect(encrypted == "5|t\n")
-        // Sizes of all kinds, so that answers end at any place in what TLS brings at once.
+        // Payloads of many sizes, so that answers end at any position in a TLS record.
         let pushes = try (1...400).map { number in
             try OutboxPush.numbered(number, payload: String(repeating: "x", count: Int(number * 97 % 4_096)))
         }

@@ -6,7 +6,7 @@ import MartletOutbox
 import TestSupport
 import Testing
 
-/// What several processes see that share one outbox.
+/// Tests of several processes that share one outbox.
 @Suite(.timeLimit(.minutes(10))) struct FleetTests {
     private let server: PostgreSQLServer
     private let database: String
@@ -32,7 +32,7 @@ import Testing
         #expect(try await other.status(of: pushes[0].id, of: "orders")?.state == .inFlight)
         try await one.end(first[0], at: 1_100)
         #expect(try await other.outcome(of: pushes[0])?.state == .delivered)
-        // What is not one's own is not one's to settle.
+        // A node cannot settle the claim of another node.
         try await other.end(first[1], .refused, at: 1_100)
         #expect(try await other.status(of: pushes[1].id, of: "orders")?.state == .inFlight)
     }
@@ -53,7 +53,7 @@ import Testing
         for await event in heir.events where event == .arrived(.orders, .immediate) { break }
         let claimed = try await heir.claimAll(at: 1_000)
         #expect(claimed.map(\.push.id) == [push.id] && claimed.map(\.unknownTries) == [1])
-        // The one that was thought dead comes too late with what it knows.
+        // The expired node reports its outcome too late.
         try await dead.end(lost[0], .refused, at: 2_000)
         #expect(try await heir.status(of: push.id, of: "orders")?.state == .inFlight)
         let outcome = Outcome(.delivered, status: 200, attempts: 1, unknownTries: 1)
@@ -225,7 +225,7 @@ import Testing
         await #expect(throws: MissingProgram.self) { try await server.ask(enqueue(2, ", priority => 5"), of: database) }
         await #expect(throws: MissingProgram.self) { try await server.ask(enqueue(3, ", priority => 7"), of: database) }
         #expect(try await store.claimAll(at: now()).isEmpty)
-        // What is counted is known for a while: it may be from before.
+        // The count is cached for a while and may be an earlier one.
         try await eventually("one push is counted") { try await store.backlog().map(\.count) == [1] }
         // A back end needs no more than the right to call it.
         let role = "r" + database
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    /// What is on its way, by order key, as those see it who send.
+    /// The pushes in flight by order key, as their senders report them.
     private actor Wire {
         var open: Set<String> = []
         var sent: [String: [OutboxPush]] = [:]

@@ -4,7 +4,7 @@ import MartletCore
 import MartletOutbox
 import Testing
 
-/// What every engine promises.
+/// Tests that every engine of the outbox passes.
 @Suite struct OutboxConformanceTests {
     @Test(arguments: OutboxEngine.allCases)
     func `a push is claimed once and unchanged, and its outcome is stored`(engine: OutboxEngine) async throws {
@@ -103,7 +103,7 @@ import Testing
         place = try await place.afterCrash()
         for isClaimed in [false, true] {
             let next = try await place.open()
-            // What nobody sent in the meantime is no further try.
+            // A claim without a send in the meantime is no further attempt.
             if isClaimed { #expect(try await next.claimAll(at: 60_000).map(\.unknownTries) == [1]) }
             await next.close(isInOrder: true)
         }
@@ -181,7 +181,7 @@ import Testing
         var claimed = try await store.claimAll(at: 10)
         #expect(claimed.map(\.push.id) == [line[0].id, free.id])
         #expect(try await store.claimAll(.orderTests, at: 10).count == 1)
-        // One that is to be tried again holds the others up.
+        // A postponed push delays the others.
         try await store.settle(
             [Settlement(number: claimed[0].number, .postponed(until: 20, attempts: 1, unknownTries: 0))],
             at: 11
@@ -193,7 +193,7 @@ import Testing
         claimed = try await store.claimAll(.orders, .powerAware, at: 30)
         #expect(claimed.map(\.push.id) == [line[1].id])
         #expect(try await store.claimAll(at: 30).isEmpty)
-        // One that is taken back in the middle of the line changes nothing for the others.
+        // A cancelled push in the middle does not change the order of the others.
         #expect(try await store.cancel(line[2].id, of: "orders", at: 31) != nil)
         #expect(try await store.claimAll(at: 32).isEmpty)
         try await store.end(claimed[0], .dead, at: 33)

@@ -5,7 +5,7 @@ import MartletOutbox
 import MartletSQLite
 import Testing
 
-/// What the engine of one machine promises besides what all do.
+/// Tests of the SQLite engine beyond those of all engines.
 @Suite struct SQLiteOutboxTests {
     @Test(arguments: [false, true])
     func `waiting pushes are claimed after the clock is set back`(isReopened: Bool) async throws {

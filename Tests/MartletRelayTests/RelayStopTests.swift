@@ -9,7 +9,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// How a relay ends.
+/// Tests of stopping a relay.
 @Suite(.timeLimit(.minutes(10))) struct RelayStopTests {
     @Test func `a push in flight at the stop has an unknown attempt`() async throws {
         let bench = try await RelayBench(faults: [SimulatedAPNs.Fault(.hang)]) { $0.answerTime = .zero }

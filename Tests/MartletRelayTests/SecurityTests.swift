@@ -12,7 +12,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// Who may do what: every route of the table, with every method, at every listener.
+/// Tests of access rights: every route of the table, with every method, at every listener.
 @Suite(.timeLimit(.minutes(10))) struct SecurityTests {
     private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
     /// The paths that need no key: health, the description, and a page that shows nothing before it has a key.
@@ -23,7 +23,7 @@ import Testing
     ]
     private static let stranger = "mrt_stranger"
 
-    /// The paths of the table, with something in place of what stands in braces.
+    /// The paths of the table, with values for the placeholders.
     private static func paths(app: String = "orders", id: String = "123e4567-e89b-42d3-a456-426655440000") -> [String] {
         let all = Set(RelayAPI.routes.filter { $0.access != .anyone }.map(\.path)).sorted()
         return all.map {
@@ -73,7 +73,7 @@ import Testing
                 #expect(try await asker.status(method, path, fields) == 401, "\(method) \(path)")
             }
         }
-        // What neither interface has is answered as APNs answers it.
+        // A path of neither interface is answered as APNs answers it.
         for path in ["/v1", "/nothing", "/3/devices/5d3a", "/1/apps", "//metrics"] {
             for method in Self.methods {
                 #expect(try await asker.status(method, path, fields) == 404, "\(method) \(path)")
@@ -207,7 +207,7 @@ import Testing
 }
 
 extension RelayBench {
-    /// Asks for what is answered in pieces.
+    /// Sends a request that is answered in pieces.
     fileprivate func lines(_ path: String, _ body: String, key: String) async -> String {
         let request = HTTPRequest(
             method: "POST",

@@ -117,7 +117,7 @@ import Testing
 
     private static let analyzer = "/usr/bin/systemd-analyze"
 
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: analyzer), "systemd is not here to judge"))
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: analyzer), "systemd-analyze is not installed"))
     func `systemd-analyze accepts the unit and its security`() async throws {
         let scratch = try ScratchDirectory()
         let unit = try String(contentsOfFile: "Packaging/martlet-relay.service", encoding: .utf8)

@@ -20,7 +20,7 @@ import Testing
         return connection
     }
 
-    /// Why something fails; nil when it does not.
+    /// The kind of the error that a closure throws; nil without an error.
     ///
     /// Within a transaction `#expect(throws:)` would lose the error's type.
     private func failure(_ body: () throws(SQLiteError) -> Void) -> SQLiteError.Kind? {
@@ -200,7 +200,7 @@ import Testing
             try connection.checkIntegrity()
         }
         var bytes = try Array(Data(contentsOf: URL(filePath: path)))
-        // The header and the schema stay whole: what follows is what a reader meets later.
+        // The header and the schema stay valid, so that the damage is found later.
         for index in bytes.indices.dropFirst(3 * 4_096) where index % 4_096 < 64 { bytes[index] = 0x5A }
         try scratch.write(bytes, to: "test.db")
         let connection = try Connection(path: path)

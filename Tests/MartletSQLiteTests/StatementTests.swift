@@ -4,7 +4,7 @@ import MartletSQLite
 import TestSupport
 import Testing
 
-/// What goes into a row comes out of it.
+/// Tests of binding values and reading rows.
 @Suite struct StatementTests {
     private let scratch: ScratchDirectory
     private var path: String { scratch.path + "/test.db" }

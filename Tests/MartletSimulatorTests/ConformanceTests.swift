@@ -24,7 +24,7 @@ import Testing
         var reason: APNsReason?
     }
 
-    /// When all this happens.
+    /// The time of the requests.
     static let now: Int64 = 1_790_000_000
 
     @Test(arguments: cases) func `a request has the status and reason of APNs`(_ test: Case) throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Martlet
 
-/// What a client tells its callers when things go wrong, and that it goes on afterwards.
+/// Tests of the errors of a client, and of its operation after them.
 @Suite(.timeLimit(.minutes(10))) struct PushClientTests {
     private let token: DeviceToken
     private let topic: Topic = "com.example.app"
@@ -39,7 +39,7 @@ import Testing
         try PushClient(await server.endpoint, authentication: .token(.ephemeral()), configuration: configuration)
     }
 
-    // MARK: What never goes out
+    // MARK: Pushes that are not sent
 
     @Test func `a payload over the limit is refused before sending`() async throws {
         let server = try await ScriptedServer.start()

@@ -154,7 +154,7 @@ import Testing
         #expect(JSONReader.isObject(Array(json.utf8)) == isObject)
     }
 
-    /// Foundation's reader as the judge, over mutations of valid text; the seed makes a failure repeat.
+    /// Comparison with Foundation's reader, over mutations of valid text; the seed makes a failure repeat.
     @Test(arguments: 0..<20) func `accepted text has the same value in Foundation`(seed: UInt64) throws {
         var generator = SplitMix64(state: seed)
         let original = Array(#"{"aps":{"alert":{"title":"Tést \u00e9\n","n":[1,-2.5e3,true,null]},"x":"🛎"}}"#.utf8)

@@ -15,7 +15,7 @@ import Testing
         try HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { .whole(await handler($0)) }
     }
 
-    /// Answers with what it received.
+    /// Answers with the received request.
     private static let echo: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
         HTTPResponse(status: 200, fields: ["x-target": request.target, "x-method": request.method], body: request.body)
     }
@@ -82,7 +82,7 @@ import Testing
         let run = try await ProgramRun.curl([
             "--data-binary", "@\(file.path)", "http://127.0.0.1:\(listener.port)/",
         ])
-        // Not one by one: what differs between two megabytes takes hours to find out.
+        // One comparison, because a difference of two megabytes would take hours to print.
         let isWhole = run.output == body
         #expect(run.status == 0 && isWhole)
     }

@@ -168,7 +168,7 @@ import Testing
             }
             let whole = events(bytes, pieces: { .max })
             let pieces = events(bytes, pieces: { Int.random(in: 1...20, using: &random) })
-            // What came before a violation may have been told in more or fewer pieces, but is the same.
+            // The events before a violation may be divided differently, but are the same.
             #expect(pieces.violation == whole.violation && pieces.events == whole.events)
         }
     }

@@ -71,7 +71,7 @@ import Testing
         var client: RawClient? = try ask(listener)
         let writer = try #require(await writers.stream.first { _ in true })
         let piece = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)
-        // What the sockets take is soon full: from then on pieces stay where they are.
+        // The buffers of the sockets are soon full; from then on pieces stay in the stream.
         var dropped = 0
         while dropped < 20 {
             if case .dropped = writer.yield(piece) { dropped += 1 }

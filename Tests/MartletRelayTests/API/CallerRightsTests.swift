@@ -9,7 +9,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// What callers can reach, and what they can find out about the apps of others.
+/// Tests of the rights of callers, also with respect to the apps of others.
 @Suite(.timeLimit(.minutes(10))) struct CallerRightsTests {
     private static let id = "123e4567-e89b-42d3-a456-426655440000"
 

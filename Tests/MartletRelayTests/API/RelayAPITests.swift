@@ -164,7 +164,7 @@ import Testing
         await bench.stop()
     }
 
-    /// What is told next, but for the signs of life between.
+    /// The next event, without the comments that keep the connection alive.
     private static func told(
         _ events: inout OutcomeStream.Iterator
     ) async -> [UInt8]? {

@@ -24,7 +24,7 @@ private struct OneLane {
         machine.add(Self.lane, at: 0)
     }
 
-    /// Sends a push and takes Apple's answer; returns what is written down about it.
+    /// Sends a push and takes Apple's answer; returns its settlement.
     mutating func send(
         _ number: Int64,
         _ result: SendResult,

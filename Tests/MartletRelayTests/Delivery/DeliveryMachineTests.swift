@@ -118,7 +118,7 @@ import Testing
         #expect(machine.isReturning(Self.busy))
         _ = machine.settled(paused.settlements)
         #expect(!machine.isReturning(Self.busy) && machine.nextTime(after: 1) == nil)
-        // What is answered meanwhile ends, and what did not leave is returned, too.
+        // Pushes answered in the meantime end, and unsent ones are returned, too.
         machine.answered(1, .accepted(uniqueID: nil), at: 2)
         machine.answered(2, .neverSent(reason: "ConnectionFailed", retryAfter: nil), at: 2)
         let late = machine.takeActions(at: 2)

@@ -103,7 +103,7 @@ import Testing
         let first = try await mints[0].token()
         #expect(try await mints[1].token().text == first.text)
         #expect(first.validity == .seconds(60))
-        // Whoever comes first after fifty minutes signs for all.
+        // The first source that is asked after fifty minutes signs for all.
         clock.advance(by: 50 * 60)
         let second = try await mints[1].token()
         #expect(second.issuedAt == first.issuedAt + TimeInterval(3_000))

@@ -9,7 +9,7 @@ import Testing
 @testable import MartletHTTPServer
 @testable import MartletRelay
 
-/// What a hostile app, a stolen credential or a hostile back end can reach.
+/// Tests of hostile apps, stolen credentials and hostile back ends.
 @Suite(.timeLimit(.minutes(10))) struct EnrollmentAttackTests {
     private static let body = #"{"environment":"production"}"#
     private static let methods = ["GET", "PATCH", "DELETE"]

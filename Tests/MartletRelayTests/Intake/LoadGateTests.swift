@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// What is taken when more comes in than can be kept.
+/// Tests of the admission of pushes under load.
 @Suite struct LoadGateTests {
     private func load(
         _ incoming: Int = 0,

@@ -101,7 +101,7 @@ import Testing
         try await eventually("the relay is ready again") {
             await bench.ask("GET", "/readyz", key: nil).status == 200
         }
-        // What the lost connections had asked for must not be done later.
+        // Requests of the lost connections must not be executed later.
         if case .database(let address) = place, let name = address.split(separator: "/").last {
             let question = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'martlet%'"
             try await eventually("the relay has five connections to the database") {

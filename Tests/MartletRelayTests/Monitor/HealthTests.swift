@@ -9,7 +9,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// What orchestrators and people are told of the relay's health.
+/// Tests of the relay's health checks and status.
 @Suite(.timeLimit(.minutes(10))) struct HealthTests {
     @Test func `a relay is ready if it can store pushes`() async throws {
         let clock = TestClock()

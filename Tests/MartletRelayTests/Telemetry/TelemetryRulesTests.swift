@@ -8,7 +8,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// What is recorded, when an export is tried again, and what settings mean: values without a network.
+/// Tests of sampling, of the retries of exports and of settings, without a network.
 @Suite struct TelemetryRulesTests {
     private func push(_ traceParent: String?) -> OutboxPush {
         OutboxPush(

@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(10))) struct HostileClientTests {
     /// The frames of a client, and the required reaction of the simulator.
     struct Attack: CustomTestStringConvertible {
-        /// How the simulator may react.
+        /// The simulator's reaction.
         enum Reaction {
             /// It ends the connection.
             case ends

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Martlet
 
-/// Where a client gets its provider tokens from, and what happens when they change.
+/// Tests of the sources of provider tokens, and of changed tokens.
 @Suite(.timeLimit(.minutes(10))) struct ProviderTokenSourceTests {
     private let token: DeviceToken
     private let topic: Topic = "com.example.app"
@@ -18,7 +18,7 @@ import Testing
         token = try DeviceToken(hex: "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0")
     }
 
-    /// A source that counts how often it is asked, and can have none.
+    /// A source that counts its requests, and can be without a token.
     private final class CountingSource: ProviderTokenSource {
         let state = Mutex((asked: 0, expired: [Date](), isEmpty: false, validity: Duration.seconds(3_000)))
 

@@ -92,11 +92,11 @@ import Testing
         story.disconnect(.closedLocally, on: 2)
         story.disconnect(.closedLocally, on: 3)
         _ = story.actions()
-        // What was to be kept comes back as far as the limit allows.
+        // Warm connections are opened again as far as the limit allows.
         story.machine.limitConnections(to: 2, at: story.now)
         #expect(story.actions() == ["connect 4"])
         #expect(!story.machine.connections.isWarm)
-        // One that is being opened when the limit falls is not kept.
+        // A connection that is being opened when the limit falls is closed.
         story.machine.limitConnections(to: 1, at: story.now)
         story.open(4)
         #expect(story.actions() == ["close 4"])

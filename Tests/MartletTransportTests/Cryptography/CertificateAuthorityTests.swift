@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletTransport
 
-/// What OpenSSL's own command says of what is made here.
+/// Tests of certificates and signatures with the command openssl.
 @Suite(.timeLimit(.minutes(10))) struct CertificateAuthorityTests {
     private func openssl(_ arguments: String..., input: String = "") async throws -> ProgramRun {
         try await ProgramRun("openssl", arguments, input: Array(input.utf8))

@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20) func `blocks in use do not overlap`(_ seed: UInt64) throws {
-        var random = Dice(state: seed)
+        var random = LinearCongruentialGenerator(state: seed)
         let allocator = HTTP2Allocator()
         var blocks: [(start: UnsafeMutableRawPointer, size: Int, mark: UInt8)] = []
         for step in 0..<2_000 {
@@ -74,8 +74,8 @@ import Testing
     }
 }
 
-/// Knuth's linear congruential generator, so that a failure can be seen again.
-private struct Dice: RandomNumberGenerator {
+/// Knuth's linear congruential generator, so that a failure can be reproduced.
+private struct LinearCongruentialGenerator: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

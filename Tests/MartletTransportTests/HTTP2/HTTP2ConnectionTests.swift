@@ -168,7 +168,7 @@ import Testing
         await pair.server.leaveAtNextRequest()
         _ = try await pair.client.get("/")
         await pair.client.wait { $0.closedBy != nil }
-        #expect(await pair.client.story.suffix(2) == ["ended", "caught up"])
+        #expect(await pair.client.recordedEvents.suffix(2) == ["ended", "caught up"])
         await pair.close()
     }
 
@@ -177,12 +177,12 @@ import Testing
     {
         let loop = try EventLoop()
         let client = TestClient(on: loop)
-        let server = try RudeServer(tls: tls)
+        let server = try ResettingServer(tls: tls)
         async let accepted: Void = server.accept()
         try await client.open(host: "localhost", port: server.port, tls: server.trust)
         try await accepted
         let failure = await #expect(throws: StreamFailure.self) {
-            try await client.get("/late") { server.leave() }
+            try await client.get("/late") { server.reset() }
         }
         #expect(failure?.isUnprocessed == true, "\(String(describing: failure))")
         #expect(await client.goAways.map(\.lastStreamID) == [0])
@@ -198,7 +198,7 @@ import Testing
         let pair = try Pair()
         try await pair.connect(tls: tls)
         // Far more than a record each, so that the first go out, and fail to, while the last are handed in. A process
-        // that writes to who has gone twice gets a signal that ends it, unless the signal is held back.
+        // that writes twice to a closed peer is ended by a signal, unless the signal is blocked.
         let ends = await pair.client.send(300, of: [UInt8](repeating: 7, count: 9_000)) {
             pair.server.assumeIsolated { if withReset { $0.abort() } else { $0.cut() } }
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletTransport
 
-/// How long a server waits for its clients.
+/// Timeouts of a server for its clients.
 @Suite(.timeLimit(.minutes(10))) struct HTTP2TimeoutsTests {
     // MARK: Decisions
 
@@ -140,7 +140,7 @@ import Testing
             return client
         }
 
-        /// Moves the clock step by step until the body is through, but not beyond a limit; tells how far that was.
+        /// Moves the clock step by step until the body is through, but not beyond a limit; returns the distance.
         func advance<Value: Sendable>(
             by step: Duration = .seconds(1),
             upTo limit: Duration = .seconds(86_400),
