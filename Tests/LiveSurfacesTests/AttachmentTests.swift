@@ -20,7 +20,7 @@ import Testing
         #"[{"id":"a","url":"appgroup:///a/b.gif","type":"com.compuserve.gif","thumbnail":{"time":3}}]"#,
         #"[{"id":"a","url":"https://h/..a/b..","type":"public.mpeg-4","#
             + #""thumbnail":{"clip":{"x":0.5,"y":0,"width":0.5,"height":1}}}]"#,
-    ]) func `a right attachment is read and written back`(attachments: String) throws {
+    ]) func `a valid attachment is read and written back`(attachments: String) throws {
         let bytes = Array(Self.text(attachments).utf8)
         let snapshot = try SurfaceSnapshot(parsing: bytes)
         #expect(snapshot.json.encoded() == bytes)
@@ -47,7 +47,7 @@ import Testing
         ),
         ("[\(photo.replacing("MORE", with: "")),\(photo.replacing("MORE", with: ""))]", "", .invalidValue),
         ("[\(photo.replacing("MORE", with: #","size":1"#))]", ".0", .unrecognizedKeys),
-    ]) func `a wrong attachment is refused in its place`(attachments: String, path: String, code: SurfaceIssue.Code)
+    ]) func `an invalid attachment is refused with its path`(attachments: String, path: String, code: SurfaceIssue.Code)
         throws
     {
         let error = try #require(throws: SurfaceError.self) {

@@ -29,7 +29,7 @@ import Testing
             ("wrong-state-enum", .invalidValue, "state"),
         ]
     )
-    func `a fixture that is wrong is refused for the reason it was made for`(
+    func `a negative fixture is refused with its code and path`(
         name: String,
         code: SurfaceIssue.Code,
         path: String
@@ -41,12 +41,12 @@ import Testing
     }
 
     @Test(.enabled(if: Fixtures.arePresent, Comment(rawValue: Fixtures.absence)))
-    func `every fixture that is wrong has a test`() {
+    func `every negative fixture has a test`() {
         #expect(Fixtures.names(in: "negative/").count == 9)
     }
 
     @Test(.enabled(if: Fixtures.arePresent, Comment(rawValue: Fixtures.absence)), arguments: Fixtures.names())
-    func `a projection is written as the contract has it`(name: String) throws {
+    func `a projection equals the golden projection`(name: String) throws {
         let golden = try Fixtures.json("golden-projections/" + name)
         func expect(_ projection: JSONValue, _ helper: String, _ change: (String) -> String = { $0 }) throws {
             let text = try #require(golden["compactJSON"]?[helper]?["json"]?.stringValue)
@@ -75,7 +75,7 @@ import Testing
         .enabled(if: Fixtures.arePresent, Comment(rawValue: Fixtures.absence)),
         arguments: (1...4).flatMap { Fixtures.names(in: "golden-migrations/v\($0)-to-v5/") }
     )
-    func `a snapshot of an older version becomes what it became there`(name: String) throws {
+    func `a snapshot of an older version is migrated as expected`(name: String) throws {
         let golden = try Fixtures.json(name)
         let input = try #require(golden["input"])
         let migrated = try SurfaceSnapshot.parse(anyVersion: input.encoded(), updatedAt: "2026-05-01T00:00:00.000Z")

@@ -5,7 +5,7 @@ import LiveSurfaces
 import MartletCore
 import Testing
 
-/// What comes of snapshots is what the rules want.
+/// Tests that the pushes of snapshots follow the rules.
 @Suite struct LintTests {
     private static func findings(_ type: PushType, _ payload: [UInt8], priority: String = "10") -> [PushLint.Finding] {
         let headers = PushHeaders(
@@ -16,7 +16,7 @@ import Testing
         return PushLint.check(headers: headers, payload: payload, at: Date(timeIntervalSince1970: 1_790_000_000))
     }
 
-    @Test(arguments: Fixtures.examples) func `an example has no findings wherever it goes`(_ snapshot: SurfaceSnapshot)
+    @Test(arguments: Fixtures.examples) func `an example has no findings as any push`(_ snapshot: SurfaceSnapshot)
         throws
     {
         let silent = PushNotification.Payload(

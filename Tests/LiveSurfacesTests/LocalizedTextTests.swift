@@ -26,7 +26,7 @@ import Testing
         body: .localized(key: "PICK_UP", arguments: ["Anna", "18:00"])
     )
 
-    @Test func `keys and arguments come back from JSON as they were`() throws {
+    @Test func `keys and arguments are decoded from JSON as they were encoded`() throws {
         let snapshot = SurfaceSnapshot.notification(Self.localized)
         #expect(try SurfaceSnapshot(parsing: snapshot.json.encoded()) == snapshot)
         #expect(snapshot.json["notification"]?["title"]?.text == #"{"key":"ORDER_READY"}"#)

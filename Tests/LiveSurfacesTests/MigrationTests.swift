@@ -10,7 +10,7 @@ import Testing
         "state":"active","notification":{"title":"T","body":"","deepLink":"a://","category":"CATEGORY","threadId":""}}
         """
 
-    @Test func `what was allowed to be empty is left out now`() throws {
+    @Test func `empty values of version 4 are omitted`() throws {
         let bytes = Array(four.replacing("CATEGORY", with: "").utf8)
         let notification = try SurfaceSnapshot.parse(anyVersion: bytes).snapshot.asNotification()
         #expect(notification.surface.category == nil && notification.surface.threadID == nil)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"schemaVersion":"6","kind":"widget"}"#, #"{"kind":"widget"}"#, #"{"schemaVersion":5}"#])
-    func `a version that never was is judged as today's`(text: String) throws {
+    func `an unknown version is checked like the current one`(text: String) throws {
         let error = try #require(throws: SurfaceError.self) {
             try SurfaceSnapshot.parse(anyVersion: Array(text.utf8))
         }

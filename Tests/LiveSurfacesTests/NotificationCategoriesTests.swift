@@ -6,7 +6,7 @@ import MartletCore
 import Testing
 
 @Suite struct NotificationCategoriesTests {
-    @Test func `categories come back from JSON as they were`() throws {
+    @Test func `categories are decoded from JSON as they were encoded`() throws {
         let categories = try NotificationCategories([
             .init(
                 id: "orders.ready",
@@ -22,7 +22,7 @@ import Testing
         #expect(categories.ids == ["orders.ready", "news"])
     }
 
-    @Test func `everything wrong with them is said`() throws {
+    @Test func `all issues are reported with their paths`() throws {
         let action = NotificationCategories.Action(id: "Open", title: "")
         let error = try #require(throws: SurfaceError.self) {
             try NotificationCategories([

@@ -6,7 +6,7 @@ import MartletCore
 import Synchronization
 import Testing
 
-/// Tests of what a service extension makes of a notification.
+/// Tests of the enrichment of notifications by a service extension.
 @Suite(.timeLimit(.minutes(10))) struct NotificationEnrichmentTests {
     private typealias File = NotificationEnricher.File
 
@@ -102,7 +102,7 @@ import Testing
         )
     }
 
-    @Test func `what cannot be attached is not fetched`() async throws {
+    @Test func `a file that cannot be attached is not fetched`() async throws {
         let json =
             #"{"schemaVersion":"5","kind":"surface_snapshot","snapshotId":"a@1","surfaceId":"a","#
             + #""state":"active","deepLink":"a://","attachments":["#

@@ -5,9 +5,9 @@ import LiveSurfaces
 import MartletCore
 import Testing
 
-/// What holds for every snapshot, tried on random ones.
+/// Tests of properties of all snapshots, with random ones.
 @Suite struct PropertyTests {
-    @Test func `a valid snapshot comes back as it was`() throws {
+    @Test func `a valid snapshot is read as it was written`() throws {
         var random = RandomSnapshots(seed: 1)
         for _ in 0..<5_000 {
             let snapshot = random.snapshot()
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func `damage to one field is refused, and the field is named`() throws {
+    @Test func `a damaged field is refused and named`() throws {
         var random = RandomSnapshots(seed: 2)
         for _ in 0..<5_000 {
             let damage = random.damage(random.snapshot().json)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `any bytes at all are read or refused`() throws {
+    @Test func `an accepted snapshot of changed bytes is read as it was written`() throws {
         var random = RandomSnapshots(seed: 3)
         var accepted = 0
         for _ in 0..<20_000 {
@@ -38,7 +38,7 @@ import Testing
         #expect(accepted > 500, "some bytes are inside texts, where others do as well")
     }
 
-    @Test func `every moment is written so that it is read as the same`() throws {
+    @Test func `a date is read as it was written`() throws {
         var random = SplitMix64(state: 4)
         for _ in 0..<10_000 {
             let seconds = Double(Int64.random(in: -62_167_219_200_000...253_402_300_799_999, using: &random)) / 1_000

@@ -4,7 +4,7 @@ import LiveSurfaces
 import MartletCore
 import Testing
 
-/// What the parser says about what it refuses.
+/// Tests of the issues that the parser reports.
 @Suite struct ReadingTests {
     private func issues(_ text: String) -> [String] {
         do {
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func `everything that is wrong is said, in the order of the fields`() {
+    @Test func `all issues are reported in the order of the fields`() {
         let text = """
             {"schemaVersion":"4","kind":"widget","id":"","state":"x","widget":{"title":"","progress":2,"deepLink":"x",\
             "color":1},"zz":1}
@@ -34,11 +34,11 @@ import Testing
         ("{}", "kind invalid_union"), (#"{"kind":"standBy"}"#, "kind invalid_union"),
         (#"{"kind":null}"#, "kind invalid_union"), (#"{"kind":"widget","kind":"widget"}"#, " invalid_json"),
     ])
-    func `what is no snapshot at all has one issue`(text: String, issue: String) {
+    func `text that is not a snapshot has one issue`(text: String, issue: String) {
         #expect(issues(text) == [issue])
     }
 
-    @Test func `a text that goes deep and never ends has one issue`() {
+    @Test func `deeply nested text has one issue`() {
         #expect(issues(String(repeating: "[", count: 100_000)) == [" invalid_json"])
     }
 
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: ["mailto:x", "a:/b", "A://b", "a_b://x", " a://b", "", "://x", "1a://x"])
-    func `what begins with none is refused`(link: String) throws {
+    func `a deep link without a valid scheme is refused`(link: String) throws {
         #expect(throws: SurfaceError.self) { try widget { $0.deepLink = link } }
     }
 
@@ -68,7 +68,7 @@ import Testing
         "2026-05-12T18:31+0000", "2026-05-12T18:31-07", "2026-05-12 18:31Z", "2026-05-12T18:31Z\n",
         "2026-05-12T18:31:00.Z", "٢٠٢٦-05-12T18:31Z", "", "1790000000",
     ])
-    func `a time that is none is refused`(time: String) throws {
+    func `an invalid time is refused`(time: String) throws {
         let error = try #require(throws: SurfaceError.self) { try snapshot(updatedAt: time).validated() }
         #expect(error.issues.map(\.path) == [["updatedAt"]])
     }
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: ["true", "\"0.5\"", "null", "1e999", "-0.1", "1.1", "[]"])
-    func `a fraction is a number from 0 to 1, and nothing is taken for one`(number: String) {
+    func `a fraction that is not a number from 0 to 1 is refused`(number: String) {
         let text = SurfaceSnapshot.example(of: .widget).json.text
             .replacing(#""progress":0.5"#, with: #""progress":\#(number)"#)
         #expect(issues(text).count == 1)
@@ -96,14 +96,14 @@ import Testing
         #expect(issues(text).isEmpty == isRight)
     }
 
-    @Test func `what the compiler cannot refuse, validation does`() throws {
+    @Test func `validation refuses a fraction that is not a number`() throws {
         let error = try #require(throws: SurfaceError.self) {
             try widget { $0.progress = .nan }
         }
         #expect(error.issues.map(\.path) == [["widget", "progress"]])
     }
 
-    @Test func `a StandBy view is a card unless it says otherwise`() throws {
+    @Test func `a StandBy view is a card by default`() throws {
         let text = SurfaceSnapshot.example(of: .standBy).json.text.replacing(#""presentation":"night","#, with: "")
         guard case .standBy(let snapshot) = try SurfaceSnapshot(parsing: Array(text.utf8)) else {
             Issue.record("not StandBy")
@@ -113,7 +113,7 @@ import Testing
         #expect(snapshot.json["standby"]?["presentation"] == "card")
     }
 
-    @Test func `the wrong kind is named`() throws {
+    @Test func `the error for a wrong kind names both kinds`() throws {
         let error = try #require(throws: WrongSurfaceKind.self) {
             try SurfaceSnapshot.example(of: .widget).asLiveActivity()
         }

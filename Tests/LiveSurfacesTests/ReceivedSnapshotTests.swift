@@ -154,7 +154,7 @@ import Testing
             ("kind", .null), ("state", "purple"), ("widget", ["title": ""]),
         ] as [(String, JSONValue)]
     )
-    func `what breaks a rule of its version stays an error`(name: String, value: JSONValue) {
+    func `a violation of a rule of its version stays an error`(name: String, value: JSONValue) {
         let json = Self.json(SurfaceExample.widgetMedium.snapshot, with: .init(name, value))
         #expect(throws: SurfaceError.self) { try Self.read(json) }
     }

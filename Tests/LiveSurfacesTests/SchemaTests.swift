@@ -14,7 +14,7 @@ import Testing
             "run `make test`, which installs jsonschema"
         )
     )
-    func `the schema takes what the parser takes, and refuses what it refuses`() async throws {
+    func `the schema accepts the same documents as the parser`() async throws {
         let scratch = try ScratchDirectory()
         let schema = try scratch.write(SurfaceSchema.document().encoded(), to: "schema.json")
         var documents = Fixtures.examples.map(\.json)

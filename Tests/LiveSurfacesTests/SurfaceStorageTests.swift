@@ -5,14 +5,14 @@ import LiveSurfaces
 import MartletCore
 import Testing
 
-/// What the phone does with what the server has made.
+/// Tests of decoding on the phone.
 @Suite struct SurfaceStorageTests {
     @Test func `an entry is decoded as it was written`() throws {
         guard case .widget(let snapshot) = SurfaceSnapshot.example(of: .widget) else { return }
         #expect(StoredEntry<WidgetEntry>(snapshot.entry.json.text) == .found(snapshot.entry))
     }
 
-    @Test func `an entry for another kind of surface is not taken for its own`() throws {
+    @Test func `an entry of another kind of surface is unreadable`() throws {
         guard case .standBy(let snapshot) = SurfaceSnapshot.example(of: .standBy) else { return }
         guard case .unreadable(let reason) = StoredEntry<WidgetEntry>(snapshot.entry.json.text) else {
             Issue.record("a StandBy entry was taken for a widget's")
@@ -21,7 +21,7 @@ import Testing
         #expect(reason.contains("standby"))
     }
 
-    @Test func `a version that it does not know is told from what cannot be decoded`() throws {
+    @Test func `an unknown version differs from an entry without fields`() throws {
         #expect(StoredEntry<WidgetEntry>(nil) == .empty)
         #expect(StoredEntry<WidgetEntry>(#"{"schemaVersion":"6","new":true}"#) == .otherVersion("6"))
         guard case .unreadable = StoredEntry<WidgetEntry>(#"{"schemaVersion":"5"}"#) else {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `what ActivityKit decodes is what was sent`() throws {
+    @Test func `the attributes and the state are decoded as they were sent`() throws {
         let snapshot = try SurfaceSnapshot.example(of: .liveActivity).asLiveActivity()
         let state = try JSONDecoder().decode(
             SurfaceActivityAttributes.ContentState.self,
@@ -44,7 +44,7 @@ import Testing
         #expect(attributes == snapshot.attributes)
     }
 
-    @Test(arguments: ["payload", "alertPayload"]) func `the app decodes what travels beside aps`(name: String) throws {
+    @Test(arguments: ["payload", "alertPayload"]) func `the app decodes the sidecar beside aps`(name: String) throws {
         struct UserInfo: Decodable {
             let liveSurface: SurfaceSidecar
         }

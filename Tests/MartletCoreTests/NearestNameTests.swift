@@ -7,7 +7,7 @@ import Testing
 @Suite struct NearestNameTests {
     private let names = ["--topic", "--title", "--to", "--team-id", "--collapse-id"]
 
-    @Test func `no number is near another`() {
+    @Test func `a number has no nearest name`() {
         #expect(NearestName.of("7", among: ["10", "5", "1"]) == nil)
         #expect(NearestName.of("11", among: ["10", "5", "1"]) == nil)
     }

@@ -16,7 +16,7 @@ import Testing
         return progress.beginClaim(of: key, at: clock)
     }
 
-    @Test func `a claim searches from the end of the previous one, and at intervals two seconds before it`() {
+    @Test func `a claim searches from the end of the last one or 2 seconds before`() {
         var progress = ClaimProgress()
         #expect(start(&progress, at: now) == .min)
         progress.recordClaim([1, 2], of: key, through: 10_000)

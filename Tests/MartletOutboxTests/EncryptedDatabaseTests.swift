@@ -18,7 +18,7 @@ import Testing
 
     private func address(_ words: String) -> String { server.address(of: database) + "?" + words }
 
-    @Test func `a certificate that is to be trusted is checked, and much comes and goes over TLS`() async throws {
+    @Test func `pushes of any size are stored over verified TLS connections`() async throws {
         let certificate = try #require(server.certificate)
         let trusting = address("sslmode=verify-full&sslrootcert=\(certificate)")
         try await OutboxSchema.migrate(trusting)
@@ -31,7 +31,7 @@ import Testing
             of: database
         )
         #expect(encrypted == "5|t\n")
-        // Sizes of all kinds, so that answers end at any place in what TLS brings at once.
+        // Payloads of many sizes, so that answers end at any position in a TLS record.
         let pushes = try (1...400).map { number in
             try OutboxPush.numbered(number, payload: String(repeating: "x", count: Int(number * 97 % 4_096)))
         }
@@ -47,7 +47,7 @@ import Testing
         await store.close(isInOrder: true)
     }
 
-    @Test func `a certificate that nobody trusts is refused, and says so`() async throws {
+    @Test func `an untrusted certificate is refused with the reason`() async throws {
         let other = try await PostgreSQLServer(isEncrypted: true)
         let certificate = try #require(other.certificate)
         let error = await #expect(throws: OutboxError.self) {

@@ -6,7 +6,7 @@ import MartletOutbox
 import TestSupport
 import Testing
 
-/// What several processes see that share one outbox.
+/// Tests of several processes that share one outbox.
 @Suite(.timeLimit(.minutes(10))) struct FleetTests {
     private let server: PostgreSQLServer
     private let database: String
@@ -21,7 +21,7 @@ import Testing
         try await PostgreSQLOutbox(address: server.address(of: database), options: .init(lease: lease))
     }
 
-    @Test func `what one has claimed the others do not get, and see where it is`() async throws {
+    @Test func `a claimed push is claimed and settled by one node only`() async throws {
         let one = try await open()
         let other = try await open()
         let pushes = try (1...10).map { try OutboxPush.numbered($0) }
@@ -32,12 +32,12 @@ import Testing
         #expect(try await other.status(of: pushes[0].id, of: "orders")?.state == .inFlight)
         try await one.end(first[0], at: 1_100)
         #expect(try await other.outcome(of: pushes[0])?.state == .delivered)
-        // What is not one's own is not one's to settle.
+        // A node cannot settle the claim of another node.
         try await other.end(first[1], .refused, at: 1_100)
         #expect(try await other.status(of: pushes[1].id, of: "orders")?.state == .inFlight)
     }
 
-    @Test func `what a node had whose lease has ended is taken over, and says that it may have been sent`()
+    @Test func `a push of an expired node is claimed with an unknown attempt`()
         async throws
     {
         let dead = try await open()
@@ -53,7 +53,7 @@ import Testing
         for await event in heir.events where event == .arrived(.orders, .immediate) { break }
         let claimed = try await heir.claimAll(at: 1_000)
         #expect(claimed.map(\.push.id) == [push.id] && claimed.map(\.unknownTries) == [1])
-        // The one that was thought dead comes too late with what it knows.
+        // The expired node reports its outcome too late.
         try await dead.end(lost[0], .refused, at: 2_000)
         #expect(try await heir.status(of: push.id, of: "orders")?.state == .inFlight)
         let outcome = Outcome(.delivered, status: 200, attempts: 1, unknownTries: 1)
@@ -61,7 +61,7 @@ import Testing
         #expect(try await dead.outcome(of: push) == outcome)
     }
 
-    @Test func `a node that was given up comes back as another`() async throws {
+    @Test func `an expired node registers again and claims its push`() async throws {
         let store = try await open(lease: .seconds(3))
         _ = try await store.accept([try .numbered(1)], at: 1_000)
         #expect(try await store.claimAll(at: 1_000).count == 1)
@@ -98,7 +98,7 @@ import Testing
         for await event in store.events where event == .claimsLost { break }
     }
 
-    @Test func `claims of nodes that do not exist are released when a relay starts, and when a node is deleted`()
+    @Test func `claims of nodes that do not exist are released at the start`()
         async throws
     {
         let store = try await open()
@@ -115,7 +115,7 @@ import Testing
         #expect(try await other.claimAll(at: 1_000).map(\.push.id) == [pushes[1].id])
     }
 
-    @Test func `pushes of an order key go in the order of their numbers, whatever their times say`() async throws {
+    @Test func `pushes with an order key are claimed in the order of numbers`() async throws {
         let store = try await open()
         // The third one's relay has a clock that is behind, and the claimer has looked past the first one's time.
         for (number, time) in [(1, 1_000), (2, 5_500), (3, 4_000), (4, 5_600), (5, 9_000), (6, 5_700)] {
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `a node gives the others the time of a lease after it missed a renewal itself`() async throws {
+    @Test func `a node that missed a renewal waits a lease before it deletes others`() async throws {
         func nodes(after change: String) async throws -> String {
             try await server.ask(
                 "\(change); SELECT nodes FROM martlet.beat((SELECT min(number) FROM martlet.node), 15, false, '{}')",
@@ -160,7 +160,7 @@ import Testing
         #expect(try await nodes(after: wait) == "1\n")
     }
 
-    @Test func `a push whose namesake is deleted while it is stored can be submitted again`() async throws {
+    @Test func `a push whose duplicate is deleted meanwhile can be submitted again`() async throws {
         let store = try await open()
         let push = try OutboxPush.numbered(1, hasCallersID: true)
         #expect(try await store.accept([push], at: 1_000) == [.accepted])
@@ -187,7 +187,7 @@ import Testing
         return Int(text.dropLast())
     }
 
-    @Test func `nodes know how many they are, and which one does what one alone may do`() async throws {
+    @Test func `nodes know their number and their leader`() async throws {
         let first = try await open(lease: .seconds(3))
         let second = try await open(lease: .seconds(3))
         let stores = [first, second]
@@ -198,7 +198,7 @@ import Testing
         for await event in stores[1].events where event == .fleet(nodes: 1, isLeader: true) { break }
     }
 
-    @Test func `a push that a back end enqueues is part of its transaction, and calls those who rest`() async throws {
+    @Test func `a back end enqueues pushes in its transaction and wakes relays`() async throws {
         let store = try await open(lease: .seconds(3))
         #expect(try await store.claimAll(at: 0).isEmpty)
         func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
@@ -228,7 +228,7 @@ import Testing
         await #expect(throws: MissingProgram.self) { try await server.ask(enqueue(2, ", priority => 5"), of: database) }
         await #expect(throws: MissingProgram.self) { try await server.ask(enqueue(3, ", priority => 7"), of: database) }
         #expect(try await store.claimAll(at: now()).isEmpty)
-        // What is counted is known for a while: it may be from before.
+        // The count is cached for a while and may be an earlier one.
         try await eventually("one push is counted") { try await store.backlog().map(\.count) == [1] }
         // A back end needs no more than the right to call it.
         let role = "r" + database
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    /// What is on its way, by order key, as those see it who send.
+    /// The pushes in flight by order key, as their senders report them.
     private actor Wire {
         var open: Set<String> = []
         var sent: [String: [OutboxPush]] = [:]
@@ -260,7 +260,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `many that take in and give out at once keep each key's order, and lose nothing`() async throws {
+    func `concurrent nodes keep the order of each key and lose no push`() async throws {
         let first = try await open()
         let second = try await open()
         let third = try await open()

@@ -40,7 +40,7 @@ import Testing
         pushes[10].lane = .orderTests
         pushes[11].lane = .rides
         _ = try await store.accept(pushes, at: 1_000)
-        // One of its own, and one that others wait behind, are in flight.
+        // Two pushes are in flight: one without an order key, and one that others wait for.
         let claimed = try await store.claim(.orders, .immediate, limit: 3, at: 1_000).pushes
         #expect(claimed.map(\.push.id) == pushes[0..<3].map(\.id))
         let postponed = Settlement.Change.postponed(until: 50_000, attempts: 2, unknownTries: 1)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `a search finds what waits, is in flight or was given up for a token, page by page`(
+    func `a search finds the pushes and dead letters to a token, page by page`(
         engine: OutboxEngine
     ) async throws {
         let store = try await engine.place().open()

@@ -4,10 +4,10 @@ import MartletCore
 import MartletOutbox
 import Testing
 
-/// What every engine promises.
+/// Tests that every engine of the outbox passes.
 @Suite struct OutboxConformanceTests {
     @Test(arguments: OutboxEngine.allCases)
-    func `a push comes out as it went in, once, and its end is remembered`(engine: OutboxEngine) async throws {
+    func `a push is claimed once and unchanged, and its outcome is stored`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open()
         var push = try OutboxPush.numbered(1, payload: #"{"aps":{},"b":1,"a":1e400,"a":"\u0000"}"#)
         push.headers = PushHeaders(
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `what has not ended is there again after a restart, and what has ended is not`(
+    func `only pushes without an outcome are claimed after a restart`(
         engine: OutboxEngine
     ) async throws {
         let place = try await engine.place()
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `what had been given out when a process ended says that it may have been sent`(
+    func `a push that was claimed before a crash has an unknown attempt`(
         engine: OutboxEngine
     ) async throws {
         var place = try await engine.place()
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `what may have been sent before a crash says so, also after an end in order`(
+    func `an unknown attempt is counted once over several restarts`(
         engine: OutboxEngine
     ) async throws {
         var place = try await engine.place()
@@ -103,7 +103,7 @@ import Testing
         place = try await place.afterCrash()
         for isClaimed in [false, true] {
             let next = try await place.open()
-            // What nobody sent in the meantime is no further try.
+            // A claim without a send in the meantime is no further attempt.
             if isClaimed { #expect(try await next.claimAll(at: 60_000).map(\.unknownTries) == [1]) }
             await next.close(isInOrder: true)
         }
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `one that leaves the line from behind lets nobody overtake`(engine: OutboxEngine) async throws {
+    func `cancelling a later push does not let an earlier one overtake`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open()
         let late = try OutboxPush.numbered(1, notBefore: 500, orderKey: "game")
         let later = try OutboxPush.numbered(2, notBefore: 9_000, orderKey: "game")
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `the same push with the same identifier is taken once, another one with it is not taken`(
+    func `a repeated push is a duplicate, and another with its id conflicts`(
         engine: OutboxEngine
     ) async throws {
         let store = try await engine.place().open()
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `an order that is sent again is the same push, although the time in its payload differs`(
+    func `a repeated source request is a duplicate despite another payload`(
         engine: OutboxEngine
     ) async throws {
         let store = try await engine.place().open()
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `pushes that keep their order go one after the other, whatever becomes of each`(
+    func `pushes with an order key are claimed one after the other`(
         engine: OutboxEngine
     ) async throws {
         let store = try await engine.place().open()
@@ -181,7 +181,7 @@ import Testing
         var claimed = try await store.claimAll(at: 10)
         #expect(claimed.map(\.push.id) == [line[0].id, free.id])
         #expect(try await store.claimAll(.orderTests, at: 10).count == 1)
-        // One that is to be tried again holds the others up.
+        // A postponed push delays the others.
         try await store.settle(
             [Settlement(number: claimed[0].number, .postponed(until: 20, attempts: 1, unknownTries: 0))],
             at: 11
@@ -193,7 +193,7 @@ import Testing
         claimed = try await store.claimAll(.orders, .powerAware, at: 30)
         #expect(claimed.map(\.push.id) == [line[1].id])
         #expect(try await store.claimAll(at: 30).isEmpty)
-        // One that is taken back in the middle of the line changes nothing for the others.
+        // A cancelled push in the middle does not change the order of the others.
         #expect(try await store.cancel(line[2].id, of: "orders", at: 31) != nil)
         #expect(try await store.claimAll(at: 32).isEmpty)
         try await store.end(claimed[0], .dead, at: 33)
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `a scheduled push waits for its time, and then for its turn`(engine: OutboxEngine) async throws {
+    func `a scheduled push waits for its time and its order key`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open()
         let late = try OutboxPush.numbered(1, notBefore: 500, orderKey: "game")
         let now = try OutboxPush.numbered(2, orderKey: "game")
@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `what is taken back or of no use any more is not given out`(engine: OutboxEngine) async throws {
+    func `cancelled and expired pushes are not claimed`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open()
         let cancelled = try OutboxPush.numbered(1, notBefore: 50)
         let expired = try OutboxPush.numbered(2, notBefore: 50, expiresAt: 40)
@@ -238,7 +238,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `an end tells of all tries, whoever brings it about`(engine: OutboxEngine) async throws {
+    func `a cancelled or expired push has the number of its attempts`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open()
         let pushes = [try OutboxPush.numbered(1), try OutboxPush.numbered(2, expiresAt: 60)]
         _ = try await store.accept(pushes, at: 10)
@@ -254,7 +254,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `how far readers have come is remembered`(engine: OutboxEngine) async throws {
+    func `the cursors of readers are stored`(engine: OutboxEngine) async throws {
         let place = try await engine.place()
         var store = try await place.open()
         #expect(try await store.records.cursor(of: "webhook") == 0)
@@ -267,7 +267,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `what was given up is kept, and tried again when somebody says so`(engine: OutboxEngine) async throws {
+    func `a dead letter is stored until it is requeued`(engine: OutboxEngine) async throws {
         let place = try await engine.place()
         var store = try await place.open()
         let push = try OutboxPush.numbered(1, orderKey: "game")
@@ -294,7 +294,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `a push that comes again is not overlooked, even when the clock goes back`(engine: OutboxEngine) async throws {
+    func `postponed and new pushes are claimed after the clock is set back`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open()
         _ = try await store.accept([try .numbered(1), try .numbered(2)], at: 1_000)
         let claimed = try await store.claimAll(at: 1_000)
@@ -306,7 +306,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `a full outbox takes no more until something has ended`(engine: OutboxEngine) async throws {
+    func `a full outbox accepts no push until one has ended`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open(limit: 2)
         let pushes = try (1...3).map { try OutboxPush.numbered($0) }
         #expect(try await store.accept(pushes, at: 1) == [.accepted, .accepted, .full])
@@ -316,7 +316,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `many at once share the work, and each gets its own answer`(engine: OutboxEngine) async throws {
+    func `concurrent callers each get their own answer`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open()
         let answers = try await withThrowingTaskGroup { group in
             for number in 1...500 {
@@ -332,7 +332,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `a clock that is set back holds nothing up that comes then, and sends nothing early or twice`(
+    func `after the clock is set back, pushes are claimed in time and once`(
         engine: OutboxEngine
     ) async throws {
         let store = try await engine.place().open()

@@ -5,7 +5,7 @@ import MartletOutbox
 import OutboxModel
 import TestSupport
 
-/// The engines that the conformance suite runs on: what each promises is the same.
+/// The engines that the conformance suite runs on.
 enum OutboxEngine: String, CaseIterable, Sendable {
     case model
     case sqlite

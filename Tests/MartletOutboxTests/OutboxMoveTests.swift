@@ -9,7 +9,7 @@ import Testing
 
 /// Moving from a file into a database.
 @Suite struct OutboxMoveTests {
-    @Test func `everything moves, in its order, and what a crash left open says so`() async throws {
+    @Test func `a move keeps the order, the outcomes and the unknown attempts`() async throws {
         let scratch = try ScratchDirectory()
         let path = scratch.path + "/relay.sqlite"
         let file = try await SQLiteOutbox(file: path)
@@ -52,7 +52,7 @@ import Testing
         var found: [ClaimedPush] = []
         while case let more = try await store.claimAll(at: 70_000), !more.isEmpty {
             found += more
-            // What waits in line comes when the one before has ended.
+            // A push that waits for its order key is claimed when the one before has ended.
             for push in more { try await store.end(push, at: 70_000) }
         }
         #expect(found.count == 1_199 - 1 - 1 - 1, "a dead letter, one of another app, and one whose time is to come")

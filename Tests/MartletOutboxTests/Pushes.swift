@@ -10,7 +10,7 @@ extension Lane {
 }
 
 extension OutboxPush {
-    /// A push by its number, with nothing special about it but what is given.
+    /// A push by its number, with default values for other members.
     static func numbered(
         _ number: UInt64,
         _ lane: Lane = .orders,
@@ -48,7 +48,7 @@ extension OutboxStore {
         try await settle([Settlement(number: push.number, .ended(Outcome(state, status: 200)))], at: now)
     }
 
-    /// How a push has ended, if it has.
+    /// The outcome of a push that has ended.
     func outcome(of push: OutboxPush) async throws -> Outcome? {
         guard case .ended(let outcome, _)? = try await status(of: push.id, of: push.lane.app)?.state else { return nil }
         return outcome

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(.enabled(if: mayMount, "only root can make a disk that is small enough to fill"))
-    func `a disk that is full at the start is reported, and used as soon as it has room`() async throws {
+    func `a disk that is full at the start is used when it has space`() async throws {
         let place = try await OutboxEngine.sqlite.place()
         let store = try await place.open()
         let pushes = try (1...50).map { try OutboxPush.numbered($0, payload: String(repeating: "x", count: 3_500)) }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(.enabled(if: mayMount, "only root can make a disk that is small enough to fill"))
-    func `what is stored is delivered on a full disk as long as a checkpoint makes room`() async throws {
+    func `stored pushes are settled on a full disk after a checkpoint`() async throws {
         let disk = try await SmallDisk(megabytes: 8)
         let store = try await SQLiteOutbox(file: disk.path + "/outbox.sqlite")
         let pushes = try (1...200).map { try OutboxPush.numbered($0, payload: String(repeating: "x", count: 3_500)) }
@@ -90,7 +90,7 @@ import Testing
         await again.close(isInOrder: true)
     }
 
-    @Test func `a file that another has open is waited for when that is asked for`() async throws {
+    @Test func `a file in use is waited for if that is requested`() async throws {
         let place = try await OutboxEngine.sqlite.place()
         let first = try await place.open()
         let refusal = await #expect(throws: OutboxError.self) { try await place.open() }

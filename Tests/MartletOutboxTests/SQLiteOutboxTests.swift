@@ -5,10 +5,10 @@ import MartletOutbox
 import MartletSQLite
 import Testing
 
-/// What the engine of one machine promises besides what all do.
+/// Tests of the SQLite engine beyond those of all engines.
 @Suite struct SQLiteOutboxTests {
     @Test(arguments: [false, true])
-    func `a clock that is set back holds nothing up that waited already`(isReopened: Bool) async throws {
+    func `waiting pushes are claimed after the clock is set back`(isReopened: Bool) async throws {
         let place = try await OutboxEngine.sqlite.place()
         var store = try await place.open()
         let waiting = try (1...10).map { try OutboxPush.numbered($0) }
@@ -31,7 +31,7 @@ import Testing
         #expect(try await store.claimAll(at: 100_000).isEmpty)
     }
 
-    @Test func `what looks for expired pushes does not look at those that were given up`() async throws {
+    @Test func `the search for expired pushes does not read dead letters`() async throws {
         let place = try await OutboxEngine.sqlite.place()
         let store = try await place.open()
         _ = try await store.accept([.numbered(1, expiresAt: 60), .numbered(2, expiresAt: 70)], at: 10)

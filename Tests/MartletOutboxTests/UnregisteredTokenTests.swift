@@ -9,7 +9,7 @@ import Testing
 /// The list of unregistered tokens, each in one environment and for one topic.
 @Suite struct UnregisteredTokenTests {
     @Test(arguments: OutboxEngine.allCases)
-    func `unregistered tokens are a feed, and get nothing until they are registered again`(engine: OutboxEngine)
+    func `an unregistered token gets no push until it is registered again`(engine: OutboxEngine)
         async throws
     {
         let store = try await engine.place().open()
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `a dead token is dead in one environment and for one topic`(engine: OutboxEngine) async throws {
+    func `a token is unregistered in one environment for one topic`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open()
         let first = try OutboxPush.numbered(1)
         try await store.unregister(first, at: 10)

@@ -11,8 +11,8 @@ import Testing
 
 /// Clients that break HTTP, at every listener of a relay: it ends their connection or stream, and serves the others.
 @Suite(.timeLimit(.minutes(10))) struct RelayMalformedInputTests {
-    /// What is asked for, and of which listener.
-    enum Door: CaseIterable {
+    /// The interface that receives the malformed input.
+    enum Interface: CaseIterable {
         case apns
         case jsonOverHTTP2
         case jsonOverHTTP1
@@ -27,15 +27,17 @@ import Testing
         }
     }
 
-    @Test(arguments: Door.allCases) func `the relay outlives it, and serves the others`(door: Door) async throws {
+    @Test(arguments: Interface.allCases) func `malformed input does not affect other connections`(interface: Interface)
+        async throws
+    {
         let bench = try await RelayBench { $0.http = RelayConfiguration.Address(port: 0) }
         let client = try await bench.client()
         try await client.send(.alert("before"), to: RelayBench.token, topic: "com.example.orders")
         let port = try #require(
-            door == .jsonOverHTTP1 ? await bench.relay.httpPort : await bench.relay.ports[.production]
+            interface == .jsonOverHTTP1 ? await bench.relay.httpPort : await bench.relay.ports[.production]
         )
         var random = SplitMix64(state: 11)
-        let changed = (0..<200).map { _ in MalformedInput.changed(door.request, using: &random) }
+        let changed = (0..<200).map { _ in MalformedInput.changed(interface.request, using: &random) }
         let cut = (0..<100).map { _ in
             let body = Array(#"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#.utf8)
             return Array(body.prefix(Int.random(in: 0..<body.count, using: &random)))
@@ -43,12 +45,12 @@ import Testing
         let head =
             "POST /v1/pushes HTTP/1.1\r\nhost: a\r\nauthorization: Bearer \(RelayBench.callerKey)\r\ncontent-length: "
         let requests = cut.map { body in
-            door == .jsonOverHTTP1
+            interface == .jsonOverHTTP1
                 ? Array("\(head)\(body.count)\r\n\r\n".utf8) + body
-                : RawHTTP2.greeting + RawHTTP2.headers(door.request, isLast: false)
+                : RawHTTP2.greeting + RawHTTP2.headers(interface.request, isLast: false)
                     + RawHTTP2.frame(.data, flags: RawHTTP2.endsStream, stream: 1, body)
         }
-        for bytes in MalformedInput.all(door.request).map(\.bytes) + changed + requests {
+        for bytes in MalformedInput.all(interface.request).map(\.bytes) + changed + requests {
             let raw = try RawClient(port: port)
             raw.send(bytes)
             raw.finish()

@@ -9,9 +9,9 @@ import Testing
 
 @testable import MartletRelay
 
-/// How a relay ends.
+/// Tests of stopping a relay.
 @Suite(.timeLimit(.minutes(10))) struct RelayStopTests {
-    @Test func `what was sent and not answered says so when it is sent again`() async throws {
+    @Test func `a push in flight at the stop has an unknown attempt`() async throws {
         let bench = try await RelayBench(faults: [SimulatedAPNs.Fault(.hang)]) { $0.answerTime = .zero }
         let client = try await bench.client()
         let receipt = try await client.send(.alert("Hi"), to: RelayBench.token, topic: "com.example.orders")

@@ -12,7 +12,7 @@ import Testing
 
 /// Another configuration while the relay runs.
 @Suite(.timeLimit(.minutes(10))) struct ReloadTests {
-    @Test func `callers come and go`() async throws {
+    @Test func `a reload replaces the callers`() async throws {
         let bench = try await RelayBench()
         #expect(await bench.push().json["state"] == "delivered")
         var new = await bench.relay.context.configuration
@@ -23,7 +23,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `an app's key is another one, for Apple and for callers who sign with it`() async throws {
+    @Test func `a reload replaces an app's key for Apple and for callers`() async throws {
         let bench = try await RelayBench()
         let client = try await bench.client()
         try await client.send(.alert("one"), to: RelayBench.token, topic: "com.example.orders")
@@ -40,7 +40,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a key of another team is sent with, too`() async throws {
+    @Test func `a reload can replace a key by one of another team`() async throws {
         let bench = try await RelayBench()
         #expect(await bench.push().json["state"] == "delivered")
         var new = await bench.relay.context.configuration
@@ -50,7 +50,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `apps come, go and change their rates`() async throws {
+    @Test func `a reload adds, removes and changes apps`() async throws {
         let bench = try await RelayBench()
         var new = await bench.relay.context.configuration
         new.apps[0].rate = 7
@@ -65,7 +65,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a configuration that cannot be used changes nothing`() async throws {
+    @Test func `an invalid configuration changes nothing`() async throws {
         let bench = try await RelayBench()
         var new = await bench.relay.context.configuration
         new.callers = []
@@ -75,7 +75,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `what needs a new start is named and stays`() async throws {
+    @Test func `settings that need a restart are logged and not changed`() async throws {
         let lines = LogLines()
         let bench = try await RelayBench(log: lines.logger())
         var new = await bench.relay.context.configuration

@@ -12,7 +12,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// Who may do what: every route of the table, with every method, at every listener.
+/// Tests of access rights: every route of the table, with every method, at every listener.
 @Suite(.timeLimit(.minutes(10))) struct SecurityTests {
     private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
     /// The paths that need no key: health, the description, and a page that shows nothing before it has a key.
@@ -23,7 +23,7 @@ import Testing
     ]
     private static let stranger = "mrt_stranger"
 
-    /// The paths of the table, with something in place of what stands in braces.
+    /// The paths of the table, with values for the placeholders.
     private static func paths(app: String = "orders", id: String = "123e4567-e89b-42d3-a456-426655440000") -> [String] {
         let all = Set(RelayAPI.routes.filter { $0.access != .anyone }.map(\.path)).sorted()
         return all.map {
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "Bearer mrt_wrong", "Bearer ", "Basic bXJ0Og==", "mrt_0123456789abcdefghijklmnopqrstuv"])
-    func `nothing but health is told without a key, over HTTP/1.1`(authorization: String?) async throws {
+    func `only health is answered without a key, over HTTP/1.1`(authorization: String?) async throws {
         let bench = try await bench()
         let port = try #require(await bench.relay.httpPort)
         let fields = authorization.map { ["authorization: \($0)"] } ?? []
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "Bearer mrt_wrong"])
-    func `nothing but health is told without a key, over HTTP/2`(authorization: String?) async throws {
+    func `only health is answered without a key, over HTTP/2`(authorization: String?) async throws {
         let bench = try await bench()
         let asker = try HTTP2Asker(port: try #require(await bench.relay.ports[.production]))
         let fields: HTTPFields = authorization.map { ["authorization": $0] } ?? [:]
@@ -73,7 +73,7 @@ import Testing
                 #expect(try await asker.status(method, path, fields) == 401, "\(method) \(path)")
             }
         }
-        // What neither interface has is answered as APNs answers it.
+        // A path of neither interface is answered as APNs answers it.
         for path in ["/v1", "/nothing", "/3/devices/5d3a", "/1/apps", "//metrics"] {
             for method in Self.methods {
                 #expect(try await asker.status(method, path, fields) == 404, "\(method) \(path)")
@@ -97,7 +97,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a key without scopes opens nothing but the description`() async throws {
+    @Test func `a key without scopes is refused on every protected route`() async throws {
         let bench = try await bench()
         for route in RelayAPI.routes where route.access != .anyone {
             let path = route.path.replacing("{app}", with: "orders").replacing("{token}", with: "dead00ff")
@@ -108,7 +108,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a key of one app cannot touch another's pushes, channels, dead tokens and letters`() async throws {
+    @Test func `a key of one app has no access to the data of another app`() async throws {
         let bench = try await bench()
         await bench.apple.unregister(
             try DeviceToken(hex: "dead00ff"),
@@ -145,7 +145,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `events are told to those whose app it is`() async throws {
+    @Test func `events are sent to the callers of the app only`() async throws {
         let bench = try await bench()
         let theirs = try await bench.parts.intake.listen(for: RelayBench.listener(to: "rides"), after: nil)
         let ours = try await bench.parts.intake.listen(for: RelayBench.listener(to: "orders"), after: nil)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func `in APNs' own language a caller reaches its own apps`() async throws {
+    @Test func `over the APNs protocol a caller has access to its own apps only`() async throws {
         let bench = try await bench()
         let asker = try HTTP2Asker(port: try #require(await bench.relay.ports[.production]))
         let (push, channels) = ("/3/device/5d3a6a1c", "/1/apps/com.example.orders/channels")
@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a", "mrt_0123456789abcdefghijklmnopqrstu", "mrt_0123456789abcdefghijklmnopqrstuw"])
-    func `a key is one that is known to its last letter`(text: String) throws {
+    func `only the complete key is accepted`(text: String) throws {
         let caller = try RelayConfiguration.Caller(key: RelayBench.callerKey, apps: ["orders"], scopes: [.read])
         var configuration = RelayConfiguration(data: .file(""), apps: [], listeners: [:])
         configuration.callers = [caller]
@@ -207,7 +207,7 @@ import Testing
 }
 
 extension RelayBench {
-    /// Asks for what is answered in pieces.
+    /// Sends a request that is answered in pieces.
     fileprivate func lines(_ path: String, _ body: String, key: String) async -> String {
         let request = HTTPRequest(
             method: "POST",

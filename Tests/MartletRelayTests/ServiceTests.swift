@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `systemd is told how the relay is, from start to end`() async throws {
+    @Test func `systemd receives the state of the relay from start to stop`() async throws {
         let service = try await Service()
         await service.manager.wait(for: "WATCHDOG=1", count: 3)
         await service.manager.wait(for: "STATUS=accepts pushes for 1 apps; 0 in flight, 0 sent")
@@ -65,7 +65,7 @@ import Testing
         #expect(log.last?.line["msg"] == "relay stopped")
     }
 
-    @Test func `SIGHUP reads the configuration anew, and a broken one changes nothing`() async throws {
+    @Test func `SIGHUP reloads the configuration, and ignores an invalid one`() async throws {
         let key = CallerKey()
         let service = try await Service()
         let address = "http://127.0.0.1:\(try service.httpPort)"
@@ -93,7 +93,7 @@ import Testing
         #expect(errors.count == 1 && errors.first?.line["error"]?.stringValue?.contains("is not valid JSON") == true)
     }
 
-    @Test func `who asks for the end a second time is obeyed at once, and nothing is lost`() async throws {
+    @Test func `a second SIGTERM ends the relay without losing a push`() async throws {
         // It takes connections, and never says a word on them: a push is on its way for long.
         let silent = try SilentServer()
         let key = CallerKey()
@@ -117,8 +117,8 @@ import Testing
 
     private static let analyzer = "/usr/bin/systemd-analyze"
 
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: analyzer), "systemd is not here to judge"))
-    func `systemd finds nothing wrong with the unit, and little to fear`() async throws {
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: analyzer), "systemd-analyze is not installed"))
+    func `systemd-analyze accepts the unit and its security`() async throws {
         let scratch = try ScratchDirectory()
         let unit = try String(contentsOfFile: "Packaging/martlet-relay.service", encoding: .utf8)
         let file = try scratch.write(
@@ -132,7 +132,7 @@ import Testing
         #expect(judged.status == 0, "\(judged.text)")
     }
 
-    @Test func `what is missing is said, and nothing is opened`() async throws {
+    @Test func `a missing file is reported, and a check opens nothing`() async throws {
         let none = try await ProgramRun(Self.martlet, ["relay", "--configuration", "/nowhere/relay.json"])
         #expect(none.status == 2 && none.errorOutput.contains("/nowhere/relay.json cannot be read: no such file"))
         let file = try ConfigurationFile()
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `a key that was made opens the relay whose configuration has its entry`() async throws {
+    @Test func `a generated key is accepted by a relay with its entry`() async throws {
         let words = ["relay", "keys", "make", "--name", "back end", "--apps", "orders", "--scopes", "read,manage"]
         let made = try await ProgramRun(Self.martlet, words).text.split(separator: "\n").map(String.init)
         let entry = try JSONReader.read(Array(try #require(made.last).utf8))
@@ -188,7 +188,7 @@ import Testing
         )
     }
 
-    @Test func `people get tables, programs JSON`() async throws {
+    @Test func `commands print tables, and JSON with --json`() async throws {
         let bench = try await RelayBench { $0.http = RelayConfiguration.Address(port: 0) }
         #expect(await bench.push().json["state"] == "delivered")
         let status = try await ask(bench, "status")
@@ -222,7 +222,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `without a key the command says where it belongs`() async throws {
+    @Test func `the error for a missing key names its option`() async throws {
         let run = try await ProgramRun(
             "env",
             ["-u", "MARTLET_RELAY_KEY_FILE", ServiceTests.martlet, "relay", "status"]

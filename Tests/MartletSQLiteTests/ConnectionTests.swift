@@ -20,7 +20,7 @@ import Testing
         return connection
     }
 
-    /// Why something fails; nil when it does not.
+    /// The kind of the error that a closure throws; nil without an error.
     ///
     /// Within a transaction `#expect(throws:)` would lose the error's type.
     private func failure(_ body: () throws(SQLiteError) -> Void) -> SQLiteError.Kind? {
@@ -39,7 +39,7 @@ import Testing
 
     // MARK: Transactions
 
-    @Test func `a transaction is kept whole or not at all`() throws {
+    @Test func `a transaction is committed completely or not at all`() throws {
         let connection = try openTable()
         let length = try connection.transaction { () throws(SQLiteError) in
             try connection.execute("INSERT INTO push (name) VALUES ('a')")
@@ -69,7 +69,7 @@ import Testing
         #expect(try count(connection) == 1)
     }
 
-    @Test func `a disk that is full takes the transaction back`() throws {
+    @Test func `a full disk rolls the transaction back`() throws {
         let connection = try openTable()
         try connection.execute("PRAGMA max_page_count = 10")
         let error = try #require(throws: SQLiteError.self) {
@@ -85,7 +85,7 @@ import Testing
         #expect(try count(connection) == 0)
     }
 
-    @Test func `what was committed is there when the file is opened again`() throws {
+    @Test func `committed rows are present when the file is opened again`() throws {
         do {
             let connection = try openTable()
             try connection.execute("INSERT INTO push (name) VALUES ('a')")
@@ -97,7 +97,7 @@ import Testing
 
     // MARK: Others
 
-    @Test func `one writes while others read, and two do not write at once`() throws {
+    @Test func `a writer blocks a second writer, and no readers`() throws {
         let first = try openTable()
         let second = try Connection(path: path, options: .init(busyTimeout: .zero))
         try first.transaction { () throws(SQLiteError) in
@@ -114,7 +114,7 @@ import Testing
 
     // MARK: Versions
 
-    @Test func `a file is brought up to date once, step by step`() throws {
+    @Test func `migrations run once, in their order`() throws {
         let connection = try Connection(path: path)
         #expect(try connection.userVersion == 0)
         let steps = ["CREATE TABLE a (id INTEGER)", "CREATE TABLE b (id INTEGER); INSERT INTO a VALUES (1)"]
@@ -129,7 +129,7 @@ import Testing
         #expect(!hasSecond)
     }
 
-    @Test func `a step that fails changes nothing, and a newer file is left alone`() throws {
+    @Test func `a failed migration changes nothing, and a newer file is refused`() throws {
         let connection = try Connection(path: path)
         #expect(throws: SQLiteError.self) { try connection.migrate(["CREATE TABLE a (id INTEGER)", "nonsense"]) }
         #expect(try connection.userVersion == 0)
@@ -141,13 +141,13 @@ import Testing
 
     // MARK: Files
 
-    @Test func `a file of something else is said to be none`() throws {
+    @Test func `the error for a file that is not a database has its path`() throws {
         try scratch.write(String(repeating: "This is a letter. ", count: 100), to: "test.db")
         let error = try #require(throws: SQLiteError.self) { _ = try Connection(path: path) }
         #expect(error.kind == .notADatabase && error.description.contains(path), "\(error)")
     }
 
-    @Test func `a place where there can be no file is said to be none, and why`() throws {
+    @Test func `the error for a path that cannot be opened has the reason`() throws {
         let missing = try #require(throws: SQLiteError.self) { _ = try Connection(path: scratch.path + "/no/test.db") }
         #expect(missing.kind == .cannotOpen && missing.description.contains("No such file"), "\(missing)")
         let directory = try #require(throws: SQLiteError.self) { _ = try Connection(path: scratch.path) }
@@ -161,7 +161,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func `a new file is its owner's alone`() throws {
+    @Test func `a new file can be accessed by its owner only`() throws {
         let connection = try openTable()
         try connection.execute("INSERT INTO push (name) VALUES ('a')")
         for name in [path, path + "-wal", path + "-shm"] {
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `a file or directory that may not be written to is said to be so`() async throws {
+    @Test func `a file or directory without write permission has its own error`() async throws {
         do {
             let connection = try openTable()
             try connection.execute("INSERT INTO push (name) VALUES ('a')")
@@ -187,7 +187,7 @@ import Testing
         #expect(kinds == [.readOnly, .cannotOpen])
     }
 
-    @Test func `a damaged file is found out`() throws {
+    @Test func `a damaged file is detected`() throws {
         do {
             let connection = try openTable()
             let insert = try connection.prepare("INSERT INTO push (name) VALUES (?)")
@@ -200,7 +200,7 @@ import Testing
             try connection.checkIntegrity()
         }
         var bytes = try Array(Data(contentsOf: URL(filePath: path)))
-        // The header and the schema stay whole: what follows is what a reader meets later.
+        // The header and the schema stay valid, so that the damage is found later.
         for index in bytes.indices.dropFirst(3 * 4_096) where index % 4_096 < 64 { bytes[index] = 0x5A }
         try scratch.write(bytes, to: "test.db")
         let connection = try Connection(path: path)

@@ -4,7 +4,7 @@ import MartletSQLite
 import TestSupport
 import Testing
 
-/// What goes into a row comes out of it.
+/// Tests of binding values and reading rows.
 @Suite struct StatementTests {
     private let scratch: ScratchDirectory
     private var path: String { scratch.path + "/test.db" }
@@ -19,7 +19,9 @@ import Testing
         return connection
     }
 
-    @Test(arguments: [0, 1, -1, .max, .min] as [Int64]) func `whole numbers come back`(value: Int64) throws {
+    @Test(arguments: [0, 1, -1, .max, .min] as [Int64]) func `integers are read as they were written`(value: Int64)
+        throws
+    {
         let connection = try openTable()
         let insert = try connection.prepare("INSERT INTO value (value) VALUES (?)")
         try insert.bind(value, at: 1)
@@ -32,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a", "Zürich 🦤", "\0", "before\0after"])
-    func `texts come back`(value: String) throws {
+    func `texts are read as they were written`(value: String) throws {
         let connection = try openTable()
         let insert = try connection.prepare("INSERT INTO value (value) VALUES (?)")
         try insert.bind(value, at: 1)
@@ -44,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [[], [0], [1, 0, 2], Array(0...255)] as [[UInt8]])
-    func `bytes come back`(value: [UInt8]) throws {
+    func `bytes are read as they were written`(value: [UInt8]) throws {
         let connection = try openTable()
         let insert = try connection.prepare("INSERT INTO value (value) VALUES (?)")
         try insert.bind(value, at: 1)
@@ -55,7 +57,7 @@ import Testing
         #expect(hasRow && read == value && type == "blob" && !isNull)
     }
 
-    @Test func `much comes back`() throws {
+    @Test func `large values are read as they were written`() throws {
         let connection = try openTable()
         let text = String(repeating: "long ", count: 100_000)
         let bytes = [UInt8](repeating: 7, count: 1 << 20)
@@ -71,7 +73,7 @@ import Testing
         #expect(isText && isBytes)
     }
 
-    @Test func `NULL comes back, whatever type was left out`() throws {
+    @Test func `a missing value of any type is NULL`() throws {
         let connection = try openTable()
         let select = try connection.prepare("SELECT ?, ?, ?, ?, ?, ?")
         try select.bind(nil as Int64?, at: 1)
@@ -89,7 +91,7 @@ import Testing
         #expect(integer == 0 && text.isEmpty && blob.isEmpty)
     }
 
-    @Test func `text that is no UTF-8 is mended, not trusted`() throws {
+    @Test func `text that is not UTF-8 is repaired`() throws {
         let connection = try openTable()
         let select = try connection.prepare("SELECT CAST(x'61ff62' AS TEXT)")
         let hasRow = try select.step()
@@ -127,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `rows that are not wanted are left out`() throws {
+    @Test func `a reset statement starts with the first row`() throws {
         let connection = try openTable()
         try connection.execute("INSERT INTO value (value) VALUES (1), (2), (3)")
         let select = try connection.prepare("SELECT value FROM value ORDER BY id")
@@ -155,19 +157,19 @@ import Testing
         ("SELEKT 1", "syntax error"), ("SELECT * FROM nowhere", "no such table: nowhere"), ("", "no statement"),
         ("-- nothing", "no statement"), ("SELECT 1; SELECT 2", "more than one"),
     ])
-    func `SQL that is wrong is refused`(sql: String, words: String) throws {
+    func `invalid SQL is refused`(sql: String, words: String) throws {
         let connection = try openTable()
         let error = try #require(throws: SQLiteError.self) { _ = try connection.prepare(sql) }
         #expect(error.kind == .other && error.description.contains(words), "\(error)")
     }
 
-    @Test func `one statement may end as statements do`() throws {
+    @Test func `a statement may end with a semicolon and white space`() throws {
         let connection = try openTable()
         let hasRow = try connection.prepare("SELECT 1;\n ").step()
         #expect(hasRow)
     }
 
-    @Test func `a place that is not there, and binding between two rows, are refused`() throws {
+    @Test func `binding an unknown parameter or between two rows is refused`() throws {
         let connection = try openTable()
         let statement = try connection.prepare("SELECT ? UNION SELECT 2")
         #expect(throws: SQLiteError.self) { try statement.bind("a", at: 2) }

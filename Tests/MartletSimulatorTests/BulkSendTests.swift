@@ -64,7 +64,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `everybody is tried, each with a badge of its own, and the dead are named`() async throws {
+    @Test func `each device gets its own badge, and unregistered tokens are listed`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(storedPushes: 10_000))
         let client = try await client(of: apns)
         let tokens = try (0..<5_000).map { try token($0) }
@@ -97,7 +97,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a report of failures only throws when it is asked to`() async throws {
+    @Test func `throwIfAllFailed throws if all pushes failed`() async throws {
         let apns = try await SimulatedAPNs.start()
         let client = try await client(of: apns)
         let tokens = [try token(1), try token(2)]
@@ -197,7 +197,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a device that comes alone is sent to at once`() async throws {
+    @Test func `a single device from a slow source is sent to immediately`() async throws {
         let apns = try await SimulatedAPNs.start()
         let client = try await client(of: apns)
         let (tokens, source) = AsyncStream.makeStream(of: DeviceToken.self)
@@ -229,7 +229,7 @@ import Testing
     }
 
     /// Resets, goodbyes, bursts of refusals and dead devices all at once, over several threads and connections.
-    @Test func `each device has one outcome, whatever goes wrong`() async throws {
+    @Test func `each device has one outcome under many faults`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(streamsBeforeToken: 100, seed: 7))
         let client = try await client(of: apns) { configuration in
             configuration.eventLoops = 2

@@ -24,10 +24,10 @@ import Testing
         var reason: APNsReason?
     }
 
-    /// When all this happens.
+    /// The time of the requests.
     static let now: Int64 = 1_790_000_000
 
-    @Test(arguments: cases) func `the answer is Apple's`(_ test: Case) throws {
+    @Test(arguments: cases) func `a request has the status and reason of APNs`(_ test: Case) throws {
         var bench = try Bench()
         let answer = bench.answer(to: test)
         #expect(answer.status == test.status, "\(answer)")

@@ -57,7 +57,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `ten thousand sends at once each get the answer to their own push`() async throws {
+    @Test func `ten thousand concurrent pushes each get their own answer`() async throws {
         let bench = try await Bench()
         let wrong = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<UInt64(10_000) {

@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(.enabled(if: recording != nil, absence), arguments: sends)
-    func `a request in compatibility mode is that of the package`(send: Send) async throws {
+    func `a request in compatibility mode equals the package's request`(send: Send) async throws {
         let request = try await request(for: send)
         #expect(String(decoding: request.body, as: UTF8.self) == send.body)
         // APNs does not read content-type, and the identifier of a broadcast is apns-request-id.

@@ -37,7 +37,7 @@ import Testing
         return try client.renderer.render(snapshot, to: destination, topic: topic, delivery: delivery)
     }
 
-    @Test func `a request that is sent later says how long it has to wait`() throws {
+    @Test func `a request for a later second has its delay`() throws {
         let start = try render(.activityStart(token))
         #expect(try timestamp(of: start.body) == Self.now - 2 && start.delay == .zero)
         for second in 0..<3 as Range<Int64> {
@@ -93,17 +93,17 @@ import Testing
     // MARK: Results
 
     /// The result of the first update.
-    enum Fate: CaseIterable {
+    enum FirstResult: CaseIterable {
         case accepted, refused, unanswered, tooLarge, outOfRange, cancelled, closed
 
         /// Whether the phone may have received it.
         var isUsed: Bool { self == .accepted || self == .unanswered }
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: Fate.allCases)
-    func `an update that did not reach the phone leaves its second to the next`(fate: Fate) async throws {
+    @Test(.timeLimit(.minutes(10)), arguments: FirstResult.allCases)
+    func `an update that was not delivered releases its second`(result: FirstResult) async throws {
         let plan: [ScriptedServer.Order] =
-            switch fate {
+            switch result {
             case .refused: [.answer(400, body: #"{"reason":"BadDeviceToken"}"#)]
             case .unanswered: [.cut]
             default: []
@@ -115,29 +115,29 @@ import Testing
             configuration: PushClient.Configuration(retry: .none),
             clock: WallClock { ActivitySlotTests.now }
         )
-        if fate == .closed { await client.close() }
-        let text = fate == .tooLarge ? String(repeating: "x", count: 5_000) : "x"
+        if result == .closed { await client.close() }
+        let text = result == .tooLarge ? String(repeating: "x", count: 5_000) : "x"
         let update = try LiveActivityUpdate.update(
             ["text": text],
-            staleDate: fate == .outOfRange ? .distantPast : nil
+            staleDate: result == .outOfRange ? .distantPast : nil
         )
         let isCancelled = Gate()
         let sending = Task {
-            if fate == .cancelled { await isCancelled.wait() }
+            if result == .cancelled { await isCancelled.wait() }
             return try await client.send(update, toActivity: token, topic: topic)
         }
-        if fate == .cancelled { sending.cancel() }
+        if result == .cancelled { sending.cancel() }
         isCancelled.open()
         let isAccepted = (try? await sending.value) != nil
-        #expect(isAccepted == (fate == .accepted))
+        #expect(isAccepted == (result == .accepted))
         let next = try client.renderer.render(snapshot, to: .activity(token), topic: topic, delivery: SurfaceDelivery())
-        #expect(try timestamp(of: next.body) == Self.now + (fate.isUsed ? 1 : 0))
-        #expect(next.delay == (fate.isUsed ? .seconds(1) : .zero))
+        #expect(try timestamp(of: next.body) == Self.now + (result.isUsed ? 1 : 0))
+        #expect(next.delay == (result.isUsed ? .seconds(1) : .zero))
         await client.close()
         await server.stop()
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a snapshot and a broadcast that are refused leave their second to the next`()
+    @Test(.timeLimit(.minutes(10))) func `a refused snapshot or broadcast releases its second`()
         async throws
     {
         let refusal = ScriptedServer.Order.answer(400, body: #"{"reason":"BadDeviceToken"}"#)

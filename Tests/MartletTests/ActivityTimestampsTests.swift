@@ -14,7 +14,7 @@ import Testing
     /// Microseconds since 1970 of a time in seconds.
     private func time(_ seconds: Double) -> Int64 { Int64(seconds * 1_000_000) }
 
-    @Test func `a start is in the past, an update now and an end ahead, so that each is later than the one before`() {
+    @Test func `the timestamps of start, update and end increase`() {
         var timestamps = ActivityTimestamps()
         let expected: [(ActivityTimestamps.Event, Int64)] = [(.start, 998), (.update, 1_000), (.end, 1_001)]
         for (event, timestamp) in expected {
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `updates within a second wait for seconds of their own, each activity for itself`() {
+    @Test func `updates within a second get successive seconds per activity`() {
         var timestamps = ActivityTimestamps()
         let slots = (0..<3).map { _ in timestamps.next(.update, for: first, at: time(1_000.25), within: .seconds(60)) }
         #expect(
@@ -41,7 +41,7 @@ import Testing
         #expect(later == Slot(timestamp: 1_001, delay: .zero))
     }
 
-    @Test func `an update that would wait too long is refused and takes no second`() {
+    @Test func `an update that would wait too long is refused without a second`() {
         var timestamps = ActivityTimestamps()
         _ = timestamps.next(.update, for: first, at: time(1_000), within: .seconds(2))
         #expect(timestamps.next(.update, for: first, at: time(1_000), within: .seconds(1)) == nil)
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
-    func `updates that did not reach the phone give their seconds back in any order`(order: [Int]) throws {
+    func `updates that were not delivered release their seconds in any order`(order: [Int]) throws {
         var timestamps = ActivityTimestamps()
         let slots = try threeUpdates(&timestamps)
         for index in order { timestamps.settle(slots[index], for: first, isUsed: false) }
@@ -73,7 +73,7 @@ import Testing
         #expect(next == Slot(timestamp: 1_000, delay: .zero))
     }
 
-    @Test func `a second before one that is held or used is not given out again`() throws {
+    @Test func `a second before one that is held or used is not assigned again`() throws {
         var timestamps = ActivityTimestamps()
         let slots = try threeUpdates(&timestamps)
         timestamps.settle(slots[0], for: first, isUsed: false)
@@ -86,7 +86,7 @@ import Testing
         #expect(next?.timestamp == 1_002, "1 001 is used")
     }
 
-    @Test func `a timestamp of the caller's that is not stored gives back nothing`() throws {
+    @Test func `a timestamp of the caller's that is not stored releases nothing`() throws {
         var timestamps = ActivityTimestamps()
         let slots = try threeUpdates(&timestamps)
         let chosen = timestamps.chosen(1_002, for: first, at: time(1_000.5))
@@ -99,7 +99,7 @@ import Testing
         #expect(timestamps.next(.update, for: first, at: time(1_000.5), within: .seconds(60))?.timestamp == 1_004)
     }
 
-    @Test func `after the clock was set back an activity goes on counting without waiting for hours`() {
+    @Test func `timestamps increase without a delay after the clock is set back`() {
         var timestamps = ActivityTimestamps()
         _ = timestamps.next(.update, for: first, at: time(9_000), within: .seconds(60))
         for timestamp in 9_001...9_003 as ClosedRange<Int64> {
@@ -110,7 +110,7 @@ import Testing
         #expect(other == Slot(timestamp: 1_000, delay: .zero))
     }
 
-    @Test func `after a small step back of the clock updates wait as usual, and none is ahead of it`() {
+    @Test func `updates wait as usual after a small step back of the clock`() {
         var timestamps = ActivityTimestamps()
         _ = timestamps.next(.update, for: first, at: time(1_000.1), within: .seconds(60))
         for timestamp in 1_001...1_003 as ClosedRange<Int64> {
@@ -135,7 +135,7 @@ import Testing
         #expect(slot == Slot(timestamp: 50, delay: .seconds(1)))
     }
 
-    @Test(arguments: [1, 2]) func `the phone ignores no update but one of two within a second`(processes: Int) {
+    @Test(arguments: [1, 2]) func `the phone ignores only one of two updates within a second`(processes: Int) {
         var broken: [String] = []
         for seed in 1...5_000 as ClosedRange<UInt64> {
             do throws(SimulatedActivity.Violation) {

@@ -17,22 +17,22 @@ import Testing
         }
     }
 
-    @Test func `a limit without a time to wait is no fault of the server`() {
+    @Test func `a limit without a Retry-After advises to send later`() {
         #expect(APNsError.refused(.tooManyRequests).retryAfter == nil)
         #expect(APNsError.refused(.tooManyRequests).advice == .sendLater)
         #expect(APNsError.refused(APNsReason(rawValue: "NewReason"), retryAfter: .seconds(1)).advice == .sendLater)
         #expect(APNsError.refused(APNsReason(rawValue: "NewReason")).advice == .correctPush)
     }
 
-    @Test func `a token that is bad here is not forgotten`() {
+    @Test func `a bad device token advises to correct the push`() {
         #expect(APNsError.refused(.badDeviceToken).advice == .correctPush)
     }
 
-    @Test func `a push that breaks a rule is not sent again`() {
+    @Test func `an invalid push advises to correct it`() {
         #expect(APNsError(.invalid, description: "too large", outcome: .neverSent).advice == .correctPush)
     }
 
-    @Test func `without an answer the outcome decides`() {
+    @Test func `without an answer the outcome decides about the advice`() {
         func advice(_ code: APNsError.Code, _ outcome: APNsError.Outcome, unknownTries: Int = 0) -> APNsError.Advice {
             APNsError(code, description: "", outcome: outcome, unknownTries: unknownTries).advice
         }

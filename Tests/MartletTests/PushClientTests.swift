@@ -9,7 +9,7 @@ import Testing
 
 @testable import Martlet
 
-/// What a client tells its callers when things go wrong, and that it goes on afterwards.
+/// Tests of the errors of a client, and of its operation after them.
 @Suite(.timeLimit(.minutes(10))) struct PushClientTests {
     private let token: DeviceToken
     private let topic: Topic = "com.example.app"
@@ -39,9 +39,9 @@ import Testing
         try PushClient(await server.endpoint, authentication: .token(.ephemeral()), configuration: configuration)
     }
 
-    // MARK: What never goes out
+    // MARK: Pushes that are not sent
 
-    @Test func `a payload over the limit is refused before sending, and the next goes out`() async throws {
+    @Test func `a payload over the limit is refused before sending`() async throws {
         let server = try await ScriptedServer.start()
         let client = try await client(of: server)
         let large = PushNotification.alert(PushNotification.Alert(body: String(repeating: "x", count: 4_100)))
@@ -56,7 +56,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a host that refuses and a name that does not resolve fail with their own codes`() async throws {
+    @Test func `a refused connection and an unknown host have their own codes`() async throws {
         let unused = try SilentServer.unusedPort()
         let refused = try PushClient(
             APNsEndpoint(host: "127.0.0.1", port: unused.port, isEncrypted: false),
@@ -73,7 +73,7 @@ import Testing
     // MARK: Answers that are none
 
     @Test(arguments: ["<html>502 Bad Gateway</html>", "", "[]", #"{"reason":7}"#, #"{"reason":"#])
-    func `an answer that is not APNs' own says so, and the connection lives on`(body: String) async throws {
+    func `an answer that is not APNs' own does not end the connection`(body: String) async throws {
         let server = try await ScriptedServer.start([.answer(502, body: body)])
         let client = try await client(of: server)
         let error = try #require(await failure(of: client))
@@ -86,7 +86,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `an unknown reason and a time to wait are passed on`() async throws {
+    @Test func `an unknown reason and a Retry-After are passed on`() async throws {
         let server = try await ScriptedServer.start([
             .answer(429, body: #"{"reason":"BrandNew"}"#, fields: [("retry-after", "12")]),
             .answer(410, body: #"{"reason":"Unregistered","timestamp":1790000000000}"#),
@@ -110,7 +110,7 @@ import Testing
             ("Fri, 31 Dec 9999 23:59:59 GMT", 2_592_000), ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("soon", nil),
         ] as [(String, Int64?)]
     )
-    func `a time to wait is passed on up to thirty days`(value: String, seconds: Int64?) async throws {
+    func `a Retry-After is passed on up to thirty days`(value: String, seconds: Int64?) async throws {
         let server = try await ScriptedServer.start([
             .answer(503, body: #"{"reason":"ServiceUnavailable"}"#, fields: [("retry-after", value)])
         ])
@@ -133,7 +133,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a server that goes in the middle of its answer leaves the push in doubt`() async throws {
+    @Test func `a truncated answer leaves the outcome unknown`() async throws {
         let server = try SilentServer()
         // SETTINGS, then the fields of an answer with status 400 whose body never comes.
         server.answerOnce(with: [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 1, 4, 0, 0, 0, 1, 0x8C])
@@ -172,7 +172,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `after a connection was cut the next push opens another`() async throws {
+    @Test func `the next push after a lost connection opens another`() async throws {
         let server = try await ScriptedServer.start([.cut])
         let client = try await client(of: server)
         let error = try #require(await failure(of: client))
@@ -196,7 +196,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a push that the server refused to process goes out again, whatever the policy says`() async throws {
+    @Test func `a push on a refused stream is sent again under any policy`() async throws {
         let server = try await ScriptedServer.start([.reset(.refusedStream), .reset(.refusedStream)])
         let client = try await client(of: server)
         let receipt = try await client.send(.alert("Hello"), to: token, topic: topic)
@@ -207,7 +207,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a lost connection loses what was on it and nothing else`() async throws {
+    @Test func `a lost connection fails only the push in flight`() async throws {
         let server = try await ScriptedServer.start([.cut])
         let client = try await client(of: server)
         let failures = await withTaskGroup(of: APNsError?.self) { group in
@@ -222,7 +222,7 @@ import Testing
 
     // MARK: Provider tokens
 
-    @Test func `a token that APNs calls expired is replaced, and the push goes out again on another connection`()
+    @Test func `a push with an expired token is sent again on another connection`()
         async throws
     {
         let server = try await ScriptedServer.start([.answer(403, body: #"{"reason":"ExpiredProviderToken"}"#)])
@@ -238,7 +238,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `one push goes out until the first is answered`() async throws {
+    @Test func `one push is sent until the first answer`() async throws {
         let server = try await ScriptedServer.start([.hold])
         let client = try await client(of: server)
         let failures = await withTaskGroup(of: APNsError?.self) { group in
@@ -259,7 +259,7 @@ import Testing
 
     // MARK: Callers that change their mind, and time
 
-    @Test func `a cancelled push is taken back from the wire and the connection lives on`() async throws {
+    @Test func `a cancelled push is reset, and the connection stays open`() async throws {
         let server = try await ScriptedServer.start([.answer(200), .hold])
         let client = try await client(of: server)
         #expect(await failure(of: client) == nil)
@@ -276,7 +276,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a cancelled push that still waits never goes out`() async throws {
+    @Test func `a waiting push that is cancelled is not sent`() async throws {
         let server = try await ScriptedServer.start([.hold])
         let client = try await client(of: server)
         let first = Task { await failure(of: client) }
@@ -310,7 +310,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a push without an answer fails when its time is up`() async throws {
+    @Test func `a push without an answer fails after its timeout`() async throws {
         let server = try await ScriptedServer.start([.hold])
         let clock = ManualClock()
         let client = try PushClient(
@@ -359,7 +359,7 @@ import Testing
 
     // MARK: Closing
 
-    @Test func `closing waits for what is open and takes no more`() async throws {
+    @Test func `closing waits for open pushes and accepts no more`() async throws {
         let server = try await ScriptedServer.start([.answer(200), .hold])
         let client = try await client(of: server)
         #expect(await failure(of: client) == nil)
@@ -374,7 +374,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `closing gives up when its time is up`() async throws {
+    @Test func `closing fails open pushes at its deadline`() async throws {
         let server = try await ScriptedServer.start([.hold])
         let client = try await client(of: server)
         async let first = failure(of: client)

@@ -41,7 +41,7 @@ import Testing
         activity = try DeviceToken(bytes: Data(repeating: 2, count: 32))
     }
 
-    @Test func `a fake records what a service sends`() async throws {
+    @Test func `RecordingPushSender records the pushes of a service`() async throws {
         let sender = RecordingPushSender()
         let service = OrderService(sender: sender)
         try await service.orderIsReady(for: phone)
@@ -63,7 +63,7 @@ import Testing
         #expect(pushes.last?.description == "broadcast to channel YQ== of com.example.app")
     }
 
-    @Test func `a fake answers as the test chooses`() async throws {
+    @Test func `RecordingPushSender returns the result of its closure`() async throws {
         let date = Date(timeIntervalSince1970: 1_764_000_000)
         let sender = RecordingPushSender { _ in .failure(.refused(.unregistered, unregisteredAt: date)) }
         let error = await #expect(throws: APNsError.self) {
@@ -75,7 +75,7 @@ import Testing
         #expect(APNsError(.timedOut, description: "late", outcome: .unknown).outcome == .unknown)
     }
 
-    @Test func `a client sends the same through the same functions`() async throws {
+    @Test func `a service can send through a client instead`() async throws {
         let apns = try await SimulatedAPNs.start()
         let client = try await PushClient(
             apns.endpoint,

@@ -27,7 +27,7 @@ import Testing
         return (try? JSONDecoder().decode([Row].self, from: data)) ?? []
     }()
 
-    @Test(arguments: rows) func `the client says what the table says`(row: Row) async throws {
+    @Test(arguments: rows) func `an error agrees with the table of reasons`(row: Row) async throws {
         let timestamp: Int64 = 1_790_000_000_000
         let body =
             row.status == 410
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `a wait until a date is understood`() async throws {
+    @Test func `a Retry-After may be a date`() async throws {
         let server = try await ScriptedServer.start([
             .answer(
                 429,

@@ -40,7 +40,7 @@ import Testing
         #expect(description.findings.isEmpty)
     }
 
-    @Test func `what is wrong with it is said`() throws {
+    @Test func `a description has the findings of the push`() throws {
         let payload = Array(#"{"aps":{"alert":"Hi","Badge":1}}"#.utf8)
         let description = try client.describe(
             .opaque(payload, pushType: .background, priority: .immediate),
@@ -54,7 +54,7 @@ import Testing
         #expect("\(description.findings)".contains("payload/aps/Badge: "))
     }
 
-    @Test func `names with signs of their own are written as pointers want them`() throws {
+    @Test func `special characters are escaped in pointers`() throws {
         let description = try client.describe(
             .opaque(Array(#"{"aps":{"a/b":1},"c~d":2}"#.utf8), pushType: .alert),
             to: DeviceToken(hex: "5d3a"),

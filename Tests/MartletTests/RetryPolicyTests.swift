@@ -21,7 +21,7 @@ import Testing
         return policy.delay(before: retry, isUrgent: isUrgent, after: error, using: &generator)
     }
 
-    @Test func `the published waits are kept`() {
+    @Test func `the delays are the documented ones`() {
         let policy = RetryPolicy(hasJitter: false)
         let waits = (0..<4).map { delay(policy, before: $0) }
         #expect(waits == [.milliseconds(100), .milliseconds(200), .milliseconds(400), nil])
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `options without retries say so`() {
+    @Test func `options without retries differ from options without a policy`() {
         #expect(SendOptions(retry: .none).retry == RetryPolicy.none)
         #expect(SendOptions(timeout: .seconds(1)).retry == nil)
     }
@@ -59,7 +59,7 @@ import Testing
         #expect(PushClient.Configuration.allowsRetries(in: environment) == allowsRetries)
     }
 
-    @Test func `Apple's quarter of an hour is kept, and chance adds to it`() throws {
+    @Test func `the delay of Apple's policy is fifteen minutes and jitter`() throws {
         let wait = try #require(delay(.apple, before: 0))
         #expect(wait >= .seconds(900) && wait < .seconds(901))
     }

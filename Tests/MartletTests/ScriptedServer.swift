@@ -6,7 +6,7 @@ import MartletTransport
 
 /// A server in the clear that answers 200, save to requests that the test has other plans for.
 actor ScriptedServer {
-    /// What to do with one request.
+    /// The reaction to one request.
     enum Order {
         case answer(Int, body: String = "", fields: [(String, String)] = [])
         /// Keep it open until `release()`.

@@ -2,7 +2,7 @@
 
 import MartletTransport
 
-/// Lets a test run code on an event loop and read what came of it.
+/// Runs code of a test on an event loop and returns its result.
 actor LoopScope {
     nonisolated let loop: EventLoop
 

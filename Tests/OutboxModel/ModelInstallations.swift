@@ -4,7 +4,7 @@ internal import MartletCore
 internal import MartletOutbox
 internal import Synchronization
 
-/// Installations as dictionaries, which say what each engine has to do.
+/// A model of the installations, which each engine has to agree with.
 struct InstallationModel: Sendable {
     private struct Entry {
         var stored: StoredInstallation
@@ -59,7 +59,7 @@ struct InstallationModel: Sendable {
             $0.stored.number == stored.number && $0.stored.revision == stored.revision
         }
         guard let index else { return nil }
-        // Only what differs is written, so that a token that was removed since stays away.
+        // Only differences are written, so that a token removed in the meantime stays removed.
         let difference = InstallationDifference(from: stored.installation, to: new)
         var tokens = entries[index].stored.installation.tokens
         for slot in difference.removed { tokens[slot] = nil }

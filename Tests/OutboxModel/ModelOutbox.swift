@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The model as an outbox, so that the conformance suite holds it to the same promises as the engines.
 package final class ModelOutbox: OutboxStore {
-    /// Where a model is, from one opening to the next.
+    /// The place of a model between two openings.
     package final class Disk: Sendable {
         let model = Mutex(OutboxModel())
 

@@ -3,7 +3,7 @@
 package import MartletCore
 package import MartletOutbox
 
-/// What an outbox promises, in as few words as possible: a value that engines are held against, and that the simulation
+/// A model of an outbox: a value that engines are compared with, and that the simulation
 /// of the relay keeps its pushes in.
 package struct OutboxModel: Sendable {
     private struct Row: Sendable {
@@ -50,16 +50,16 @@ package struct OutboxModel: Sendable {
 
     package init() {}
 
-    /// What is left when the process ends: in order, or not.
+    /// Ends the process, in order or by a crash, and keeps the stored state.
     package mutating func restart(inOrder: Bool) {
-        // What had been given out may have been sent.
+        // Claimed pushes may have been sent.
         if !inOrder { for number in claimed { rows[number]?.unknownTries += 1 } }
         claimed = []
     }
 
     package var liveCount: Int { rows.count }
 
-    /// How every push has ended that has.
+    /// The outcomes of the pushes that have ended.
     package var outcomes: [APNsID: Outcome] {
         Dictionary(ends.map { ($0.key.id, $0.value.outcome) }) { first, _ in first }
     }
@@ -153,7 +153,7 @@ package struct OutboxModel: Sendable {
     private mutating func end(_ number: Int64, _ outcome: Outcome, isTokenUnregistered: Bool = false, at now: Int64) {
         guard let row = rows.removeValue(forKey: number) else { return }
         let name = Name(app: row.push.lane.app, id: row.push.id)
-        // Who ends it may know nothing of what was tried before.
+        // The caller may not know the earlier attempts.
         var outcome = outcome
         outcome.attempts = max(outcome.attempts, row.attempts)
         outcome.unknownTries = max(outcome.unknownTries, row.unknownTries)
@@ -166,7 +166,7 @@ package struct OutboxModel: Sendable {
             user: row.user
         )
         numbers[name] = nil
-        // One that waits in line, or for its time, holds nobody up.
+        // A push that waits for its order key or its time does not delay others.
         if let key = row.push.orderKey, row.isInLine, row.readyAt != nil {
             let line = rows.filter {
                 $0.value.isInLine && $0.value.push.lane == row.push.lane && $0.value.push.orderKey == key

@@ -2,7 +2,7 @@
 
 /// The error of a condition that was not true in time.
 package struct NeverHappened: Error, CustomStringConvertible {
-    /// What was expected, in words.
+    /// The expected condition, in words.
     package let expected: String
     /// The time after which the wait ended.
     package let limit: Duration
@@ -17,7 +17,7 @@ package struct NeverHappened: Error, CustomStringConvertible {
 /// Waits until a condition is true that no event announces.
 ///
 /// - Parameters:
-///   - expected: What is expected, in words, for the error.
+///   - expected: The expected condition in words, for the error.
 ///   - limit: A guard against a test that hangs: ten times what a busy machine needs.
 ///   - condition: Returns whether what is expected has happened. It is called again and again, by the caller's task.
 /// - Throws: ``NeverHappened`` when the limit is reached, `CancellationError`, and errors of the condition.

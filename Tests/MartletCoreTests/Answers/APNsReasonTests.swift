@@ -41,12 +41,12 @@ import Testing
         #expect(reason.explanation?.isEmpty == false)
     }
 
-    @Test func `no reason is known that the table has not`() {
+    @Test func `every known reason is in the table`() {
         let known = Set(Self.rows.map { $0.reason.filter { $0 != " " } })
         for reason in APNsReason.all where !Self.rows.isEmpty { #expect(known.contains(reason.rawValue)) }
     }
 
-    @Test func `an unknown reason survives and promises nothing`() {
+    @Test func `an unknown reason has no status and no effect on the token`() {
         let reason = APNsReason(rawValue: "MoonPhase")
         #expect(reason.description == "MoonPhase")
         #expect(reason.status == nil)

@@ -14,7 +14,7 @@ import Testing
         #expect(HTTPDate.text(secondsSince1970: seconds) == text)
     }
 
-    @Test func `every day of four hundred years is the one that Foundation means`() {
+    @Test func `dates of four hundred years agree with Foundation`() {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = TimeZone(identifier: "GMT")
@@ -31,7 +31,7 @@ import Testing
         "", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 6x Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
         "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov -1 08:49:37 GMT",
         "Sunday, 06-Nov-94 08:49:37 GMT",
-    ]) func `other text is none`(text: String) {
+    ]) func `other text is not a date`(text: String) {
         #expect(HTTPDate.seconds(text) == nil)
     }
 }

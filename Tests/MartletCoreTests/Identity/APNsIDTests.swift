@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct APNsIDTests {
     @Test(arguments: ["00000000-0000-4000-8000-000000000000", "eabeae54-14a8-11e5-b60b-1697f925ec7b"])
-    func `canonical text comes back`(text: String) throws {
+    func `canonical text is read and written unchanged`(text: String) throws {
         #expect(try APNsID(text).description == text)
     }
 
@@ -19,7 +19,7 @@ import Testing
         #expect(throws: APNsIDError.self) { try APNsID(text) }
     }
 
-    @Test func `upper case is forgiven on request`() throws {
+    @Test func `upper case is accepted on request`() throws {
         let id = try APNsID("EABEAE54-14A8-11E5-B60B-1697F925EC7B", allowsUpperCase: true)
         #expect(id.description == "eabeae54-14a8-11e5-b60b-1697f925ec7b")
     }
@@ -64,7 +64,7 @@ import Testing
         #expect(try CollapseID(text).rawValue == text)
     }
 
-    @Test func `none is none`() {
+    @Test func `an empty collapse identifier is refused`() {
         let text = ""
         #expect(throws: CollapseIDError.self) { try CollapseID(text) }
     }

@@ -13,7 +13,7 @@ import Testing
         #expect(try DeviceToken(bytes: [0x00, 0x0F, 0xA0, 0xFF]).hex == "000fa0ff")
     }
 
-    @Test func `the same device compares equal however it was written`() throws {
+    @Test func `tokens from digits and from bytes are equal`() throws {
         #expect(try DeviceToken(hex: "AB01") == DeviceToken(bytes: [0xAB, 0x01]))
     }
 
@@ -50,15 +50,15 @@ import Testing
         ("ａｂ", .notHexadecimal(offset: 0)),
         (String(repeating: "a", count: 2 * DeviceToken.maximumByteCount + 2), .tooLong(byteCount: 513)),
     ])
-    func `what is no token says why`(text: String, error: DeviceTokenError) {
+    func `an invalid token is refused with the rule`(text: String, error: DeviceTokenError) {
         #expect(throws: error) { try DeviceToken(hex: text) }
     }
 
-    @Test func `no bytes are no token`() {
+    @Test func `a token without bytes is refused`() {
         #expect(throws: DeviceTokenError.empty) { try DeviceToken(bytes: [UInt8]()) }
     }
 
-    @Test func `neither descriptions nor dumps give the token away`() throws {
+    @Test func `descriptions and dumps have only the start of the token`() throws {
         let token = try DeviceToken(hex: "0123456789abcdef0123456789abcdef")
         var dumped = ""
         dump(token, to: &dumped)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a token travels through Codable as its digits`() throws {
+    @Test func `a token is encoded and decoded as its digits`() throws {
         let tokens = [try DeviceToken(hex: "5d3a")]
         let data = try JSONEncoder().encode(tokens)
         #expect(String(decoding: data, as: UTF8.self) == #"["5d3a"]"#)

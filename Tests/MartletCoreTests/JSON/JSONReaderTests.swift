@@ -70,7 +70,7 @@ import Testing
         (#"{"a":1,"b":2,"a":3}"#, .duplicateName("a"), 1, 14),
         (#"{"a":1,"\u0061":2}"#, .duplicateName("a"), 1, 8),
     ])
-    func `what is no JSON says what is wrong and where`(
+    func `an error has the problem and its position`(
         json: String,
         problem: JSONError.Problem,
         line: Int,
@@ -95,12 +95,12 @@ import Testing
         ("[\u{A0}1]", "line 1, column 2: the invisible character U+A0 cannot stand here"),
         ("[\u{7}]", "line 1, column 2: the byte 7 cannot stand here"),
     ])
-    func `the character that cannot stand there is named`(json: String, message: String) {
+    func `an error names the unexpected character`(json: String, message: String) {
         let error = #expect(throws: JSONError.self) { try self.read(json) }
         #expect(error?.description == message)
     }
 
-    @Test func `a name that comes twice among many is found`() {
+    @Test func `a duplicate name among many is found`() {
         let members = (0..<100).map { "\"name\($0)\":0" } + ["\"name7\":0"]
         let error = #expect(throws: JSONError.self) { try self.read("{\(members.joined(separator: ","))}") }
         #expect(error?.problem == .duplicateName("name7"))
@@ -154,8 +154,8 @@ import Testing
         #expect(JSONReader.isObject(Array(json.utf8)) == isObject)
     }
 
-    /// Foundation's reader as the judge, over mutations of valid text; the seed makes a failure repeat.
-    @Test(arguments: 0..<20) func `whatever is accepted, Foundation reads the same`(seed: UInt64) throws {
+    /// Comparison with Foundation's reader, over mutations of valid text; the seed makes a failure repeat.
+    @Test(arguments: 0..<20) func `accepted text has the same value in Foundation`(seed: UInt64) throws {
         var generator = SplitMix64(state: seed)
         let original = Array(#"{"aps":{"alert":{"title":"Tést \u00e9\n","n":[1,-2.5e3,true,null]},"x":"🛎"}}"#.utf8)
         for _ in 0..<2_000 {

@@ -51,7 +51,7 @@ import Testing
         headers { ($0.pushType, $0.topic) = ("voip", "com.example.app.voip") },
         headers { ($0.pushType, $0.priority) = ("background", "5") },
     ])
-    func `headers that APNs takes are not refused`(headers: PushHeaders) {
+    func `headers that APNs accepts are not refused`(headers: PushHeaders) {
         #expect(PushLint.firstRefusal(headers: headers, payload: Self.alert) == nil)
     }
 
@@ -59,7 +59,7 @@ import Testing
         (0, "alert", APNsReason.payloadEmpty), (4_096, "alert", nil), (4_097, "alert", .payloadTooLarge),
         (5_120, "voip", nil), (5_121, "voip", .payloadTooLarge),
     ])
-    func `size is judged to the byte`(count: Int, type: String, reason: APNsReason?) {
+    func `the size limit is exact to the byte`(count: Int, type: String, reason: APNsReason?) {
         let padding = String(repeating: "a", count: max(0, count - #"{"a":""}"#.utf8.count))
         let payload = count == 0 ? [] : Array(#"{"a":"\#(padding)"}"#.utf8)
         #expect(payload.count == count)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `the suffix is the client's business`() {
+    @Test func `a topic may lack the suffix, which the client adds`() {
         let voip = PushNotification.opaque([1], pushType: .voip)
         #expect(PushLint.firstError(in: voip, topic: "com.example.app", payloadByteCount: 1) == nil)
         #expect(PushLint.firstError(in: voip, topic: "", payloadByteCount: 1)?.rule == "topic-missing")

@@ -12,7 +12,7 @@ import Testing
         + RuleCase.secrets
     private static let address = "https://developer.apple.com/"
 
-    @Test(arguments: cases) func `a rule finds what breaks it, in its place`(_ example: RuleCase) throws {
+    @Test(arguments: cases) func `a rule finds a violation and names its place`(_ example: RuleCase) throws {
         let findings = example.push.findings
         #expect(Set(findings.map(\.rule)) == Set([example.rule] + example.others), "\(findings.map(\.message))")
         let finding = try #require(findings.first { $0.rule == example.rule })
@@ -21,12 +21,12 @@ import Testing
         #expect(finding.page.hasPrefix(Self.address))
     }
 
-    @Test(arguments: cases) func `a rule leaves alone what nearly breaks it`(_ example: RuleCase) {
+    @Test(arguments: cases) func `a rule has no finding for a similar valid push`(_ example: RuleCase) {
         let findings = example.near.findings
         #expect(findings.filter { !example.others.contains($0.rule) }.isEmpty, "\(findings.map(\.message))")
     }
 
-    @Test func `every rule is listed once, and tried`() throws {
+    @Test func `every rule is listed once and has a case`() throws {
         let listed = PushLint.rules.map(\.id)
         #expect(Set(listed).count == listed.count)
         let broadcasts: [(ChannelID, Topic)] = [
@@ -99,7 +99,7 @@ import Testing
         #expect(findings.map(\.rule) == ["aps-missing", "activity-timestamp-missing", "activity-event-missing"])
     }
 
-    @Test func `a broadcast that fits is not said to fit only without its white space`() {
+    @Test func `a broadcast within its limit has no finding about white space`() {
         let headers = PushHeaders(pushType: "liveactivity", expiration: "0", priority: "5")
         func rules(byteCount: Int, spaces: Int) -> [String] {
             let start = #"{"aps":{"timestamp":1,"event":"update","content-state":{"n":""#
@@ -147,7 +147,7 @@ import Testing
         (LintedPush("alert", "{"), "the payload is not valid JSON: ", "the simulator refuses"),
         (LintedPush("alert", "[]"), "not a JSON object, and Apple does not", "the simulator refuses"),
     ])
-    func `a refusal says what is wrong and which server refuses`(push: LintedPush, part: String, end: String) {
+    func `a refusal names the violation and the refusing server`(push: LintedPush, part: String, end: String) {
         let message = push.findings.first { $0.reason != nil }?.message ?? ""
         #expect(message.contains(part) && message.hasSuffix("; \(end) the push"), "\(message)")
     }
@@ -201,7 +201,7 @@ import Testing
         for rule in PushLint.rules { #expect(article.contains("(\(rule.page))")) }
     }
 
-    @Test(arguments: cases) func `only what APNs refuses has a reason`(_ example: RuleCase) {
+    @Test(arguments: cases) func `the first reason of the findings is the first refusal`(_ example: RuleCase) {
         let payload = Array(example.push.payload.utf8)
         let refusal = PushLint.firstRefusal(headers: example.push.headers, payload: payload)
         #expect(example.push.findings.compactMap(\.reason).first == refusal)
@@ -217,12 +217,12 @@ import Testing
         (.beside(#""title":"x""#), "belongs in alert"), (.alert(#""badge":1"#), "belongs in aps"),
         (LintedPush("alert", #"{"APS":{}}"#), "not as APS"),
     ])
-    func `what was meant is guessed`(push: LintedPush, hint: String) {
+    func `a message suggests the intended name, value or place`(push: LintedPush, hint: String) {
         #expect(push.findings.contains { $0.message.contains(hint) }, "\(push.findings.map(\.message))")
     }
 
     @Test(arguments: ["data", "id", "x", "locale", "extra", String(repeating: "x", count: 1_000)])
-    func `nothing is guessed where nothing is near`(key: String) {
+    func `a message suggests nothing without a similar name`(key: String) {
         let findings = LintedPush.beside(#""\#(key)":1"#).findings
         #expect(findings.map(\.rule) == ["aps-key-unknown"])
         #expect(findings.allSatisfy { !$0.message.contains("meant") })
@@ -234,12 +234,12 @@ import Testing
         (LintedPush(nil, "{\"aps\":{}}", topic: "com.example.app.push-type.controls"), "controls"),
         (LintedPush(nil, #"{"mdm":"x"}"#, topic: "com.apple.mgmt.External.1b2c"), "mdm"),
     ])
-    func `a missing push type is guessed`(push: LintedPush, type: String) {
+    func `a message suggests the likely push type`(push: LintedPush, type: String) {
         let message = push.findings.first { $0.rule == "push-type-missing" }?.message
         #expect(message?.hasSuffix(type) == true)
     }
 
-    @Test func `a text that is cut says where`() {
+    @Test func `a message about a truncated text quotes its visible end`() {
         let push = LintedPush.alert(#""title":"Your order from the bakery is on its way to you now""#)
         #expect(push.findings.map(\.message).joined().contains("\"…s on its way\""))
     }
@@ -266,7 +266,7 @@ import Testing
         #expect(!findings.contains("4111") && !findings.contains("AKIA") && !findings.contains("jane"))
     }
 
-    @Test func `a payload that is nothing but mistakes is spoken of within bounds`() {
+    @Test func `the number of findings is limited`() {
         let members = (0..<400).map { #""k\#($0)":null"# }.joined(separator: ",")
         #expect(LintedPush.aps(members).findings.count <= 30)
         #expect(LintedPush.state(members).findings.count <= 30)

@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-/// What Martlet's own types make is what the rules want.
+/// Tests that the typed notifications follow the rules.
 @Suite struct TypedNotificationTests {
     private struct RideAttributes: LiveActivityAttributes {
         struct ContentState: Encodable {

@@ -22,7 +22,7 @@ import Testing
         String(decoding: try payload.encoded(), as: UTF8.self)
     }
 
-    @Test func `a start has everything Apple demands, in one Swift type`() throws {
+    @Test func `a start has all required members`() throws {
         let start = try LiveActivityStart(
             RideAttributes(rideID: "r7"),
             state: Self.state,
@@ -53,7 +53,7 @@ import Testing
         #expect(text.contains(#""input-push-channel":"dHN0LXNyY2gtY2hubA==""#) && !text.contains("input-push-token"))
     }
 
-    @Test func `the phone's default decoder reads what was written`() throws {
+    @Test func `JSONDecoder decodes the written content state`() throws {
         struct Push: Decodable {
             struct APS: Decodable {
                 var contentState: RideAttributes.ContentState
@@ -72,7 +72,7 @@ import Testing
         (.after(.seconds(-5)), #","dismissal-date":1000"#),
         (.at(Date(timeIntervalSince1970: 4_000)), #","dismissal-date":4000"#),
     ])
-    func `an end says when to leave`(dismissal: LiveActivityUpdate.Dismissal, member: String) throws {
+    func `an end has its dismissal date`(dismissal: LiveActivityUpdate.Dismissal, member: String) throws {
         let end = LiveActivityUpdate.end(dismissal: dismissal)
         #expect(
             try text(end.payload(timestamp: Date(timeIntervalSince1970: 1_000)))
@@ -97,7 +97,7 @@ import Testing
         )
     }
 
-    @Test func `content that is no object, or cannot be written, is refused with its place`() {
+    @Test func `content that cannot be encoded as an object is refused`() {
         #expect(throws: PayloadError.notEncodable("content-state must encode to a JSON object")) {
             try LiveActivityUpdate.update([1, 2])
         }

@@ -9,7 +9,7 @@ import Testing
         String(decoding: try payload.encoded(), as: UTF8.self)
     }
 
-    @Test func `nothing set is an empty dictionary`() throws {
+    @Test func `an aps without values is an empty dictionary`() throws {
         #expect(try text(PushNotification.Payload(APS())) == #"{"aps":{}}"#)
     }
 
@@ -70,13 +70,15 @@ import Testing
         #expect(parsed?["aps"]?["alert"]?["body"] == body)
     }
 
-    @Test(arguments: [Double.nan, .infinity, -.infinity]) func `a number that JSON has not is an error`(score: Double) {
+    @Test(arguments: [Double.nan, .infinity, -.infinity]) func `a number that JSON cannot represent is an error`(
+        score: Double
+    ) {
         #expect(throws: PayloadError.notFinite(key: "relevance-score")) {
             try PushNotification.Payload(APS(relevanceScore: score)).encoded()
         }
     }
 
-    @Test func `a badge of 0 is written, for it removes the badge`() throws {
+    @Test func `a badge of 0 is written`() throws {
         #expect(try text(PushNotification.Payload(APS(badge: 0))) == #"{"aps":{"badge":0}}"#)
     }
 
@@ -117,7 +119,7 @@ import Testing
         )
     }
 
-    @Test func `JSON keeps its bytes, white space and all`() throws {
+    @Test func `custom JSON is written with its bytes and white space`() throws {
         let json = #" { "n" : 1.50 , "t":"é" } "#
         #expect(
             try text(PushNotification.CustomData(json: Array(json.utf8)))
@@ -133,16 +135,16 @@ import Testing
         ("[1]", PayloadError.notAnObject), ("\"x\"", .notAnObject), (#"{"aps":{}}"#, .reservedKey),
         (#"{"a":1,"\u0061ps":{}}"#, .reservedKey),
     ])
-    func `what cannot stand beside aps is refused`(json: String, error: PayloadError) {
+    func `JSON that cannot be placed beside aps is refused`(json: String, error: PayloadError) {
         #expect(throws: error) { try PushNotification.CustomData(json: Array(json.utf8)) }
     }
 
-    @Test func `what is no object is refused`() {
+    @Test func `a value that is no object, or has the key aps, is refused`() {
         #expect(throws: PayloadError.notAnObject) { try PushNotification.CustomData([1, 2]) }
         #expect(throws: PayloadError.reservedKey) { try PushNotification.CustomData(["aps": 1]) }
     }
 
-    @Test func `a broken JSON says where it breaks`() throws {
+    @Test func `the error for invalid JSON has the position`() throws {
         let error = #expect(throws: PayloadError.self) {
             try PushNotification.CustomData(json: Array("{\"a\":1,\n x}".utf8))
         }

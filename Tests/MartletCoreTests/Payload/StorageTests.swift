@@ -118,7 +118,7 @@ import Testing
         #"{"payload":{"json":{}}}"#, #"{"payload":{}}"#, #"{"payload":{"aps":{},"custom":"{\"aps\":1}"}}"#,
         #"{"payload":{"aps":{},"custom":"[]"}}"#, #"{"payload":{"aps":{}},"collapseID":""}"#, "{}",
     ])
-    func `what is not a notification is not loaded`(json: String) {
+    func `JSON that is not a notification is not decoded`(json: String) {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(PushNotification.self, from: Data(json.utf8))
         }

@@ -11,7 +11,7 @@ import Testing
         ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
         ("foobar", "Zm9vYmFy"), ("~~~???", "fn5-Pz8_"),
     ])
-    func `text goes there and back`(plain: String, encoded: String) {
+    func `text is encoded and decoded`(plain: String, encoded: String) {
         #expect(Base64URL.encode(plain.utf8) == Array(encoded.utf8))
         #expect(Base64URL.decode(encoded.utf8) == Array(plain.utf8))
     }
@@ -45,7 +45,7 @@ import Testing
         #expect(String(decoding: claims, as: UTF8.self) == #"{"iss":"DEF123GHIJ","iat":1437179036}"#)
     }
 
-    @Test func `a token that was made can be taken apart`() throws {
+    @Test func `a signed token is parsed into claims and signature`() throws {
         let parsed = try ParsedProviderToken(token.signed(by: signature))
         #expect(parsed.claims == token)
         #expect(parsed.signature == signature)
@@ -102,7 +102,7 @@ import Testing
         (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":1}"#), .invalidSignature(byteCount: 1)),
         (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":1}"#, signature: "A"), .notBase64URL("signature")),
     ])
-    func `what is wrong with a token is told`(text: String, error: ProviderTokenError) {
+    func `an invalid token is refused with the reason`(text: String, error: ProviderTokenError) {
         #expect(throws: error) { try ParsedProviderToken(Array(text.utf8)) }
         #expect(!error.description.isEmpty)
     }

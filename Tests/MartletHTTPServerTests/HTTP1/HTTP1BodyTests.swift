@@ -46,7 +46,7 @@ import Testing
         #expect(await client.read(until: "0\r\n\r\n").hasSuffix("0\r\n\r\n"))
     }
 
-    @Test func `a long body is read to its end, and the next request after it`() async throws {
+    @Test func `a long body and the next request are read`() async throws {
         let listener = try listener { request, body in
             let count = await Self.length(of: body)
             return .whole(HTTPResponse(status: 200, body: Array("\(request.target) \(count ?? -1)".utf8)))
@@ -62,7 +62,7 @@ import Testing
         #expect(text.contains("/1 \(count)") && text.hasSuffix("/2 0"))
     }
 
-    @Test func `a body that is not read stays with the client`() async throws {
+    @Test func `a body that the handler does not read is not received`() async throws {
         let gate = Gate()
         let started = Gate()
         let listener = try listener { _, body in
@@ -95,7 +95,7 @@ import Testing
         #expect(await client.read().hasSuffix("\(count)"))
     }
 
-    @Test func `a body that breaks off is an error`() async throws {
+    @Test func `a truncated body is an error`() async throws {
         let ended = AsyncStream.makeStream(of: Int?.self)
         let listener = try listener { _, body in
             ended.continuation.yield(await Self.length(of: body))
@@ -120,7 +120,7 @@ import Testing
         #expect(answer.hasPrefix("HTTP/1.1 403") && answer.contains("connection: close"))
     }
 
-    @Test func `a body that makes no progress while it is waited for is given up`() async throws {
+    @Test func `a request whose body makes no progress is closed`() async throws {
         var limits = HTTP1Listener.Limits()
         limits.idleSeconds = 1
         let listener = try HTTP1Listener(
@@ -140,7 +140,7 @@ import Testing
         #expect(await client.read() == "")
     }
 
-    @Test func `connections whose bodies pause give way to a new client`() async throws {
+    @Test func `connections with paused bodies make room for a new client`() async throws {
         var limits = HTTP1Listener.Limits()
         limits.connections = 2
         let waiting = AsyncStream.makeStream(of: Void.self)
@@ -175,7 +175,7 @@ import Testing
         withExtendedLifetime(clients) {}
     }
 
-    @Test func `a listener that closes in order lets requests be answered`() async throws {
+    @Test func `an orderly stop answers open requests`() async throws {
         let started = Gate()
         let gate = Gate()
         let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in

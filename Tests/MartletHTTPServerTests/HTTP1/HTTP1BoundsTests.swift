@@ -21,7 +21,7 @@ import Testing
         return limits
     }
 
-    @Test func `a body of just the limit is taken`() async throws {
+    @Test func `a body of exactly the limit is accepted`() async throws {
         let listener = try listener(limits: smallLimits())
         defer { listener.stop() }
         let body = String(repeating: "a", count: 1_000)
@@ -29,7 +29,7 @@ import Testing
         #expect(run.text == body)
     }
 
-    @Test func `a declared body over the limit is answered 413 with words, and the connection closed`() async throws {
+    @Test func `a declared length over the limit is answered 413`() async throws {
         let listener = try listener(limits: smallLimits())
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
@@ -40,7 +40,7 @@ import Testing
         #expect(answer.contains("1000 bytes"))
     }
 
-    @Test func `curl that waits for leave to send a large body gets the 413`() async throws {
+    @Test func `curl with Expect 100-continue gets the 413`() async throws {
         let listener = try listener(limits: smallLimits())
         defer { listener.stop() }
         let run = try await ProgramRun.curl([
@@ -71,7 +71,7 @@ import Testing
         #expect(run.text == "x")
     }
 
-    @Test func `headers over the limit are refused, and the listener lives on`() async throws {
+    @Test func `headers over the limit are refused, and others are served`() async throws {
         let listener = try listener()
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
@@ -86,7 +86,7 @@ import Testing
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ])
-    func `garbage is not answered with 200, and the listener lives on`(garbage: String) async throws {
+    func `garbage is not answered with 200, and others are served`(garbage: String) async throws {
         let listener = try listener()
         defer { listener.stop() }
         do {

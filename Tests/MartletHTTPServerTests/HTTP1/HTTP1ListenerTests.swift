@@ -15,7 +15,7 @@ import Testing
         try HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { .whole(await handler($0)) }
     }
 
-    /// Answers with what it received.
+    /// Answers with the received request.
     private static let echo: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
         HTTPResponse(status: 200, fields: ["x-target": request.target, "x-method": request.method], body: request.body)
     }
@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: [
         "GET /", "GET / HTTP/1.1\r\nHost: ", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\n",
     ])
-    func `who drips bytes has to leave in the end`(beginning: String) async throws {
+    func `a client that sends single bytes is closed in the end`(beginning: String) async throws {
         var limits = HTTP1Listener.Limits()
         limits.idleSeconds = 1
         limits.requestSeconds = 0
@@ -72,7 +72,7 @@ import Testing
         )
     }
 
-    @Test(arguments: [0, 1, 1_000, 300_000, 1 << 20]) func `a body comes back whole`(size: Int) async throws {
+    @Test(arguments: [0, 1, 1_000, 300_000, 1 << 20]) func `a body arrives complete`(size: Int) async throws {
         let listener = try listener()
         defer { listener.stop() }
         let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -82,12 +82,12 @@ import Testing
         let run = try await ProgramRun.curl([
             "--data-binary", "@\(file.path)", "http://127.0.0.1:\(listener.port)/",
         ])
-        // Not one by one: what differs between two megabytes takes hours to find out.
+        // One comparison, because a difference of two megabytes would take hours to print.
         let isWhole = run.output == body
         #expect(run.status == 0 && isWhole)
     }
 
-    @Test func `a chunked body comes back whole`() async throws {
+    @Test func `a chunked body arrives complete`() async throws {
         let listener = try listener()
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
@@ -128,7 +128,7 @@ import Testing
         #expect(first.upperBound <= second.lowerBound)
     }
 
-    @Test func `a hundred requests at once each get their own answer`() async throws {
+    @Test func `a hundred concurrent requests each get their own answer`() async throws {
         let listener = try listener()
         defer { listener.stop() }
         let port = listener.port
@@ -152,7 +152,7 @@ import Testing
 
     // MARK: Handlers
 
-    @Test func `a handler that waits holds up no other request`() async throws {
+    @Test func `a waiting handler does not delay another request`() async throws {
         let gate = Gate()
         let listener = try listener { request in
             if request.target == "/slow" { await gate.wait() }
@@ -167,7 +167,7 @@ import Testing
         #expect(await slow.read().hasSuffix("/slow"))
     }
 
-    @Test func `half a request holds up no other`() async throws {
+    @Test func `an incomplete request does not delay another request`() async throws {
         let listener = try listener()
         defer { listener.stop() }
         let half = try RawClient(port: listener.port)
@@ -178,7 +178,7 @@ import Testing
         #expect(await half.read().hasSuffix("1234567890"))
     }
 
-    @Test func `a client that leaves before its answer does no harm`() async throws {
+    @Test func `a client that closes before its answer does not affect others`() async throws {
         let started = Gate()
         let gate = Gate()
         let listener = try listener { request in
@@ -199,7 +199,7 @@ import Testing
         #expect(run.output.count == 500_000)
     }
 
-    @Test func `the handler of a client that leaves is cancelled`() async throws {
+    @Test func `the handler of a client that closes is cancelled`() async throws {
         let started = Gate()
         let cancelled = Gate()
         let listener = try listener { _ in
@@ -220,7 +220,7 @@ import Testing
         await cancelled.wait()
     }
 
-    @Test func `a client that sends nothing more still gets its answer`() async throws {
+    @Test func `a client that closed its writing side gets its answer`() async throws {
         let listener = try listener()
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
@@ -229,7 +229,7 @@ import Testing
         #expect(await client.read().contains("x-target: /last"))
     }
 
-    @Test func `clients that wait are not closed for the sake of others, and all are answered`() async throws {
+    @Test func `waiting clients are not closed for others and get their answers`() async throws {
         var limits = HTTP1Listener.Limits()
         limits.connections = 50
         let gate = Gate()
@@ -285,7 +285,7 @@ import Testing
         #expect(await client.read().hasPrefix("HTTP/1.1 408"))
     }
 
-    @Test func `answers carry a date, and no field of the connection that a handler made up`() async throws {
+    @Test func `answers have a date, and no connection fields of a handler`() async throws {
         let listener = try listener { _ in
             HTTPResponse(status: 200, fields: ["connection": "upgrade", "transfer-encoding": "chunked"])
         }
@@ -325,7 +325,7 @@ import Testing
 
     // MARK: Listening
 
-    @Test func `a port in use is an error that says what to do`() throws {
+    @Test func `the error for a port in use has advice`() throws {
         let first = try listener()
         defer { first.stop() }
         let error = #expect(throws: TransportError.self) {
@@ -383,7 +383,7 @@ import Testing
         listener.stop()
     }
 
-    @Test func `a listener that is given up stops`() async throws {
+    @Test func `a released listener stops`() async throws {
         let client: RawClient
         do {
             let listener = try listener()

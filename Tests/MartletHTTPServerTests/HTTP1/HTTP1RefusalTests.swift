@@ -8,7 +8,7 @@ import Testing
 
 /// Requests whose bodies are not read.
 @Suite(.timeLimit(.minutes(10))) struct HTTP1RefusalTests {
-    @Test func `what is refused by its fields is answered before its body has come`() async throws {
+    @Test func `a request refused by its fields is answered before its body`() async throws {
         let handled = Mutex(0)
         let listener = try HTTP1Listener(
             host: "127.0.0.1",
@@ -31,7 +31,7 @@ import Testing
         #expect(await RawHTTP1.ask([known], at: listener.port).map(\.body) == ["abc"])
     }
 
-    @Test func `bodies have so much room together, and what finds none comes again`() async throws {
+    @Test func `bodies share a limit, and a request beyond it gets a 503`() async throws {
         var limits = HTTP1Listener.Limits()
         limits.totalBodyBytes = 1_000
         let (began, gate) = (Gate(), Gate())
@@ -56,7 +56,7 @@ import Testing
         #expect(await RawHTTP1.ask([request], at: listener.port).map(\.status) == [200])
     }
 
-    @Test func `a long body that still arrives gives way to a shorter one`() async throws {
+    @Test func `an incomplete long body makes room for a shorter one`() async throws {
         var limits = HTTP1Listener.Limits()
         limits.totalBodyBytes = 1_000
         let listener = try HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { request in

@@ -56,7 +56,7 @@ import Testing
 
     // MARK: Requests that are taken
 
-    @Test func `a request has its line, its fields and its body`() throws {
+    @Test func `a request is parsed into its line, fields and body`() throws {
         let text = "POST /a?b HTTP/1.1\r\nHost: h:1\r\nX-One:\t 1 \r\nContent-Length: 3\r\n\r\nabc"
         let (events, violation) = events(text)
         #expect(violation == nil)
@@ -71,7 +71,7 @@ import Testing
         ("GET / HTTP/1.1\r\nHost: a\r\nConnection: foo, Close\r\n\r\n", false), ("GET / HTTP/1.0\r\n\r\n", false),
         ("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", true),
     ])
-    func `the connection stays open as version and field say`(text: String, keepsAlive: Bool) throws {
+    func `the version and the connection field decide about keep-alive`(text: String, keepsAlive: Bool) throws {
         #expect(try head(text).keepsAlive == keepsAlive)
     }
 
@@ -84,7 +84,7 @@ import Testing
         #expect(head.request.target == path && head.request.fields[":authority"] == authority)
     }
 
-    @Test func `chunks, extensions and trailer fields`() throws {
+    @Test func `chunks are joined, and extensions and trailer fields ignored`() throws {
         let text =
             "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: Chunked\r\n\r\n"
             + "3;name=value\r\nabc\r\n00A\r\n0123456789\r\n0\r\nX-Check: 1\r\n\r\nGET /next HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -101,8 +101,7 @@ import Testing
 
     // MARK: Requests that are refused
 
-    @Test(arguments: MalformedHTTP1.requests) func `what can be read in two ways is refused`(text: String, status: Int)
-    {
+    @Test(arguments: MalformedHTTP1.requests) func `an ambiguous request is refused`(text: String, status: Int) {
         let (events, violation) = events(text)
         #expect(violation?.status == status, "\(events)")
         #expect(events.isEmpty, "nothing of it reaches a handler")
@@ -112,7 +111,7 @@ import Testing
         "x\r\n", "-1\r\n", " 1\r\na\r\n", "1 \r\na\r\n", "0x1\r\na\r\n", "fffffffffffffffff\r\n", "\r\n", "1\na\r\n",
         "1\r\nab\r\n", "1\r\na\n", "1;\u{0}\r\na\r\n", "0\r\nX : 1\r\n\r\n", "0\r\n folded\r\n\r\n",
     ])
-    func `chunks that can be read in two ways are refused`(chunks: String) {
+    func `ambiguous chunks are refused`(chunks: String) {
         let (events, violation) = events("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks)
         #expect(violation?.status == 400)
         #expect(!events.contains(.end))
@@ -155,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `changed messages read the same in pieces, and none ends the process`() {
+    @Test func `changed messages have the same events in pieces`() {
         var random = SplitMix64(state: 7)
         for round in 0..<20_000 {
             var bytes = Array(Self.samples[round % Self.samples.count].utf8)
@@ -169,7 +168,7 @@ import Testing
             }
             let whole = events(bytes, pieces: { .max })
             let pieces = events(bytes, pieces: { Int.random(in: 1...20, using: &random) })
-            // What came before a violation may have been told in more or fewer pieces, but is the same.
+            // The events before a violation may be divided differently, but are the same.
             #expect(pieces.violation == whole.violation && pieces.events == whole.events)
         }
     }

@@ -51,7 +51,7 @@ import Testing
         #expect(throws: (any Error).self) { try RawClient(port: listener.port) }
     }
 
-    @Test func `an orderly stop ends at once without requests, and a second one does nothing`() async throws {
+    @Test func `an orderly stop without requests ends immediately`() async throws {
         let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .whole(HTTPResponse(status: 200)) }
         let client = try RawClient(port: listener.port)
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")

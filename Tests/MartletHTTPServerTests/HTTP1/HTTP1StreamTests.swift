@@ -18,7 +18,7 @@ import Testing
         return client
     }
 
-    @Test func `pieces go out as they come, and the body ends with them`() async throws {
+    @Test func `pieces are sent as they come, and the body ends with them`() async throws {
         let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
         let listener = try listener(pieces)
         defer { listener.stop() }
@@ -47,7 +47,7 @@ import Testing
         #expect(await client.read() == "0\r\n\r\n")
     }
 
-    @Test func `pieces larger than what is held arrive whole`() async throws {
+    @Test func `pieces larger than the buffer arrive complete`() async throws {
         let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
         let listener = try listener(pieces)
         defer { listener.stop() }
@@ -58,7 +58,7 @@ import Testing
         #expect(text.utf8.count { $0 == UInt8(ascii: "a") } >= count)
     }
 
-    @Test func `a client that reads nothing holds the writer up, and one that goes ends it`() async throws {
+    @Test func `a client that does not read stops the writer until it closes`() async throws {
         let gate = Gate()
         let writers = AsyncStream.makeStream(of: AsyncStream<[UInt8]>.Continuation.self)
         let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
@@ -71,7 +71,7 @@ import Testing
         var client: RawClient? = try ask(listener)
         let writer = try #require(await writers.stream.first { _ in true })
         let piece = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)
-        // What the sockets take is soon full: from then on pieces stay where they are.
+        // The buffers of the sockets are soon full; from then on pieces stay in the stream.
         var dropped = 0
         while dropped < 20 {
             if case .dropped = writer.yield(piece) { dropped += 1 }
@@ -82,7 +82,7 @@ import Testing
         await gate.wait()
     }
 
-    @Test func `a listener that stops ends what it was writing`() async throws {
+    @Test func `a listener that stops ends its open responses`() async throws {
         let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
         let listener = try listener(pieces)
         let client = try ask(listener)

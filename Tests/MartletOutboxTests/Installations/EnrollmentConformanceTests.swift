@@ -8,7 +8,7 @@ import Testing
 /// Tickets and installations in every engine.
 @Suite struct EnrollmentConformanceTests {
     @Test(arguments: OutboxEngine.allCases)
-    func `a ticket is valid until its time and for its app, and comes back as it was issued`(
+    func `a ticket is valid until its end and for its app`(
         engine: OutboxEngine
     ) async throws {
         let store = try await engine.place().open().installations
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases, [true, false])
-    func `a single-use ticket is accepted once, however many ask at the same time`(
+    func `a single-use ticket is accepted once by concurrent requests`(
         engine: OutboxEngine,
         isSingleUse: Bool
     ) async throws {
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `an installation comes back as it was stored, also after a restart`(engine: OutboxEngine) async throws {
+    func `an installation is read as it was stored, also after a restart`(engine: OutboxEngine) async throws {
         let place = try await engine.place()
         var outbox = try await place.open()
         var full = try Installation.numbered(1, user: "Zoë 👋 \"'; DROP TABLE installation --", at: 5).with("ab")
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `the installation of a user that was seen longest ago makes room for the next`(
+    func `an additional installation replaces the one seen longest ago`(
         engine: OutboxEngine
     ) async throws {
         let store = try await engine.place().open().installations

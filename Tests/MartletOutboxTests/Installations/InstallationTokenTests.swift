@@ -5,7 +5,7 @@ import MartletOutbox
 import TestSupport
 import Testing
 
-/// The tokens of installations: one owner each, and what Apple's 410 does to them.
+/// The tokens of installations: one owner each, and the effect of Apple's 410.
 @Suite struct InstallationTokenTests {
     private static let token = "00112233445566778899aabbccddeeff"
 
@@ -141,7 +141,7 @@ import Testing
             #expect((left.deviceToken == nil) == times.isRemoved, "\(times)")
             #expect(left.tokens[.init(.start, "Order")] != nil)
             #expect(try await store.installation(tests.id, of: "orders")?.installation == tests)
-            // A token that is registered is not one that gets nothing.
+            // Pushes to a registered token are not suppressed.
             let second = try OutboxPush.numbered(number + 2, token: token)
             let again = try await outbox.accept([second], at: start + 500)
             #expect((again == [.accepted]) == !times.isRemoved, "\(times)")

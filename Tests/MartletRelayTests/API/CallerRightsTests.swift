@@ -9,7 +9,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// What callers can reach, and what they can find out about the apps of others.
+/// Tests of the rights of callers, also with respect to the apps of others.
 @Suite(.timeLimit(.minutes(10))) struct CallerRightsTests {
     private static let id = "123e4567-e89b-42d3-a456-426655440000"
 
@@ -29,7 +29,7 @@ import Testing
             #""app":"orders","bundle-id":"com.example.rides""#, #""app":"orders","bundle-id":"com.example.meals""#
         ),
     ])
-    func `an app of another caller is answered for like one that does not exist`(
+    func `an app of another caller is refused like one that does not exist`(
         theirs: String,
         nobodys: String
     ) async throws {
@@ -75,7 +75,7 @@ import Testing
         return try await ProgramRun.curl(["--http2-prior-knowledge", "-H", key, "http://127.0.0.1:\(port)\(path)"]).text
     }
 
-    @Test func `administration is answered at the address of http`() async throws {
+    @Test func `administration is answered only over http by default`() async throws {
         let bench = try await bench()
         let path = "/v1/apps/orders/dead-letters"
         #expect(try await askListener(bench, path).contains("manage-over-listen"))
@@ -121,7 +121,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a backup is refused without a word about shutting down`() async throws {
+    @Test func `the refusal of a backup does not mention a shutdown`() async throws {
         let bench = try await bench()
         let answer = await bench.ask("POST", "/v1/backup")
         #expect(answer.status == 403 && answer.text.contains("for all apps") && !answer.text.contains("shut"))
@@ -141,7 +141,7 @@ import Testing
         return configuration
     }
 
-    @Test func `a reload takes away what the new configuration does not grant`() throws {
+    @Test func `a reload revokes access that is no longer granted`() throws {
         let key = try SigningKey.ephemeral()
         let old = [
             caller("a", "0A", ["orders", "rides"], [.send, .read]), caller("b", "0b", ["rides"], [.read]),
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `a reload logs what it takes away`() async throws {
+    @Test func `a reload logs revoked access`() async throws {
         let lines = LogLines()
         let bench = try await RelayBench(log: lines.logger())
         var new = await bench.relay.context.configuration

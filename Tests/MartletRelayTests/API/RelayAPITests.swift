@@ -46,7 +46,7 @@ import Testing
         return (response.0, json, String(decoding: response.1, as: UTF8.self))
     }
 
-    @Test func `a push is kept, delivered, and told of`() async throws {
+    @Test func `a push is stored and delivered, and its state can be read`() async throws {
         let bench = try await RelayBench()
         let posted = await ask(bench, "POST", "/v1/pushes", Self.order)
         #expect(posted.status == 202 && posted.json["state"] == "accepted")
@@ -61,7 +61,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `the same order with the same Idempotency-Key is one push`() async throws {
+    @Test func `a repeated request with the same Idempotency-Key is one push`() async throws {
         let bench = try await RelayBench()
         let key: HTTPFields = ["idempotency-key": "order-42"]
         let first = await ask(bench, "POST", "/v1/pushes?wait=60", Self.order, key)
@@ -84,7 +84,9 @@ import Testing
         (#"{"to":["ab","cd"],"payload":{},"id":"123e4567-e89b-42d3-a456-426655440000"}"#, 400, "/id"),
         (#"{"to":"ab","snapshot":{"kind":"widget"}}"#, 400, "/snapshot"),
     ])
-    func `a mistake is named with its place`(body: String, status: Int, pointer: String?) async throws {
+    func `the error for an invalid push has the place of the mistake`(body: String, status: Int, pointer: String?)
+        async throws
+    {
         let bench = try await RelayBench()
         let answer = await ask(bench, "POST", "/v1/pushes", body)
         #expect(answer.status == status, "\(answer.text)")
@@ -92,7 +94,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `nothing but health is told without a key, and to each caller what is theirs`() async throws {
+    @Test func `only health is public, and a caller sees its own apps only`() async throws {
         let bench = try await RelayBench {
             $0.callers.append(
                 RelayConfiguration.Caller(
@@ -138,7 +140,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `many tokens get one payload, the dead ones are a feed`() async throws {
+    @Test func `many tokens get one payload, and unregistered ones are listed`() async throws {
         let bench = try await RelayBench()
         let dead = try DeviceToken(hex: "dead00ff")
         await bench.apple.unregister(dead, since: Date(timeIntervalSince1970: 1_790_000_000))
@@ -162,7 +164,7 @@ import Testing
         await bench.stop()
     }
 
-    /// What is told next, but for the signs of life between.
+    /// The next event, without the comments that keep the connection alive.
     private static func told(
         _ events: inout OutcomeStream.Iterator
     ) async -> [UInt8]? {
@@ -195,7 +197,7 @@ import Testing
         #expect(await Self.told(&nothing) == nil)
     }
 
-    @Test func `the interface is there over HTTP 2 as well`() async throws {
+    @Test func `the JSON interface is available over HTTP/2`() async throws {
         let bench = try await RelayBench()
         let port = await bench.relay.ports[.production] ?? 0
         let url = "http://127.0.0.1:\(port)/v1/pushes?wait=60"
@@ -229,7 +231,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a long list is taken whole when nothing else waits, and refused when none of it can be kept`()
+    @Test func `a long list is accepted alone, and refused by a full outbox`()
         async throws
     {
         let body = #"{"to":["aa","bb","cc"],"payload":{"aps":{"alert":"Hi"}}}"#
@@ -243,7 +245,7 @@ import Testing
         await full.stop()
     }
 
-    @Test func `a push for later can be taken back until then`() async throws {
+    @Test func `a scheduled push can be cancelled, a delivered one cannot`() async throws {
         let bench = try await RelayBench()
         let later = bench.parts.now / 1_000 + 3_600
         let body = #"{"to":"5d3a6a1c","not-before":\#(later),"payload":{"aps":{"alert":"Hi"}}}"#
@@ -261,7 +263,7 @@ import Testing
     }
 
     @Test(arguments: ["notification", "liveActivity", "widget", "control", "lockAccessory", "standby"])
-    func `a snapshot of any kind goes out`(kind: String) async throws {
+    func `a snapshot of any kind is delivered`(kind: String) async throws {
         let bench = try await RelayBench()
         let snapshot = SurfaceExample.json(of: kind)
         let answer = await ask(
@@ -294,7 +296,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `an update of a Live Activity for later is stamped with the time at which it is sent`() async throws {
+    @Test func `a scheduled update of a Live Activity has the time of its sending`() async throws {
         let bench = try await RelayBench()
         let snapshot = SurfaceExample.json(of: "liveActivity")
         let time = bench.parts.now / 1_000 + 2

@@ -111,7 +111,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a method that a path does not answer to is told of those that it does`() async throws {
+    @Test func `the answer to another method has the allowed methods`() async throws {
         let bench = try await RelayBench()
         let request = HTTPRequest(
             method: "PUT",

@@ -24,7 +24,7 @@ import Testing
         (answer.json["pushes"]?.elements ?? []).compactMap { $0["id"]?.stringValue }
     }
 
-    @Test func `pushes are found by token, a part at a time`() async throws {
+    @Test func `pushes are found by token, page by page`() async throws {
         let bench = try await pausedBench()
         var made: [String] = []
         for token in ["5D3A6A1C", "8f9a42d6", "5d3a6a1c", "5d3a6a1c"] {
@@ -76,14 +76,14 @@ import Testing
         ("?token=5d3a6a1c&app=orders&limit=1001", 400, "limit"),
         ("?token=5d3a6a1c&app=orders&after=-1", 400, "after"),
     ])
-    func `a search that cannot be made says why`(query: String, status: Int, text: String) async throws {
+    func `an invalid search is refused with the reason`(query: String, status: Int, text: String) async throws {
         let bench = try await pausedBench()
         let answer = await bench.ask("GET", "/v1/pushes" + query, key: "both")
         #expect(answer.status == status && answer.text.contains(text), "\(answer.text)")
         await bench.stop()
     }
 
-    @Test func `a dead letter is shown with its content, and sent again alone`() async throws {
+    @Test func `a dead letter is shown with its content and can be requeued`() async throws {
         let bench = try await pausedBench()
         let pushes = [
             #"{"aps":{"alert":"Hi"},"b":1e400}"#, "no JSON", #"{"aps":{}}"#,

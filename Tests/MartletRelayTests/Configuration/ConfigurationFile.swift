@@ -30,7 +30,7 @@ struct ConfigurationFile {
         try directory.write(text, to: "relay.json")
     }
 
-    /// What the file says with some of its text changed.
+    /// The text of the file with some replacements.
     static func good(_ changes: (String, String)...) -> String {
         changes.reduce(good) { $0.replacing($1.0, with: $1.1) }
     }

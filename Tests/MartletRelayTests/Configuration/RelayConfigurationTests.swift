@@ -17,7 +17,7 @@ import Testing
         return error?.description.replacing(file.directory.path + "/", with: "") ?? ""
     }
 
-    @Test func `a good one is read`() throws {
+    @Test func `a valid configuration is read`() throws {
         let file = try ConfigurationFile()
         let configuration = try RelayConfiguration(file: file.path)
         #expect(configuration.data == .file(file.directory.path + "/relay.sqlite"))
@@ -178,7 +178,7 @@ import Testing
         #expect(error?.description.hasPrefix("the callers back end and front end have the same key-sha256") == true)
     }
 
-    @Test func `settings that are probably mistakes are warned of`() throws {
+    @Test func `settings that are probably mistakes have warnings`() throws {
         let file = try ConfigurationFile()
         var configuration = try RelayConfiguration(file: file.path)
         var other = configuration.apps[0]
@@ -217,7 +217,7 @@ import Testing
         #expect(error?.description.contains("http must be an IP address with a port") == true)
     }
 
-    @Test func `a key's file may lie where the system hands credentials out`() throws {
+    @Test func `the file of a key may be in the credentials directory`() throws {
         let file = try ConfigurationFile(ConfigurationFile.good(("AuthKey.p8", "apns-key")))
         let credentials = try ScratchDirectory()
         #expect(throws: RelayError.self) { try RelayConfiguration(file: file.path, credentials: credentials.path) }
@@ -226,7 +226,7 @@ import Testing
         #expect(configuration.apps[0].key.keyID == "ABC123DEFG")
     }
 
-    @Test func `a new key is random, and known by its hash`() throws {
+    @Test func `a new key is random, and its hash identifies it`() throws {
         let keys = (0..<50).map { _ in CallerKey() }
         #expect(Set(keys.map(\.text)).count == keys.count)
         for key in keys {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// What derives from the declarations of the settings.
+/// Tests of the article, the options and the schema that derive from the declarations of settings.
 @Suite struct SettingDeclarationTests {
     @Test func `the article has the table of the settings`() throws {
         let article = try String(

@@ -24,7 +24,7 @@ private struct OneLane {
         machine.add(Self.lane, at: 0)
     }
 
-    /// Sends a push and takes Apple's answer; returns what is written down about it.
+    /// Sends a push and takes Apple's answer; returns its settlement.
     mutating func send(
         _ number: Int64,
         _ result: SendResult,
@@ -64,7 +64,7 @@ private struct OneLane {
 
 /// The meaning of a refusal of credentials for the push and for its lane.
 @Suite struct CredentialRefusalTests {
-    @Test func `a push whose credentials are refused among accepted ones ends after three times`() throws {
+    @Test func `refused credentials among accepted pushes end a push after three`() throws {
         var lane = OneLane()
         _ = try lane.send(1, .accepted(uniqueID: nil))
         for attempts in 0..<2 {
@@ -79,7 +79,7 @@ private struct OneLane {
         #expect(!lane.isPaused)
     }
 
-    @Test func `a push that is refused alone is tried again within a minute, and is not counted as tried`() throws {
+    @Test func `a single refused push is retried within a minute, uncounted`() throws {
         var lane = OneLane()
         for _ in 0..<20 {
             let change = try lane.send(9, OneLane.refusal)
@@ -103,7 +103,7 @@ private struct OneLane {
     }
 
     /// The trial goes first to a push that was not refused before, so one bad push cannot keep a lane paused.
-    @Test func `a refused push waits until others had a try`() throws {
+    @Test func `a refused push waits until others were tried`() throws {
         var lane = OneLane()
         _ = try lane.send(1, .accepted(uniqueID: nil))
         _ = try lane.send(2, OneLane.refusal)

@@ -38,7 +38,7 @@ import Testing
         return machine
     }
 
-    @Test func `one app's many do not hold up another's one`() {
+    @Test func `many pushes of one app do not delay another app`() {
         var limits = DeliveryMachine.Limits()
         limits.inFlight = 4
         let many = (1...100).map { push($0, Self.busy) }
@@ -46,7 +46,7 @@ import Testing
         #expect(machine.takeActions(at: 1).sends.prefix(2).contains { $0.number == 200 })
     }
 
-    @Test func `urgent ones go first, and those that are of no use any more do not go`() {
+    @Test func `urgent pushes are sent first, and expired ones not at all`() {
         let pushes = [
             push(1, Self.busy, priority: "1"), push(2, Self.busy, priority: "5"), push(3, Self.busy),
             push(4, Self.busy, expiresAt: 10),
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test
-    func `a lane that cannot send returns its pushes to the outbox, then sends one, and goes on if it gets through`() {
+    func `a lane that cannot send returns its pushes, then tries one`() {
         var machine = machine(claimed: (1...5).map { push($0, Self.busy) } + [push(9, Self.calm)])
         #expect(machine.takeActions(at: 0).sends.count == 6)
         let failure = SendResult.neverSent(reason: "ConnectionFailed", retryAfter: 1_000)
@@ -111,7 +111,7 @@ import Testing
         #expect(machine.expiredInFlight(of: Self.busy, at: 10_001) == 0)
     }
 
-    @Test func `a push that would expire before the credentials are tried again ends with Apple's answer`() {
+    @Test func `a push that expires before the next attempt ends with Apple's answer`() {
         var machine = machine(claimed: [push(1, Self.busy, expiresAt: 10_000), push(2, Self.busy, expiresAt: 90_000)])
         #expect(machine.takeActions(at: 0).sends.count == 2)
         let refusal = SendResult.refused(status: 403, reason: .invalidProviderToken, timestamp: nil, retryAfter: nil)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `a paused lane returns its pushes, claims none, and goes on when it is resumed`() {
+    @Test func `a paused lane returns its pushes and claims none until resumed`() {
         var machine = machine(rate: 3, claimed: (1...9).map { push($0, Self.busy) } + [push(20, Self.calm)])
         #expect(machine.takeActions(at: 0).sends.count == 4)
         #expect(machine.isReturning(Self.busy))
@@ -137,7 +137,7 @@ import Testing
         #expect(machine.isReturning(Self.busy))
         _ = machine.settled(paused.settlements)
         #expect(!machine.isReturning(Self.busy) && machine.nextTime(after: 1) == nil)
-        // What is answered meanwhile ends, and what did not leave is returned, too.
+        // Pushes answered in the meantime end, and unsent ones are returned, too.
         machine.answered(1, .accepted(uniqueID: nil), at: 2)
         machine.answered(2, .neverSent(reason: "ConnectionFailed", retryAfter: nil), at: 2)
         let late = machine.takeActions(at: 2)
@@ -147,7 +147,7 @@ import Testing
         #expect(machine.takeActions(at: 5_000).claims.contains { $0.lane == Self.busy })
     }
 
-    @Test func `nothing is claimed before the paused lanes are known, also in lanes that are added meanwhile`() {
+    @Test func `nothing is claimed before the paused lanes are known`() {
         var machine = DeliveryMachine(seed: 1)
         machine.pauseManually(nil)
         machine.add(Self.busy, at: 0)
@@ -157,14 +157,14 @@ import Testing
         #expect(Set(machine.takeActions(at: 0).claims.map(\.lane)) == [Self.busy])
     }
 
-    @Test func `what others have taken over is not sent`() {
+    @Test func `pushes whose claims are lost are not sent`() {
         var machine = machine(claimed: (1...5).map { push($0, Self.busy) })
         machine.claimsLost()
         let actions = machine.takeActions(at: 0)
         #expect(actions.sends.isEmpty && actions.claims.count { $0.lane == Self.busy } == 3)
     }
 
-    @Test func `a lane sends no faster than it may`() {
+    @Test func `a lane does not exceed its rate`() {
         var machine = machine(rate: 10, claimed: (1...100).map { push($0, Self.busy) })
         var sent = machine.takeActions(at: 0).sends.count
         #expect(sent == 10)
@@ -176,7 +176,7 @@ import Testing
         #expect(sent == 40)
     }
 
-    @Test func `what could not be written down is written down later`() {
+    @Test func `a settlement that cannot be stored is stored later`() {
         var machine = machine(claimed: [push(1, Self.busy)])
         _ = machine.takeActions(at: 0)
         machine.answered(1, .accepted(uniqueID: nil), at: 10)
@@ -190,7 +190,7 @@ import Testing
         #expect(machine.isIdle)
     }
 
-    @Test func `a clock that is set back makes no pause longer`() {
+    @Test func `a clock that is set back does not prolong pauses`() {
         var machine = machine(claimed: [push(1, Self.busy), push(2, Self.calm)])
         #expect(machine.takeActions(at: 10_000_000).sends.count == 2)
         machine.answered(1, .neverSent(reason: "ConnectionFailed", retryAfter: 8_000), at: 10_000_000)
@@ -213,7 +213,7 @@ import Testing
         #expect(Set(claims.filter { $0.lane == Self.calm }.map(\.limit)) == [500])
     }
 
-    @Test func `a lane whose pushes Apple does not answer is down after ten seconds, and sends as before`() {
+    @Test func `a lane without answers for ten seconds is down, but sends`() {
         var machine = machine(claimed: (1...4).map { push($0, Self.busy) })
         #expect(machine.takeActions(at: 1_000).sends.count == 4)
         machine.answered(1, .accepted(uniqueID: nil), at: 2_000)
@@ -240,7 +240,7 @@ import Testing
         #expect(machine.lanes[Self.busy]?.problem(at: 32_000) == nil)
     }
 
-    @Test func `a lane is down when connections are lost one after the other without an answer`() {
+    @Test func `a lane is down after several connections without an answer`() {
         var machine = machine(claimed: (1...6).map { push($0, Self.busy) })
         #expect(machine.takeActions(at: 0).sends.count == 6)
         // The loss of several connections at the same time, with all pushes on them, is no outage.
@@ -254,7 +254,7 @@ import Testing
         #expect(outage?.reason == "ConnectionLost" && outage?.since == 2_000)
     }
 
-    @Test func `connections that are lost long after each other are no outage`() {
+    @Test func `connections lost at long intervals are not an outage`() {
         var machine = machine(claimed: (1...2).map { push($0, Self.busy) })
         #expect(machine.takeActions(at: 0).sends.count == 2)
         machine.answered(1, .lost, at: 1_000)
@@ -269,7 +269,7 @@ import Testing
         #expect(machine.lanes[Self.busy]?.problem(at: 32_000)?.reason == "NoAnswer")
     }
 
-    @Test func `a lane without pushes is not down any more once its next try was due`() {
+    @Test func `a lane without pushes is up after its next attempt was due`() {
         var machine = machine(claimed: [push(1, Self.busy)])
         #expect(machine.takeActions(at: 0).sends.count == 1)
         machine.answered(1, .neverSent(reason: "ConnectionFailed", retryAfter: 1_000), at: 5)

@@ -62,12 +62,12 @@ import Testing
         }
     }
 
-    @Test func `what Apple says of the time to wait counts`() {
+    @Test func `the Retry-After of Apple sets the delay`() {
         let busy = SendResult.refused(status: 503, reason: .serviceUnavailable, timestamp: nil, retryAfter: 2_000)
         #expect(postponement(decision(on: busy)) == .postponed(until: 3_000, attempts: 1, unknownTries: 0))
     }
 
-    @Test func `the waits grow, and end`() throws {
+    @Test func `delays grow, and the last attempt ends the push`() throws {
         let busy = SendResult.refused(status: 429, reason: .tooManyRequests, timestamp: nil, retryAfter: nil)
         var waits: [Int64] = []
         for attempts in 0..<policy.attemptLimit - 1 {
@@ -86,7 +86,7 @@ import Testing
         #expect(outcome.state == .dead && outcome.attempts == policy.attemptLimit && outcome.status == 429)
     }
 
-    @Test func `a push that a relay has crashed with many times waits no longer for that`() {
+    @Test func `the delay does not grow with unknown attempts`() {
         guard case .postponed(let time, 1, 13) = postponement(decision(on: .unknown, unknownTries: 12)) else {
             Issue.record("it is not tried again")
             return
@@ -94,7 +94,7 @@ import Testing
         #expect(time - 1_000 <= policy.unknownDelay * 5 / 4)
     }
 
-    @Test func `nothing is tried after its time`() throws {
+    @Test func `a push is not postponed beyond its expiration`() throws {
         let busy = SendResult.refused(status: 429, reason: .tooManyRequests, timestamp: nil, retryAfter: 5_000)
         guard case .settle(let settlement) = decision(on: busy, expiresAt: 6_000) else {
             Issue.record("it goes on")

@@ -9,7 +9,7 @@ import OutboxModel
 /// One day in the life of a relay, from a seed: callers, an operator, an outbox that is slow or fails, Apple with its
 /// faults and an outage of an hour, and a process that ends at any moment.
 ///
-/// What is acknowledged has to end once, in order, and as Apple knows it. A paused lane sends nothing.
+/// An acknowledged push has to end once, in order, and in agreement with Apple. A paused lane sends nothing.
 struct DeliveryWorld {
     struct Violation: Error, CustomStringConvertible {
         var description: String
@@ -51,7 +51,7 @@ struct DeliveryWorld {
     private var generator: SplitMix64
     private var agenda: [Scheduled] = []
     private var count = 0
-    /// Which process runs; what an earlier one has begun comes to nothing.
+    /// The number of the current process; operations of an earlier one have no effect.
     private var life = 0
     private var isRunning = false
     private var wakesAt: Int64?
@@ -62,14 +62,14 @@ struct DeliveryWorld {
     private var passedOver: [Lane: Int] = [:]
     private var outage: ClosedRange<Int64>
     private var storageFailure: ClosedRange<Int64>
-    /// When the disk takes its time.
+    /// The period in which the disk is slow.
     private var slowness: ClosedRange<Int64>
     private var crashes: Int
     private let tell: ((String) -> Void)?
 
     private var offered: [OutboxPush] = []
     private var acknowledged: Set<APNsID> = []
-    /// What Apple has delivered, in order.
+    /// The pushes that Apple has delivered, in order.
     private var delivered: [APNsID] = []
 
     init(seed: UInt64, tell: ((String) -> Void)? = nil) {
@@ -178,7 +178,7 @@ struct DeliveryWorld {
         )
         if key < 4 { push.orderKey = "activity-\(key)" }
         if chance(0...4) == 0 { push.expiresAt = begin + time + chance(0...7_200_000) }
-        // A scheduled push may overtake: what is checked here is the order of the others.
+        // A scheduled push may overtake; only the order of the others is checked.
         if chance(0...4) == 0, push.orderKey == nil { push.notBefore = begin + time + chance(0...7_200_000) }
         schedule(.offer([push]), after: time, anyLife: true)
         if chance(0...9) == 0 { schedule(.cancel(push), after: time + chance(0...60_000), anyLife: true) }
@@ -248,7 +248,7 @@ struct DeliveryWorld {
     private mutating func crash() {
         guard isRunning else { return }
         isRunning = false
-        // What was on its way to the disk, or to Apple, may just have made it.
+        // Writes and sends in progress may have completed.
         for pending in agenda where pending.life == life && chance(0...1) == 0 {
             switch pending.event {
             case .accepted(let pushes) where !isStorageFailing:
@@ -279,7 +279,7 @@ struct DeliveryWorld {
 
     private mutating func syncPauses() { machine.pauseManually(Set(model.allPauses.map(\.lane))) }
 
-    /// What is of no use any more ends now and then.
+    /// Ends expired pushes now and then.
     private mutating func sweep() {
         if isRunning, !isStorageFailing {
             for push in model.expire(at: now, limit: 10) { machine.markReady(push.lane) }
@@ -289,14 +289,14 @@ struct DeliveryWorld {
         }
     }
 
-    /// How long the disk takes for the next thing.
+    /// The duration of the next operation on the disk.
     private var diskTime: Int64 {
         mutating get { slowness.contains(now) ? chance(500...3_000) : chance(1...20) }
     }
 
     private var isStorageFailing: Bool { storageFailure.contains(now) }
 
-    // MARK: What has to be true
+    // MARK: Checks
 
     private func check() throws(Violation) {
         for push in offered {

@@ -23,7 +23,7 @@ import Testing
         await bench.ask("GET", "/v1/status").json["lanes"]?.elements?.first ?? .null
     }
 
-    @Test func `that Apple does not answer is reported after ten seconds, until it does`() async throws {
+    @Test func `a missing answer is reported after ten seconds until one arrives`() async throws {
         let bench = try await RelayBench(clock: clock.wall, log: lines.logger(.info))
         // Apple allows more than one stream from the first answer on.
         #expect(await bench.push().json["state"] == "delivered")
@@ -65,8 +65,7 @@ import Testing
         await bench.relay.stop(within: .zero)
     }
 
-    @Test func `a lane whose connections Apple resets is down at once, and nothing of it stays in flight`() async throws
-    {
+    @Test func `a lane whose connections are reset is down immediately`() async throws {
         let bench = try await RelayBench(clock: clock.wall, log: lines.logger(.info))
         #expect(await bench.push().json["state"] == "delivered")
         await bench.apple.setFaults([SimulatedAPNs.Fault(.resetConnection)])
@@ -92,7 +91,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a lane that is down is not any more when none of its pushes is left`() async throws {
+    @Test func `a lane that is down recovers when it has no pushes`() async throws {
         let reserved = try SilentServer.unusedPort()
         let nowhere = LaneEndpoint(APNsEndpoint(host: "127.0.0.1", port: reserved.port, isEncrypted: false))
         let bench = try await RelayBench(clock: clock.wall, log: lines.logger(.info)) {
@@ -116,7 +115,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a lane whose tokens Apple refuses is logged as down once, and not as unable to send`() async throws {
+    @Test func `a lane whose device tokens are refused is logged as down once`() async throws {
         let faults = [SimulatedAPNs.Fault(.respond(.badDeviceToken))]
         let bench = try await RelayBench(faults: faults, clock: clock.wall, log: lines.logger(.info))
         for number in 0..<120 {

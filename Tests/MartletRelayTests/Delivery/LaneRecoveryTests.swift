@@ -74,7 +74,7 @@ private struct LaneInOutage {
         [LaneRecoveryTests.unreachable], [LaneRecoveryTests.unreachable, .unknown],
         [LaneRecoveryTests.unreachable, .lost],
     ])
-    func `a lane sends again within five seconds after Apple is back, and tries one push at a time until then`(
+    func `a lane sends again within five seconds after an outage of Apple`(
         results: [SendResult]
     ) throws {
         for seed in 0..<200 as Range<UInt64> {
@@ -95,7 +95,7 @@ private struct LaneInOutage {
         }
     }
 
-    @Test func `refused credentials and faults of Apple's are tried less often the longer they last`() throws {
+    @Test func `attempts during an outage get rarer the longer it lasts`() throws {
         let refusal = SendResult.refused(status: 403, reason: .invalidProviderToken, timestamp: nil, retryAfter: nil)
         let fault = SendResult.refused(status: 503, reason: nil, timestamp: nil, retryAfter: nil)
         for result in [refusal, fault] {
@@ -128,7 +128,7 @@ private struct LaneInOutage {
         #expect(!state.holdsNewPushes(at: 0))
     }
 
-    @Test func `a lane with new credentials tries at once`() {
+    @Test func `a lane with new credentials makes an attempt immediately`() {
         var generator = SplitMix64(state: 1)
         var state = DeliveryLane()
         for _ in 0..<10 {

@@ -28,7 +28,7 @@ import Testing
 
     private let clock = TestClock()
 
-    @Test func `status, metrics, command and page report what happened`() async throws {
+    @Test func `status, metrics, command and page report the sent pushes`() async throws {
         let bench = try await RelayBench(clock: clock.wall) { $0.http = RelayConfiguration.Address(port: 0) }
         for token in ["dead00f1", "dead00f2"] { await bench.apple.unregister(try DeviceToken(hex: token)) }
         await bench.apple.setFaults([

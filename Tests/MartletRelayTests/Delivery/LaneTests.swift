@@ -51,7 +51,7 @@ import Testing
         #expect(line.count == 1 && line[0]["caller"] == "back end" && line[0]["app"] == "orders")
     }
 
-    @Test func `a purge cancels what waits, and those who wait for it hear of it`() async throws {
+    @Test func `a purge cancels waiting pushes and answers their callers`() async throws {
         let bench = try await RelayBench()
         _ = await bench.ask("POST", Self.place + "/pause")
         let events = try #require(await bench.parts.intake.listen(for: RelayBench.listener(to: "orders"), after: nil))
@@ -84,7 +84,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `nothing is sent before the paused lanes could be read`() async throws {
+    @Test func `nothing is sent before the paused lanes are read`() async throws {
         let bench = try await RelayBench()
         await bench.relay.stop()
         let outbox = try await SQLiteOutbox(file: bench.directory.path + "/relay.sqlite")

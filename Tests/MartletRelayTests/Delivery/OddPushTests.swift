@@ -11,7 +11,7 @@ import Testing
 
 /// A push whose credentials Apple refuses, among others that it accepts.
 @Suite(.timeLimit(.minutes(10))) struct OddPushTests {
-    @Test func `a push that is refused for its credentials holds no others up, and can be cancelled`() async throws {
+    @Test func `a push with refused credentials does not delay others`() async throws {
         let lines = LogLines()
         let bench = try await RelayBench(log: lines.logger())
         #expect(await bench.push().json["state"] == "delivered")
@@ -35,7 +35,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a lane that rests says for how long, and its pushes can be cancelled`() async throws {
+    @Test func `a lane that is down logs its pause, and pushes can be cancelled`() async throws {
         let lines = LogLines()
         let fault = SimulatedAPNs.Fault(.respond(.invalidProviderToken))
         let bench = try await RelayBench(faults: [fault], log: lines.logger())

@@ -12,7 +12,7 @@ import Testing
         nextTry: 9
     )
 
-    @Test func `silence is logged once, and its end`() {
+    @Test func `the start and the end of silence are logged once`() {
         var log = OutageLog()
         let begun = log.update(silence, nil, isAfterAttempt: false)
         #expect(begun == [.noAnswer(silence)] && log.isSilent)
@@ -35,7 +35,7 @@ import Testing
         #expect(ended == [.recovered] && !log.isDown)
     }
 
-    @Test func `further pauses of an outage are not logged, and an attempt that is due is no silence`() {
+    @Test func `further pauses of an outage are not logged`() {
         var log = OutageLog()
         _ = log.update(LaneProblem(since: 1, reason: outage.reason, nextTry: 9), outage, isAfterAttempt: true)
         for nextTry: Int64? in [nil, 20, nil, 40] {

@@ -34,7 +34,7 @@ import Testing
         await benches.first?.apple.stop()
     }
 
-    @Test func `each push is sent once, by whichever relay, and every relay knows how it ended`() async throws {
+    @Test func `each push is sent once, and every relay has its outcome`() async throws {
         let benches = try await fleet(2)
         var ids: Set<String> = []
         for number in 0..<40 {
@@ -49,7 +49,7 @@ import Testing
         await stop(benches)
     }
 
-    @Test func `a relay that cannot reach Apple leaves its pushes to the others, and its callers hear of them`()
+    @Test func `pushes of a relay without a connection are sent by another`()
         async throws
     {
         let works = try await RelayBench(data: try await place())
@@ -70,7 +70,7 @@ import Testing
         await stop([works, cutOff])
     }
 
-    @Test func `a lane that is paused over one relay is paused in all of them`() async throws {
+    @Test func `a pause of a lane applies to all relays`() async throws {
         let benches = try await fleet(2)
         let lane = Lane(app: "orders", environment: .production)
         let place = "/v1/apps/orders/lanes/production/"
@@ -93,8 +93,7 @@ import Testing
         await stop(benches)
     }
 
-    @Test func `relays send with one provider token, and sign for themselves while they cannot share it`() async throws
-    {
+    @Test func `relays share a provider token while the database answers`() async throws {
         let address = try await place()
         guard case .database(let database) = address else { return }
         let outbox = try await PostgreSQLOutbox(address: database)
@@ -104,7 +103,7 @@ import Testing
         let first = try await mints[0].token()
         #expect(try await mints[1].token().text == first.text)
         #expect(first.validity == .seconds(60))
-        // Whoever comes first after fifty minutes signs for all.
+        // The first source that is asked after fifty minutes signs for all.
         clock.advance(by: 50 * 60)
         let second = try await mints[1].token()
         #expect(second.issuedAt == first.issuedAt + TimeInterval(3_000))
@@ -271,7 +270,7 @@ import Testing
         await stop([first, second])
     }
 
-    @Test func `the status tells of all relays, and one can end another`() async throws {
+    @Test func `the status has all relays, and one can drain another`() async throws {
         let benches = try await fleet(2) { configuration in
             configuration.node = "first"
             configuration.callers[0].apps = ["orders", "rides"]
@@ -290,7 +289,7 @@ import Testing
         await stop(benches)
     }
 
-    @Test func `a relay that runs under the name of this one is reported once, and what is left of one is not`() {
+    @Test func `another running relay of the same name is reported once`() {
         func node(_ number: Int64, silence: Int64, name: String = "a", isOwn: Bool = false) -> OutboxNode {
             OutboxNode(
                 number: number,
@@ -324,7 +323,7 @@ import Testing
         #expect(view.outdatedSince(at: 60_002) == nil)
     }
 
-    @Test func `what others tell of their lanes is added up, and sums only grow`() {
+    @Test func `the counts of other relays are added up and do not decrease`() {
         var view = FleetView()
         let lane = Lane(app: "orders", environment: .production)
         var facts = LaneFacts()

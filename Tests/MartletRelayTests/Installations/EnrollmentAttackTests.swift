@@ -9,12 +9,12 @@ import Testing
 @testable import MartletHTTPServer
 @testable import MartletRelay
 
-/// What a hostile app, a stolen credential or a hostile back end can reach.
+/// Tests of hostile apps, stolen credentials and hostile back ends.
 @Suite(.timeLimit(.minutes(10))) struct EnrollmentAttackTests {
     private static let body = #"{"environment":"production"}"#
     private static let methods = ["GET", "PATCH", "DELETE"]
 
-    @Test func `a forged ticket enrolls nobody, and all refusals are the same`() async throws {
+    @Test func `all forged tickets are refused with the same answer`() async throws {
         let bench = try await EnrollmentBench()
         let ticket = try await bench.ticket()
         let start = String(ticket.dropLast())
@@ -38,7 +38,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a ticket is void after its time and after its use, unless it may be used again`() async throws {
+    @Test func `a ticket is invalid after its end, and after its use if single-use`() async throws {
         let clock = TestClock()
         let bench = try await EnrollmentBench(clock: clock.wall)
         let short = try await bench.ticket(for: "anna", #","seconds":5"#)
@@ -87,7 +87,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a secret reaches its own installation and nothing else`() async throws {
+    @Test func `a secret gives access to its own installation only`() async throws {
         let bench = try await EnrollmentBench()
         let mallory = try await bench.enroll("mallory")
         let anna = try await bench.enroll("anna")
@@ -283,7 +283,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `bodies of strangers are not read, and neither log nor answer has a secret`() async throws {
+    @Test func `unauthorized bodies are not read, and no secret is shown`() async throws {
         let lines = LogLines()
         let relay = try await RelayBench(log: lines.logger(.debug)) { $0.http = RelayConfiguration.Address(port: 0) }
         let port = try #require(await relay.relay.httpPort)
@@ -343,7 +343,7 @@ import Testing
         #expect(partial?.status == 400)
     }
 
-    @Test func `an app that the relay no longer serves enrolls nobody`() async throws {
+    @Test func `an app that the relay no longer serves cannot enroll`() async throws {
         let bench = try await EnrollmentBench()
         let secret = try await bench.enroll().secret
         let ticket = try await bench.ticket()

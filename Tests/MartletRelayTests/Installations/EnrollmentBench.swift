@@ -18,12 +18,12 @@ struct EnrollmentBench {
         relay = try await RelayBench(clock: clock, log: log) { $0.callers += [own, other] }
     }
 
-    /// What a back end asks.
+    /// Sends a request of a back end.
     func ask(_ method: String, _ path: String, _ body: String = "") async -> RelayBench.Answer {
         await relay.ask(method, "/v1/apps/orders" + path, body, key: Self.key)
     }
 
-    /// What an app on a phone asks.
+    /// Sends a request of an app on a phone.
     func phone(_ method: String, _ body: String = "", with credential: String?) async -> RelayBench.Answer {
         await relay.ask(method, "/v1/installation", body, key: credential)
     }

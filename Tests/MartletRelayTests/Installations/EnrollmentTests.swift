@@ -58,7 +58,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `an app changes what it names, and null removes`() async throws {
+    @Test func `an app changes the members that it names, and null removes one`() async throws {
         let bench = try await EnrollmentBench()
         let (secret, id) = try await bench.enroll("anna", Self.report)
         let change = #"""
@@ -85,7 +85,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `the second user of a phone takes over its token, and the first user's late sign-out is harmless`()
+    @Test func `a late sign-out of the first user keeps the second user's token`()
         async throws
     {
         let bench = try await EnrollmentBench()
@@ -111,7 +111,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a phone restored from another one's backup enrolls again, and both get pushes`() async throws {
+    @Test func `a phone restored from a backup enrolls again, and both get pushes`() async throws {
         let bench = try await EnrollmentBench()
         let old = try await bench.enroll("anna", #","tokens":{"device":"ab12"}"#)
         // The copied secret is the old phone's: reporting the new phone's token moves the installation to it.
@@ -165,7 +165,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `what the relay stores about a user is one document`() async throws {
+    @Test func `the export of a user has the installations and pushes`() async throws {
         let bench = try await EnrollmentBench()
         _ = try await bench.enroll("anna b/ç", #","tokens":{"device":"ab12"}"#)
         _ = try await bench.enroll("anna b/ç", #","tokens":{"device":"cd34"}"#)

@@ -35,7 +35,7 @@ import Testing
         #expect(difference.removed.isEmpty && difference.registered.count == 1 && difference.tags == nil)
     }
 
-    @Test func `a back end's change is not a sign of life`() throws {
+    @Test func `a change by the back end does not update the time last seen`() throws {
         var change = InstallationChange()
         change.tags = ["vip"]
         var own = installation()
@@ -44,7 +44,7 @@ import Testing
         #expect(InstallationDifference(from: installation(), to: own).tags == ["vip"])
     }
 
-    @Test func `removing a kind comes before registering`() throws {
+    @Test func `kinds of tokens are removed before tokens are registered`() throws {
         var own = installation()
         var change = InstallationChange()
         change.tokens = [.init(.start, "A"): try token("aa"), .init(.start, "B"): try token("bb")]
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: [.min, -1, 0, .max] as [Int64])
-    func `any time of a clock can be stored`(now: Int64) throws {
+    func `extreme times do not trap`(now: Int64) throws {
         var own = installation()
         own.seenAt = .min
         try own.apply(InstallationChange(), at: now, by: .app)
@@ -79,7 +79,7 @@ import Testing
         #expect(now == .max ? true : delay.map { (1...61).contains($0) } ?? false)
     }
 
-    @Test func `a budget is of each phone and each minute, and survives a clock that is set back`() {
+    @Test func `a request budget belongs to a phone and a minute`() {
         var budget = RequestBudget()
         for _ in 0..<RequestBudget.limit { _ = budget.take([1], at: 1_000_000) }
         #expect(budget.take([1], at: 1_030_000) == 30)
@@ -98,16 +98,16 @@ import Testing
         #expect(TextRule.user.accepts(text) == isAccepted)
     }
 
-    @Test(arguments: ["vip", "a:b", "A_b-c.d@e", "0"]) func `a tag is a word`(text: String) {
+    @Test(arguments: ["vip", "a:b", "A_b-c.d@e", "0"]) func `a word is a valid tag`(text: String) {
         #expect(TextRule.tag.accepts(text))
     }
 
     @Test(arguments: ["", "a b", "é", "а", "a|b", "a&&b", "!a", "(a)", "a\n", "١", "ⅷ", "a,b"])
-    func `a tag is nothing that an expression could take for something else`(text: String) {
+    func `a tag with characters of expressions is invalid`(text: String) {
         #expect(!TextRule.tag.accepts(text))
     }
 
-    @Test func `a secret is random, and is read back only as what it is`() throws {
+    @Test func `a secret is random and is read as its own kind only`() throws {
         let (ticket, other) = (RandomSecret(.ticket), RandomSecret(.ticket))
         #expect(ticket.text != other.text && ticket.text.utf8.count == 56)
         #expect(RandomSecret(authorization: "bearer \(ticket.text)", .ticket)?.text == ticket.text)

@@ -80,7 +80,7 @@ import Testing
         guard early.endAcceptance(begunAt: position).isEmpty else { throw Violation(description: "outcomes are left") }
     }
 
-    @Test func `every client hears once, in whatever order acceptances and outcomes come`() async {
+    @Test func `each client is answered once in any order of events`() async {
         let violations = await SeededWorlds("orders of acceptances and outcomes", count: 2_000).violations { seed, _ in
             try run(seed)
         }

@@ -34,7 +34,7 @@ import Testing
         return client
     }
 
-    @Test func `callers that wait leave room for others, and their places when they go`() async throws {
+    @Test func `waiting requests of a caller are limited and end with the client`() async throws {
         let (bench, port) = try await bench { $0.loadLimits.waitingPerCaller = 20 }
         let id = await bench.ask("POST", "/v1/pushes", later(bench)).json["id"]?.stringValue ?? ""
         var waiting: [RawClient] = []
@@ -73,7 +73,7 @@ import Testing
         #expect(await answer.hasPrefix("HTTP/1.1 202"))
     }
 
-    @Test func `a caller that is removed hears no more`() async throws {
+    @Test func `removing a caller ends its streams and waiting requests`() async throws {
         let (bench, port) = try await bench()
         let listening = try open("GET", "/v1/events", at: port)
         let id = await bench.ask("POST", "/v1/pushes", later(bench)).json["id"]?.stringValue ?? ""
@@ -126,7 +126,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a batch waits for room instead of taking that of others`() async throws {
+    @Test func `a large batch does not cause refusals of other pushes`() async throws {
         let (bench, port) = try await bench { $0.loadLimits.incoming = 8_000 }
         let tokens = (0..<1_000).map { #""\#(String(0xA000 + $0, radix: 16))""# }.joined(separator: ",")
         let line = later(bench, to: "[\(tokens)]") + "\n"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// What is taken when more comes in than can be kept.
+/// Tests of the admission of pushes under load.
 @Suite struct LoadGateTests {
     private func load(
         _ incoming: Int = 0,
@@ -38,18 +38,18 @@ import Testing
         (0, 1, true), (99, 1, true), (100, 1, false), (50, 50, true), (50, 51, false),
         (0, 101, true), (1, 101, false),
     ])
-    func `so many wait for the disk, and a long list goes alone`(incoming: Int, count: Int, isTaken: Bool) {
+    func `waiting pushes are limited, and a long list is accepted alone`(incoming: Int, count: Int, isTaken: Bool) {
         let decision = gate.decision(on: count, load(incoming), at: 0)
         #expect(decision == (isTaken ? .take(mayWait: true) : .refuse(.tooManyIncoming, retryAfter: 1)))
     }
 
-    @Test func `parts of batches leave half of the room to others`() {
+    @Test func `batches use at most half of the capacity`() {
         #expect(gate.decision(on: 50, load(1), isBatch: true, at: 0) == .refuse(.tooManyIncoming, retryAfter: 1))
         #expect(gate.decision(on: 49, load(1), isBatch: true, at: 0).isTaken)
         #expect(gate.decision(on: 500, load(0), isBatch: true, at: 0).isTaken)
     }
 
-    @Test func `a disk that does not come back is not given more`() {
+    @Test func `a store that does not answer gets no more pushes`() {
         #expect(gate.decision(on: 1, load(1, since: 1_000), at: 3_000).isTaken)
         #expect(
             gate.decision(on: 1, load(1, since: 1_000), at: 3_001)
@@ -64,7 +64,7 @@ import Testing
         #expect(gate.decision(on: 1, load(waiting: 3, ofCaller: 3), at: 0) == .take(mayWait: false))
     }
 
-    @Test func `a request about an earlier push waits when pushes are refused, within the same bounds`() {
+    @Test func `a request about an earlier push may wait while pushes are refused`() {
         #expect(gate.decision(on: 1, load(100, waiting: 4), at: 0) == .refuse(.tooManyIncoming, retryAfter: 1))
         #expect(gate.mayWait(load(100, waiting: 4)))
         #expect(!gate.mayWait(load(100, waiting: 5)))
@@ -86,7 +86,7 @@ import Testing
         #expect(gate.decision(on: count, load(incoming, own: own, others: others), at: 0).isTaken == isTaken)
     }
 
-    @Test func `an outbox that was full is left alone for a second, by any clock`() {
+    @Test func `a full outbox refuses pushes for a second by any clock`() {
         var gate = gate
         gate.outboxIsFull(at: 10_000)
         #expect(gate.decision(on: 1, load(), at: 10_999) == .refuse(.outboxIsFull, retryAfter: 30))
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: [(32_000, 24_000, 5_000), (8_000, 6_000, 4_000), (1_000_000, 50_000, 5_000)])
-    func `requests that wait leave connections for others`(connections: Int, all: Int, ofCaller: Int) {
+    func `waiting requests are limited by the number of connections`(connections: Int, all: Int, ofCaller: Int) {
         let limits = LoadGate.Limits().bounded(byConnections: connections)
         #expect(limits.waiting == all && limits.waitingPerCaller == ofCaller)
     }

@@ -8,13 +8,13 @@ import Testing
 
 @testable import MartletRelay
 
-/// A relay that is given three times what it can take.
+/// Tests of a relay under three times its capacity.
 @Suite(.timeLimit(.minutes(10))) struct LoadTests {
     private static let limit = 200
     private static let callers = 3
     private static let pushesOfEach = 1_500
 
-    /// What callers were told, and how the relay was meanwhile.
+    /// The answers to callers, and the state of the relay in the meantime.
     private actor Account {
         private(set) var kept: Set<APNsID> = []
         private(set) var refused = 0
@@ -30,12 +30,12 @@ import Testing
         }
     }
 
-    @Test func `what it cannot take comes again, what it has taken is kept, and it stays alive`() async throws {
+    @Test func `under overload, each push is stored or refused`() async throws {
         let bench = try await RelayBench {
             $0.http = RelayConfiguration.Address(port: 0)
             $0.loadLimits.incoming = Self.limit
             $0.answerTime = .zero
-            // Nobody plays Apple.
+            // Apple cannot be reached.
             let port = (try? SilentServer.unusedPort().port) ?? 0
             $0.endpoints = [.production: LaneEndpoint(APNsEndpoint(host: "127.0.0.1", port: port, isEncrypted: false))]
         }
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// Asks again and again whether the relay is alive: how often it said so, and how long it took at most.
+    /// Polls the liveness of the relay; returns the number of good answers and the longest duration.
     private static func signs(at port: UInt16, until account: Account) async -> (Int, Duration) {
         var (count, longest) = (0, Duration.zero)
         repeat {

@@ -10,9 +10,9 @@ import Testing
 
 /// Callers that wait for the end of a push.
 @Suite struct OutcomeWaitersTests {
-    private let told = Told()
+    private let recorded = RecordedOutcomes()
 
-    private final class Told: Sendable {
+    private final class RecordedOutcomes: Sendable {
         let words = Mutex<[String]>([])
 
         func record(_ name: String, _ outcome: Outcome?) {
@@ -23,7 +23,7 @@ import Testing
     private func id(_ number: UInt64) -> APNsID { APNsID(randomBits: (number, number)) }
     private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
-    @Test func `each is told the end of its push once, or that its time is over`() {
+    @Test func `each waiter is called once, with the outcome or at its deadline`() {
         var waiters = OutcomeWaiters()
         for (name, number, seconds) in [("a", 1, 10), ("b", 1, 20), ("c", 2, 10), ("d", 3, 5)] {
             waiters.add(
@@ -32,8 +32,8 @@ import Testing
                 of: "orders",
                 by: "x",
                 until: time(Int64(seconds))
-            ) { [told] in
-                told.record(name, $0?.outcome)
+            ) { [recorded] in
+                recorded.record(name, $0?.outcome)
             }
         }
         #expect(waiters.count == 4 && waiters.nextDeadline == time(5))
@@ -41,16 +41,18 @@ import Testing
         waiters.ended(id(2), of: "orders", Outcome(.delivered), at: 7)
         waiters.expire(at: time(4))
         waiters.expire(at: time(10))
-        #expect(told.words.withLock { $0.sorted() } == ["a gives up", "c delivered", "d gives up"])
+        #expect(recorded.words.withLock { $0.sorted() } == ["a gives up", "c delivered", "d gives up"])
         #expect(waiters.count == 1 && waiters.nextDeadline == time(20))
         waiters.cancelAll()
-        #expect(told.words.withLock { $0.last } == "b gives up" && waiters.count == 0 && waiters.nextDeadline == nil)
+        #expect(
+            recorded.words.withLock { $0.last } == "b gives up" && waiters.count == 0 && waiters.nextDeadline == nil
+        )
     }
 
-    @Test func `deadlines of those who have heard do not pile up, and others keep theirs`() {
+    @Test func `deadlines of answered waiters are removed, others remain`() {
         var waiters = OutcomeWaiters()
-        waiters.add(waiters.makeNumber(), for: id(0), of: "orders", by: "x", until: time(100_000)) { [told] in
-            told.record("first", $0?.outcome)
+        waiters.add(waiters.makeNumber(), for: id(0), of: "orders", by: "x", until: time(100_000)) { [recorded] in
+            recorded.record("first", $0?.outcome)
         }
         for number in 1...10_000 as ClosedRange<UInt64> {
             waiters.add(0, for: id(number), of: "orders", by: "x", until: time(Int64(number))) { _ in }
@@ -59,25 +61,25 @@ import Testing
         // Some are left from after the last time that they were looked through.
         #expect(waiters.nextDeadline.map { $0 > time(8_000) } == true)
         waiters.expire(at: time(99_999))
-        #expect(waiters.nextDeadline == time(100_000) && told.words.withLock { $0.isEmpty })
+        #expect(waiters.nextDeadline == time(100_000) && recorded.words.withLock { $0.isEmpty })
         waiters.expire(at: time(100_000))
-        #expect(told.words.withLock { $0 } == ["first gives up"])
+        #expect(recorded.words.withLock { $0 } == ["first gives up"])
     }
 
-    @Test func `a waiter whose client has gone makes room for others of its caller`() {
+    @Test func `a cancelled waiter no longer counts for its caller`() {
         var waiters = OutcomeWaiters()
         for (name, number, caller) in [("a", 1, "x"), ("b", 2, "x"), ("c", 3, "y")] {
-            waiters.add(number, for: id(7), of: "orders", by: caller, until: time(10)) { [told] in
-                told.record(name, $0?.outcome)
+            waiters.add(number, for: id(7), of: "orders", by: caller, until: time(10)) { [recorded] in
+                recorded.record(name, $0?.outcome)
             }
         }
         #expect(waiters.count == 3 && waiters.count(of: "x") == 2)
         waiters.cancel(2)
         waiters.cancel(2)
-        #expect(waiters.count(of: "x") == 1 && told.words.withLock { $0 } == ["b gives up"])
+        #expect(waiters.count(of: "x") == 1 && recorded.words.withLock { $0 } == ["b gives up"])
         waiters.cancelAll { $0 == "y" }
         waiters.ended(id(7), of: "orders", Outcome(.delivered), at: 7)
-        #expect(told.words.withLock { $0 } == ["b gives up", "c gives up", "a delivered"])
+        #expect(recorded.words.withLock { $0 } == ["b gives up", "c gives up", "a delivered"])
         #expect(waiters.count == 0 && waiters.count(of: "x") == 0 && waiters.names.isEmpty)
     }
 }

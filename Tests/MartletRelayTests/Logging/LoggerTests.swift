@@ -49,7 +49,7 @@ final class LogLines: Sendable {
         }
     }
 
-    @Test func `what matters less than the level is not even made`() {
+    @Test func `lines below the level are not created`() {
         let lines = LogLines()
         let log = lines.logger(.warning)
         func fields() -> Logger.Fields {
@@ -104,12 +104,12 @@ final class LogLines: Sendable {
         if format == .json { #expect(lines.objects[0]["a"] == .string("x\(text)")) }
     }
 
-    @Test func `one line of a kind in a second, and the others are counted`() {
+    @Test func `one line of a kind is due in a second, and others are counted`() {
         var throttle = LogThrottle()
         #expect([0, 1, 999, 1_000, 1_500, 2_000].map { throttle.take(at: $0) } == [0, nil, nil, 2, nil, 1])
     }
 
-    @Test func `a reader that is slow costs lines, and is told`() async {
+    @Test func `lines for a slow reader are dropped and counted`() async {
         let lines = LogLines()
         let gate = DispatchSemaphore(value: 0)
         let output = LogOutput(
@@ -139,7 +139,7 @@ final class LogLines: Sendable {
         }
     }
 
-    @Test func `a relay tells what happens, and no secret`() async throws {
+    @Test func `a relay logs its events and no secret`() async throws {
         let lines = LogLines()
         // A clock that stands still: a further line about refused callers is due each second.
         let now = WallClock.system.secondsSince1970()

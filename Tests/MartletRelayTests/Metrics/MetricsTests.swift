@@ -13,7 +13,7 @@ import Testing
 
 /// The relay's numbers.
 @Suite(.timeLimit(.minutes(10))) struct MetricsTests {
-    @Test func `what happens is counted`() async throws {
+    @Test func `pushes, outcomes and requests are counted`() async throws {
         let bench = try await RelayBench {
             guard let reader = try? RelayConfiguration.Caller(key: "sender", apps: ["orders"], scopes: [.send]) else {
                 return
@@ -81,8 +81,8 @@ import Testing
 
     private static let promtool = "/usr/bin/promtool"
 
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: promtool), "Prometheus is not here to judge"))
-    func `Prometheus finds nothing wrong with the numbers`() async throws {
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: promtool), "promtool is not installed"))
+    func `promtool has no complaint about the metrics`() async throws {
         let bench = try await RelayBench()
         #expect(await bench.push().json["state"] == "delivered")
         let client = try await bench.client()
@@ -93,7 +93,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a request in APNs' own language is measured, too`() async throws {
+    @Test func `a request over the APNs protocol is measured`() async throws {
         let bench = try await RelayBench()
         let client = try await bench.client()
         try await client.send(.alert("Hi"), to: RelayBench.token, topic: "com.example.orders")
@@ -102,13 +102,13 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `what a caller asks for is no label`() {
+    @Test func `an unknown method has the label _OTHER`() {
         var counts = ServerCounts()
         for index in 0..<100 { counts.answered("METHOD\(index)", "other", status: 404, .zero, by: nil) }
         #expect(counts.requests.keys.map(\.method) == ["_OTHER"])
     }
 
-    @Test func `a lane's state is told to those whose app it is`() async throws {
+    @Test func `the status has the lanes of the caller's apps only`() async throws {
         let bench = try await RelayBench()
         #expect(await bench.push().json["state"] == "delivered")
         let status = await bench.ask("GET", "/v1/status").json
@@ -122,7 +122,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `what a caller writes is no label`() {
+    @Test func `an unknown push type or reason has the label other`() {
         var counts = DispatchCounts()
         let lane = Lane(app: "orders", environment: .production)
         for index in 0..<100 {
@@ -167,7 +167,7 @@ import Testing
         )
     }
 
-    @Test func `rates look back ten seconds, and begin anew when the clock was changed`() {
+    @Test func `rates cover ten seconds, and restart when the clock changes`() {
         var rates = RecentRates()
         let lane = Lane(app: "orders", environment: .production)
         #expect(rates.rate(of: lane) == 0)

@@ -20,7 +20,7 @@ import Testing
         await bench.ask("GET", "/v1/pushes/\(id)" + (waiting ? "?wait=30" : "")).json["state"]?.stringValue
     }
 
-    @Test func `a clock that jumps loses nothing and sends nothing twice`() async throws {
+    @Test func `no push is lost or sent twice when the clock jumps`() async throws {
         let clock = TestClock()
         let lines = LogLines()
         let bench = try await RelayBench(clock: clock.wall, log: lines.logger(.warning))
@@ -66,7 +66,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a clock that is set ahead deletes no outcomes, and no age is negative after it was set back`()
+    @Test func `a clock that is set ahead or back deletes no outcomes`()
         async throws
     {
         let clock = TestClock()

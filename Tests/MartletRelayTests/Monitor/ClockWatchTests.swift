@@ -28,7 +28,7 @@ import Testing
         #expect(watch.isTrusted)
     }
 
-    @Test func `a clock that is adjusted a little, or read late, has not jumped`() {
+    @Test func `a small adjustment or a late reading is not a clock jump`() {
         var watch = ClockWatch()
         _ = watch.record(wall: 1_000_000, steady: .seconds(10))
         let adjusted = watch.record(wall: 1_031_000, steady: .seconds(11))

@@ -84,7 +84,7 @@ import Testing
         #expect(status["storage"]?["action"]?.stringValue?.contains("check that the database runs") == true)
     }
 
-    @Test func `a database that hangs is noticed, and is used again when it answers`() async throws {
+    @Test func `a database that hangs is reported, and used when it answers`() async throws {
         let bench = try await bench()
         try await expectDelivery(of: 3, by: bench)
         try await server.freeze()
@@ -101,7 +101,7 @@ import Testing
         try await eventually("the relay is ready again") {
             await bench.ask("GET", "/readyz", key: nil).status == 200
         }
-        // What the lost connections had asked for must not be done later.
+        // Requests of the lost connections must not be executed later.
         if case .database(let address) = place, let name = address.split(separator: "/").last {
             let question = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'martlet%'"
             try await eventually("the relay has five connections to the database") {
@@ -111,7 +111,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a database that is killed and started again loses nothing that was accepted`() async throws {
+    @Test func `no accepted push is lost when the database is killed`() async throws {
         let bench = try await bench()
         async let sending = sendUntilRefused(bench)
         try await eventually("the first push arrives") { await !bench.apple.pushes.isEmpty }
@@ -127,7 +127,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a relay whose database is away starts, says so, and delivers when it is there`() async throws {
+    @Test func `a relay starts without its database and delivers later`() async throws {
         try await server.crash()
         let bench = try await bench()
         await expectReports(of: bench, "the database has not answered yet: ")

@@ -9,9 +9,9 @@ import Testing
 
 @testable import MartletRelay
 
-/// What orchestrators and people are told of the relay's health.
+/// Tests of the relay's health checks and status.
 @Suite(.timeLimit(.minutes(10))) struct HealthTests {
-    @Test func `a relay that can keep pushes is ready, and one that cannot is not`() async throws {
+    @Test func `a relay is ready if it can store pushes`() async throws {
         let clock = TestClock()
         let bench = try await RelayBench(clock: clock.wall)
         #expect(await bench.ask("GET", "/livez", key: nil).text == "ok\n")
@@ -34,7 +34,7 @@ import Testing
         #expect(await bench.ask("GET", "/readyz", key: nil).status == 503)
     }
 
-    @Test func `a relay whose file is gone finds out by itself`() async throws {
+    @Test func `a relay detects that its outbox is closed`() async throws {
         // The clock stands still, so that the outbox was written to just now however slow the machine is.
         let bench = try await RelayBench(clock: TestClock().wall)
         // A first claim that is still under way would notice that the outbox is closed.
@@ -50,7 +50,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `that Apple cannot be reached is no reason not to be ready`() async throws {
+    @Test func `a relay is ready although Apple cannot be reached`() async throws {
         let reserved = try SilentServer.unusedPort()
         let nowhere = LaneEndpoint(APNsEndpoint(host: "127.0.0.1", port: reserved.port, isEncrypted: false))
         let bench = try await RelayBench { $0.endpoints = [.production: nowhere] }
@@ -82,7 +82,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a relay whose loop is stuck is not alive`() async throws {
+    @Test func `a relay with a blocked loop is not alive`() async throws {
         let bench = try await RelayBench()
         let health = bench.parts.monitor.health
         #expect(health.isAlive())
@@ -94,7 +94,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `the relay ends on request of a key for all its apps`() async throws {
+    @Test func `only a key for all apps can drain the relay`() async throws {
         let bench = try await RelayBench {
             guard let all = try? RelayConfiguration.Caller(key: "all", apps: ["orders", "rides"], scopes: [.manage]),
                 let reader = try? RelayConfiguration.Caller(key: "reader", apps: ["orders", "rides"], scopes: [.read])

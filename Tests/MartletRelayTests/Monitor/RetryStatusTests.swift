@@ -62,7 +62,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `the time since which a lane is down continues across a restart, and so does the age of its pushes`()
+    @Test func `the start of an outage and the age of pushes survive a restart`()
         async throws
     {
         let reserved = try SilentServer.unusedPort()

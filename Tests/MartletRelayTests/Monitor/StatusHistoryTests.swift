@@ -9,7 +9,7 @@ import Testing
 @Suite struct StatusHistoryTests {
     private static let lane = Lane(app: "orders", environment: .production)
 
-    @Test func `an hour is kept, with rates between samples`() {
+    @Test func `the samples of an hour are stored, with rates between them`() {
         var history = StatusHistory()
         var now: Int64 = 1_000_000
         for index in 0..<400 {
@@ -38,7 +38,7 @@ import Testing
         #expect(samples.first?["lanes"]?.elements?.first?["sent-per-second"] == 0)
     }
 
-    @Test func `a lane that was not there then has no figures`() {
+    @Test func `a lane without samples has no figures`() {
         var history = StatusHistory()
         history.add([:], at: 1_000)
         #expect(history.json(of: [Self.lane])["samples"]?.elements?.first?["lanes"] == [[:]])

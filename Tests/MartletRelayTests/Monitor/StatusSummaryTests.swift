@@ -25,7 +25,7 @@ import Testing
         return StatusFacts(now: StatusSummaryTests.now, apps: lanes.map(\.lane.app), lanes: lanes)
     }
 
-    @Test func `a relay without problems says so in one line`() {
+    @Test func `a relay without problems has a headline and no incidents`() {
         #expect(StatusSummary(facts).headline == "All 3 apps deliver. 0 wait.")
         #expect(StatusSummary(facts).incidents.isEmpty)
         var some = facts
@@ -172,7 +172,7 @@ import Testing
         #expect(summary.headline.hasSuffix(" Also: rides is paused by kim; 5 more problems."))
     }
 
-    @Test func `notices leave the headline calm, and become warnings when they last`() {
+    @Test func `notices do not change the headline, and become warnings later`() {
         var facts = facts
         facts.lanes[0].retrying = 1
         facts.lanes[0].retryingSince = Self.now - 5_000

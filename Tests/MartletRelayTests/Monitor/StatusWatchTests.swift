@@ -76,7 +76,7 @@ import Testing
         #expect(recorder.kinds(state).isEmpty)
     }
 
-    @Test func `a fleet reports who joins, leaves and leads`() {
+    @Test func `a fleet reports nodes that join, leave and lead`() {
         var state = Self.state()
         #expect(recorder.kinds(state).isEmpty)
         state.relays = [1: .init(name: "a", version: "1"), 2: .init(name: "b", version: "1")]

@@ -17,7 +17,7 @@ import Testing
         .opaque(payload, pushType: .alert, collapseID: collapseID, id: id)
     }
 
-    @Test func `a push goes through byte for byte, and Apple's answer comes back`() async throws {
+    @Test func `a push is forwarded byte for byte and answered by Apple`() async throws {
         let bench = try await RelayBench()
         let client = try await bench.client()
         let id = APNsID(randomBits: (1, 2))
@@ -30,7 +30,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a payload with half a surrogate pair goes through byte for byte`() async throws {
+    @Test func `a payload with half a surrogate pair is forwarded unchanged`() async throws {
         let bench = try await RelayBench()
         let client = try await bench.client()
         let payload = Array(#"{"aps":{"alert":"\ud83d"}}"#.utf8)
@@ -41,7 +41,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `what Apple refuses is refused, in Apple's words`() async throws {
+    @Test func `a 410 is returned, and repeated without Apple`() async throws {
         let bench = try await RelayBench()
         await bench.apple.unregister(RelayBench.token, since: Date(timeIntervalSince1970: 1_790_000_000))
         let client = try await bench.client()
@@ -103,7 +103,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `what Apple does not answer in time is kept, and delivered later`() async throws {
+    @Test func `a push without an answer in time stays stored`() async throws {
         let unavailable = SimulatedAPNs.Fault(.respond(.serviceUnavailable, retryAfter: 1))
         let bench = try await RelayBench(faults: [unavailable]) { $0.answerTime = .milliseconds(50) }
         let client = try await bench.client()
@@ -113,7 +113,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a thousand at once each get their answer`() async throws {
+    @Test func `a thousand concurrent pushes are each answered`() async throws {
         let bench = try await RelayBench()
         let client = try await bench.client()
         try await withThrowingDiscardingTaskGroup { group in

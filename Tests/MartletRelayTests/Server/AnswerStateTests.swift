@@ -42,8 +42,7 @@ import Testing
         }
     }
 
-    @Test func `an answer says whether Apple accepted the push, and repeats that for the same identifier`() async throws
-    {
+    @Test func `a repeated identifier has the same state in the answer`() async throws {
         let bench = try await RelayBench()
         let client = try await Client(bench)
         let upperCase = ["apns-id": Self.id.uppercased()]
@@ -181,7 +180,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a request about channels is answered by Apple, and says so`() async throws {
+    @Test func `the answer to a request about channels has the state forwarded`() async throws {
         let bench = try await RelayBench()
         let client = try await Client(bench)
         let body = #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#

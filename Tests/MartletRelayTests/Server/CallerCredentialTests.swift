@@ -16,13 +16,13 @@ import Testing
         (Int64.min, APNsReason.expiredProviderToken), (.max, .invalidProviderToken), (-3_600, nil),
         (-3_601, .expiredProviderToken), (3_600, nil), (3_601, .invalidProviderToken),
     ])
-    func `a provider token of any time is judged by its age`(issuedAt: Int64, reason: APNsReason?) {
+    func `the age of a provider token is checked without overflow`(issuedAt: Int64, reason: APNsReason?) {
         let caller = Callers.Caller(name: "key", apps: [], scopes: [.send], tokenIssuedAt: issuedAt)
         #expect(caller.refusal(at: 0) == reason)
     }
 
     /// The claims are signed with the right key, so each number reaches the arithmetic.
-    @Test func `no claim of a signed provider token stops the relay`() throws {
+    @Test func `no claim of a signed provider token traps`() throws {
         let key = try ES256PrivateKey()
         let signingKey = try SigningKey(pem: key.pem(), keyID: "KEY0000001", teamID: "TEAM000001")
         let app = RelayConfiguration.App(name: "orders", bundleIDs: ["com.example.orders"], key: signingKey)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `a key is refused from its expiry on, and warned of for 30 days before`() async throws {
+    @Test func `an expired key is refused, and an expiry within 30 days is logged`() async throws {
         let lines = LogLines()
         let now = Date()
         let bench = try await RelayBench(log: lines.logger()) {

@@ -83,8 +83,7 @@ import Testing
         try files.write(files.read("signed.pem"), to: "client.pem")
     }
 
-    @Test func `a certificate with a known fingerprint sends, and another one is told that it is unknown`() async throws
-    {
+    @Test func `only a certificate with a configured fingerprint may send`() async throws {
         let files = try await ProviderCertificateFiles()
         let pem = try files.scratch.read("certificate.pem")
         let identity = try ClientIdentity(certificatePEM: pem, privateKeyPEM: files.scratch.read("key.pem"))

@@ -121,7 +121,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `omitted lines are told half a minute later, once`() {
+    @Test func `omitted lines are reported once, half a minute later`() {
         var throttle = LogThrottle()
         #expect([0, 1, 2].map { throttle.take(at: $0) } == [0, nil, nil])
         #expect([30_999, 31_000, 31_001, 99_000].map { throttle.takeOmitted(at: $0) } == [nil, 2, nil, nil])

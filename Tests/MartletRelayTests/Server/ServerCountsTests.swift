@@ -5,7 +5,7 @@ import Testing
 @testable import MartletRelay
 
 @Suite struct ServerCountsTests {
-    @Test func `requests are counted by caller and outcome, and those of removed callers as other`() {
+    @Test func `requests are counted by caller and outcome`() {
         var counts = ServerCounts()
         for status in [200, 202, 403, 503] {
             counts.answered("POST", "/v1/pushes", status: status, .zero, by: "a")

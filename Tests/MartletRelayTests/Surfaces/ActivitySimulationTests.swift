@@ -5,7 +5,7 @@ import Testing
 
 /// Two days of a surface on a phone, each from its own seed; `make simulate SEED=n` replays one.
 @Suite(.timeLimit(.minutes(SeededWorlds.timeLimit))) struct ActivitySimulationTests {
-    @Test func `the phone shows the last state, on one card, whatever is lost`() async {
+    @Test func `the phone shows the last state on one card despite losses`() async {
         let violations = await SeededWorlds("days of a surface", count: 10_000).violations { seed, tell in
             var world = ActivityWorld(seed: seed, tell: tell)
             try world.run()
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: ActivityWorld.PlantedFault.allCases)
-    func `the simulation notices a planted fault`(fault: ActivityWorld.PlantedFault) {
+    func `the simulation finds a planted fault`(fault: ActivityWorld.PlantedFault) {
         let isFound = (1...3_000).contains { seed in
             var world = ActivityWorld(seed: UInt64(seed), fault: fault)
             do {

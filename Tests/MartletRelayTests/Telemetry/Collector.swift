@@ -6,7 +6,7 @@ import MartletTransport
 
 @testable import MartletRelay
 
-/// Plays the part of a collector of OpenTelemetry's: it keeps what it is sent, and answers as it is told.
+/// A collector of OpenTelemetry that stores the requests, and gives the configured answers.
 actor Collector {
     private var requests: [HTTPRequest] = []
     private var answers: [HTTPResponse]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// What is recorded, when an export is tried again, and what settings mean: values without a network.
+/// Tests of sampling, of the retries of exports and of settings, without a network.
 @Suite struct TelemetryRulesTests {
     private func push(_ traceParent: String?) -> OutboxPush {
         OutboxPush(
@@ -26,7 +26,7 @@ import Testing
         ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00", 1.0, false),
         (nil, 0.0, false), (nil, 1.0, true), ("nonsense", 1.0, true),
     ])
-    func `callers decide what is recorded, and a share decides for those who do not`(
+    func `the caller's trace context decides before the sampling share`(
         text: String?,
         share: Double,
         isRecorded: Bool
@@ -50,7 +50,7 @@ import Testing
         #expect(spans[1].attributes.contains(Attribute("martlet.unknown_tries", 1)))
     }
 
-    @Test func `a share is about that much`() {
+    @Test func `the sampling share is approximately met`() {
         var tracer = PushTracer(share: 0.25, seed: 3)
         let count = (0..<4_000).count { _ in
             var push = push(nil)
@@ -69,7 +69,7 @@ import Testing
         #expect(tracer.dropped == 7 && tracer.take(.max).count == PushTracer.limit)
     }
 
-    @Test func `an export that meets trouble is tried again, later and later, and given up in the end`() {
+    @Test func `a failed export is retried with growing delays up to a limit`() {
         var schedule = ExportSchedule()
         var generator = SplitMix64(state: 5)
         let busy = ExportAnswer(HTTPResponse(status: 502), at: 0)
@@ -94,7 +94,7 @@ import Testing
         (400, nil, .abandoned(after: 0)), (404, "7", .abandoned(after: 0)), (500, nil, .abandoned(after: 0)),
         (301, nil, .abandoned(after: 0)), (200, nil, .accepted),
     ])
-    func `an answer's status says what becomes of an export`(
+    func `the status of an answer decides about the export`(
         status: Int,
         retryAfter: String?,
         decision: ExportSchedule.Decision?
@@ -125,7 +125,7 @@ import Testing
 
     // MARK: Settings
 
-    @Test func `variables name a collector as the specification has it`() throws {
+    @Test func `variables configure the collector as the specification demands`() throws {
         #expect(try TelemetrySettings(variables: [:]) == nil)
         #expect(try TelemetrySettings(variables: ["OTEL_EXPORTER_OTLP_ENDPOINT": ""]) == nil)
         let endpoint = ["OTEL_EXPORTER_OTLP_ENDPOINT": "https://collector.example:4318/base"]
@@ -150,7 +150,7 @@ import Testing
         #expect(settings.share == 0.1 && settings.timeout == .milliseconds(2_500) && settings.remarks.count == 1)
     }
 
-    @Test func `a file names a collector, and variables count before it`() throws {
+    @Test func `variables take precedence over the collector of the file`() throws {
         let telemetry = #"""
             "telemetry": {
               "endpoint": "http://127.0.0.1:4318", "headers-file": "headers", "sample": 0.5, "service-name": "pushes"

@@ -60,7 +60,7 @@ import Testing
         listener.stop()
     }
 
-    @Test func `what Apple refuses is an error in its trace`() async throws {
+    @Test func `a refusal by Apple is an error in the trace`() async throws {
         let collector = Collector()
         let listener = try collector.listen()
         let bench = try await bench(listener.port, ["OTEL_SERVICE_NAME": "pushes"])
@@ -86,7 +86,7 @@ import Testing
         listener.stop()
     }
 
-    @Test func `a trace goes on after the relay was started anew`() async throws {
+    @Test func `a trace continues after a restart of the relay`() async throws {
         let directory = try ScratchDirectory()
         let collector = Collector()
         let listener = try collector.listen()
@@ -109,7 +109,7 @@ import Testing
         listener.stop()
     }
 
-    @Test func `a busy collector is asked again, and gets everything`() async throws {
+    @Test func `an export to a busy collector is repeated without a loss`() async throws {
         let collector = Collector(
             HTTPResponse(status: 503, fields: ["retry-after": "0"]),
             HTTPResponse(status: 429, fields: ["retry-after": "0"])
@@ -124,7 +124,7 @@ import Testing
         listener.stop()
     }
 
-    @Test func `a collector that never answers holds up no push, nor the relay's end`() async throws {
+    @Test func `a silent collector delays neither pushes nor the stop`() async throws {
         let silent = try SilentServer()
         let bench = try await bench(silent.port)
         for _ in 0..<20 { #expect(await bench.push().json["state"] == "delivered") }
@@ -133,7 +133,7 @@ import Testing
         #expect(ContinuousClock.now - start < .seconds(30))
     }
 
-    @Test func `what a collector leaves out, or refuses, is counted`() {
+    @Test func `rejected and lost spans are counted`() {
         var counts = ExportCounts()
         var schedule = ExportSchedule()
         var generator = SplitMix64(state: 1)
@@ -153,7 +153,7 @@ import Testing
             "run `make test`, which installs Python's"
         )
     )
-    func `OpenTelemetry's own definitions read what is exported`() async throws {
+    func `an export is valid by the definitions of OpenTelemetry`() async throws {
         let collector = Collector()
         let listener = try collector.listen()
         let bench = try await bench(listener.port)

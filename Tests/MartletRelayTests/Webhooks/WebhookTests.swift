@@ -12,7 +12,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct WebhookTests {
     /// The example of the specification of Standard Webhooks.
-    @Test func `reports are signed as Standard Webhooks has it`() throws {
+    @Test func `the signature of a report equals that of the specification`() throws {
         let webhook = try Webhook(url: "https://example.com/hook", secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
         let report = WebhookReport(
             id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -34,7 +34,7 @@ import Testing
         ("https://example.com", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
         ("https://example.com", "whsec_AAAA"),
     ])
-    func `what cannot be called, or not be signed, is refused`(url: String, secret: String) {
+    func `an invalid URL or secret is refused`(url: String, secret: String) {
         #expect(throws: RelayError.self) { try Webhook(url: url, secret: secret) }
     }
 
@@ -45,11 +45,11 @@ import Testing
         ("fd00::1", false), ("fe80::1", false), ("ff02::1", false), ("::ffff:127.0.0.1", false),
         ("::ffff:8.8.8.8", true), ("64:ff9b::10.0.0.1", false), ("2002:7f00:1::", false), ("2001:db8::1", false),
     ])
-    func `private addresses are told apart`(address: String, isPublic: Bool) throws {
+    func `private addresses are not public`(address: String, isPublic: Bool) throws {
         #expect(try #require(SocketAddress(literal: address, port: 443)).isPublic == isPublic)
     }
 
-    @Test func `pauses grow, and end with a success`() {
+    @Test func `pauses grow until a call succeeds`() {
         var schedule = WebhookSchedule()
         var now: Int64 = 0
         var pauses: [Int64] = []
@@ -84,7 +84,7 @@ import Testing
         #expect(configuration.warnings.contains { $0.contains("set allow-private") } == warns)
     }
 
-    @Test func `a dead token is reported once, again until it is taken`() async throws {
+    @Test func `a report of unregistered tokens can be repeated after a failure`() async throws {
         let calls = Calls()
         let server = try HTTP1Listener(host: "127.0.0.1", port: 0, limits: HTTP1Listener.Limits()) { request in
             await calls.record(request)

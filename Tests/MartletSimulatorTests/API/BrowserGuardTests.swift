@@ -55,7 +55,7 @@ import Testing
             (["host": "127.0.0.1:8197", "origin": "https://apns", "x-forwarded-host": "apns"], false),
         ] as [([String: String], Bool)]
     )
-    func `a browser asks for the simulator's own page only`(headers: [String: String], isAnswered: Bool) {
+    func `only requests of the simulator's own pages are allowed`(headers: [String: String], isAnswered: Bool) {
         var fields: HTTPFields = [:]
         for (name, value) in headers { fields.append(name, value) }
         #expect((BrowserGuard.problem(fields, names: ["apns"]) == nil) == isAnswered)
@@ -68,7 +68,7 @@ import Testing
         #expect(BrowserGuard.problem(fields, names: [])?.status == 400)
     }
 
-    @Test func `a name that was pointed at this machine reads nothing`() async throws {
+    @Test func `a request with another host name is refused`() async throws {
         let bench = try await InboxBench(pushes: 1)
         let answer = try await bench.get("/api/v1/pushes", "-H", "Host: evil.example")
         #expect(answer.status == "403" && answer.body.contains("--name evil.example"), "\(answer.body)")
@@ -76,7 +76,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a page from elsewhere changes nothing`() async throws {
+    @Test func `a request of a page with another origin is refused`() async throws {
         let bench = try await InboxBench(pushes: 1)
         let answer = try await bench.get(
             "/api/v1/pushes",

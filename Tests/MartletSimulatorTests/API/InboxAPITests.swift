@@ -58,7 +58,9 @@ import Testing
         ),
         ("/api/v2", "404", "/api/v2 does not exist"),
     ])
-    func `mistakes are explained`(path: String, status: String, detail: String) async throws {
+    func `an invalid request is answered with a status and a detail`(path: String, status: String, detail: String)
+        async throws
+    {
         let bench = try await InboxBench()
         let answer = try await bench.get(path)
         #expect(answer.status == status)
@@ -107,7 +109,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `devices, faults and rules are set and asked by curl`() async throws {
+    @Test func `devices, faults and rules are set and read with curl`() async throws {
         let bench = try await InboxBench()
         let device = #"{"topics":["com.example.app"],"unregistered-since":1790000000000}"#
         #expect(try await bench.send("PUT", "/api/v1/devices/5d3a6a1c", device).status == "204")
@@ -177,7 +179,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `keys are listed as they were made known`() async throws {
+    @Test func `keys are listed as they were registered`() async throws {
         let bench = try await InboxBench()
         let pem = try SigningKey.ephemeral().publicKeyPEM()
         func put(_ id: String, _ more: JSONValue.Member...) async throws {
@@ -206,7 +208,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `after a reset the same push is no repetition`() async throws {
+    @Test func `a push after a reset does not count as repeated`() async throws {
         let bench = try await InboxBench()
         let push =
             #"{"device-token":"5d3a","headers":{"apns-topic":"com.example.app","apns-push-type":"alert"},"#

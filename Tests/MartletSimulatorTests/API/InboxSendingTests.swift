@@ -28,7 +28,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `rules and faults that answer hold for it, faults of connections do not`() async throws {
+    @Test func `rules and faults that answer apply, faults of connections do not`() async throws {
         let bench = try await InboxBench()
         let other = try DeviceToken(hex: "5d3a6a1c")
         await bench.apns.register(other, for: ["com.example.other"])
@@ -81,7 +81,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `the numbers of all that a query finds come in one answer, and go in one`() async throws {
+    @Test func `the pushes of a query are listed and deleted in one request`() async throws {
         let bench = try await InboxBench(pushes: 6, storedPushes: 10)
         #expect(try await bench.get("/api/v1/pushes/numbers").body == #"{"numbers":[6,5,4,3,2,1]}"#)
         #expect(try await bench.get("/api/v1/pushes/numbers?query=body:3").body == #"{"numbers":[4]}"#)
@@ -102,7 +102,7 @@ import Testing
 
     // MARK: Release
 
-    @Test func `nothing is sent on unless that was allowed`() async throws {
+    @Test func `a release is refused unless it is allowed`() async throws {
         let bench = try await InboxBench(pushes: 1)
         let answer = try await bench.send("POST", "/api/v1/pushes/1/release")
         #expect(answer.status == "403" && answer.body.contains("--allow-release"))
@@ -110,7 +110,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a push goes on to the devices that were named, as it came`() async throws {
+    @Test func `a push is released unchanged to the allowed devices only`() async throws {
         let real = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let client = try PushClient(
             await real.endpoint,

@@ -84,7 +84,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `namespaces end by themselves`() throws {
+    @Test func `a namespace ends after its duration`() throws {
         var namespaces = Namespaces()
         var random = SplitMix64(state: 7)
         let first = try #require(namespaces.make(lasting: 10, at: 100, using: &random))
@@ -97,7 +97,7 @@ import Testing
         #expect(namespaces.namespace(header: nil, deviceToken: "\(first.name)ff") == nil)
     }
 
-    @Test func `one rule more changes nothing about the others`() async throws {
+    @Test func `an added fault rule does not restart the earlier ones`() async throws {
         let bench = try await InboxBench()
         let client = try PushClient(
             await bench.apns.endpoint,

@@ -159,7 +159,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
 
     // MARK: JSON
 
-    @Test func `a contract of schemas goes through JSON and back`() throws {
+    @Test func `a contract of schemas is encoded to JSON and decoded`() throws {
         let contract = try ActivityContract(
             schemasOf: RideAttributes.self,
             topic: "com.example.app.push-type.liveactivity"
@@ -194,7 +194,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
         return contracts
     }
 
-    @Test func `a start is held to the contract of its type`() throws {
+    @Test func `a start is checked with the contract of its attributes type`() throws {
         let contracts = try contracts()
         #expect(try contracts.findings(for: start()).isEmpty)
         let mixed = try push("start", state: #"{"score":[1,0]}"#, type: "RideAttributes", attributes: Self.attributes)
@@ -205,7 +205,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
         #expect(try contracts.findings(for: push("update", state: "{}", topic: "com.example.other")).isEmpty)
     }
 
-    @Test func `an update has to fit any contract of its topic, and is compared with the closest`() throws {
+    @Test func `an update is checked with the closest contract of its topic`() throws {
         let contracts = try contracts()
         #expect(try contracts.findings(for: push("update")).isEmpty)
         #expect(try contracts.findings(for: push("update", state: #"{"score":[1,0]}"#)).isEmpty)
@@ -213,7 +213,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
         #expect(close.map(\.place) == [.payload("/aps/content-state/score/1")])
     }
 
-    @Test func `a token whose activity is known is held to its contract`() throws {
+    @Test func `an update of a known activity is checked with its contract`() throws {
         var contracts = try contracts()
         contracts.record(try start())
         let wrong = try push("update", state: #"{"score":[1,0]}"#)

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `channels have a port of their own, which is for nothing else`() async throws {
+    @Test func `the channel port serves requests about channels only`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(channelPort: 0, isEncrypted: false))
         let endpoint = await apns.endpoint
         let client = try PushClient(endpoint, authentication: .token(.ephemeral()))
@@ -54,7 +54,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a channel is made, found, listed and deleted`() async throws {
+    @Test func `a channel is created, read, listed and deleted`() async throws {
         let bench = try await Bench()
         let channels = bench.client.channels(of: app)
         #expect(try await channels.list().isEmpty)
@@ -73,7 +73,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a broadcast arrives with everything Apple demands`() async throws {
+    @Test func `a broadcast has the required headers and increasing timestamps`() async throws {
         let bench = try await Bench()
         let channel = try await bench.client.channels(of: app).create(storing: .mostRecent)
         for score in [3, 4] {
@@ -102,7 +102,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `ten thousand channels are listed, and no more can be made`() async throws {
+    @Test func `ten thousand channels can be created and listed, and no more`() async throws {
         let bench = try await Bench()
         let channels = bench.client.channels(of: app)
         try await withThrowingTaskGroup { group in
@@ -115,7 +115,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `mistakes are found before sending, and answered when they are sent all the same`() async throws {
+    @Test func `a mistake has the same reason before sending and as an answer`() async throws {
         for checks in [true, false] {
             let bench = try await Bench(checksBeforeSending: checks)
             let channel = try await bench.client.channels(of: app).create()
@@ -181,7 +181,7 @@ import Testing
         ("DELETE", "/1/apps/com.example.app/channels", ["apns-channel-id: %"], "", "400", "BadChannelId"),
         ("GET", "/1/apps/com.example.app/all-channels", ["apns-request-id: 7"], "", "400", "BadMessageId"),
     ])
-    func `the answer is Apple's`(
+    func `a request has the status and reason of APNs`(
         method: String,
         path: String,
         fields: [String],

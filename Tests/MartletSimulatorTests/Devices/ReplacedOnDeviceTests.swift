@@ -105,7 +105,7 @@ import Testing
         #expect(words(activity(5, "update", 13)).count == 1)
     }
 
-    @Test mutating func `content of a broadcast and of a push replace each other, and a broadcast names the device`()
+    @Test mutating func `content of a broadcast and of a push replace each other`()
         throws
     {
         let token = try DeviceToken(hex: "5d3a")

@@ -37,7 +37,7 @@ import Testing
         words(device.setOnline(true).flatMap { device.receiveStored($0, at: now) })
     }
 
-    @Test mutating func `a device that is there has it at once`() {
+    @Test mutating func `an online device receives a push immediately`() {
         #expect(words(device.receive(push(1), at: 0)) == ["1 delivered"])
         #expect(device.shown == [1])
     }
@@ -156,7 +156,7 @@ import Testing
         return .opaque(Array(payload.utf8), pushType: .liveActivity, priority: .powerAware)
     }
 
-    @Test func `a push that an activity ignores says why`() async throws {
+    @Test func `a push that an activity ignores has a finding with the cause`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
         let starter = try DeviceToken(hex: "5d3a6a1c")
@@ -178,7 +178,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a push that waited for its device and is then ignored says why`() async throws {
+    @Test func `a stored push that is ignored on delivery has a finding`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
         let token = try DeviceToken(hex: "5d3a6a1c")

@@ -17,7 +17,7 @@ import Testing
         return (1...count).filter { _ in !plan.injections(on: device, headers, at: 0).isEmpty }
     }
 
-    @Test func `a fault happens after, every and at most as often as it says`() {
+    @Test func `a fault occurs according to after, every and count`() {
         #expect(times([SimulatedAPNs.Fault(.hang)]) == Array(1...20))
         #expect(times([SimulatedAPNs.Fault(.hang, count: 2)]) == [1, 2])
         #expect(times([SimulatedAPNs.Fault(.hang, after: 18)]) == [19, 20])
@@ -26,7 +26,7 @@ import Testing
         #expect(times([SimulatedAPNs.Fault(.hang, every: 0)]).count == 20, "every is 1 at least")
     }
 
-    @Test func `the same seed has the same go wrong, another seed other things`() {
+    @Test func `the same seed reproduces the same faults, another seed does not`() {
         let fault = SimulatedAPNs.Fault(.hang, probability: 0.3)
         let first = times([fault], seed: 7, of: 10_000)
         #expect(times([fault], seed: 7, of: 10_000) == first)
@@ -58,7 +58,7 @@ import Testing
         )
     }
 
-    @Test func `one device gets too many in a second, and the next second begins anew`() {
+    @Test func `the limit for a device counts the pushes of one second`() {
         var plan = FaultPlan([SimulatedAPNs.Fault(.throttle(perDevice: 2))], seed: 1)
         let requests = [(device, 1), (device.uppercased(), 1), ("ffff", 1), (device, 1), (device, 2)]
         let answers = requests.map { device, second in
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: [("unavailable", 5), ("server-errors", 10), ("drain", 1_000)])
-    func `a preset about every so many pushes begins with that one`(name: String, interval: Int) throws {
+    func `a periodic preset affects every nth push`(name: String, interval: Int) throws {
         let preset = try #require(SimulatedAPNs.Fault.presets.first { $0.name == name })
         #expect(times(preset.faults, of: 3 * interval) == [interval, 2 * interval, 3 * interval])
     }
@@ -129,7 +129,7 @@ import Testing
         #expect(FaultPlan([SimulatedAPNs.Fault(.limitStreams(1), probability: 0.5)], seed: 1).streamLimit == nil)
     }
 
-    @Test func `presets have names of their own`() {
+    @Test func `the names of presets are unique`() {
         #expect(Set(SimulatedAPNs.Fault.presets.map(\.name)).count == SimulatedAPNs.Fault.presets.count)
         #expect(SimulatedAPNs.Fault.presets.allSatisfy { !$0.faults.isEmpty })
     }

@@ -123,7 +123,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `no answer is waited for until the deadline and no longer`() async throws {
+    @Test func `a push without an answer fails at its deadline`() async throws {
         let (apns, client) = try await bench([SimulatedAPNs.Fault(.hang, count: 1)])
         let error = try #require(await failure(client, SendOptions(timeout: .milliseconds(200))))
         #expect(error.code == .timedOut && error.outcome == .unknown)
@@ -132,7 +132,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a late answer is the push's own`() async throws {
+    @Test func `a delayed answer belongs to its own push`() async throws {
         let (apns, client) = try await bench([SimulatedAPNs.Fault(.delay(.milliseconds(50)), count: 1)])
         async let late = client.send(.alert("late"), to: token, topic: topic)
         async let quick = client.send(.alert("quick"), to: token, topic: topic)
@@ -145,7 +145,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `clients that are dropped before the handshake come back`() async throws {
+    @Test func `a client connects again after refused connections`() async throws {
         let (apns, client) = try await bench(
             [SimulatedAPNs.Fault(.refuseConnections(2), count: 1), SimulatedAPNs.Fault(.goAway(), count: 1)],
             isEncrypted: true
@@ -157,7 +157,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a lower limit of the server is observed`() async throws {
+    @Test func `a client observes a lowered stream limit of the server`() async throws {
         let (apns, client) = try await bench([
             SimulatedAPNs.Fault(.limitStreams(1), count: 1), SimulatedAPNs.Fault(.limitWindow(16), count: 1),
         ])
@@ -171,7 +171,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `too many for one device are tried again`() async throws {
+    @Test func `too many pushes to one device are refused`() async throws {
         let (apns, client) = try await bench(
             [SimulatedAPNs.Fault(.throttle(perDevice: 2))],
             PushClient.Configuration(retry: .none)
@@ -192,7 +192,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a client that renews an expired provider token goes on`() async throws {
+    @Test func `a client replaces an expired provider token`() async throws {
         let preset = try #require(SimulatedAPNs.Fault.presets.first { $0.name == "token-expired" })
         let (apns, client) = try await bench(preset.faults, isEncrypted: true)
         for _ in 0..<3 { #expect(await failure(client) == nil) }
@@ -207,7 +207,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a device token steers an unchanged client`() async throws {
+    @Test func `the suffix of a device token selects the answer to a client`() async throws {
         let (apns, client) = try await bench([], .init(retry: .none))
         let gone = try #require(await failure(client, to: DeviceToken(hex: "5d3a00dead")))
         #expect(gone.status == 410 && gone.unregisteredAt != nil)
@@ -217,7 +217,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test(arguments: SimulatedAPNs.Fault.presets) func `every push settles on a bad day that has a name`(
+    @Test(arguments: SimulatedAPNs.Fault.presets) func `every push settles under each preset`(
         _ preset: SimulatedAPNs.Fault.Preset
     )
         async throws

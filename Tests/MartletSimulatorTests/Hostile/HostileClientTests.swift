@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(10))) struct HostileClientTests {
     /// The frames of a client, and the required reaction of the simulator.
     struct Attack: CustomTestStringConvertible {
-        /// How the simulator may react.
+        /// The simulator's reaction.
         enum Reaction {
             /// It ends the connection.
             case ends
@@ -107,7 +107,7 @@ import Testing
     ]
 
     @Test(arguments: attacks, Witness.Target.allCases)
-    func `an attack has no effect on others`(attack: Attack, target: Witness.Target) async throws {
+    func `an attack has no effect on other clients`(attack: Attack, target: Witness.Target) async throws {
         let witness = try await Witness(of: target)
         let raw = try RawClient(port: witness.port)
         let bytes = RawHTTP2.greeting + attack.bytes()
@@ -147,7 +147,7 @@ import Testing
         try await witness.finish()
     }
 
-    @Test func `connections that are begun and left are no hindrance`() async throws {
+    @Test func `incomplete connections do not delay other clients`() async throws {
         for isEncrypted in [false, true] {
             let witness = try await Witness(isEncrypted: isEncrypted)
             let beginnings: [[UInt8]] = [

@@ -58,7 +58,7 @@ import Testing
     ]
 
     @Test(arguments: inputs, Witness.Target.allCases)
-    func `a request gets an answer or an end`(
+    func `a malformed request gets an error or a closed connection`(
         input: (name: String, status: Int?, text: @Sendable () -> String),
         target: Witness.Target
     ) async throws {

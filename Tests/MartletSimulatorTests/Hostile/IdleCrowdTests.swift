@@ -33,7 +33,7 @@ import Testing
         return Int(clamping: limit.rlim_cur)
     }
 
-    @Test func `ten thousand idle clients cost little, and leave for others`() async throws {
+    @Test func `ten thousand idle clients use little memory, and one makes room`() async throws {
         let count = min(Self.places, Self.raiseDescriptorLimit() - 1_000) - 1
         let witness = try await Witness()
         var crowd: [RawClient] = []
@@ -61,7 +61,7 @@ import Testing
         try await witness.finish(within: count * Self.bytes.clear)
     }
 
-    @Test func `a thousand idle clients with TLS cost little`() async throws {
+    @Test func `a thousand idle clients with TLS use little memory`() async throws {
         let count = 1_000
         let witness = try await Witness(isEncrypted: true)
         let crowd = try EncryptedCrowd()

@@ -8,7 +8,9 @@ import Testing
 
 /// Clients that break HTTP/2: the simulator ends their connection or stream, and serves the others.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct MalformedInputTests {
-    @Test(arguments: MalformedInput.all()) func `the simulator survives it`(input: MalformedInput)
+    @Test(arguments: MalformedInput.all()) func `malformed input does not affect other connections`(
+        input: MalformedInput
+    )
         async throws
     {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
@@ -26,7 +28,7 @@ import Testing
     }
 
     /// The same bytes at the port of the HTTP interface, and requests whose bodies are cut short.
-    @Test func `the HTTP interface outlives it, too`() async throws {
+    @Test func `malformed input to the HTTP interface is refused`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0, isEncrypted: false))
         let port = try #require(await apns.inboxPort)
         var random = SplitMix64(state: 11)
@@ -57,7 +59,7 @@ import Testing
     }
 
     /// Random bytes after a good beginning, and good requests with bytes changed: the same ones in each run.
-    @Test(arguments: 0..<40) func `the simulator outlives changed bytes`(seed: UInt64) async throws {
+    @Test(arguments: 0..<40) func `a push is accepted after random bytes`(seed: UInt64) async throws {
         var random = SplitMix64(state: seed)
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         for _ in 0..<10 {

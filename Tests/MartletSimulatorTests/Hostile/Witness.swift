@@ -17,9 +17,9 @@ struct Witness {
     private let relay: RelayProcess?
     private let client: PushClient
     private let memory: Int?
-    /// Where pushes are sent.
+    /// The port for pushes.
     let port: UInt16
-    /// Where HTTP/1.1 is spoken.
+    /// The port for HTTP/1.1.
     let httpPort: UInt16
 
     /// Starts a simulator in a process of its own, and perhaps a relay before it, and sends a first push.

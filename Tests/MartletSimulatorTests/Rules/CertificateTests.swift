@@ -75,7 +75,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `many go out at once, without waiting for a first answer`() async throws {
+    @Test func `200 concurrent pushes with a certificate are accepted`() async throws {
         let files = try await ProviderCertificateFiles()
         let (apns, client) = try await bench(with: files.pkcs12)
         try await withThrowingTaskGroup { group in
@@ -224,7 +224,7 @@ import Testing
         "1.2.840.113635.100.6.3.4 = ASN1:SEQUENCE:list\n1.2.840.113635.100.6.3.6 = ASN1:SEQUENCE:other\n"
             + "[list]\na = UTF8:com.example.app\n[other]\na = UTF8:com.example.other",
     ])
-    func `topics in the extension for VoIP count`(extensions: String) async throws {
+    func `topics in the extension for VoIP are accepted`(extensions: String) async throws {
         let environment = "1.2.840.113635.100.6.3.1 = ASN1:NULL\n"
         let files = try await ProviderCertificateFiles(userID: "", extensions: environment + extensions)
         let apns = try await SimulatedAPNs.start()

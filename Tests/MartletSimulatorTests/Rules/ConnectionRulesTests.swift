@@ -163,7 +163,7 @@ import Testing
         #expect(!SimulatedAPNs.KeyScope.topics(["a"], .development).covers(topic: "a.other"))
     }
 
-    @Test func `keys of a team and keys for topics do not mix on a connection, related ones do`() throws {
+    @Test func `team keys, and related keys for topics, may share a connection`() throws {
         let topics: Set<Topic> = ["com.example.app"]
         var bench = try Bench(.frequentTokens)
         try bench.register("A", .team(.development))
@@ -187,7 +187,7 @@ import Testing
         #expect(bench.send("R") == nil && bench.send("T") == nil && bench.send("R") == nil)
     }
 
-    @Test func `a change between two related keys is no update of the provider token`() throws {
+    @Test func `a change between related keys does not count as a token update`() throws {
         let topics: Set<Topic> = ["com.example.app"]
         var bench = try Bench()
         try bench.register("T", .topics(topics, .development, relatedKeyIDs: ["R"]))
@@ -214,7 +214,7 @@ import Testing
         #expect(bench.send("A", issuedAfter: seconds) == reason)
     }
 
-    @Test func `a refresh that the relaxedRules allows is noted as early`() throws {
+    @Test func `a refresh that relaxed rules allow is recorded as early`() throws {
         var bench = try ConformanceTests.Bench(.frequentTokens)
         for (age, isEarly) in [(600, false), (0, true), (1_800, true)] as [(Int64, Bool)] {
             let fields = ["authorization": ConformanceTests.Bench.authorization(age: age)]
@@ -236,7 +236,7 @@ import Testing
         #expect(bench.send("A", issuedAfter: 3_661) == .tooManyProviderTokenUpdates, "the next one is early")
     }
 
-    @Test func `a token that a fault has declared expired stays so on every connection`() throws {
+    @Test func `a token that a fault expired is refused on every connection`() throws {
         var bench = try ConformanceTests.Bench()
         let first = Case(testDescription: "", fields: ["authorization": ConformanceTests.Bench.authorization()])
         let second = Case(testDescription: "", fields: ["authorization": ConformanceTests.Bench.authorization()])

@@ -137,7 +137,7 @@ import Testing
         ]
     }
 
-    @Test func `every kind of push arrives as Apple's table wants it, and is accepted`() async throws {
+    @Test func `a push of each type has the documented headers and is accepted`() async throws {
         let apns = try await SimulatedAPNs.start()
         let client = try PushClient(
             await apns.endpoint,
@@ -162,7 +162,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `pushes about one activity carry ever higher timestamps`() async throws {
+    @Test func `the timestamps of pushes to one activity increase`() async throws {
         let apns = try await SimulatedAPNs.start()
         let client = try PushClient(
             await apns.endpoint,

@@ -113,7 +113,7 @@ import Testing
         Case("a device of the other environment", path: "/3/device/a1b2", 400, "BadDeviceToken"),
     ]
 
-    @Test(arguments: cases) func `the answer is Apple's`(_ test: Case) async throws {
+    @Test(arguments: cases) func `a request has the status and reason of APNs`(_ test: Case) async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         await apns.unregister(try DeviceToken(hex: "dead"), since: Date(timeIntervalSince1970: 1_790_000_000.123))
         await apns.register(try DeviceToken(hex: "0f1e"), for: ["com.example.other"])
@@ -177,7 +177,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `once a key is registered, only its tokens are good`() async throws {
+    @Test func `with a registered key, tokens of other keys are refused`() async throws {
         let apns = try await SimulatedAPNs.start()
         let key = try SigningKey.ephemeral(keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         let impostor = try SigningKey.ephemeral(keyID: "ABC123DEFG", teamID: "DEF123GHIJ")

@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: [("gzip", true), ("zstd", true), ("identity", false), ("Identity", false)])
-    func `a compressed payload is found`(encoding: String, isFound: Bool) async throws {
+    func `a compressed payload has a finding`(encoding: String, isFound: Bool) async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let port = await apns.port
         let fields = Self.device + ["content-encoding: \(encoding)"]
@@ -100,7 +100,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a compressed payload of a broadcast is found`() async throws {
+    @Test func `a compressed payload of a broadcast has a finding`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
         let channel = try await client.channels(of: "com.example.app").create()
@@ -120,7 +120,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a start that names a channel which does not exist is found`() async throws {
+    @Test func `a start with an unknown channel has a finding`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
         let channel = try await client.channels(of: "com.example.app").create()
@@ -171,7 +171,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a replacement character that is sent as UTF-8 is no damage`() {
+    @Test func `a replacement character in valid UTF-8 has no separate byte count`() {
         let fields: HTTPFields = [":method": "POST", ":path": "/3/device/5d3a", "apns-collapse-id": "a\u{FFFD}"]
         #expect(APNsRequest(fields, body: []).headers.collapseIDByteCount == nil)
     }

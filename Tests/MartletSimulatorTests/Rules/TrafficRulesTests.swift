@@ -66,12 +66,12 @@ import Testing
         ([push(at: 10, isOnline: false), push(at: 10, isOnline: false)], ["", ""]),
         ([push(at: 10, isOnline: false), push(at: 10)], ["", ""]),
     ])
-    func `a device that is in the list twice is noticed`(pushes: [TrafficRules.Push], expected: [String]) {
+    func `a repeated alert to a device has a finding`(pushes: [TrafficRules.Push], expected: [String]) {
         #expect(Self.rules(pushes) == expected)
     }
 
     /// A list of devices that is sent to twice, as a table of few places would forget some.
-    @Test(arguments: [20, 1_000, 5_000]) func `each device that is in a list twice is noticed`(count: Int) {
+    @Test(arguments: [20, 1_000, 5_000]) func `each repeated device of a long list has a finding`(count: Int) {
         var rules = TrafficRules(capacity: 5_000)
         let list = (0..<count).map { Self.push(at: 10, to: "\($0)") }
         #expect(list.allSatisfy { rules.findings(for: $0).isEmpty })
@@ -79,7 +79,7 @@ import Testing
         #expect(rules.findings(for: Self.push(at: 20, to: "0")).isEmpty, "the burst is over")
     }
 
-    @Test func `of more devices than there is room for, the last ones are noticed`() {
+    @Test func `repeated devices are found among the last ones`() {
         var rules = TrafficRules(capacity: 3)
         let list = (0..<4).map { Self.push(at: 10, to: "\($0)") }
         for push in list { _ = rules.findings(for: push) }
@@ -124,7 +124,7 @@ import Testing
         #expect(findings.compactMap(\.reason) == [.expiredProviderToken, .tooManyProviderTokenUpdates])
     }
 
-    @Test func `a connection for each push becomes a habit`() {
+    @Test func `repeated connections for single pushes have a finding`() {
         let alone = (1...12).map {
             Self.push(at: Int64($0) * 10, over: $0, after: 0, to: "\($0)")
         }
@@ -141,7 +141,7 @@ import Testing
         #expect(Set(Self.rules(shared)) == [""])
     }
 
-    @Test func `connections of different senders are no habit`() {
+    @Test func `connections are counted for each sender`() {
         let many = (1...40).map {
             Self.push(at: Int64($0), over: $0, after: 0, to: "\($0)", sender: "\($0 % 4)")
         }

@@ -9,20 +9,20 @@ import Testing
 
 /// Validation by schemas, compared with another validator.
 @Suite(.timeLimit(.minutes(10))) struct JSONSchemaTests {
-    private static let judgeIsThere = FileManager.default.fileExists(atPath: Python.interpreter)
+    private static let isValidatorInstalled = FileManager.default.fileExists(atPath: Python.interpreter)
 
     // MARK: Agreement with others
 
-    @Test(.enabled(if: judgeIsThere, "run `make test`, which installs jsonschema"), arguments: schemaCases)
-    func `the verdict is that of another validator`(schemaCase: SchemaCase) async throws {
+    @Test(.enabled(if: isValidatorInstalled, "run `make test`, which installs jsonschema"), arguments: schemaCases)
+    func `the verdict agrees with another validator`(schemaCase: SchemaCase) async throws {
         var damaged = DamagedJSON(seed: 1)
         let documents = try schemaCase.documents.map { try json($0) }
         let broken = documents.flatMap { document in (0..<20).map { _ in damaged.damage(document) } }
         try await agree([(try json(schemaCase.schema), documents + broken)])
     }
 
-    @Test(.enabled(if: judgeIsThere, "run `make test`, which installs jsonschema"))
-    func `the verdict on snapshots, whole and broken, is that of another validator`() async throws {
+    @Test(.enabled(if: isValidatorInstalled, "run `make test`, which installs jsonschema"))
+    func `the verdict on snapshots agrees with another validator`() async throws {
         var damaged = DamagedJSON(seed: 2)
         let examples = SurfaceKind.allCases.map { SurfaceSnapshot.example(of: $0).json }
         let broken = examples.flatMap { example in

@@ -58,7 +58,7 @@ import Testing
         #expect(counts.values.allSatisfy { $0 > 100 })
     }
 
-    @Test func `a schema reads as one would write it`() throws {
+    @Test func `a derived schema equals a written one`() throws {
         struct Score: Codable {
             var home: Int8
             var stage: LiveActivityStage?

@@ -204,7 +204,7 @@ import Testing
         )
     }
 
-    @Test func `a push that was stored says so`() {
+    @Test func `the verdict of a stored push names the storage`() {
         let stored = DeliveryEvent(.storedDeviceOffline, at: 0)
         func verdict(_ expiration: String?, _ events: DeliveryEvent...) -> PushVerdict {
             var push = ReceivedPush.sample(
@@ -237,7 +237,7 @@ import Testing
         #expect(replaced.text == "Discarded: replaced by push 76 while the device was offline")
     }
 
-    @Test func `a push that is no longer or not shown says why`() throws {
+    @Test func `the verdict of a push that is not on screen names the cause`() throws {
         let delivered = DeliveryEvent(.delivered, at: 0)
         let alert = try #require(Self.alerts.first)
         let collapsed = Self.push(alert, [delivered, DeliveryEvent(.replacedOnDevice, by: 76, at: 1)]).verdict
@@ -258,7 +258,7 @@ import Testing
         #expect(released.kind == .shown && released.text == alert.text + " · sent on to a real device (200)")
     }
 
-    @Test func `a refused push and one without an answer say why`() throws {
+    @Test func `the verdict of a refused or unanswered push names the cause`() throws {
         var push = Self.push(try #require(Self.alerts.first))
         var refused = push
         refused.status = 400

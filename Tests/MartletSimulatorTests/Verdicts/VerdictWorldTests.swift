@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletSimulator
 
-/// Worlds of pushes with a known truth, in which the verdicts, the HTTP interface and the export agree with an
+/// Worlds of pushes with known verdicts, in which the verdicts, the HTTP interface and the export agree with an
 /// independent model for every push.
 @Suite(.timeLimit(.minutes(10))) struct VerdictWorldTests {
     private static let pushes = 1_000
@@ -15,8 +15,8 @@ import Testing
         "shown", "delivered", "replaced", "ended", "stored", "not-shown", "discarded", "refused", "unanswered",
     ]
 
-    /// A verdict as one of the sources says it.
-    private struct Said: Equatable, CustomStringConvertible {
+    /// A verdict as one of the sources reports it.
+    private struct ReportedVerdict: Equatable, CustomStringConvertible {
         let number: Int
         let prediction: ModelPhones.Prediction
 
@@ -54,9 +54,9 @@ import Testing
         }
     }
 
-    private func expectEqual(_ said: [Said], _ truth: [Said], _ source: String) {
-        let wrong = zip(said, truth).first { $0 != $1 }
-        #expect(said.count == truth.count && wrong == nil, "\(source): \(String(describing: wrong))")
+    private func expectEqual(_ reported: [ReportedVerdict], _ expected: [ReportedVerdict], _ source: String) {
+        let wrong = zip(reported, expected).first { $0 != $1 }
+        #expect(reported.count == expected.count && wrong == nil, "\(source): \(String(describing: wrong))")
     }
 
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
@@ -65,27 +65,27 @@ import Testing
         let file = scratch.path + "/pushes.sqlite"
         var world = try await VerdictWorld(seed: seed, file: file)
         try await world.run(pushes: Self.pushes)
-        let truth = world.model.predictions.sorted { $0.key < $1.key }.map { Said($0.key, $0.value) }
-        #expect(Set(truth.map(\.prediction.kind)) == Set(Self.kinds), "the world has every kind")
+        let expected = world.model.predictions.sorted { $0.key < $1.key }.map { ReportedVerdict($0.key, $0.value) }
+        #expect(Set(expected.map(\.prediction.kind)) == Set(Self.kinds), "the world has every kind")
 
         let pushes = await world.apns.pushes
-        expectEqual(pushes.map { Said($0) }, truth, "verdict")
+        expectEqual(pushes.map { ReportedVerdict($0) }, expected, "verdict")
         #expect(Set(pushes.filter(\.labels.isPinned).map(\.number)) == world.pinned)
         let list = try await world.json("/api/v1/pushes?limit=1000")["pushes"]?.elements ?? []
-        expectEqual(list.reversed().map { Said($0) }, truth, "list")
+        expectEqual(list.reversed().map { ReportedVerdict($0) }, expected, "list")
         let lines = try await world.text("/api/v1/export.jsonl").split(separator: "\n")
         let export = try lines.map { try JSONReader.read(Array($0.utf8)) }
-        expectEqual(export.map { Said($0) }, truth, "export")
+        expectEqual(export.map { ReportedVerdict($0) }, expected, "export")
         for kind in Self.kinds {
             let found = try await world.json("/api/v1/pushes/numbers?query=verdict:\(kind)")["numbers"]?.elements
             let numbers = found?.compactMap(\.integerValue).map { Int($0) }
-            #expect(numbers == truth.filter { $0.prediction.kind == kind }.map(\.number).reversed(), "\(kind)")
+            #expect(numbers == expected.filter { $0.prediction.kind == kind }.map(\.number).reversed(), "\(kind)")
         }
         try await checkPhones(of: world, pushes)
 
         await world.apns.stop()
         let again = try await world.restarted(file)
-        expectEqual(await again.pushes.map { Said($0) }, truth, "archive")
+        expectEqual(await again.pushes.map { ReportedVerdict($0) }, expected, "archive")
         await again.stop()
     }
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct ProviderCertificateTests {
-    @Test func `topics, environments and end are read from the certificate, whatever it comes in`() async throws {
+    @Test func `topics, environments and end are read from PEM and PKCS12`() async throws {
         let files = try await ProviderCertificateFiles()
         let path = files.scratch.path + "/certificate.p12"
         let certificates = [

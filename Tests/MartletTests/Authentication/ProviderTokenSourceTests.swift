@@ -9,7 +9,7 @@ import Testing
 
 @testable import Martlet
 
-/// Where a client gets its provider tokens from, and what happens when they change.
+/// Tests of the sources of provider tokens, and of changed tokens.
 @Suite(.timeLimit(.minutes(10))) struct ProviderTokenSourceTests {
     private let token: DeviceToken
     private let topic: Topic = "com.example.app"
@@ -18,7 +18,7 @@ import Testing
         token = try DeviceToken(hex: "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0")
     }
 
-    /// A source that counts how often it is asked, and can have none.
+    /// A source that counts its requests, and can be without a token.
     private final class CountingSource: ProviderTokenSource {
         let state = Mutex((asked: 0, expired: [Date](), isEmpty: false, validity: Duration.seconds(3_000)))
 
@@ -56,7 +56,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a token that APNs calls expired is handed back, and the push goes out with the next`() async throws {
+    @Test func `an expired token is reported to the source and replaced`() async throws {
         let server = try await ScriptedServer.start([.answer(403, body: #"{"reason":"ExpiredProviderToken"}"#)])
         let source = CountingSource()
         let client = try PushClient(await server.endpoint, authentication: .tokens(from: source))
@@ -67,7 +67,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a source without a token fails the pushes that wait, and is asked again for the next`() async throws {
+    @Test func `a source without a token fails the push, and is asked again`() async throws {
         let server = try await ScriptedServer.start()
         let source = CountingSource()
         source.state.withLock { $0.isEmpty = true }
@@ -84,7 +84,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `all that wait for a token fail with the source's own error`() async throws {
+    @Test func `pushes that wait for a token fail with the source's error`() async throws {
         let server = try await ScriptedServer.start()
         let source = CountingSource()
         source.state.withLock { $0.isEmpty = true }
@@ -107,7 +107,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a source that wants to be asked each time still has its pushes sent`() async throws {
+    @Test func `pushes are sent with a token of no validity`() async throws {
         let server = try await ScriptedServer.start()
         let source = CountingSource()
         source.state.withLock { $0.validity = .zero }
@@ -140,7 +140,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `shares of several loops are never nothing`() async throws {
+    @Test func `each event loop has a share of at least one`() async throws {
         let server = try await ScriptedServer.start()
         var configuration = PushClient.Configuration(connectionLimit: 1, eventLoops: 4, waitingLimit: 2)
         configuration.eventLoops = 3
@@ -199,7 +199,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a corrected key file with the same identifier signs at once, also when everything was refused`()
+    @Test func `a corrected key with the same identifier signs immediately`()
         async throws
     {
         let refusal = ScriptedServer.Order.answer(403, body: #"{"reason":"InvalidProviderToken"}"#)
@@ -238,7 +238,7 @@ import Testing
         #expect("\(token)".hasPrefix("SignedProviderToken(issued at "))
     }
 
-    @Test func `a closed client refuses another key, and a source that others share keeps its own`() async throws {
+    @Test func `a closed client refuses another key, and its source keeps the old`() async throws {
         let key = try SigningKey.ephemeral(keyID: "OLDKEY0000")
         let source = LocalProviderTokenSource(key)
         let client = try PushClient(.production, authentication: .tokens(from: source))

@@ -32,7 +32,7 @@ import Testing
         #expect(machine.outcomesRead(1) == .read(Grant(lane: 0, first: 8, count: 2)))
     }
 
-    @Test func `a source that ends early gives its places back`() {
+    @Test func `a source that ends early returns its unused slots`() {
         var machine = BulkMachine(window: 100, lanes: 1)
         #expect(machine.readerReady() == .read(Grant(lane: 0, first: 0, count: 64)))
         machine.sourceEnded(unused: 63, of: Grant(lane: 0, first: 0, count: 64))
@@ -57,7 +57,7 @@ import Testing
         #expect(reading.isSettled)
     }
 
-    @Test func `a server that loses connection after connection without an answer is unresponsive`() {
+    @Test func `a server that loses several connections without an answer fails`() {
         var machine = BulkMachine(window: 8, lanes: 1)
         let loss = BulkMachine.Delivery(hasLoss: true)
         for _ in 1..<BulkMachine.lossLimit { machine.settled(loss, on: 0) }

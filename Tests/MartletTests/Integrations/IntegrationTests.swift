@@ -29,7 +29,7 @@
             token = try DeviceToken(hex: String(repeating: "5d3a6a1c", count: 8))
         }
 
-        @Test func `a client and a simulator run in a service group, and close in order when SIGTERM arrives`()
+        @Test func `a client and a simulator in a service group close after SIGTERM`()
             async throws
         {
             let apns = try await SimulatedAPNs.start()

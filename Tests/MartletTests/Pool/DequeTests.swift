@@ -5,7 +5,7 @@ import Testing
 @testable import Martlet
 
 @Suite struct DequeTests {
-    @Test func `first in, first out, whatever the mix`() {
+    @Test func `elements leave in the order in which they were added`() {
         var queue = Deque<Int>()
         var expected: [Int] = []
         var next = 0

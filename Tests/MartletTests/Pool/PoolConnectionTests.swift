@@ -36,7 +36,7 @@ import Testing
         #expect(story.actions() == ["accept c", "open d on 2"], "two are as many as there may be")
     }
 
-    @Test func `a connection that is no longer needed is let go, and the first one stays`() throws {
+    @Test func `an idle connection is closed, and the first one stays open`() throws {
         var story = PoolStory()
         story.submit("a")
         story.open(streams: 1)
@@ -54,7 +54,7 @@ import Testing
         #expect(story.actions() == ["ping 1"])
     }
 
-    @Test func `connections that are wanted are opened one after the other and kept`() {
+    @Test func `warm connections are opened one after the other and kept`() {
         var story = PoolStory()
         story.machine.warmUp(to: 3, at: story.now)
         #expect(story.actions() == ["connect 1"])
@@ -68,7 +68,7 @@ import Testing
         #expect(story.actions() == [])
     }
 
-    @Test func `connections beyond a lower limit end what they have, and a higher one lets others be opened`() throws {
+    @Test func `connections beyond a lowered limit close after their pushes`() throws {
         var story = PoolStory()
         // Nothing is opened before something is to be sent.
         story.machine.limitConnections(to: 4, at: story.now)
@@ -92,11 +92,11 @@ import Testing
         story.disconnect(.closedLocally, on: 2)
         story.disconnect(.closedLocally, on: 3)
         _ = story.actions()
-        // What was to be kept comes back as far as the limit allows.
+        // Warm connections are opened again as far as the limit allows.
         story.machine.limitConnections(to: 2, at: story.now)
         #expect(story.actions() == ["connect 4"])
         #expect(!story.machine.connections.isWarm)
-        // One that is being opened when the limit falls is not kept.
+        // A connection that is being opened when the limit falls is closed.
         story.machine.limitConnections(to: 1, at: story.now)
         story.open(4)
         #expect(story.actions() == ["close 4"])
@@ -105,7 +105,7 @@ import Testing
 
     // MARK: Connections that fail
 
-    @Test func `connecting is tried again, later and later, one attempt at a time`() {
+    @Test func `connecting is repeated with growing delays, one at a time`() {
         var story = PoolStory()
         story.submit("a", retry: RetryPolicy(retries: 100), timeout: .seconds(3_600))
         var times: [Duration] = []
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: [TransportError.Kind.certificateRejected, .notHTTP2, .badCredentials])
-    func `what will not get better by itself fails everything at once`(kind: TransportError.Kind) {
+    func `a permanent connection error fails all waiting pushes`(kind: TransportError.Kind) {
         var story = PoolStory()
         story.submit("a", "b", retry: .standard)
         story.disconnect(kind)
@@ -144,7 +144,7 @@ import Testing
         #expect(story.machine.pushes.queue.readyCount == 0)
     }
 
-    @Test func `connections that are lost one after the other before any answer fail the pushes that wait`() throws {
+    @Test func `two connections lost without an answer fail waiting pushes`() throws {
         var story = PoolStory(usesProviderTokens: true)
         story.submit("a", "b", "c")
         story.submit("d", retry: RetryPolicy(retries: 1))
@@ -164,7 +164,7 @@ import Testing
         #expect(story.actions() == ["connect 3", "open d on 3"])
     }
 
-    @Test func `a connection that is rejected fails nothing as long as another is good`() throws {
+    @Test func `a rejected connection fails no push while another is open`() throws {
         var story = PoolStory()
         story.submit("a")
         story.open(streams: 1)
@@ -180,7 +180,7 @@ import Testing
         #expect(story.actions() == ["accept b", "open d on 1"])
     }
 
-    @Test func `servers that end connections before any answer are not stormed`() throws {
+    @Test func `connections that end without an answer delay the next one`() throws {
         var story = PoolStory()
         story.submit("a", retry: RetryPolicy(retries: 100))
         var connects = 0
@@ -197,7 +197,7 @@ import Testing
         #expect(connects < 20)
     }
 
-    @Test func `a push that waits for a token leaves a connection that accepts no more`() {
+    @Test func `a push with a late token avoids a connection after GOAWAY`() {
         var story = PoolStory(usesProviderTokens: true, hasToken: false)
         story.submit("a")
         story.open()
@@ -210,7 +210,7 @@ import Testing
         #expect(story.actions() == ["open a on 2"])
     }
 
-    @Test func `pushes that waited for a token wait for streams that the server no longer allows`() throws {
+    @Test func `pushes that waited for a token respect a lowered stream limit`() throws {
         var story = PoolStory(usesProviderTokens: true)
         story.submit("a")
         story.open(streams: 3)
@@ -228,7 +228,7 @@ import Testing
         #expect(story.actions() == ["accept c", "open d on 1"])
     }
 
-    @Test func `a lost connection leaves what was on it in doubt and loses nothing else`() throws {
+    @Test func `a lost connection leaves only its own pushes unknown`() throws {
         var story = PoolStory()
         story.submit("a", "b", "c")
         story.open(streams: 2)

@@ -6,7 +6,7 @@ import Testing
 @testable import Martlet
 @testable import MartletTransport
 
-/// When connections are opened, drained and closed, without the pushes that use them.
+/// Tests of opening, draining and closing connections, without pushes.
 @Suite struct PoolConnectionsTests {
     private var connections = PoolConnections(limit: 2, seed: 1)
     private var list: PoolConnections.Actions = []

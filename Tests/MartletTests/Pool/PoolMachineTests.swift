@@ -10,7 +10,7 @@ import Testing
 @Suite struct PoolMachineTests {
     // MARK: Streams
 
-    @Test func `the first push opens a connection and goes out when it is there`() throws {
+    @Test func `the first push opens a connection and is sent over it`() throws {
         var story = PoolStory()
         story.submit("a", "b", "c")
         #expect(story.actions() == ["connect 1"])
@@ -22,7 +22,7 @@ import Testing
         #expect(story.actions() == ["accept a", "open c on 1"])
     }
 
-    @Test func `with a provider token one push goes out until it is answered, on every connection`() throws {
+    @Test func `with a provider token, each connection first sends one push`() throws {
         var story = PoolStory(usesProviderTokens: true)
         story.submit("a", "b", "c")
         story.open()
@@ -35,7 +35,7 @@ import Testing
         #expect(story.actions() == ["connect 2", "open d on 2"])
     }
 
-    @Test func `a limit that shrinks is kept to, and one that grows is used`() throws {
+    @Test func `a lowered or raised stream limit applies to the next pushes`() throws {
         var story = PoolStory(connectionLimit: 1)
         story.submit("a", "b", "c")
         story.open(streams: 3)
@@ -51,7 +51,7 @@ import Testing
         #expect(story.actions() == ["open e on 1"])
     }
 
-    @Test func `a server that allows no streams at all makes pushes wait until their time is up`() throws {
+    @Test func `pushes to a server that allows no streams time out`() throws {
         var story = PoolStory(connectionLimit: 1)
         story.submit("a", timeout: .seconds(3))
         story.machine.connected(1, at: story.now)
@@ -75,7 +75,7 @@ import Testing
         #expect(story.actions() == ["connect 1", "fail b: overloaded, neverSent"])
     }
 
-    @Test func `a connection whose stream numbers are used up is replaced without a loss`() throws {
+    @Test func `a connection without stream numbers left is replaced`() throws {
         var story = PoolStory()
         story.submit("a", "b")
         story.open()
@@ -88,7 +88,7 @@ import Testing
         #expect(story.actions() == ["open b on 2"])
     }
 
-    @Test func `a push whose connection has gone before it could be opened goes elsewhere`() throws {
+    @Test func `a push that could not be opened is sent on another connection`() throws {
         var story = PoolStory()
         story.submit("a")
         story.open()
@@ -100,7 +100,7 @@ import Testing
         #expect(story.actions().contains("open a on 2"))
     }
 
-    @Test func `connections are renewed when what is in flight has ended, and unused ones stay`() throws {
+    @Test func `a connection is renewed after its pushes in flight`() throws {
         var story = PoolStory()
         story.submit("a")
         story.open()
@@ -163,7 +163,7 @@ import Testing
         #expect(story.results["a"]?.failure?.reason == .expiredProviderToken)
     }
 
-    @Test func `a push that waits for a provider token was not sent when it is cancelled`() throws {
+    @Test func `a push that is cancelled while it waits for a token was not sent`() throws {
         var story = PoolStory(usesProviderTokens: true, hasToken: false)
         story.submit("a", "b")
         story.open()
@@ -192,7 +192,7 @@ import Testing
     // MARK: GOAWAY and REFUSED_STREAM
 
     @Test(arguments: ["", "garbage", #"{"reason":"Shutdown"}"#, #"{"reason":7}"#, "[]"])
-    func `after GOAWAY, whatever it says, what is open ends and the rest goes elsewhere`(data: String) throws {
+    func `after GOAWAY, open pushes end and others use a new connection`(data: String) throws {
         var story = PoolStory()
         story.submit("a", "b")
         story.open()
@@ -207,7 +207,7 @@ import Testing
         #expect(story.actions() == ["open c on 2", "accept b", "close 1"])
     }
 
-    @Test func `streams that the server left alone are sent again at once, in front of all others`() throws {
+    @Test func `an unprocessed push is sent again before waiting ones`() throws {
         var story = PoolStory()
         story.submit("a", "b", "c")
         story.open(streams: 3)
@@ -222,7 +222,7 @@ import Testing
         #expect(story.actions() == ["accept b", "accept d", "open c on 1"])
     }
 
-    @Test func `a push that is always left alone is given up in the end`() throws {
+    @Test func `a push that is never processed fails after a limit`() throws {
         var story = PoolStory()
         story.submit("a")
         story.open()
@@ -234,7 +234,7 @@ import Testing
 
     // MARK: Silence
 
-    @Test func `a server that falls silent is asked, and left when it does not answer`() {
+    @Test func `a silent connection gets a PING, and is closed without a pong`() {
         var story = PoolStory()
         story.submit("a")
         story.open()
@@ -250,7 +250,7 @@ import Testing
 
     // MARK: Time and callers
 
-    @Test func `a deadline ends a push wherever it is`() {
+    @Test func `a deadline ends a push in flight and in the queue`() {
         var story = PoolStory(connectionLimit: 1)
         story.submit("wire", timeout: .seconds(5))
         story.open(streams: 1)
@@ -262,7 +262,7 @@ import Testing
         )
     }
 
-    @Test func `a caller may go away before its push has come, while it waits, on the wire and between tries`() throws {
+    @Test func `a push can be cancelled in each of its states`() throws {
         var story = PoolStory(connectionLimit: 1)
         story.submit("early", isCancelled: true)
         story.submit("wire", "retry", retry: .standard)
@@ -284,7 +284,7 @@ import Testing
 
     // MARK: Closing
 
-    @Test func `closing lets what there is finish, takes no more, and closes the connections`() throws {
+    @Test func `closing finishes the pushes, then closes the connections`() throws {
         var story = PoolStory(connectionLimit: 1)
         story.submit("a", "b")
         story.open(streams: 1)
@@ -299,7 +299,7 @@ import Testing
         #expect(story.machine.isFinished)
     }
 
-    @Test func `when time is up everything ends, each as it is known`() {
+    @Test func `giving up ends each push with its known outcome`() {
         var story = PoolStory(connectionLimit: 1)
         story.submit("wire")
         story.open(streams: 1)

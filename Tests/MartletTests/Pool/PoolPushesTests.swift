@@ -64,7 +64,7 @@ import Testing
         #expect(pushes.queue.readyCount == 2 && pushes.table.unsettled == waiting && !pushes.isFinished)
     }
 
-    @Test mutating func `a push that was not processed is sent before the others, so many times`() {
+    @Test mutating func `an unprocessed push is sent again first, up to a limit`() {
         let push = send(SendLimits(retry: .none))
         let other = enqueue()
         let failure = StreamFailure(isUnprocessed: true, cause: TransportError(.closedByPeer, "refused"))

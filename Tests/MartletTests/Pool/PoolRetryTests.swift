@@ -8,7 +8,7 @@ import Testing
 
 /// The retries and results of pushes that APNs rejects or does not answer.
 @Suite struct PoolRetryTests {
-    @Test func `a refusal that passes is tried again on the schedule of the policy`() throws {
+    @Test func `a temporary refusal is retried on the schedule of the policy`() throws {
         var story = PoolStory()
         let policy = RetryPolicy(retries: 2, hasJitter: false)
         story.submit("a", retry: policy)
@@ -25,7 +25,7 @@ import Testing
         #expect(story.actions() == ["fail a: refused, answered"])
     }
 
-    @Test func `a server that names a time is given it`() throws {
+    @Test func `a retry waits for the Retry-After of the server`() throws {
         var story = PoolStory()
         story.submit("a", retry: .standard)
         story.open()
@@ -37,7 +37,7 @@ import Testing
         #expect(story.actions() == ["open a on 1"])
     }
 
-    @Test func `no try is begun that could not end in time`() throws {
+    @Test func `a retry that would start after the deadline is not made`() throws {
         var story = PoolStory()
         story.submit("a", retry: .standard, timeout: .seconds(5))
         story.open()
@@ -46,7 +46,7 @@ import Testing
         #expect(story.actions() == ["fail a: refused, answered"])
     }
 
-    @Test(arguments: APNsReason.all) func `every reason is tried again or not as its advice says`(reason: APNsReason)
+    @Test(arguments: APNsReason.all) func `a reason is retried according to its advice`(reason: APNsReason)
         throws
     {
         var story = PoolStory()
@@ -101,7 +101,7 @@ import Testing
         #expect(result.timing.backingOff == .milliseconds(700) && result.attempts == 1)
     }
 
-    @Test func `pushes that have to wait count towards the limit until they are sent or cancelled`() throws {
+    @Test func `pushes that wait for a retry count towards the limit`() throws {
         var story = PoolStory(waitingLimit: 2)
         story.submit("now")
         story.open()
@@ -137,7 +137,7 @@ import Testing
 
     // MARK: The circuit
 
-    @Test func `everything stops when all device tokens are bad, and goes on when one is good`() throws {
+    @Test func `bad device tokens open the circuit until a push is accepted`() throws {
         var story = PoolStory()
         for number in 0..<CircuitBreaker.badDeviceTokenLimit { story.submit("\(number)") }
         story.open(streams: 1_000)

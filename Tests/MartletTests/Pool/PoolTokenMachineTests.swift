@@ -69,7 +69,7 @@ import Testing
         #expect(machine.count == 2)
     }
 
-    @Test mutating func `the source learns of a token that is rejected while it is asked for the next one`() {
+    @Test mutating func `a token rejected during a request is reported to the source`() {
         _ = wait()
         _ = receive()
         now = now.advanced(by: .seconds(60))

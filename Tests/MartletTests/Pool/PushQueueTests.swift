@@ -28,7 +28,7 @@ import Testing
         queue.settled(in: phase, of: table)
     }
 
-    @Test mutating func `pushes leave in order, except one that was put in front`() {
+    @Test mutating func `pushes leave in order, except one that was added in front`() {
         let (a, b) = (enqueue(), enqueue())
         let front = insert(.waiting)
         queue.prepend(front)
@@ -59,7 +59,7 @@ import Testing
         #expect(next == [first, nil] && queue.readyCount == 0)
     }
 
-    @Test mutating func `held pushes leave at their time, and delayed ones are counted until then`() {
+    @Test mutating func `held pushes are returned at their time and counted until then`() {
         let (soon, later) = (MonotonicTime(nanoseconds: 1), MonotonicTime(nanoseconds: 2))
         let (delayed, backingOff) = (insert(.delayed), insert(.backingOff))
         let cancelled = insert(.delayed)

@@ -13,7 +13,7 @@ import Testing
         table.insert(PushState(APNsID(randomBits: (0, 0)), SendLimits()))
     }
 
-    @Test mutating func `a key is settled forever once its result was taken`() {
+    @Test mutating func `a key stays settled after its result was taken`() {
         let first = insert()
         table[first].attempts = 3
         #expect(!table.isSettled(first) && table.unsettled == [first])
@@ -36,7 +36,7 @@ import Testing
         #expect(table.takeResult(of: keys[1]).failure?.code == .closed)
     }
 
-    @Test mutating func `a push that ends early has the outcome of its last attempt, unless one is in flight`() {
+    @Test mutating func `a push that ends early has the outcome of its last attempt`() {
         let key = insert()
         let reason = APNsError(.cancelled, description: "cancelled")
         #expect(table.failure(of: key, because: reason).outcome == .neverSent)

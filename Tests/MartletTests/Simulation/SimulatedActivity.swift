@@ -56,7 +56,7 @@ struct SimulatedActivity {
         }
     }
 
-    /// Starts the activity, updates it and ends it, and checks what the phone makes of that.
+    /// Starts, updates and ends the activity, and checks the content on the phone.
     ///
     /// - Throws: ``Violation`` when a rule is broken.
     mutating func run() throws(Violation) {
@@ -127,7 +127,7 @@ struct SimulatedActivity {
         pending.removeAll { $0.answeredAt <= now }
     }
 
-    /// A process loses what it remembers, and what waits to be sent.
+    /// Restarts a process, which loses its state and its waiting updates.
     private mutating func restart() {
         let index = Int.random(in: 0..<processes.count, using: &random)
         let (old, now) = (processes[index].identity, now)
@@ -136,7 +136,7 @@ struct SimulatedActivity {
         processes[index] = Process(identity: old + 100, skew: processes[index].skew)
     }
 
-    /// What the phone does: it keeps the newest content, and ignores what is not later.
+    /// Delivers an update: the phone stores newer content and ignores other updates.
     private func show() throws(Violation) {
         var shown: [Push] = []
         let accepted = pushes.filter(\.isAccepted)

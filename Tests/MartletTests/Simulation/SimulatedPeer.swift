@@ -5,9 +5,9 @@ import MartletTransport
 
 @testable import Martlet
 
-/// One connection as the other side has it: what is open on it, and how it behaves.
+/// The server's side of one connection: its open streams and its behavior.
 struct SimulatedPeer {
-    /// What the client was last told it may open at once; one before it was told.
+    /// The last stream limit that was sent to the client; 1 before.
     var toldLimit = 1
     /// Whether an answer has been given, which ends the rule of one stream.
     var hasAnswered = false
@@ -20,14 +20,14 @@ struct SimulatedPeer {
     var isReplaced = false
     /// Whether the server has said that it takes no more.
     var hasGoneAway = false
-    /// What is open, in the order of opening.
+    /// The open streams, in the order of opening.
     var streams: [PushKey] = []
-    /// What was acted on and is not answered.
+    /// The pushes that were processed and are not answered.
     var actedOn: Set<PushKey> = []
 }
 
-/// How likely a simulated world is to go wrong, drawn once per seed so that calm and wild worlds both come up.
-struct Weather {
+/// The probabilities of failures in a simulated world, chosen once for each seed.
+struct FailureRates {
     var connectFailure: Double
     var refusal: Double
     var reset: Double

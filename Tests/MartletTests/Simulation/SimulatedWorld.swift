@@ -8,13 +8,13 @@ import MartletCore
 
 /// A world of time, chance and hostile servers around one `PoolMachine`.
 ///
-/// It plays the driver and the peers, and keeps account of what truly happened to each push. Everything follows from
+/// It acts as the driver and the peers, and records the actual events of each push. Everything follows from
 /// the seed.
 struct SimulatedWorld {
     typealias ConnectionID = PoolMachine.ConnectionID
 
-    /// What truly became of a push.
-    private struct Truth {
+    /// The events of a push that actually happened.
+    private struct PushRecord {
         let id: APNsID
         let limits: SendLimits
         /// The key of the push; nil before its submission.
@@ -36,13 +36,13 @@ struct SimulatedWorld {
     private static let reasons = APNsReason.all.map(\.self)
 
     private var random: SplitMix64
-    private let weather: Weather
+    private let rates: FailureRates
     private var machine: PoolMachine
     private let settings: PoolMachine.Settings
     private var now = MonotonicTime.zero
     private var events = TimeHeap<SimulatedEvent>()
     private var nextWakeEvent = MonotonicTime.never
-    private var truths: [Truth] = []
+    private var pushes: [PushRecord] = []
     private var indices: [PushKey: Int] = [:]
     private var peers: [ConnectionID: SimulatedPeer] = [:]
     private var lastFailure: MonotonicTime?
@@ -52,13 +52,13 @@ struct SimulatedWorld {
     private var hasToken = false
     private var tokenCount = 0
 
-    /// Told of everything that happens, when somebody wants to read the story.
+    /// Receives a description of each event; nil without output.
     private let tell: ((String) -> Void)?
 
     init(seed: UInt64, tell: ((String) -> Void)? = nil) {
         self.tell = tell
         random = SplitMix64(state: seed)
-        weather = Weather(using: &random)
+        rates = FailureRates(using: &random)
         settings = PoolMachine.Settings(
             usesProviderTokens: Bool.random(using: &random),
             waitingLimit: Int.random(in: 1...60, using: &random),
@@ -82,17 +82,17 @@ struct SimulatedWorld {
                 delay: .milliseconds(max(0, Int.random(in: -3_000...1_000, using: &random)))
             )
             let id = APNsID(randomBits: (0, UInt64(index)))
-            truths.append(Truth(id: id, limits: limits))
+            pushes.append(PushRecord(id: id, limits: limits))
             let time = Duration.milliseconds(Int.random(in: 0...span, using: &random))
             schedule(.submit(index), after: time)
-            if happens(weather.cancellation) {
+            if happens(rates.cancellation) {
                 schedule(.cancel(index), after: time + .milliseconds(Int.random(in: -5...500, using: &random)))
             }
         }
-        if happens(weather.keyReplacement * 5) {
+        if happens(rates.keyReplacement * 5) {
             schedule(.replaceKey, after: .milliseconds(Int.random(in: 0...span, using: &random)))
         }
-        if weather.jump > .zero { schedule(.jump, after: .milliseconds(Int.random(in: 0...span, using: &random))) }
+        if rates.jump > .zero { schedule(.jump, after: .milliseconds(Int.random(in: 0...span, using: &random))) }
         if Int.random(in: 0..<8, using: &random) == 0 {
             schedule(.cancelUnsent, after: .milliseconds(Int.random(in: 0...span, using: &random)))
         }
@@ -105,7 +105,7 @@ struct SimulatedWorld {
 
     // MARK: Running
 
-    /// Lets the world take its course.
+    /// Runs the world until it has no more events.
     ///
     /// - Throws: ``Violation`` when a rule is broken.
     mutating func run() throws(Violation) {
@@ -126,11 +126,11 @@ struct SimulatedWorld {
             try carryOut()
             if isOver { break }
         }
-        try judge()
+        try checkEnd()
     }
 
     private var isOver: Bool {
-        truths.allSatisfy { $0.key != nil && !$0.failures.isEmpty } && peers.allSatisfy { $0.value.streams.isEmpty }
+        pushes.allSatisfy { $0.key != nil && !$0.failures.isEmpty } && peers.allSatisfy { $0.value.streams.isEmpty }
     }
 
     private mutating func happen(_ event: SimulatedEvent) throws(Violation) {
@@ -138,7 +138,7 @@ struct SimulatedWorld {
         case .submit(let index):
             submit(index)
         case .cancel(let index):
-            if let key = truths[index].key { machine.cancelled(key, at: now) } else { truths[index].isCancelled = true }
+            if let key = pushes[index].key { machine.cancelled(key, at: now) } else { pushes[index].isCancelled = true }
         case .wake:
             nextWakeEvent = .never
             machine.timerFired(at: now)
@@ -161,10 +161,10 @@ struct SimulatedWorld {
         case .die(let id):
             peers[id]?.isDead = true
         case .jump:
-            now = now.advanced(by: weather.jump)
-            jumped += weather.jump
+            now = now.advanced(by: rates.jump)
+            jumped += rates.jump
         case .cancelUnsent:
-            let urgent = Set(truths.filter(\.limits.isUrgent).compactMap(\.key))
+            let urgent = Set(pushes.filter(\.limits.isUrgent).compactMap(\.key))
             machine.cancelUnsent(at: now) { urgent.contains($0) }
         case .token:
             receiveToken()
@@ -181,16 +181,16 @@ struct SimulatedWorld {
     }
 
     private mutating func submit(_ index: Int) {
-        let truth = truths[index]
-        let key = machine.submitted(truth.id, truth.limits, isCancelled: truth.isCancelled, at: now)
-        truths[index].key = key
-        truths[index].deadline = now.advanced(by: truth.limits.timeout)
+        let record = pushes[index]
+        let key = machine.submitted(record.id, record.limits, isCancelled: record.isCancelled, at: now)
+        pushes[index].key = key
+        pushes[index].deadline = now.advanced(by: record.limits.timeout)
         indices[key] = index
     }
 
     private mutating func receiveToken() {
         isTokenRequested = false
-        guard !happens(weather.tokenFailure) else {
+        guard !happens(rates.tokenFailure) else {
             machine.tokenFailed(APNsError(.badCredentials, description: "no token"), at: now)
             return
         }
@@ -226,7 +226,7 @@ struct SimulatedWorld {
         case .open(let push, let id): try open(push, on: id)
         case .reset(let push, let id):
             guard let index = indices[push], peers[id]?.streams.contains(push) == true else { return }
-            schedule(.taken(index, id, attempt: truths[index].opened), after: .zero)
+            schedule(.taken(index, id, attempt: pushes[index].opened), after: .zero)
         case .ping(let id): if peers[id]?.isDead == false { schedule(.pong(id), after: delay()) }
         case .close(let id, let reason): disconnect(id, reason)
         case .requestToken:
@@ -275,20 +275,20 @@ struct SimulatedWorld {
             throw Violation(description: "a push went out without a provider token")
         }
         guard !peer.hasGoneAway else { throw Violation(description: "a push went onto a connection that is ending") }
-        truths[index].opened += 1
+        pushes[index].opened += 1
         peers[id]?.streams.append(push)
-        schedule(.stream(index, id, attempt: truths[index].opened), after: delay())
+        schedule(.stream(index, id, attempt: pushes[index].opened), after: delay())
         if happens(0.01) { schedule(.limit(id, Int.random(in: 0...40, using: &random)), after: delay()) }
-        if happens(weather.goAway * 0.05) { schedule(.goAway(id), after: delay()) }
-        if happens(weather.cut * 0.05) { schedule(.cut(id), after: delay()) }
-        if happens(weather.death * 0.05) { schedule(.die(id), after: delay()) }
+        if happens(rates.goAway * 0.05) { schedule(.goAway(id), after: delay()) }
+        if happens(rates.cut * 0.05) { schedule(.cut(id), after: delay()) }
+        if happens(rates.death * 0.05) { schedule(.die(id), after: delay()) }
     }
 
     // MARK: The peers' part
 
     private mutating func connect(_ id: ConnectionID) {
         guard let peer = peers[id], !peer.isConnected else { return }
-        guard !happens(weather.connectFailure) else {
+        guard !happens(rates.connectFailure) else {
             let kinds: [TransportError.Kind] = [.connectionRefused, .nameNotResolved, .timedOut, .certificateRejected]
             disconnect(id, TransportError(kinds.randomElement(using: &random) ?? .system, "no connection"))
             return
@@ -299,20 +299,20 @@ struct SimulatedWorld {
     }
 
     private mutating func endStream(_ index: Int, on id: ConnectionID, attempt: Int) {
-        guard let push = truths[index].key, let peer = peers[id], truths[index].opened == attempt,
+        guard let push = pushes[index].key, let peer = peers[id], pushes[index].opened == attempt,
             peer.streams.contains(push)
         else { return }
-        // What reaches a server is acted on, whether or not its answer ever arrives.
-        guard !peer.isDead, !happens(weather.silence) else {
+        // A server processes a request that reaches it, whether or not its answer arrives.
+        guard !peer.isDead, !happens(rates.silence) else {
             if Bool.random(using: &random) {
-                truths[index].processed += 1
+                pushes[index].processed += 1
                 peers[id]?.actedOn.insert(push)
             }
             return
         }
-        if happens(weather.reset) {
+        if happens(rates.reset) {
             let isUnprocessed = Bool.random(using: &random)
-            if !isUnprocessed, Bool.random(using: &random) { truths[index].processed += 1 }
+            if !isUnprocessed, Bool.random(using: &random) { pushes[index].processed += 1 }
             remove(push, from: id)
             breakOff(push, on: id, isUnprocessed: isUnprocessed)
             return
@@ -320,13 +320,13 @@ struct SimulatedWorld {
         remove(push, from: id)
         peers[id]?.hasAnswered = true
         lastFailure = nil
-        truths[index].processed += happens(weather.refusal) ? 0 : 1
+        pushes[index].processed += happens(rates.refusal) ? 0 : 1
         machine.answered(push, on: id, refusal: refusal(of: index), at: now)
     }
 
     private mutating func refusal(of index: Int) -> APNsError? {
-        let id = truths[index].id
-        if truths[index].processed > 0, lastAnswerAccepts(index) { return nil }
+        let id = pushes[index].id
+        if pushes[index].processed > 0, lastAnswerAccepts(index) { return nil }
         let reason = Self.reasons.randomElement(using: &random) ?? .internalServerError
         var error = APNsError(.refused, id: id, description: "refused", outcome: .answered)
         error.properties.reason = reason
@@ -335,25 +335,25 @@ struct SimulatedWorld {
         return error
     }
 
-    /// Whether the try that was just answered is one that was acted on.
+    /// Whether the answered attempt was processed by the server.
     private mutating func lastAnswerAccepts(_ index: Int) -> Bool {
-        defer { acceptedBefore[index] = truths[index].processed }
-        return truths[index].processed > acceptedBefore[index, default: 0]
+        defer { acceptedBefore[index] = pushes[index].processed }
+        return pushes[index].processed > acceptedBefore[index, default: 0]
     }
     private var acceptedBefore: [Int: Int] = [:]
 
     private mutating func endTaken(_ index: Int, on id: ConnectionID, attempt: Int) {
-        guard let push = truths[index].key, truths[index].opened == attempt,
+        guard let push = pushes[index].key, pushes[index].opened == attempt,
             peers[id]?.streams.contains(push) == true
         else { return }
         remove(push, from: id)
         breakOff(push, on: id, isUnprocessed: false)
     }
 
-    /// The server takes no more: what came late was left alone, the rest may still end.
+    /// Sends a GOAWAY: later streams are unprocessed, the others may still end.
     private mutating func goAway(_ id: ConnectionID) {
         guard let peer = peers[id], peer.isConnected, !peer.isDead else { return }
-        // The last stream it names is none before one that it has acted on.
+        // The last stream of the GOAWAY is not before a stream that was processed.
         let acted = peer.streams.lastIndex { peer.actedOn.contains($0) }.map { $0 + 1 } ?? 0
         let kept = Int.random(in: acted...peer.streams.count, using: &random)
         let data = [#"{"reason":"Shutdown"}"#, "", "garbage", #"{"reason":7}"#].randomElement(using: &random) ?? ""
@@ -390,42 +390,42 @@ struct SimulatedWorld {
         peers[id]?.streams.removeAll { $0 == push }
     }
 
-    // MARK: Judgement
+    // MARK: Checks
 
     private mutating func settle(_ push: PushKey) throws(Violation) {
         let result = machine.pushes.takeResult(of: push)
         guard let index = indices[push] else { return }
-        truths[index].failures.append(result.failure)
+        pushes[index].failures.append(result.failure)
         tell?("    result of push \(index): " + (result.failure.map { "\($0.outcome), \($0)" } ?? "accepted"))
-        let truth = truths[index]
-        guard truth.failures.count == 1 else { throw Violation(description: "push \(index) was settled twice") }
-        if now > truth.deadline.advanced(by: PoolPushes.sweepInterval + jumped) {
-            throw Violation(description: "push \(index) was settled \(now.duration(since: truth.deadline)) too late")
+        let record = pushes[index]
+        guard record.failures.count == 1 else { throw Violation(description: "push \(index) was settled twice") }
+        if now > record.deadline.advanced(by: PoolPushes.sweepInterval + jumped) {
+            throw Violation(description: "push \(index) was settled \(now.duration(since: record.deadline)) too late")
         }
-        let mayResend = truth.limits.retry.unknownOutcome == .resend
-        if truth.processed > 1, !mayResend { throw Violation(description: "push \(index) was acted on twice") }
+        let mayResend = record.limits.retry.unknownOutcome == .resend
+        if record.processed > 1, !mayResend { throw Violation(description: "push \(index) was acted on twice") }
         guard let failure = result.failure else {
-            guard truth.processed > 0 else { throw Violation(description: "push \(index) was not acted on") }
-            if truth.processed > 1, result.unknownTries == 0 {
+            guard record.processed > 0 else { throw Violation(description: "push \(index) was not acted on") }
+            if record.processed > 1, result.unknownTries == 0 {
                 throw Violation(description: "push \(index) was acted on twice and does not say so")
             }
             return
         }
         switch failure.outcome {
-        case .neverSent where truth.opened > 0:
+        case .neverSent where record.opened > 0:
             throw Violation(description: "push \(index) was sent: \(failure)")
-        case .unprocessed where truth.processed > 0:
+        case .unprocessed where record.processed > 0:
             throw Violation(description: "push \(index) was acted on: \(failure)")
-        case .answered where truth.processed > 0 && failure.unknownTries == 0:
+        case .answered where record.processed > 0 && failure.unknownTries == 0:
             throw Violation(description: "push \(index) was acted on and then refused: \(failure)")
-        case .unknown where truth.opened == 0:
+        case .unknown where record.opened == 0:
             throw Violation(description: "push \(index) was never sent: \(failure)")
         case .neverSent, .unprocessed, .answered, .unknown: break
         }
     }
 
-    private func judge() throws(Violation) {
-        for (index, truth) in truths.enumerated() where truth.key != nil && truth.failures.isEmpty {
+    private func checkEnd() throws(Violation) {
+        for (index, record) in pushes.enumerated() where record.key != nil && record.failures.isEmpty {
             throw Violation(description: "push \(index) never ended")
         }
         let waiting = machine.pushes.queue.readyCount
@@ -441,7 +441,7 @@ struct SimulatedWorld {
     }
 
     private mutating func delay() -> Duration {
-        weather.latency * Double.random(in: 0..<2, using: &random)
+        rates.latency * Double.random(in: 0..<2, using: &random)
     }
 
     private mutating func schedule(_ event: SimulatedEvent, after delay: Duration) {

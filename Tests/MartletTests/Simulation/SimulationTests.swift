@@ -5,7 +5,7 @@ import Testing
 
 /// Many worlds, each from its own seed; `make simulate SEED=n` replays one.
 @Suite(.timeLimit(.minutes(SeededWorlds.timeLimit))) struct SimulationTests {
-    @Test func `every send ends once, in time, and as it was`() async {
+    @Test func `each push settles once, in time, with its true outcome`() async {
         let violations = await SeededWorlds("worlds of single sends", count: 10_000).violations { seed, tell in
             var world = SimulatedWorld(seed: seed, tell: tell)
             try world.run()

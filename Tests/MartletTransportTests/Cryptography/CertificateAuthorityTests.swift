@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletTransport
 
-/// What OpenSSL's own command says of what is made here.
+/// Tests of certificates and signatures with the command openssl.
 @Suite(.timeLimit(.minutes(10))) struct CertificateAuthorityTests {
     private func openssl(_ arguments: String..., input: String = "") async throws -> ProgramRun {
         try await ProgramRun("openssl", arguments, input: Array(input.utf8))
@@ -23,7 +23,7 @@ import Testing
         ("-verify_hostname", "localhost"), ("-verify_hostname", "api.push.apple.com"), ("-verify_ip", "127.0.0.1"),
         ("-verify_ip", "::1"),
     ])
-    func `a server's certificate is good for its names`(option: String, name: String) async throws {
+    func `a server's certificate is valid for its names`(option: String, name: String) async throws {
         let scratch = try ScratchDirectory()
         let (authority, server) = try issued(["localhost", "api.push.apple.com"], ["127.0.0.1", "::1"])
         let trusted = try scratch.write(authority.certificatePEM(), to: "ca.pem")
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["example.com", "apple.com", "push.apple.com.example.com"])
-    func `the authority cannot vouch for other names`(name: String) async throws {
+    func `the authority cannot certify other names`(name: String) async throws {
         let scratch = try ScratchDirectory()
         let (authority, server) = try issued([name], [])
         let trusted = try scratch.write(authority.certificatePEM(), to: "ca.pem")
@@ -51,7 +51,7 @@ import Testing
         #expect(run.errorOutput.contains("permitted subtree violation"))
     }
 
-    @Test func `the authority cannot vouch for other addresses`() async throws {
+    @Test func `the authority cannot certify other addresses`() async throws {
         let scratch = try ScratchDirectory()
         let (authority, server) = try issued([], ["192.0.2.1"])
         let trusted = try scratch.write(authority.certificatePEM(), to: "ca.pem")
@@ -59,7 +59,7 @@ import Testing
         #expect(run.errorOutput.contains("permitted subtree violation"))
     }
 
-    @Test func `an authority that was kept goes on as the same`() async throws {
+    @Test func `a stored authority issues certificates that its clients trust`() async throws {
         let scratch = try ScratchDirectory()
         let first = try CertificateAuthority()
         let second = try CertificateAuthority(certificatePEM: first.certificatePEM(), keyPEM: first.keyPEM())
@@ -69,7 +69,7 @@ import Testing
         #expect(run.status == 0, "\(run.errorOutput)")
     }
 
-    @Test func `certificate and key have to belong together`() throws {
+    @Test func `the key must belong to the certificate`() throws {
         let first = try CertificateAuthority()
         let second = try CertificateAuthority()
         let error = #expect(throws: CryptographyError.self) {
@@ -93,7 +93,7 @@ import Testing
         try await ProgramRun("openssl", arguments).text
     }
 
-    @Test func `what one key signs its public half takes, and no other`() throws {
+    @Test func `a signature is valid for its message and its key only`() throws {
         let key = try ES256PrivateKey()
         let publicKey = try ES256PublicKey(pem: key.publicKeyPEM())
         let message = Array("header.claims".utf8)
@@ -106,14 +106,14 @@ import Testing
         #expect(!stranger.isValid(signature: signature, for: message))
     }
 
-    @Test(arguments: [0, 1, 63, 65, 128]) func `a signature of another length is none`(count: Int) throws {
+    @Test(arguments: [0, 1, 63, 65, 128]) func `a signature of another length is invalid`(count: Int) throws {
         let key = try ES256PrivateKey()
         let publicKey = try ES256PublicKey(pem: key.publicKeyPEM())
         #expect(!publicKey.isValid(signature: [UInt8](repeating: 1, count: count), for: [1]))
         #expect(!publicKey.isValid(signature: [UInt8](repeating: 0, count: count), for: [1]))
     }
 
-    @Test func `a key in Apple's format is read, from any tool`() async throws {
+    @Test func `a key that openssl has made is read`() async throws {
         let made = try await pem("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
         let key = try ES256PrivateKey(pem: made)
         #expect(try key.pem() == made)
@@ -137,7 +137,7 @@ import Testing
         ("-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----\n", "encrypted"),
         ("-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n", "cannot be read"),
     ])
-    func `what is no key says what it is`(text: String, words: String) {
+    func `the error for an invalid key names the text that was found`(text: String, words: String) {
         let error = #expect(throws: CryptographyError.self) { try ES256PrivateKey(pem: text) }
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
     }

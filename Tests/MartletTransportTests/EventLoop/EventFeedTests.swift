@@ -22,7 +22,7 @@ import Testing
         #expect(await elements(of: last) == [5])
     }
 
-    @Test func `a listener chooses and changes its elements`() async {
+    @Test func `a listener filters and maps its elements`() async {
         let feed = EventFeed<Int>()
         let even = feed.listen(buffering: .unbounded) { $0.isMultiple(of: 2) ? "\($0)" : nil }
         feed.report(contentsOf: 1...5)

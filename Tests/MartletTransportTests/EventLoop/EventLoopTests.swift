@@ -30,7 +30,7 @@ import Testing
         #expect(isOnLoop)
     }
 
-    @Test func `a task that prefers the loop calls a function of no actor at once`() async throws {
+    @Test func `a task of the loop calls a concurrent function without a hop`() async throws {
         let scope = try LoopScope()
         let order = Mutex<[String]>([])
         @concurrent func call() async { order.withLock { $0.append("call") } }
@@ -42,7 +42,7 @@ import Testing
         #expect(order.withLock { $0 } == ["call", "later"])
     }
 
-    @Test func `what is asked for at the end of a turn runs once, after the jobs`() async throws {
+    @Test func `work for the end of a turn runs once`() async throws {
         let scope = try LoopScope()
         let order = Mutex<[String]>([])
         await scope.run { loop in
@@ -116,7 +116,7 @@ import Testing
         #expect(try await called >= written)
     }
 
-    @Test func `a timer that sets a timer is served in the same move of the clock only when that is due too`()
+    @Test func `a timer that a timer schedules fires at its own time`()
         async throws
     {
         let clock = ManualClock()
@@ -134,7 +134,7 @@ import Testing
         #expect(count.withLock { $0 } == 2)
     }
 
-    @Test(arguments: [0, 1, 2, 3, 17, 100]) func `a time heap sorts`(count: Int) {
+    @Test(arguments: [0, 1, 2, 3, 17, 100]) func `a time heap returns its elements in order`(count: Int) {
         var heap = TimeHeap<Int64>()
         let times = (0..<count).map { _ in Int64.random(in: 0..<50) }
         for time in times { heap.insert(time, due: MonotonicTime(nanoseconds: time)) }
@@ -164,7 +164,7 @@ import Testing
         #expect(first.duration(since: last) == .nanoseconds(Int64.min) - .nanoseconds(Int64.max))
     }
 
-    @Test func `jobs that come after the end still run, one after the other`() async throws {
+    @Test func `jobs after the shutdown run one after the other`() async throws {
         let loop = try EventLoop()
         loop.shutdown()
         let executor = LoopTaskExecutor(loop)

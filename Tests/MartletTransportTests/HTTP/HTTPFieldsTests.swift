@@ -5,7 +5,7 @@ import Testing
 @testable import MartletTransport
 
 @Suite struct HTTPFieldsTests {
-    @Test func `fields come back in the order they were added`() {
+    @Test func `fields are returned in the order in which they were added`() {
         let fields: HTTPFields = [":status": "200", "b": "1", "a": "2", "b": "3"]
         #expect(fields.count == 4)
         #expect(fields.map(\.name) == [":status", "b", "a", "b"])
@@ -33,13 +33,13 @@ import Testing
         #expect(fields.listSize == 2 + 32 + 9 + 32)
     }
 
-    @Test func `empty names and values survive`() {
+    @Test func `empty names and values are stored`() {
         let fields: HTTPFields = ["": "value", "name": ""]
         #expect(fields.map(\.name) == ["", "name"])
         #expect(fields.map(\.value) == ["value", ""])
     }
 
-    @Test func `a copy does not see what is added to the other`() {
+    @Test func `a field that is added to a list is not added to its copy`() {
         var first: HTTPFields = ["a": "1"]
         let second = first
         first.append("b", "2")
@@ -71,7 +71,7 @@ import Testing
         #expect(fields["a"] == "\u{FFFD}A")
     }
 
-    @Test func `what is not written in place is zero`() {
+    @Test func `bytes that are not written in place are zero`() {
         var fields = HTTPFields()
         fields.append("a", after: "b/", count: 3) {
             $0.storeBytes(of: UInt8(ascii: "c"), toByteOffset: 1, as: UInt8.self)
@@ -91,7 +91,7 @@ import Testing
         #expect(["ab": "c"] as HTTPFields != ["a": "bc"])
     }
 
-    @Test func `a hint to the compression does not make lists unequal`() {
+    @Test func `lists with different compression hints are equal`() {
         var indexed = HTTPFields()
         indexed.append("apns-id", "1")
         var literal = HTTPFields()

@@ -15,7 +15,7 @@ import Testing
         "HTTP/1.1 200 \r\nTransfer-Encoding: Chunked\r\n\r\n3;x=y\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n",
         "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\nCONTENT-LENGTH:5\r\n\r\nhello",
     ])
-    func `an answer is whole however it comes`(text: String) {
+    func `an answer is complete at its end and not before`(text: String) {
         let bytes = Array(text.utf8)
         var parser = HTTP1ResponseParser(longestBody: 100)
         for end in 0..<bytes.count - 2 {
@@ -42,14 +42,14 @@ import Testing
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n7fffffffffffffff\r\n",
         "HTTP/1.1 " + String(repeating: "x", count: 20_000),
     ])
-    func `what is no answer, or too long, is told apart`(text: String) {
+    func `a malformed or too long answer is invalid`(text: String) {
         guard case .invalid = state(text) else {
             Issue.record("\(state(text))")
             return
         }
     }
 
-    @Test func `interim answers without end are no answer, and cost no more than their bytes`() {
+    @Test func `more than 16 KB of interim answers are invalid`() {
         let interim = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
         var parser = HTTP1ResponseParser(longestBody: 100)
         var bytes: [UInt8] = []
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that breaks off is none`() {
+    @Test func `a truncated answer is incomplete`() {
         guard case .incomplete = state("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel", isAll: true) else {
             Issue.record("half an answer is taken for one")
             return

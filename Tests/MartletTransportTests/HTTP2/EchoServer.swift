@@ -126,8 +126,8 @@ actor TestClient {
     private(set) var pongs = 0
     private(set) var closedBy: TransportError?
     private var abortsAtGoAway = false
-    /// What was told, and in which order, as far as it matters here.
-    private(set) var story: [String] = []
+    /// The events of requests and of their end, in order.
+    private(set) var recordedEvents: [String] = []
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
     init(on loop: EventLoop) {
@@ -155,7 +155,7 @@ actor TestClient {
             if abortsAtGoAway { connection?.abort() }
         case .pong: pongs += 1
         case .ended(let stream, let sender, let outcome): (sender as? Sender)?.end(stream, outcome)
-        case .caughtUp: story.append("caught up")
+        case .caughtUp: recordedEvents.append("caught up")
         case .request, .served: break
         case .closed(let error):
             closedBy = error
@@ -165,7 +165,7 @@ actor TestClient {
         waiters = []
     }
 
-    /// Waits until what the test looks for has come about.
+    /// Waits until a condition is true.
     func wait(until isTrue: @Sendable (isolated TestClient) -> Bool) async {
         while !isTrue(self) {
             await withCheckedContinuation { continuation in
@@ -192,7 +192,7 @@ actor TestClient {
                     fields: fields
                 )
                 let sender = Sender { stream, outcome in
-                    self.story.append("ended")
+                    self.recordedEvents.append("ended")
                     switch outcome {
                     case .answered:
                         continuation.resume(returning: HTTPResponse(fields: stream.fields, body: stream.body))
@@ -208,7 +208,7 @@ actor TestClient {
 
     /// Sends many requests in one turn, after something else, and waits until the connection has closed.
     ///
-    /// - Returns: How often each has ended.
+    /// - Returns: The number of times that each has ended.
     func send(_ count: Int, of body: [UInt8], after somethingElse: @Sendable () -> Void) async -> [Int] {
         let request = HTTPRequest(method: "POST", scheme: "https", authority: "localhost", target: "/").fields
         let ends = Ends(count)

@@ -11,7 +11,7 @@ import Testing
     private func error(ofProxyAnswering answer: String) async throws -> TransportError? {
         let scope = try LoopScope()
         let loop = scope.loop
-        let server = try RudeServer(tls: false)
+        let server = try ResettingServer(tls: false)
         let proxy = HTTPProxy(host: "127.0.0.1", port: server.port)
         let endpoint = HTTP2Connection.Endpoint(host: "api.example.com", port: 443, tls: nil, proxy: proxy)
         async let result: TransportError? = withCheckedContinuation { continuation in
@@ -28,7 +28,7 @@ import Testing
             }
         }
         try await server.accept()
-        server.say(Array(answer.utf8))
+        server.send(Array(answer.utf8))
         return await result
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletTransport
 
-/// What is encoded here is what nghttp2's decoder has to find.
+/// Tests of the encoder with the decoder of nghttp2.
 @Suite struct HPACKEncoderTests {
     private static let push: HTTPFields = [
         ":method": "POST", ":scheme": "https", ":authority": "api.push.apple.com", "apns-topic": "com.example.app",
@@ -20,27 +20,27 @@ import Testing
         return block
     }
 
-    @Test func `what pushes have in common is an octet each from the second on`() throws {
+    @Test func `a repeated field takes one octet`() throws {
         let encoder = HPACKEncoder()
-        let judge = try FieldDecoder()
+        let decoder = try FieldDecoder()
         for number in 0..<3 {
             var fields = Self.push
             fields.append(":path", "/3/device/\(number)", isIndexed: false)
             fields.append("apns-id", "00000000-0000-4000-8000-00000000000\(number)", isIndexed: false)
             let block = Self.block(of: fields, encoder)
-            #expect(try judge.fields(of: block) == fields)
+            #expect(try decoder.fields(of: block) == fields)
             // Five fields, and two values with their lengths and their names' numbers, of which one is above 14.
             if number > 0 { #expect(block.count == 5 + (2 + 11) + (3 + 36)) }
         }
     }
 
-    @Test func `what does not fit into the table is spelled out`() throws {
+    @Test func `a field that exceeds the table is encoded as a literal`() throws {
         let encoder = HPACKEncoder()
-        let judge = try FieldDecoder()
+        let decoder = try FieldDecoder()
         for length in [0, 1, 126, 127, 128, 3_000, 3_200, 5_000, 20_000, 60_000] {
             let fields: HTTPFields = ["apns-long": String(repeating: "y", count: length), "apns-topic": "t"]
             let blocks = (0..<2).map { _ in Self.block(of: fields, encoder) }
-            for block in blocks { #expect(try judge.fields(of: block) == fields) }
+            for block in blocks { #expect(try decoder.fields(of: block) == fields) }
             // Each is an octet then, or spelled out behind two numbers and before the other's octet.
             #expect(length <= 3_000 ? blocks[1].count == 2 : blocks[1].count > length + 2)
             #expect(blocks[1].last.map { $0 & 0x80 } == 0x80)
@@ -48,16 +48,16 @@ import Testing
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `whatever is sent, and however the table changes, arrives`(seed: UInt64) throws {
+    func `fields are decoded unchanged with any table size`(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         let encoder = HPACKEncoder()
-        let judge = try FieldDecoder()
+        let decoder = try FieldDecoder()
         for _ in 0..<200 {
             var changes: [UInt8] = []
             if Int.random(in: 0..<10, using: &random) == 0 {
                 let capacity = [0, 30, 31, 100, 300, 1_000, 4_096].randomElement(using: &random) ?? 0
                 changes = Self.change(to: capacity)
-                judge.allow(tableSize: capacity)
+                decoder.allow(tableSize: capacity)
                 encoder.resizeTable(changes[...])
             }
             var fields = HTTPFields()
@@ -69,7 +69,7 @@ import Testing
                     .randomElement(using: &random)
                 fields.append(name ?? "", value ?? "", isIndexed: .random(using: &random))
             }
-            #expect(try judge.fields(of: changes + Self.block(of: fields, encoder)) == fields)
+            #expect(try decoder.fields(of: changes + Self.block(of: fields, encoder)) == fields)
         }
     }
 
@@ -81,27 +81,27 @@ import Testing
     }
 
     @Test(arguments: [[0], [200], [4_096], [65_536], [0, 4_096], [300, 0, 250]])
-    func `a server that wants another table is understood`(tableSizes: [Int]) throws {
+    func `the encoder follows the table size of the server`(tableSizes: [Int]) throws {
         let session = try HTTP2Session(.client, limits: .test)
-        let judge = try FieldDecoder()
+        let decoder = try FieldDecoder()
         for number in 0..<6 {
             for tableSize in number == 3 ? tableSizes : [] {
                 let setting: [UInt8] = [0, 1] + RawHTTP2.bigEndian(UInt32(tableSize))
                 let settings = RawHTTP2.frame(.settings, setting)
                 try settings.withUnsafeBytes { try session.receive($0, at: .zero) }
-                judge.allow(tableSize: tableSize)
+                decoder.allow(tableSize: tableSize)
             }
             let frames = try Self.frames(of: Self.push, on: session)
             let headers = try #require(frames.last)
             #expect(headers.kind == .headers)
-            #expect(try judge.fields(of: headers.payload) == Self.push)
+            #expect(try decoder.fields(of: headers.payload) == Self.push)
         }
     }
 
-    @Test func `a request that is taken back before it is written leaves nothing behind`() throws {
+    @Test func `a request that is reset before it is written has no effect`() throws {
         let session = try HTTP2Session(.client, limits: .test)
-        let judge = try FieldDecoder()
-        _ = try judge.fields(of: #require(Self.frames(of: Self.push, on: session).last).payload)
+        let decoder = try FieldDecoder()
+        _ = try decoder.fields(of: #require(Self.frames(of: Self.push, on: session).last).payload)
         let other: HTTPFields = [":method": "GET", "apns-topic": "com.example.other"]
         let unwanted = HTTP2Stream(sending: other)
         try session.open(unwanted)
@@ -110,11 +110,11 @@ import Testing
             let frames = try Self.frames(of: fields, on: session)
             let headers = frames.filter { $0.kind == .headers }
             #expect(headers.count == 1)
-            #expect(try judge.fields(of: #require(headers.first).payload) == fields)
+            #expect(try decoder.fields(of: #require(headers.first).payload) == fields)
         }
     }
 
-    @Test func `fields that are too long for a frame go on in others`() throws {
+    @Test func `fields that exceed a frame continue in CONTINUATION frames`() throws {
         let session = try HTTP2Session(.client, limits: .test)
         let fields: HTTPFields = [":method": "POST", "x": String(repeating: "y", count: 40_000)]
         let frames = try Self.frames(of: fields, on: session).drop { $0.kind != .headers }

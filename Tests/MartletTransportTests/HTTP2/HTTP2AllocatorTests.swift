@@ -5,7 +5,7 @@ import Testing
 @testable import MartletTransport
 
 @Suite struct HTTP2AllocatorTests {
-    @Test(arguments: [0, 1, 31, 32, 33, 360, 512]) func `what was given back is given out again`(_ size: Int) throws {
+    @Test(arguments: [0, 1, 31, 32, 33, 360, 512]) func `a released block is reused`(_ size: Int) throws {
         let allocator = HTTP2Allocator()
         let block = try #require(allocator.freeLists.block(of: size))
         allocator.freeLists.release(block)
@@ -15,7 +15,7 @@ import Testing
         allocator.freeLists.release(block)
     }
 
-    @Test(arguments: [-1, Int.min, Int.max, Int.max - 15]) func `more than there can be is not given`(_ size: Int) {
+    @Test(arguments: [-1, Int.min, Int.max, Int.max - 15]) func `an impossible size is refused`(_ size: Int) {
         let allocator = HTTP2Allocator()
         let block = allocator.freeLists.block(of: 10)
         #expect(allocator.freeLists.block(of: size) == nil)
@@ -23,13 +23,13 @@ import Testing
         allocator.freeLists.release(block)
     }
 
-    @Test func `a large block is not kept`() throws {
+    @Test func `a large block is not cached`() throws {
         let allocator = HTTP2Allocator()
         allocator.freeLists.release(allocator.freeLists.block(of: HTTP2FreeLists.largestSize + 1))
         #expect(allocator.freeLists.freeBlockCount == 0)
     }
 
-    @Test func `no more is kept of a size than can be of use`() throws {
+    @Test func `the number of cached blocks of a size is limited`() throws {
         let allocator = HTTP2Allocator()
         let blocks = try (0..<1_000).map { _ in try #require(allocator.freeLists.block(of: 100)) }
         #expect(Set(blocks).count == 1_000)
@@ -37,7 +37,7 @@ import Testing
         #expect(allocator.freeLists.freeBlockCount == HTTP2FreeLists.limit)
     }
 
-    @Test func `a block that has to grow keeps its content`() throws {
+    @Test func `a resized block keeps its content`() throws {
         let allocator = HTTP2Allocator()
         var block: UnsafeMutableRawPointer?
         var size = 0
@@ -52,8 +52,8 @@ import Testing
         allocator.freeLists.release(block)
     }
 
-    @Test(arguments: 0..<20) func `no two in use share a byte`(_ seed: UInt64) throws {
-        var random = Dice(state: seed)
+    @Test(arguments: 0..<20) func `blocks in use do not overlap`(_ seed: UInt64) throws {
+        var random = LinearCongruentialGenerator(state: seed)
         let allocator = HTTP2Allocator()
         var blocks: [(start: UnsafeMutableRawPointer, size: Int, mark: UInt8)] = []
         for step in 0..<2_000 {
@@ -74,8 +74,8 @@ import Testing
     }
 }
 
-/// Knuth's linear congruential generator, so that a failure can be seen again.
-private struct Dice: RandomNumberGenerator {
+/// Knuth's linear congruential generator, so that a failure can be reproduced.
+private struct LinearCongruentialGenerator: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

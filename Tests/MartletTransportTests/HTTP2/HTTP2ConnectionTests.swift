@@ -53,7 +53,7 @@ import Testing
         await pair.close()
     }
 
-    @Test(arguments: [false, true]) func `many requests at once each get their own answer`(tls: Bool) async throws {
+    @Test(arguments: [false, true]) func `concurrent requests each get their own answer`(tls: Bool) async throws {
         let pair = try Pair()
         try await pair.connect(tls: tls)
         try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -70,7 +70,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func `bodies larger than every window and buffer get through`() async throws {
+    @Test func `a body larger than every window and buffer arrives`() async throws {
         let pair = try Pair()
         try await pair.connect(
             tls: true,
@@ -81,7 +81,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func `a body over the bound is cut off, marked and answered, and the connection lives on`() async throws {
+    @Test func `a body over the limit is truncated, and the connection stays open`() async throws {
         let pair = try Pair()
         try await pair.connect()
         let response = try await pair.client.get("/much", body: [UInt8](repeating: 1, count: 200_000))
@@ -91,7 +91,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func `fields over the bound are answered with status 431`() async throws {
+    @Test func `fields over the limit are answered with status 431`() async throws {
         let pair = try Pair()
         try await pair.connect()
         let refusal = try await pair.client.get("/x", fields: ["long": String(repeating: "x", count: 9_000)])
@@ -109,7 +109,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func `a server can change how many streams it allows`() async throws {
+    @Test func `a server can change its stream limit`() async throws {
         let pair = try Pair()
         try await pair.connect(limits: HTTP2Limits(concurrentStreams: 1, bodyBytes: 1_000, fieldBytes: 8_000))
         await pair.client.wait { $0.settingsCount == 1 }
@@ -120,7 +120,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func `GOAWAY reaches the client with its words, and the connection closes when its streams are over`()
+    @Test func `a GOAWAY has its debug data, and the connection closes`()
         async throws
     {
         let pair = try Pair()
@@ -135,7 +135,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func `what the client may send again after a GOAWAY has not reached the owner`() async throws {
+    @Test func `requests that a GOAWAY excludes do not reach the handler`() async throws {
         let pair = try Pair()
         try await pair.connect()
         await pair.server.leaveAtNextRequest()
@@ -161,28 +161,28 @@ import Testing
         await pair.close()
     }
 
-    @Test func `that everything is told comes last, though its owner ends the connection meanwhile`() async throws {
+    @Test func `the event caughtUp comes last although the client aborts`() async throws {
         let pair = try Pair()
         try await pair.connect()
         await pair.client.abortAtGoAway()
         await pair.server.leaveAtNextRequest()
         _ = try await pair.client.get("/")
         await pair.client.wait { $0.closedBy != nil }
-        #expect(await pair.client.story.suffix(2) == ["ended", "caught up"])
+        #expect(await pair.client.recordedEvents.suffix(2) == ["ended", "caught up"])
         await pair.close()
     }
 
-    @Test(arguments: [false, true]) func `what a server says before it goes is heard, though writing fails`(tls: Bool)
+    @Test(arguments: [false, true]) func `a GOAWAY is received although writing fails`(tls: Bool)
         async throws
     {
         let loop = try EventLoop()
         let client = TestClient(on: loop)
-        let server = try RudeServer(tls: tls)
+        let server = try ResettingServer(tls: tls)
         async let accepted: Void = server.accept()
         try await client.open(host: "localhost", port: server.port, tls: server.trust)
         try await accepted
         let failure = await #expect(throws: StreamFailure.self) {
-            try await client.get("/late") { server.leave() }
+            try await client.get("/late") { server.reset() }
         }
         #expect(failure?.isUnprocessed == true, "\(String(describing: failure))")
         #expect(await client.goAways.map(\.lastStreamID) == [0])
@@ -191,14 +191,14 @@ import Testing
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `each of many requests at once ends once, though the server goes`(
+    func `each concurrent request ends once when the server closes`(
         tls: Bool,
         withReset: Bool
     ) async throws {
         let pair = try Pair()
         try await pair.connect(tls: tls)
         // Far more than a record each, so that the first go out, and fail to, while the last are handed in. A process
-        // that writes to who has gone twice gets a signal that ends it, unless the signal is held back.
+        // that writes twice to a closed peer is ended by a signal, unless the signal is blocked.
         let ends = await pair.client.send(300, of: [UInt8](repeating: 7, count: 9_000)) {
             pair.server.assumeIsolated { if withReset { $0.abort() } else { $0.cut() } }
         }
@@ -206,7 +206,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func `a connection cut by the server ends what is open on it`() async throws {
+    @Test func `a connection that the server closes refuses requests`() async throws {
         let pair = try Pair()
         try await pair.connect()
         await pair.server.cut()
@@ -216,7 +216,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func `a server that closes waits for no one longer than its grace`() async throws {
+    @Test func `a server closes after its grace period`() async throws {
         let clock = ManualClock()
         let pair = try Pair(clock: clock)
         try await pair.connect()
@@ -229,7 +229,7 @@ import Testing
 
     // MARK: Peers that are not as they should be
 
-    @Test func `a port where no one listens refuses`() async throws {
+    @Test func `an unused port refuses the connection`() async throws {
         let pair = try Pair()
         try await pair.server.start()
         let port = await pair.server.port
@@ -240,7 +240,7 @@ import Testing
         pair.loop.shutdown()
     }
 
-    @Test func `a name that does not resolve says so`() async throws {
+    @Test func `the error for a name that does not resolve has the name`() async throws {
         let pair = try Pair()
         let error = await #expect(throws: TransportError.self) {
             try await pair.client.open(host: "no-such-host.invalid", port: 443)
@@ -314,7 +314,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func `a server that never speaks is given up after the time allowed`() async throws {
+    @Test func `a connection to a silent server fails after the timeout`() async throws {
         let clock = ManualClock()
         let pair = try Pair(clock: clock)
         let silent = try SilentServer()
@@ -328,7 +328,7 @@ import Testing
         pair.loop.shutdown()
     }
 
-    @Test func `TLS spoken to a server that does not know it fails with words about TLS`() async throws {
+    @Test func `TLS with a server without TLS fails with an error about TLS`() async throws {
         let pair = try Pair()
         try await pair.server.start()
         let port = await pair.server.port
@@ -345,7 +345,7 @@ import Testing
             0, 0, 8, 1, 5, 0, 0, 0, 1, 0x82, 0x86, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
         ],
         Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 1],
-    ]) func `bytes that are no HTTP/2 do not disturb others`(garbage: [UInt8]) async throws {
+    ]) func `bytes that are not HTTP/2 do not affect other clients`(garbage: [UInt8]) async throws {
         let pair = try Pair()
         try await pair.connect()
         let client = try RawClient(port: await pair.server.port)
@@ -355,7 +355,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func `an address that is taken cannot be listened on twice`() async throws {
+    @Test func `a listener cannot use the address of another one`() async throws {
         let pair = try Pair()
         try await pair.server.start()
         let port = await pair.server.port

@@ -15,7 +15,7 @@ import Testing
         return stream
     }
 
-    @Test mutating func `HEADERS on a closed stream are permitted only if its request was not complete`() {
+    @Test mutating func `HEADERS on a closed stream are valid if its request was incomplete`() {
         let (opens, opensAgain) = (bounds.permitsHeaders(on: 1), bounds.permitsHeaders(on: 1))
         #expect(opens && !opensAgain)
         let complete = open(1)
@@ -31,7 +31,7 @@ import Testing
         #expect(!ofForgotten)
     }
 
-    @Test mutating func `a block of more than twice the limit is not admitted, and the next counts anew`() {
+    @Test mutating func `a header block of more than twice the limit is not admitted`() {
         let admitted = [bounds.admitsField(octets: 68, limit: 100), bounds.admitsField(octets: 68, limit: 100)]
         let isRejected = !bounds.admitsField(octets: 0, limit: 100)
         #expect(admitted == [true, true] && isRejected)

@@ -21,7 +21,7 @@ import Testing
         #expect(load.share(in: 9) == HTTP2ServerLoad.octetsPerTurn)
     }
 
-    @Test func `connections with short requests wait for the next turn when the events of a turn are enough`() {
+    @Test func `connections with short requests wait after the events of a turn`() {
         let load = HTTP2ServerLoad()
         #expect(load.share(in: 1) > 0)
         load.add(events: HTTP2ServerLoad.octetsPerTurn / HTTP2ServerLoad.octetsPerEvent - 1)

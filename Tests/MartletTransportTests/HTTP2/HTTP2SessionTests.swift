@@ -24,7 +24,7 @@ import Testing
     }
 
     /// RFC 9113 §5.1.2 lets a server refuse the stream, and permits no more than that to a client in good faith.
-    @Test func `a stream over an acknowledged limit is refused, and no other suffers`() throws {
+    @Test func `only a stream over the acknowledged limit is refused`() throws {
         let session = try HTTP2Session(
             .server,
             limits: HTTP2Limits(concurrentStreams: 1, bodyBytes: 9, fieldBytes: 8_000)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a client that acknowledges no SETTINGS is sent away`(acknowledges: Bool) throws {
+    func `a client that acknowledges no SETTINGS gets a GOAWAY`(acknowledges: Bool) throws {
         let session = try HTTP2Session(.server, limits: .test)
         try Self.receive(RawHTTP2.greeting, session)
         let acknowledgement = RawHTTP2.frame(.settings, flags: RawHTTP2.isAcknowledgement)
@@ -90,7 +90,7 @@ import Testing
         #expect((session.violation?.description.contains("SETTINGS") ?? false) == !acknowledges)
     }
 
-    @Test func `a refused stream leaves the compression table as it has to be`() throws {
+    @Test func `a refused stream updates the compression table`() throws {
         let session = try HTTP2Session(
             .server,
             limits: HTTP2Limits(concurrentStreams: 1, bodyBytes: 9, fieldBytes: 8_000)
@@ -119,7 +119,7 @@ import Testing
         RawHTTP2.frame(.windowUpdate, stream: 3, [0, 0, 0, 1]), RawHTTP2.frame(.priority, stream: 1, [0, 0, 0, 0, 1]),
         [0, 0, 0, 0xFA, 0, 0, 0, 0, 0], RawHTTP2.frame(.data, stream: 3, [7]),
     ])
-    func `a client that floods a server with frames without effect is told to calm down`(frame: [UInt8]) throws {
+    func `too many frames without effect get ENHANCE_YOUR_CALM`(frame: [UInt8]) throws {
         let session = try HTTP2Session(.server, limits: .test)
         let open = RawHTTP2.headers(RawHTTP2.root, stream: 1, isLast: false)
         try Self.receive(RawHTTP2.greeting + open + RawHTTP2.headers(RawHTTP2.root, stream: 3), session)
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a header block far over the limit ends the connection and is not decoded to its end`(
+    func `a header block far over the limit is not decoded to its end`(
         isTrailer: Bool
     ) throws {
         let session = try HTTP2Session(.server, limits: .test)
@@ -204,7 +204,7 @@ import Testing
         #expect(Self.requests(session).contains { $0.id == Int32(stream) && !$0.isClosed })
     }
 
-    @Test func `small frames of a body are no flood for a while, wherever they are cut`() throws {
+    @Test func `5000 small DATA frames are admitted, byte by byte`() throws {
         var budget = HTTP2FrameBudget()
         let octets =
             RawHTTP2.greeting + RawHTTP2.headers(RawHTTP2.root, stream: 1, isLast: false)
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `frames that go with requests, answers or time are no flood`() throws {
+    @Test func `frames in proportion to requests, answers and time are admitted`() throws {
         let session = try HTTP2Session(.server, limits: .test)
         _ = Self.output(of: session)
         let acknowledgement = RawHTTP2.frame(.settings, flags: RawHTTP2.isAcknowledgement)
@@ -256,7 +256,7 @@ import Testing
         #expect(frames.first.map { $0.flags & RawHTTP2.endsStream } == RawHTTP2.endsStream)
     }
 
-    @Test func `fields that come in pieces are whole, whatever ends in between`() throws {
+    @Test func `fields in two pieces are complete although another stream ends`() throws {
         let session = try HTTP2Session(.server, limits: .test)
         try Self.receive(RawHTTP2.greeting + RawHTTP2.headers(RawHTTP2.root, stream: 1), session)
         let first = try #require(Self.requests(session).first)

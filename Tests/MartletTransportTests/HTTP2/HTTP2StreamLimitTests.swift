@@ -36,7 +36,7 @@ import Testing
         #expect(limit.latest == 10 && limit.current == 10)
     }
 
-    @Test mutating func `a client that acknowledges nothing is overdue`() {
+    @Test mutating func `a client without acknowledgements is overdue`() {
         for _ in 0..<2_000 { limit.sent(1) }
         #expect(!limit.isOverdue)
         limit.sent(1)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletTransport
 
-/// How long a server waits for its clients.
+/// Timeouts of a server for its clients.
 @Suite(.timeLimit(.minutes(10))) struct HTTP2TimeoutsTests {
     // MARK: Decisions
 
@@ -14,7 +14,7 @@ import Testing
         MonotonicTime(nanoseconds: seconds * 1_000_000_000)
     }
 
-    @Test func `a client that does not greet is given up, whatever else it sends`() {
+    @Test func `a client without SETTINGS is overdue despite other input`() {
         var monitor = HTTP2IdleMonitor(HTTP2Timeouts(), at: seconds(5))
         monitor.receivedInput(at: seconds(34))
         #expect(monitor.overdue(at: seconds(34)) == nil)
@@ -23,7 +23,7 @@ import Testing
         #expect(monitor.overdue(at: seconds(35)) == nil)
     }
 
-    @Test func `silence ends with anything that comes`() {
+    @Test func `any input restarts the idle timeout`() {
         var monitor = HTTP2IdleMonitor(HTTP2Timeouts(idle: .seconds(60)), at: .zero)
         monitor.receivedSettings()
         monitor.receivedInput(at: seconds(30))
@@ -31,7 +31,7 @@ import Testing
         #expect(monitor.overdue(at: seconds(90)) == .idle)
     }
 
-    @Test func `output that waits counts from when it first had to`() {
+    @Test func `the output timeout counts from the first stall`() {
         var monitor = HTTP2IdleMonitor(HTTP2Timeouts(), at: .zero)
         monitor.receivedSettings()
         monitor.outputStalled(at: seconds(10))
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `the first client of a server that was idle for long is served`() async throws {
+    @Test func `the first TLS client of an idle server is served`() async throws {
         let scope = try LoopScope()
         let server = EchoServer(on: scope.loop)
         let authority = try CertificateAuthority()
@@ -87,7 +87,7 @@ import Testing
         await server.close()
     }
 
-    @Test func `the first client of an idle server is served in the clear, though it speaks after the server`()
+    @Test func `the first client of an idle server without TLS is served`()
         async throws
     {
         let scope = try LoopScope()
@@ -140,7 +140,7 @@ import Testing
             return client
         }
 
-        /// Moves the clock step by step until the body is through, but not beyond a limit; tells how far that was.
+        /// Moves the clock step by step until the body is through, but not beyond a limit; returns the distance.
         func advance<Value: Sendable>(
             by step: Duration = .seconds(1),
             upTo limit: Duration = .seconds(86_400),
@@ -171,7 +171,7 @@ import Testing
             (false, RawHTTP2.preface + [0, 0, 0, 4, 0, 0]),
         ] as [(Bool, [UInt8])]
     )
-    func `a handshake that does not end is given up after half a minute`(tls: Bool, bytes: [UInt8]) async throws {
+    func `an incomplete handshake is ended after half a minute`(tls: Bool, bytes: [UInt8]) async throws {
         let bench = try await Bench(tls: tls)
         let client = try await bench.client(bytes)
         let (received, time) = await bench.advance { await client.bytes() }
@@ -188,7 +188,7 @@ import Testing
         RawHTTP2.headers(RawHTTP2.request, isLast: false) + RawHTTP2.frame(.data, stream: 1, [1, 2, 3]),
         RawHTTP2.frame(.headers, stream: 1, RawHTTP2.request),
     ])
-    func `a request that does not end is given up, its connection goes on`(beginning: [UInt8]) async throws {
+    func `an incomplete request is reset, and its connection stays open`(beginning: [UInt8]) async throws {
         let bench = try await Bench()
         let ping = RawHTTP2.frame(.ping, [UInt8](repeating: 0, count: 8))
         let client = try await bench.client(RawHTTP2.greeting + ping + beginning)
@@ -208,7 +208,7 @@ import Testing
         await bench.close()
     }
 
-    @Test func `a client that is silent for an hour is told to go`() async throws {
+    @Test func `a client that is silent for an hour gets a GOAWAY`() async throws {
         let bench = try await Bench()
         let client = try await bench.client(RawHTTP2.greeting + RawHTTP2.headers(RawHTTP2.root))
         _ = await client.bytes { RawHTTP2.frames(in: $0).contains { $0.kind == .data } }
@@ -221,7 +221,7 @@ import Testing
         await bench.close()
     }
 
-    @Test func `a client that does not read is given up after thirty seconds`() async throws {
+    @Test func `a client that does not read is closed after thirty seconds`() async throws {
         let bench = try await Bench()
         let client = try await bench.client(RawHTTP2.greeting, receiveBuffer: 4_096)
         var stream: UInt32 = 1
@@ -240,7 +240,7 @@ import Testing
         await bench.close()
     }
 
-    @Test func `an answer that the client makes no room for is given up, its connection goes on`() async throws {
+    @Test func `an answer without a window is reset, and its connection stays open`() async throws {
         let bench = try await Bench()
         let noWindow = RawHTTP2.frame(.settings, [0, 4, 0, 0, 0, 0])
         let request =
@@ -257,7 +257,7 @@ import Testing
         await bench.close()
     }
 
-    @Test func `for a client beyond the places the one leaves that was silent the longest`() async throws {
+    @Test func `a client beyond the limit replaces the one that was idle longest`() async throws {
         let bench = try await Bench { $0.connections = 2 }
         let first = try await bench.client(RawHTTP2.greeting)
         _ = await first.bytes { RawHTTP2.isGreeting($0) }
@@ -281,7 +281,7 @@ import Testing
         RawHTTP2.frame(.headers, stream: 1, RawHTTP2.request),
         RawHTTP2.frame(.settings, [0, 4, 0, 0, 0, 0]) + RawHTTP2.headers(RawHTTP2.request),
     ])
-    func `a client that does not end its request or take its answer leaves for the next`(
+    func `a stalled client makes room for the next one`(
         beginning: [UInt8]
     ) async throws {
         let bench = try await Bench { $0.connections = 1 }
@@ -295,7 +295,7 @@ import Testing
         await bench.close()
     }
 
-    @Test func `no connection with a request in progress is closed for a new client, which then waits`() async throws {
+    @Test func `a new client waits for connections with requests in progress`() async throws {
         let bench = try await Bench { $0.connections = 1 }
         await bench.server.holdAnswers()
         let first = try await bench.client(RawHTTP2.greeting + RawHTTP2.headers(RawHTTP2.request))

@@ -24,7 +24,7 @@ import Testing
         #expect(!coalescing.isActive)
     }
 
-    @Test(arguments: 1...2_000) func `the mark never asks for more than the answers to come`(count: Int) {
+    @Test(arguments: 1...2_000) func `the mark does not exceed the size of the expected answers`(count: Int) {
         var coalescing = ReadCoalescing()
         _ = coalescing.openStreams(count)
         // The least an answer takes is a HEADERS frame with one indexed field: 9 + 1 bytes.

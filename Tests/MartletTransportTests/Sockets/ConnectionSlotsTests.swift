@@ -9,7 +9,7 @@ import Testing
         .init(id: id, host: host, since: MonotonicTime(nanoseconds: seconds * 1_000_000_000))
     }
 
-    @Test func `the host with most idle connections gives up its oldest first`() {
+    @Test func `the host with most idle connections loses its oldest first`() {
         var slots = ConnectionSlots<Int>(limit: 5)
         let all = [
             idle(1, "a", since: 1), idle(2, "b", since: 2), idle(3, "b", since: 3), idle(4, "b", since: 4),
@@ -20,7 +20,7 @@ import Testing
         #expect(candidates == [2, 3, 1, 4, 5, nil])
     }
 
-    @Test func `an order that is old is made anew`() {
+    @Test func `an outdated order of candidates is determined again`() {
         var slots = ConnectionSlots<Int>(limit: 2)
         let first = slots.nextCandidate(at: .zero, among: { [idle(1, "a", since: 1), idle(2, "a", since: 2)] })
         #expect(first == 1)
@@ -29,7 +29,7 @@ import Testing
         #expect(slots.nextCandidate(at: later, among: { [idle(1, "a", since: 3), idle(2, "a", since: 2)] }) == 2)
     }
 
-    @Test func `all connections are looked at no more often than a hundred times a second`() {
+    @Test func `connections are scanned at most a hundred times a second`() {
         var slots = ConnectionSlots<Int>(limit: 1)
         var scans = 0
         for millisecond in 0..<1_000 {

@@ -5,14 +5,14 @@ import Testing
 @testable import MartletTransport
 
 @Suite struct DialPlanTests {
-    @Test func `one address is tried once and its failure is the end`() {
+    @Test func `the failure of a single address is final`() {
         var plan = DialPlan(addressCount: 1)
         #expect(plan.start() == [.attempt(0)])
         #expect(plan.delayPassed() == [])
         #expect(plan.attemptFailed("refused") == [.fail("refused")])
     }
 
-    @Test func `a failure brings the next address at once`() {
+    @Test func `a failure starts the next address immediately`() {
         var plan = DialPlan(addressCount: 3)
         #expect(plan.start() == [.attempt(0), .startTimer])
         #expect(plan.attemptFailed("a") == [.attempt(1), .startTimer])
@@ -20,7 +20,7 @@ import Testing
         #expect(plan.attemptFailed("c") == [.fail("a; b; c")])
     }
 
-    @Test func `a silent address gets company after a while`() {
+    @Test func `the next address is also tried after a delay`() {
         var plan = DialPlan(addressCount: 2)
         #expect(plan.start() == [.attempt(0), .startTimer])
         #expect(plan.delayPassed() == [.attempt(1)])

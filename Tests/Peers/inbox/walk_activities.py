@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 
 class Activities(PagesWalk):
-    def test_the_table_counts_what_was_not_shown(self):
+    def test_the_table_counts_pushes_that_were_not_shown(self):
         self.open()
         self.send_activity()
         self.go("activities")
@@ -82,7 +82,7 @@ class Activities(PagesWalk):
         expect(push).to_contain_text("4 of 10")
         self.assertEqual(self.errors, [])
 
-    def test_the_first_line_says_why_updates_are_not_shown(self):
+    def test_the_first_line_names_the_cause_of_ignored_updates(self):
         self.open()
         for timestamp in [100, 200, 150, 160]:
             payload = {"aps": {"event": "update", "timestamp": timestamp, "content-state": {"stage": str(timestamp)}}}
@@ -122,7 +122,7 @@ class Activities(PagesWalk):
         expect(self.page.locator("#page .empty")).to_be_visible()
         self.assertEqual(self.errors, [])
 
-    def test_every_push_that_was_shown_is_said_to_be(self):
+    def test_a_shown_push_is_reported_as_shown(self):
         self.open()
         self.send(ACTIVITY, {"aps": {"event": "update", "timestamp": int(time.time()), "content-state": {"stage": "a"}}}, "liveactivity",
                   TAXI + ".push-type.liveactivity")

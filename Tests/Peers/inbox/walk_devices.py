@@ -49,7 +49,7 @@ class Devices(PagesWalk):
         expect(self.page.locator("#page h2")).to_contain_text(PHONE)
         self.assertEqual([line for line in self.errors if "404" not in line], [])
 
-    def test_what_changes_while_it_is_pressed_gets_the_click(self):
+    def test_an_element_that_changes_while_pressed_gets_the_click(self):
         self.simulator.ask("PUT", f"/api/v1/devices/{PHONE}", {"topics": [TAXI]})
         self.open()
         self.go("devices")

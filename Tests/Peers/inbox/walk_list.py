@@ -64,7 +64,7 @@ class Lists(InboxWalk):
         expect(self.filter("order 2")).to_be_hidden()
         self.assertEqual(self.errors, [])
 
-    def test_what_changes_while_it_is_pressed_gets_the_click(self):
+    def test_an_element_that_changes_while_pressed_gets_the_click(self):
         self.open(order(1), order(2, app="com.example.beta"))
         beta = self.filter("com.example.beta")
         for number, (begin, end) in enumerate([
@@ -197,7 +197,7 @@ class Lists(InboxWalk):
         expect(self.rows()).to_have_count(4)
         self.assertEqual(self.errors, [])
 
-    def test_a_refused_connection_says_why(self):
+    def test_a_refused_connection_shows_the_cause(self):
         # The browser resolves each name that ends in localhost to this machine.
         self.page.goto(f"http://inbox.localhost:{self.simulator.port}/")
         expect(self.page.locator("#live")).to_have_text(

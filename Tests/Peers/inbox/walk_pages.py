@@ -66,7 +66,7 @@ class Pages(PagesWalk):
         expect(self.page).to_have_url(re.compile(re.escape("?query=title%3AOrder%20is%3Arefused") + "$"))
         self.assertEqual(self.errors, [])
 
-    def test_a_page_says_that_the_simulator_is_away_and_recovers(self):
+    def test_a_page_reports_a_lost_simulator_and_recovers(self):
         self.simulator.ask("PUT", "/api/v1/devices/5d3a6a1c8f9a42d6", {"topics": [TAXI]})
         self.open()
         for address in ["devices", "activities", "faults"]:
@@ -84,7 +84,7 @@ class Pages(PagesWalk):
             expect(banner).to_have_count(0)
         self.assertEqual([line for line in self.errors if "ERR_FAILED" not in line], [])
 
-    def test_a_page_that_cannot_be_loaded_and_an_unknown_address_say_so(self):
+    def test_a_page_that_cannot_be_loaded_and_an_unknown_address_are_reported(self):
         self.open()
         self.page.route("**/page/devices.js", lambda route: route.abort())
         self.page.evaluate("location.hash = '#/devices'")
@@ -188,7 +188,7 @@ class Pages(PagesWalk):
         expect(self.page.get_by_role("region", name="Has a client reached the simulator?")).to_contain_text("A client tried to connect and failed.")
         self.assertEqual(self.errors, [])
 
-    def test_a_client_with_tls_is_told_that_the_simulator_has_none(self):
+    def test_a_client_with_tls_is_reported_if_the_simulator_has_none(self):
         self.open()
         self.go("connect")
         host, port = self.simulator.ask("GET", "/api/v1/info")["apns"].removeprefix("http://").split(":")

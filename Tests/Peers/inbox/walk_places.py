@@ -26,7 +26,7 @@ class Places(InboxWalk):
         self.assertEqual(self.hash(), "#/push/1")
         self.assertEqual(self.errors, [])
 
-    def test_the_address_of_a_missing_push_stays_and_says_so(self):
+    def test_the_address_of_a_missing_push_stays_with_a_message(self):
         self.simulator.import_pushes(push(1), push(2))
         self.simulator.ask("DELETE", "/api/v1/pushes/1")
         texts = {"1": "Push 1 is no longer stored.", "421": "Push 421 has not been received.",
@@ -65,7 +65,7 @@ class Places(InboxWalk):
         loaded = sum(int(url.split("limit=")[1].split("&")[0]) for url in lists)
         self.assertLess(loaded, 2500, lists)
 
-    def test_nothing_in_a_row_stretches(self):
+    def test_rows_and_chips_have_fixed_sizes(self):
         finding = push(2, **{"tags": ["checkout"]})
         finding["payload"]["aps"]["badge"] = "3"
         self.open(push(1, status=410, reason="Unregistered"), finding, push(3, connection=0))
@@ -85,7 +85,7 @@ class Places(InboxWalk):
         self.assertIn("errors found", self.page.locator("#push-2").get_attribute("aria-label"))
         expect(self.page.locator("#push-1")).to_have_attribute("aria-setsize", "3")
 
-    def test_the_second_line_says_more_and_chips_leave_the_title_its_width(self):
+    def test_the_second_line_has_details_and_chips_do_not_cut_the_title(self):
         state = {"aps": {"event": "update", "timestamp": 1, "content-state": {"status": "On its way"}}}
         headers = {"apns-push-type": "liveactivity", "apns-topic": "com.example.app.push-type.liveactivity"}
         older = push(3, payload=state, headers=headers)

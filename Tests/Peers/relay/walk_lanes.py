@@ -51,7 +51,7 @@ class Lanes(RelayWalk):
         expect(pause).to_be_focused()
         self.assertEqual(self.errors, [])
 
-    def test_what_changes_while_it_is_pressed_gets_the_click(self):
+    def test_an_element_that_changes_while_pressed_gets_the_click(self):
         self.enter()
         self.page.get_by_role("button", name="Pause orders development").hover()
         self.page.mouse.down()

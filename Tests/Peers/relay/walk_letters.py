@@ -31,7 +31,7 @@ class DeadLetters(RelayWalk):
         expect(self.rows.first.get_by_role("button", name="Show the payload")).to_be_focused()
         self.assertEqual(self.errors, [])
 
-    def test_one_is_sent_again(self):
+    def test_a_dead_letter_is_sent_again(self):
         self.enter()
         self.rows.first.get_by_role("button", name="again").click()
         expect(self.rows).to_have_count(2)

@@ -25,7 +25,7 @@ POSTGRESQL = pathlib.Path(__file__).parents[3] / "Scripts/postgresql"
 CLOCK = r"since \d\d?:\d\d( [AP]M)? \(\d+ (s|min)\)"
 
 
-class Drill(RelayWalk):
+class OutageWalk(RelayWalk):
     apps = ["orders", "rides", "wallet"]
 
     def expect_incident(self, kind, title, *texts):
@@ -52,7 +52,7 @@ class Drill(RelayWalk):
         expect(self.page.locator("#incidents")).to_contain_text("All 3 apps deliver")
 
 
-class Apple(Drill):
+class Apple(OutageWalk):
     def test_apple_is_down(self):
         self.open()
         with Traffic(self, *self.apps):
@@ -103,7 +103,7 @@ class Apple(Drill):
 
 
 @unittest.skipUnless(os.geteuid() == 0, "requires root to mount a small file system")
-class Disk(Drill):
+class Disk(OutageWalk):
     def data(self):
         self.disk = tempfile.mkdtemp()
         self.mount("size=32m")
@@ -132,7 +132,7 @@ class Disk(Drill):
 
 
 @unittest.skipUnless(list(pathlib.Path("/usr/lib/postgresql").glob("*/bin")), "requires PostgreSQL")
-class Database(Drill):
+class Database(OutageWalk):
     def data(self):
         self.server_directory = tempfile.mkdtemp()
         os.chmod(self.server_directory, 0o755)

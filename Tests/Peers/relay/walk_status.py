@@ -85,7 +85,7 @@ class StatusPage(RelayWalk):
         expect(self.page.locator("#announcement")).to_have_text("Both apps deliver")
         self.assertEqual(self.errors, [])
 
-    def test_a_reader_learns_why_it_may_not_change_anything(self):
+    def test_a_reader_sees_no_controls_and_the_missing_scope(self):
         self.push(1)
         self.enter(READER)
         expect(self.lane("orders")).to_be_visible()

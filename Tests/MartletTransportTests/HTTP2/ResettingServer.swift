@@ -5,10 +5,10 @@ import TestSupport
 
 @testable import MartletTransport
 
-/// A server that takes one client, and leaves with a GOAWAY that a reset follows at once.
+/// A server that accepts one client, and closes its connection with a GOAWAY and a reset.
 ///
-/// Unchecked: what changes is set by `accept()`, and `leave()` is called when that has ended.
-final class RudeServer: @unchecked Sendable {
+/// Unchecked because `accept()` sets the client before `send(_:)` and `reset()` are called.
+final class ResettingServer: @unchecked Sendable {
     private enum Failure: Error {
         case address
         case accept
@@ -16,7 +16,7 @@ final class RudeServer: @unchecked Sendable {
     }
 
     let port: UInt16
-    /// What its client has to trust; nil in the clear.
+    /// The TLS context for its client; nil without TLS.
     let trust: TLSContext?
     private let identity: TLSContext?
     private let listening: Socket
@@ -41,7 +41,7 @@ final class RudeServer: @unchecked Sendable {
         trust = try .client(authorities: authority.certificatePEM())
     }
 
-    /// Takes a client through the handshake.
+    /// Accepts a client and completes the handshake.
     func accept() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             Thread.detachNewThread { continuation.resume(with: Result { try self.acceptOnThisThread() }) }
@@ -61,16 +61,16 @@ final class RudeServer: @unchecked Sendable {
         client = Reference(transport)
     }
 
-    /// Says this, in one TLS record if that is long enough.
-    func say(_ words: [UInt8]) {
-        _ = words.withUnsafeBytes { client?.value.write($0) }
+    /// Sends bytes, in one TLS record if they fit.
+    func send(_ bytes: [UInt8]) {
+        _ = bytes.withUnsafeBytes { client?.value.write($0) }
         _ = client?.value.flush()
     }
 
-    /// Leaves at once.
-    func leave() {
-        let words = RawHTTP2.frame(.settings) + RawHTTP2.frame(.goAway, [UInt8](repeating: 0, count: 8))
-        say(words)
+    /// Sends a GOAWAY and resets the connection.
+    func reset() {
+        let bytes = RawHTTP2.frame(.settings) + RawHTTP2.frame(.goAway, [UInt8](repeating: 0, count: 8))
+        send(bytes)
         client?.value.resetOnClose()
         client = nil
     }
