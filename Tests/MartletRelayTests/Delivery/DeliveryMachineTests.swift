@@ -92,7 +92,7 @@ import Testing
         #expect(lane.problem(at: time) == LaneProblem(since: 5, reason: "ConnectionFailed", nextTry: nil))
     }
 
-    @Test func `a push that expires before the next attempt ends with Apple's answer`() {
+    @Test func `a push that would expire before the credentials are tried again ends with Apple's answer`() {
         var machine = machine(claimed: [push(1, Self.busy, expiresAt: 10_000), push(2, Self.busy, expiresAt: 90_000)])
         #expect(machine.takeActions(at: 0).sends.count == 2)
         let refusal = SendResult.refused(status: 403, reason: .invalidProviderToken, timestamp: nil, retryAfter: nil)

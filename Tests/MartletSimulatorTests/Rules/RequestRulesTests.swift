@@ -87,7 +87,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a compressed payload of a broadcast has a finding`() async throws {
+    @Test func `a compressed payload of a broadcast is found`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
         let channel = try await client.channels(of: "com.example.app").create()
