@@ -102,7 +102,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(10)), arguments: FirstResult.allCases)
     func `an update that was not delivered releases its second`(result: FirstResult) async throws {
-        let plan: [ScriptedServer.Order] =
+        let plan: [ScriptedServer.Reaction] =
             switch result {
             case .refused: [.answer(400, body: #"{"reason":"BadDeviceToken"}"#)]
             case .unanswered: [.cut]
@@ -140,7 +140,7 @@ import Testing
     @Test(.timeLimit(.minutes(10))) func `a refused snapshot or broadcast releases its second`()
         async throws
     {
-        let refusal = ScriptedServer.Order.answer(400, body: #"{"reason":"BadDeviceToken"}"#)
+        let refusal = ScriptedServer.Reaction.answer(400, body: #"{"reason":"BadDeviceToken"}"#)
         let server = try await ScriptedServer.start([refusal, refusal])
         let client = try PushClient(
             await server.endpoint,

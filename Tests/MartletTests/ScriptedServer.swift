@@ -7,7 +7,7 @@ import MartletTransport
 /// A server in the clear that answers 200, save to requests that the test has other plans for.
 actor ScriptedServer {
     /// The reaction to one request.
-    enum Order {
+    enum Reaction {
         case answer(Int, body: String = "", fields: [(String, String)] = [])
         /// Keep it open until `release()`.
         case hold
@@ -21,7 +21,7 @@ actor ScriptedServer {
 
     private var listener: HTTP2Listener?
     private var port: UInt16 = 0
-    private var plan: [Order]
+    private var plan: [Reaction]
     private var held: [(HTTP2Connection, HTTP2Stream)] = []
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// The `authorization` field of every request, in the order of arrival.
@@ -29,13 +29,13 @@ actor ScriptedServer {
     /// Connections there have been.
     private(set) var connections = 0
 
-    private init(_ plan: [Order]) throws {
+    private init(_ plan: [Reaction]) throws {
         self.plan = plan
         loop = try EventLoop()
     }
 
     /// Starts a server that does these things to the first requests.
-    static func start(_ plan: [Order] = [], streams: UInt32 = 100) async throws -> ScriptedServer {
+    static func start(_ plan: [Reaction] = [], streams: UInt32 = 100) async throws -> ScriptedServer {
         let server = try ScriptedServer(plan)
         try await server.listen(streams: streams)
         return server
@@ -71,8 +71,8 @@ actor ScriptedServer {
         waiters = []
     }
 
-    private func carryOut(_ order: Order, _ stream: HTTP2Stream, on connection: HTTP2Connection) {
-        switch order {
+    private func carryOut(_ reaction: Reaction, _ stream: HTTP2Stream, on connection: HTTP2Connection) {
+        switch reaction {
         case .answer(let status, let body, let more):
             var fields = HTTPFields()
             for (name, value) in more { fields.append(name, value) }

@@ -99,35 +99,35 @@ import Testing
         let outbox = try await PostgreSQLOutbox(address: database)
         let key = try SigningKey.ephemeral()
         let clock = TestClock()
-        let mints = (0..<2).map { _ in SharedProviderTokenSource(key, sharing: outbox.fleet, clock: clock.wall) }
-        let first = try await mints[0].token()
-        #expect(try await mints[1].token().text == first.text)
+        let sources = (0..<2).map { _ in SharedProviderTokenSource(key, sharing: outbox.fleet, clock: clock.wall) }
+        let first = try await sources[0].token()
+        #expect(try await sources[1].token().text == first.text)
         #expect(first.validity == .seconds(60))
         // The first source that is asked after fifty minutes signs for all.
         clock.advance(by: 50 * 60)
-        let second = try await mints[1].token()
+        let second = try await sources[1].token()
         #expect(second.issuedAt == first.issuedAt + TimeInterval(3_000))
-        #expect(try await mints[0].token().text == second.text)
+        #expect(try await sources[0].token().text == second.text)
         // Apple's refusal of a fresh one is the clock's fault, and none of the token's.
-        await mints[0].expired(tokenIssuedAt: second.issuedAt)
-        #expect(try await mints[0].token().text == second.text)
+        await sources[0].expired(tokenIssuedAt: second.issuedAt)
+        #expect(try await sources[0].token().text == second.text)
         clock.advance(by: 20 * 60)
-        let third = try await mints[0].token()
+        let third = try await sources[0].token()
         #expect(third.text != second.text)
-        #expect(try await mints[1].token().text == third.text)
+        #expect(try await sources[1].token().text == third.text)
         // Without the database each keeps the token until it is too old, and signs one of its own then.
         await outbox.close(isInOrder: true)
         clock.advance(by: 60)
-        for mint in mints { #expect(try await mint.token().text == third.text) }
+        for source in sources { #expect(try await source.token().text == third.text) }
         clock.advance(by: 50 * 60 - 61)
-        #expect(try await mints[0].token().text == third.text)
+        #expect(try await sources[0].token().text == third.text)
         clock.advance(by: 1)
-        let alone = try await mints[0].token()
+        let alone = try await sources[0].token()
         #expect(alone.issuedAt == third.issuedAt + TimeInterval(3_000))
         clock.advance(by: 60)
-        #expect(try await mints[0].token().text == alone.text)
-        await mints[0].expired(tokenIssuedAt: alone.issuedAt)
-        #expect(try await mints[0].token().text == alone.text)
+        #expect(try await sources[0].token().text == alone.text)
+        await sources[0].expired(tokenIssuedAt: alone.issuedAt)
+        #expect(try await sources[0].token().text == alone.text)
     }
 
     @Test func `a token that was signed without the database is shared when it is back`() async throws {
@@ -137,15 +137,15 @@ import Testing
         let name = try #require(database.split(separator: "/").last.map(String.init))
         let clock = TestClock()
         let key = try SigningKey.ephemeral()
-        let mint = SharedProviderTokenSource(key, sharing: outbox.fleet, clock: clock.wall)
-        let first = try await mint.token()
+        let source = SharedProviderTokenSource(key, sharing: outbox.fleet, clock: clock.wall)
+        let first = try await source.token()
         clock.advance(by: 50 * 60)
         try await server.ask("ALTER TABLE martlet.provider_token RENAME TO away", of: name)
-        let alone = try await mint.token()
+        let alone = try await source.token()
         #expect(alone.text != first.text)
         try await server.ask("ALTER TABLE martlet.away RENAME TO provider_token", of: name)
         clock.advance(by: 60)
-        #expect(try await mint.token().text == alone.text)
+        #expect(try await source.token().text == alone.text)
         #expect(
             try await SharedProviderTokenSource(key, sharing: outbox.fleet, clock: clock.wall).token().text
                 == alone.text
@@ -214,14 +214,14 @@ import Testing
         let outbox = try await PostgreSQLOutbox(address: database)
         let clock = TestClock()
         let keys = [try SigningKey.ephemeral(), try SigningKey.ephemeral()]
-        let mints = keys.map { SharedProviderTokenSource($0, sharing: outbox.fleet, clock: clock.wall) }
-        let wrong = try await mints[0].token()
+        let sources = keys.map { SharedProviderTokenSource($0, sharing: outbox.fleet, clock: clock.wall) }
+        let wrong = try await sources[0].token()
         clock.advance(by: 60)
-        let right = try await mints[1].token()
+        let right = try await sources[1].token()
         let parsed = try #require(try? ParsedProviderToken(String(decoding: right.text, as: UTF8.self)[...].utf8))
         #expect(try keys[1].publicKey().isValid(signature: parsed.signature, for: parsed.signingInput))
         // Relays that still have the former key do not replace the token of the others, nor the others theirs.
-        #expect(try await mints[0].token().text == wrong.text)
+        #expect(try await sources[0].token().text == wrong.text)
         #expect(
             try await SharedProviderTokenSource(keys[1], sharing: outbox.fleet, clock: clock.wall).token().text
                 == right.text
@@ -239,14 +239,19 @@ import Testing
         _ = try await outbox.fleet.share(SharedToken(text: [], issuedAt: issuedAt), of: name, inPlaceOf: nil)
         let lines = LogLines()
         let clock = TestClock()
-        let mint = SharedProviderTokenSource(key, sharing: outbox.fleet, clock: clock.wall, log: lines.logger(.warning))
-        let token = try await mint.token()
+        let source = SharedProviderTokenSource(
+            key,
+            sharing: outbox.fleet,
+            clock: clock.wall,
+            log: lines.logger(.warning)
+        )
+        let token = try await source.token()
         #expect(token.issuedAt == Date(timeIntervalSince1970: Double(clock.wall.secondsSince1970())))
         #expect(try await outbox.fleet.sharedToken(of: name)?.text == token.text)
         let error = try #require(lines.objects.first?["error"]?.stringValue)
         #expect(error.contains("issued_at in martlet.provider_token must be") && error.contains("(found \(issuedAt))"))
         await outbox.close(isInOrder: true)
-        _ = try await mint.token()
+        _ = try await source.token()
         #expect(lines.objects.last?["msg"] == "provider token not shared")
     }
 

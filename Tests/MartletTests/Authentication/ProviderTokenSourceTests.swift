@@ -202,8 +202,8 @@ import Testing
     @Test func `a corrected key with the same identifier signs immediately`()
         async throws
     {
-        let refusal = ScriptedServer.Order.answer(403, body: #"{"reason":"InvalidProviderToken"}"#)
-        let refusals = [ScriptedServer.Order](repeating: refusal, count: 20)
+        let refusal = ScriptedServer.Reaction.answer(403, body: #"{"reason":"InvalidProviderToken"}"#)
+        let refusals = [ScriptedServer.Reaction](repeating: refusal, count: 20)
         let server = try await ScriptedServer.start(refusals + [.answer(200)])
         let keys = [try SigningKey.ephemeral(), try SigningKey.ephemeral()]
         let client = try PushClient(await server.endpoint, authentication: .token(keys[0]))

@@ -24,7 +24,7 @@ enum SimulatedEvent {
 }
 
 extension PoolMachine.Action {
-    /// Returns a description for the story of a world.
+    /// Returns a description of the event for the output of a world.
     func text(_ name: (PushKey) -> String) -> String {
         switch self {
         case .connect(let id): "open connection \(id)"
