@@ -39,9 +39,10 @@ extension PushClient {
 
         /// Returns the proxy that environment variables select for a server, by curl's rules; nil for none.
         ///
-        /// `HTTPS_PROXY` has the proxy for servers with TLS, `HTTP_PROXY` that for servers without, and `ALL_PROXY` that
-        /// for both if the other is not set. `NO_PROXY` has the servers that are connected to directly. A name in lower
-        /// case takes precedence. A server on this machine has no proxy.
+        /// `HTTPS_PROXY` has the proxy for servers with TLS, `HTTP_PROXY` that for servers without, and `ALL_PROXY`
+        /// that for both if the other is not set. `NO_PROXY` has the servers that are connected to directly: host names
+        /// with their subdomains, addresses and networks, or `*` for all. A name in lower case takes precedence. A
+        /// server on this machine has no proxy.
         ///
         /// - Parameters:
         ///   - environment: The variables, such as those of `ProcessInfo`.

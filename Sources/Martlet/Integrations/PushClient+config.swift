@@ -60,8 +60,8 @@
         /// Creates a configuration from the values that are there, and the default values for the others.
         ///
         /// The keys: `connect-timeout`, `send-timeout` (seconds), `connection-limit`, `event-loops`, `waiting-limit`,
-        /// `allows-retries`, `checks-before-sending`, `authorities-file` with the path of PEM certificates to trust, and
-        /// `proxy` with the URL of an HTTP proxy.
+        /// `allows-retries`, `checks-before-sending`, `authorities-file` with the path of PEM certificates to trust,
+        /// and `proxy` with the URL of an HTTP proxy.
         ///
         /// - Parameter config: The configuration.
         /// - Throws: ``APNsError`` with the code `badCredentials` when the file of authorities cannot be read, and with
