@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import MartletTransport
-
 #if LoggingSupport
     public import Logging
 #endif
@@ -24,6 +22,8 @@ extension PushClient {
         /// PEM certificates to trust besides the system's, such as the authority of a local simulator; nil by default.
         public var additionalAuthorities: String?
         /// The HTTP proxy for connections; nil, the default, for none.
+        ///
+        /// ``PushClient/Proxy/from(environment:for:)`` returns the proxy that `HTTPS_PROXY` names.
         public var proxy: Proxy?
         /// The minimum version of TLS; 1.2, which Apple requires, by default.
         public var minimumTLSVersion: TLSVersion
@@ -130,27 +130,5 @@ extension PushClient {
         case tls12
         /// TLS 1.3 and later.
         case tls13
-    }
-
-    /// An HTTP proxy that tunnels connections with CONNECT (RFC 9110 §9.3.6).
-    public struct Proxy: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-        let wire: HTTPProxy
-
-        /// Creates a proxy from its parts.
-        ///
-        /// - Parameters:
-        ///   - host: A host name or an address literal.
-        ///   - port: The port.
-        ///   - user: The user name for basic authentication (RFC 7617); nil, the default, for none.
-        ///   - password: The password of the user.
-        public init(host: String, port: UInt16, user: String? = nil, password: String = "") {
-            wire = HTTPProxy(host: host, port: port, user: user, password: password)
-        }
-
-        /// The host and port, without the password.
-        public var description: String { "Proxy(\(wire.host):\(wire.port))" }
-
-        /// A mirror without children, which shows only ``description``.
-        public var customMirror: Mirror { Mirror(self, children: []) }
     }
 }

@@ -7,7 +7,7 @@ extension Command {
     /// Checks each precondition for delivering a push, and advises how to fix errors.
     static let doctor = Command(
         "doctor",
-        "Check the key or certificate, network, TLS, credentials, topic and clock, and print advice",
+        "Check the key or certificate, proxy, network, TLS, credentials, topic and clock, and print advice",
         examples: [
             "doctor --environment production --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --topic com.example.app",
             "doctor --host localhost:2197 --ca ~/.local/share/martlet/ca.pem --topic com.example.app",
@@ -49,6 +49,7 @@ private struct Diagnosis {
     let token: DeviceToken?
     let server: ServerOptions
     let output: OutputFormat
+    private var proxy: PushClient.Proxy?
     private var steps: [Step] = []
 
     init(topic: Topic, token: DeviceToken?, server: ServerOptions, output: OutputFormat) {
@@ -107,12 +108,22 @@ private struct Diagnosis {
             return nil
         }
         do {
+            proxy = try server.proxy()
+        } catch {
+            fail("proxy", "\(error)", "Correct the variable, or give --proxy the proxy.", error: "usage")
+            return nil
+        }
+        do {
             let client = try server.client()
             let message =
                 server.hasCertificate
                 ? "valid"
                 : server.hasGeneratedKey ? "generated, for a simulator (--key was not given)" : "valid"
             report(Step(name: name, message: message))
+            if let proxy {
+                let source = server.hasProxyOption ? "--proxy" : "the environment variables"
+                report(Step(name: "proxy", message: "\(proxy.address), from \(source)"))
+            }
             return client
         } catch {
             fail(name, "\(error)", "Check the options for the server.", error: "usage")
@@ -148,11 +159,15 @@ private struct Diagnosis {
         if error.code != .certificateRejected, let hint = server.hint(for: error) {
             return hint.prefix(1).uppercased() + hint.dropFirst() + "."
         }
+        if let proxy, let text = advice(for: error, through: proxy) { return text }
         return switch error.code {
-        case .nameNotResolved: "Check the name server of this machine, and the spelling of the host."
+        case .nameNotResolved:
+            "Check the name server of this machine, and the spelling of the host"
+                + (server.isApple ? "; if this network has an HTTP proxy, give --proxy or set HTTPS_PROXY." : ".")
         case .connectionFailed, .timedOut:
             server.isApple
-                ? "Allow port 443 or 2197 to Apple's network 17.0.0.0/8, or try --host api.push.apple.com:2197."
+                ? "Allow port 443 or 2197 to Apple's network 17.0.0.0/8, or try --host api.push.apple.com:2197; "
+                    + "if this network has an HTTP proxy, give --proxy or set HTTPS_PROXY."
                 : "Check that the server is running, and that --host has its port."
         case .certificateRejected:
             server.isApple
@@ -160,6 +175,17 @@ private struct Diagnosis {
                 : #"Give --ca the server's authority; for a simulator --ca "$(martlet ca path)"."#
         case .notHTTP2: "Remove the proxy that terminates TLS between this machine and the server."
         default: "Check the network."
+        }
+    }
+
+    /// Returns advice for an error that a proxy may cause; nil for other errors.
+    private func advice(for error: APNsError, through proxy: PushClient.Proxy) -> String? {
+        switch error.code {
+        case .nameNotResolved: "Check the name server of this machine, and the host of the proxy \(proxy.address)."
+        case .connectionFailed, .timedOut:
+            "Check that the proxy is running and permits CONNECT to \(server.endpoint.host):\(server.endpoint.port), "
+                + "and that its URL has the right user and password."
+        default: nil
         }
     }
 

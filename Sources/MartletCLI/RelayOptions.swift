@@ -5,6 +5,7 @@ import MartletCommands
 import MartletCore
 import MartletOutbox
 import MartletRelay
+import MartletTransport
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -73,6 +74,7 @@ struct RelayOptions: Sendable {
         let environment = ProcessInfo.processInfo.environment
         var overrides = overrides
         overrides.openTelemetry = environment.filter { $0.key.hasPrefix("OTEL_") }
+        overrides.proxies = HTTPProxies(environment: environment)
         return try RelayConfiguration(
             file: file.path,
             overrides: overrides,

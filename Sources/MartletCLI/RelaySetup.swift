@@ -146,9 +146,13 @@ extension RelayConfiguration {
                 "scopes": .array(caller.scopes.map(\.rawValue).sorted().map(JSONValue.string)),
             ]
         }
+        let proxies = checkedProxiedServers.map { connection -> JSONValue in
+            ["server": .string(connection.server), "proxy": .string(connection.proxy)]
+        }
         return .object(
             members + [
                 .init("apps", .array(apps)), .init("callers", .array(callers)),
+                .init("proxies", .array(proxies)),
                 .init("warnings", .array(allWarnings.map(JSONValue.string))),
             ]
         )
@@ -170,8 +174,13 @@ extension RelayConfiguration {
             lines.append("Sends pushes for \(environment.rawValue) to \(server), not to Apple.")
         }
         if let telemetry { lines.append(telemetry.summary) }
+        lines += checkedProxiedServers.map { "Connects to \($0.server) through the proxy \($0.proxy)." }
         return (lines + ["", appTable + "\n" + callerTable]).joined(separator: "\n")
     }
+
+    /// The servers that the relay connects to through a proxy; the configuration has been checked, so that no
+    /// variable is invalid.
+    private var checkedProxiedServers: [ProxiedServer] { (try? proxiedServers()) ?? [] }
 
     /// The durability of a commit.
     private var durability: String {

@@ -4,19 +4,35 @@ import Martlet
 import MartletCommands
 import MartletSimulator
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// The options for sending pushes from the inbox to real devices.
 struct ReleaseOptions: Sendable {
     private var isAllowed: Bool
     private var deviceTokens: [DeviceToken]
     private var host: APNsEndpoint?
     private var key: KeyOptions
+    /// The variables of the process, which may select a proxy.
+    private var variables: [String: String]
 
     static let declared = Group(
         Flag("--allow-release", "Allow sending pushes from the inbox to real devices"),
         Option<[DeviceToken]>("--release-to", "Token of a device that may receive them"),
         Option<APNsEndpoint?>("--release-host", "Server for these pushes in place of Apple's"),
         KeyOptions.declared
-    ) { ReleaseOptions(isAllowed: $0, deviceTokens: $1, host: $2, key: $3) }
+    ) {
+        ReleaseOptions(
+            isAllowed: $0,
+            deviceTokens: $1,
+            host: $2,
+            key: $3,
+            variables: ProcessInfo.processInfo.environment
+        )
+    }
 
     /// Returns a warning if other machines can use the permission to send.
     ///
@@ -43,7 +59,11 @@ struct ReleaseOptions: Sendable {
         let client = try PushClient(
             endpoint,
             authentication: .token(key.signingKey(isRequired: host == nil)),
-            configuration: PushClient.Configuration(retry: RetryPolicy.none, checksBeforeSending: false)
+            configuration: PushClient.Configuration(
+                proxy: endpoint.proxy(in: variables),
+                retry: RetryPolicy.none,
+                checksBeforeSending: false
+            )
         )
         return SimulatedAPNs.Release(
             with: client,

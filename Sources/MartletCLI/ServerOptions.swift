@@ -4,6 +4,12 @@ import Martlet
 import MartletCommands
 import MartletTransport
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// The options that select the server, and the credentials for it.
 struct ServerOptions: Sendable {
     /// Apple's two environments.
@@ -15,20 +21,39 @@ struct ServerOptions: Sendable {
     private var environment: Environment
     private var host: APNsEndpoint?
     private var authorities: InputFile?
+    private var givenProxy: PushClient.Proxy?
     private var isWithoutRetries: Bool
     private var key: KeyOptions
     private var certificate: CertificateOptions
+    /// The variables of the process, which may select a proxy.
+    private var variables: [String: String]
 
     static let declared = Group(
         Option("--environment", "Apple's environment", default: Environment.development),
         Option<APNsEndpoint?>("--host", "Server other than Apple's; http://host:port for HTTP/2 without TLS"),
         Option<InputFile?>("--ca", "Certificates to trust in addition to the system's, PEM"),
+        Option<PushClient.Proxy?>("--proxy", "HTTP proxy; by default that of HTTPS_PROXY, with NO_PROXY"),
         Flag("--no-retry", "Do not retry"),
         KeyOptions.declared,
         CertificateOptions.declared
     ) {
-        ServerOptions(environment: $0, host: $1, authorities: $2, isWithoutRetries: $3, key: $4, certificate: $5)
+        ServerOptions(
+            environment: $0,
+            host: $1,
+            authorities: $2,
+            givenProxy: $3,
+            isWithoutRetries: $4,
+            key: $5,
+            certificate: $6,
+            variables: ProcessInfo.processInfo.environment
+        )
     }
+
+    /// The server.
+    var endpoint: APNsEndpoint { host ?? (environment == .production ? .production : .development) }
+
+    /// Whether an option has the proxy, and not the variables of the process.
+    var hasProxyOption: Bool { givenProxy != nil }
 
     /// Whether the server is Apple's.
     var isApple: Bool { host == nil }
@@ -50,12 +75,12 @@ struct ServerOptions: Sendable {
     /// - Returns: The client.
     /// - Throws: ``UsageError``, ``CredentialError`` or ``APNsError`` if the credentials are missing or cannot be used.
     func client(checksBeforeSending: Bool = true, isSending: Bool = true) throws -> PushClient {
-        let apple: APNsEndpoint = environment == .production ? .production : .development
         var configuration = PushClient.Configuration(checksBeforeSending: checksBeforeSending)
         configuration.additionalAuthorities = try additionalAuthorities()
+        if isSending { configuration.proxy = try proxy() }
         if isWithoutRetries { configuration.allowsRetries = false }
         return try PushClient(
-            host ?? apple,
+            endpoint,
             authentication: authentication(isSending: isSending),
             configuration: configuration
         )
@@ -64,6 +89,14 @@ struct ServerOptions: Sendable {
     /// Reads the certificates of `--ca`.
     func additionalAuthorities() throws(UsageError) -> String? {
         try authorities?.certificates()
+    }
+
+    /// Returns the proxy for the server; nil to connect directly.
+    ///
+    /// - Throws: ``UsageError`` if a variable does not have the URL of an HTTP proxy.
+    func proxy() throws(UsageError) -> PushClient.Proxy? {
+        if let givenProxy { return givenProxy }
+        return try endpoint.proxy(in: variables)
     }
 
     /// Returns the credentials that the options specify.

@@ -218,6 +218,30 @@ import Testing
         }
     }
 
+    @Test func `the command sends through the proxy of an option`() async throws {
+        let identity = try Identity()
+        let server = try await startNginx(identity, "location / { return 200; }")
+        let proxy = try await startProxy()
+        let authority = try identity.scratch.write(identity.authority, to: "authority.pem")
+        let push = [
+            "--host", "localhost:\(server.port)", "--ca", authority, "--topic", topic.rawValue, "--no-retry",
+        ]
+        for (password, status) in [("secret", Int32(0)), ("guess", 3)] {
+            let url = "http://martlet:\(password)@127.0.0.1:\(proxy.port)"
+            let sent = try await ProgramRun(
+                MartletProcess.program,
+                ["send", "--proxy", url, "--to", token.hex, "--title", "Hi"] + push
+            )
+            #expect(sent.status == status, "\(sent.text)\(sent.errorOutput)")
+            let checked = try await ProgramRun(MartletProcess.program, ["doctor", "--proxy", url] + push)
+            #expect(checked.status == status, "\(checked.text)")
+            #expect(checked.text.contains("proxy: 127.0.0.1:\(proxy.port), from --proxy"), "\(checked.text)")
+            #expect(checked.text.contains("user and password") == (status != 0), "\(checked.text)")
+            let printed = sent.text + sent.errorOutput + checked.text + checked.errorOutput
+            #expect(!printed.contains(password + "@") && !printed.contains(":" + password), "\(printed)")
+        }
+    }
+
     @Test func `a server without TLS 1.3 is rejected if TLS 1.3 is required`() async throws {
         let identity = try Identity()
         let server = try await startNginx(identity, "ssl_protocols TLSv1.2; location / { return 200; }")

@@ -4,6 +4,12 @@
     public import Configuration
     internal import MartletTransport
 
+    #if canImport(FoundationEssentials)
+        internal import FoundationEssentials
+    #else
+        internal import Foundation
+    #endif
+
     extension PushClient {
         /// Creates a client from a configuration, such as one of environment variables or files.
         ///
@@ -11,14 +17,28 @@
         /// text, `key-id` and `team-id`, all required; `environment` with `production` (the default) or `development`;
         /// `host` and `port` of a relay or simulator, which replace the environment; and the keys of
         /// ``Configuration/init(config:)``. With environment variables and the scope `apns`, they are
-        /// `APNS_KEY_FILE`, `APNS_KEY_ID` and so on.
+        /// `APNS_KEY_FILE`, `APNS_KEY_ID` and so on. If the configuration has no proxy, the variables of the process
+        /// select one, as ``Proxy/from(environment:for:)`` describes.
         ///
         /// - Parameters:
         ///   - config: The keys, read once.
         ///   - configuration: The settings of the client; by default ``Configuration/init(config:)``.
         /// - Throws: `ConfigError` for a missing or invalid value, and ``APNsError`` with the code `badCredentials`
-        ///   when the key cannot be used.
+        ///   when the key cannot be used, or `invalid` when a variable does not name an HTTP proxy.
         public convenience init(config: ConfigReader, configuration: Configuration? = nil) throws {
+            try self.init(
+                config: config,
+                configuration: configuration,
+                environment: ProcessInfo.processInfo.environment
+            )
+        }
+
+        /// Creates a client with the proxy that the variables of an environment select.
+        package convenience init(
+            config: ConfigReader,
+            configuration: Configuration?,
+            environment: [String: String]
+        ) throws {
             let keyID = try config.requiredString(forKey: "key-id")
             let teamID = try config.requiredString(forKey: "team-id")
             let key =
@@ -27,11 +47,12 @@
                 } else {
                     try SigningKey(file: try config.requiredString(forKey: "key-file"), keyID: keyID, teamID: teamID)
                 }
-            try self.init(
-                try APNsEndpoint(config: config),
-                authentication: .token(key),
-                configuration: try configuration ?? Configuration(config: config)
-            )
+            let endpoint = try APNsEndpoint(config: config)
+            var settings = try configuration ?? Configuration(config: config)
+            if settings.proxy == nil {
+                settings.proxy = try Proxy.from(environment: environment, for: endpoint)
+            }
+            try self.init(endpoint, authentication: .token(key), configuration: settings)
         }
     }
 
@@ -39,8 +60,8 @@
         /// Creates a configuration from the values that are there, and the default values for the others.
         ///
         /// The keys: `connect-timeout`, `send-timeout` (seconds), `connection-limit`, `event-loops`, `waiting-limit`,
-        /// `allows-retries`, `checks-before-sending`, and `authorities-file` with the path of PEM certificates to
-        /// trust.
+        /// `allows-retries`, `checks-before-sending`, `authorities-file` with the path of PEM certificates to trust,
+        /// and `proxy` with the URL of an HTTP proxy.
         ///
         /// - Parameter config: The configuration.
         /// - Throws: ``APNsError`` with the code `badCredentials` when the file of authorities cannot be read, and with
@@ -54,6 +75,9 @@
             waitingLimit = config.int(forKey: "waiting-limit", default: waitingLimit)
             allowsRetries = config.bool(forKey: "allows-retries", default: allowsRetries)
             checksBeforeSending = config.bool(forKey: "checks-before-sending", default: checksBeforeSending)
+            if let url = config.string(forKey: "proxy", isSecret: true) {
+                proxy = try PushClient.Proxy(url: url)
+            }
             if let file = config.string(forKey: "authorities-file") {
                 do throws(FileError) {
                     additionalAuthorities = try FileContents.textOrPEM(file)

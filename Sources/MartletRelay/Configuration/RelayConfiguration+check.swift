@@ -32,6 +32,7 @@ extension RelayConfiguration {
         _ = try Callers(self)
         try checkCertificates()
         _ = try serverTLS()
+        _ = try proxiedServers()
         for (environment, endpoint) in endpoints {
             do throws(TransportError) {
                 _ = try TLSContext.client(authorities: endpoint.authorities)

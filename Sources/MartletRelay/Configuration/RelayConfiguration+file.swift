@@ -58,7 +58,8 @@ extension RelayConfiguration {
             try self.init(
                 overrides.applied(to: json),
                 ConfigurationDirectories(directory: parent, credentials: credentials),
-                variables: overrides.openTelemetry
+                variables: overrides.openTelemetry,
+                proxies: overrides.proxies
             )
         } catch {
             throw RelayError("\(ShownValue(path)): \(error)")
@@ -68,11 +69,17 @@ extension RelayConfiguration {
     /// Reads a configuration from the content of the file, with overrides applied; the error names the setting.
     ///
     /// The variables are those of OpenTelemetry's specification, which replace settings of `telemetry`.
-    init(_ json: JSONValue, _ places: ConfigurationDirectories, variables: [String: String] = [:]) throws(RelayError) {
+    init(
+        _ json: JSONValue,
+        _ places: ConfigurationDirectories,
+        variables: [String: String] = [:],
+        proxies: HTTPProxies = HTTPProxies()
+    ) throws(RelayError) {
         let root = ConfigurationField(json, named: "the configuration")
         try root.check(RelayConfiguration.settings.map(\.declaration), oneOf: RelayConfiguration.addresses)
         self.init(data: .file(""), apps: try RelayConfiguration.apps.value(in: root, places), listeners: [:])
         node = HostName.current
+        self.proxies = proxies
         try RelayConfiguration.settings.read(root, places, into: &self)
         try readIdentity(root, places)
         try checkReferences(root)

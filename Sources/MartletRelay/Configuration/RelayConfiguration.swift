@@ -32,6 +32,8 @@ package struct RelayConfiguration: Sendable {
     package var clientAuthorities: String?
     /// The servers that replace Apple's, by environment; Apple's own by default.
     package var endpoints: [PushEnvironment: LaneEndpoint] = [:]
+    /// The HTTP proxies for connections to Apple, to webhooks and to the collector of traces; none by default.
+    package var proxies = HTTPProxies()
     /// The time for which an APNs client waits for Apple's answer before it gets a 200 that means that the push is
     /// stored.
     ///

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
+package import MartletTransport
 
 /// The settings from the environment or the command line, which replace those of the configuration file.
 package struct RelayOverrides: Sendable {
     private var values: [(option: SettingOption, text: String)] = []
     /// The variables of OpenTelemetry's specification, which replace settings of `telemetry`.
     package var openTelemetry: [String: String] = [:]
+    /// The HTTP proxies of the environment.
+    package var proxies = HTTPProxies()
 
     /// Creates overrides without settings.
     package init() {}

@@ -17,11 +17,11 @@ struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     var path: String
     var isEncrypted: Bool
 
+    /// The host and port.
+    var server: String { "\(SocketAddress.bracketed(host)):\(port)" }
+
     /// The URL without its query, which may hold a secret.
-    var description: String {
-        let host = SocketAddress.bracketed(host)
-        return "\(isEncrypted ? "https" : "http")://\(host):\(port)\(path.prefix { $0 != "?" })"
-    }
+    var description: String { "\(isEncrypted ? "https" : "http")://\(server)\(path.prefix { $0 != "?" })" }
 
     /// Creates an address from a URL; nil for text that is not an HTTP URL, and for a URL with a user.
     init?(_ url: String) {

@@ -20,15 +20,20 @@ struct LaneClient: Sendable {
     private let key: SigningKey
     private let sharesTokens: Bool
 
-    /// Creates a client for an app, which signs its own tokens when no source is passed.
-    init(for app: RelayConfiguration.App, at endpoint: LaneEndpoint, tokens: SharedProviderTokenSource?)
-        throws(RelayError)
-    {
+    /// Creates a client for an app, which signs its own tokens when no source is passed, and connects directly when no
+    /// proxy is passed.
+    init(
+        for app: RelayConfiguration.App,
+        at endpoint: LaneEndpoint,
+        through proxy: PushClient.Proxy? = nil,
+        tokens: SharedProviderTokenSource?
+    ) throws(RelayError) {
         server = endpoint.endpoint.host
         key = app.key
         sharesTokens = tokens != nil
         var configuration = PushClient.Configuration()
         configuration.additionalAuthorities = endpoint.authorities
+        configuration.proxy = proxy
         // The outbox schedules retries.
         configuration.retry = .none
         configuration.sendTimeout = LaneClient.sendTimeout

@@ -30,7 +30,8 @@ struct LaneClients: Sendable {
                 if let client = clients[lane], client.maySign(with: app.key) { continue }
                 fresh[lane] = try LaneClient(
                     for: app,
-                    at: context.configuration.endpoints[lane.environment] ?? lane.environment.apple,
+                    at: context.configuration.endpoint(of: lane.environment),
+                    through: try context.configuration.proxy(of: lane.environment),
                     tokens: context.sharedOutbox.map {
                         SharedProviderTokenSource(app.key, sharing: $0.fleet, clock: context.clock, log: context.log)
                     }

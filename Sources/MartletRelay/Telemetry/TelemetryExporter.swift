@@ -17,6 +17,7 @@ actor TelemetryExporter {
 
     private let settings: TelemetrySettings
     private let tls: TLSContext?
+    private let proxy: HTTPProxy?
     private let resource: JSONValue
     private weak var monitor: RelayMonitor?
     private let context: RelayContext
@@ -27,7 +28,7 @@ actor TelemetryExporter {
 
     /// Creates an exporter that is idle until ``start()``; the monitor counts the exports.
     ///
-    /// - Throws: ``RelayError`` when TLS cannot be set up with the settings.
+    /// - Throws: ``RelayError`` when TLS cannot be set up with the settings, or the proxy is invalid.
     init(
         _ settings: TelemetrySettings,
         _ context: RelayContext,
@@ -47,6 +48,7 @@ actor TelemetryExporter {
             ]
         )
         self.generator = generator
+        proxy = try context.configuration.proxies.proxy(for: settings.address)
         do throws(TransportError) {
             tls = settings.address.isEncrypted ? try .http1Client(authorities: settings.authorities) : nil
             loop = try EventLoop()
@@ -101,7 +103,8 @@ actor TelemetryExporter {
 
     private func post(_ spans: [Span], within limit: Duration) async -> ExportAnswer {
         let address = settings.address
-        let call = HTTP1Call(host: address.host, port: address.port, tls: address.isEncrypted ? tls : nil)
+        var call = HTTP1Call(host: address.host, port: address.port, tls: address.isEncrypted ? tls : nil)
+        call.proxy = proxy
         var fields: HTTPFields = [
             "content-type": "application/json", "user-agent": "martlet/\(MartletVersion.current)",
         ]

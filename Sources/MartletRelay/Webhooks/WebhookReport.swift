@@ -18,11 +18,15 @@ struct WebhookReport {
     /// The time in seconds since 1970.
     let time: Int64
 
-    /// Sends the report.
+    /// Sends the report, through the proxy for the server of the webhook if there is one.
     ///
     /// - Throws: ``RelayError`` when the receiver has not accepted the report; it contains the status or the error, but
     ///   neither the query of the URL nor the secret.
-    func send(to webhook: Webhook, on loop: EventLoop) async throws(RelayError) {
+    func send(
+        to webhook: Webhook,
+        through proxies: HTTPProxies = HTTPProxies(),
+        on loop: EventLoop
+    ) async throws(RelayError) {
         let fields: HTTPFields
         do throws(CryptographyError) {
             fields = try self.fields(signedWith: webhook.secret)
@@ -34,6 +38,7 @@ struct WebhookReport {
         var call = HTTP1Call(host: address.host, port: address.port, tls: webhook.tls) { allowsAll || $0.isPublic }
         // The status is the answer; the body may have no end.
         call.readsBody = false
+        call.proxy = try proxies.proxy(for: address)
         let answer: HTTPResponse
         do throws(TransportError) {
             answer = try await call.send(

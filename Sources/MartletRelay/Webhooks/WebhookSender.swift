@@ -73,7 +73,8 @@ actor WebhookSender {
     /// Reports unregistered tokens, and counts and logs a failure; returns whether the webhook has accepted the report.
     private func send(_ tokens: [UnregisteredToken], to webhook: Webhook, of app: String) async -> Bool {
         do throws(RelayError) {
-            try await WebhookReport(tokens, of: app, at: context.now).send(to: webhook, on: loop)
+            try await WebhookReport(tokens, of: app, at: context.now)
+                .send(to: webhook, through: context.configuration.proxies, on: loop)
             counts[app, default: Counts()].succeeded += 1
             counts[app]?.problem = nil
             return true

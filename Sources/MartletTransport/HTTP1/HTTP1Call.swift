@@ -12,7 +12,14 @@ package struct HTTP1Call: Sendable {
     package var tls: TLSContext?
     /// Whether the response includes its body; otherwise the call ends after the header fields.
     package var readsBody = true
+    /// The HTTP proxy; nil for a direct connection.
+    ///
+    /// It gets a request for a tunnel to a server with TLS, and the request itself for a server without, because many
+    /// proxies permit tunnels only to the ports of TLS.
+    package var proxy: HTTPProxy?
     /// Returns whether the client may connect to an address that the name resolves to.
+    ///
+    /// A proxy resolves names itself, so with a proxy only a host that is an address literal is checked.
     package var admits: @Sendable (SocketAddress) -> Bool
 
     /// Creates a client for a server, by default for any address that its name resolves to.
@@ -48,8 +55,12 @@ package struct HTTP1Call: Sendable {
         within bound: Duration,
         on loop: EventLoop
     ) async throws(TransportError) -> HTTPResponse {
-        let authority = SocketAddress.bracketed(host)
-        var lines = ["\(method) \(path) HTTP/1.1", "host: \(authority):\(port)", "connection: close"]
+        let authority = "\(SocketAddress.bracketed(host)):\(port)"
+        let forwarder = tls == nil ? proxy : nil
+        // A proxy needs the absolute form of the target (RFC 9112 §3.2.2).
+        let target = forwarder == nil ? path : "http://\(authority)\(path)"
+        var lines = ["\(method) \(target) HTTP/1.1", "host: \(authority)", "connection: close"]
+        if let authorization = forwarder?.authorization { lines.append("proxy-authorization: \(authorization)") }
         if !body.isEmpty || method == "POST" { lines.append("content-length: \(body.count)") }
         for (name, value) in fields { lines.append("\(name): \(value)") }
         let request = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
@@ -68,6 +79,7 @@ package struct HTTP1Call: Sendable {
         private let loop: EventLoop
         private let dialer: Dialer
         private let request: [UInt8]
+        private var tunnel: ProxyTunnel?
         private var exchange: TransportExchange?
         private var parser: HTTP1ResponseParser
         private var response: HTTPResponse?
@@ -80,29 +92,52 @@ package struct HTTP1Call: Sendable {
             self.loop = loop
             self.request = request
             parser = HTTP1ResponseParser(longestBody: HTTP1Call.longestBody, readsBody: call.readsBody)
-            dialer = Dialer(host: call.host, port: call.port, on: loop)
+            dialer = Dialer(host: call.proxy?.host ?? call.host, port: call.proxy?.port ?? call.port, on: loop)
         }
 
         /// Starts the call; `completion` is called once.
         ///
-        /// Dialer, timer and exchange keep this object alive until then.
+        /// Dialer, timer, tunnel and exchange keep this object alive until then.
         func start(within bound: Duration, completion: @escaping (Result<HTTPResponse, TransportError>) -> Void) {
             self.completion = completion
             timer = loop.schedule(after: bound) {
                 self.finish(TransportError(.timedOut, "\(self.call.host):\(self.call.port) did not respond in time"))
             }
-            dialer.start(admits: call.admits) { self.connected($0) }
+            guard call.proxy != nil else {
+                return dialer.start(admits: call.admits) { self.connected($0) }
+            }
+            if let address = SocketAddress(literal: call.host, port: call.port), !call.admits(address) {
+                return finish(TransportError(.connectionRefused, "the address \(call.host) is not allowed"))
+            }
+            dialer.start { self.connected($0) }
         }
 
         private func connected(_ result: Result<Reference<Socket>, TransportError>) {
             do throws(TransportError) {
                 let socket = try result.get()
-                let exchange = try TransportExchange(over: socket, tls: call.tls, peerName: call.host, request: request)
-                self.exchange = exchange
-                exchange.start(socket, on: loop, until: { self.isWhole($0, $1) }, completion: { self.finish($0) })
+                guard let proxy = call.proxy, call.tls != nil else { return try sendRequest(over: socket) }
+                let tunnel = try ProxyTunnel(over: socket, to: proxy, host: call.host, port: call.port)
+                self.tunnel = tunnel
+                tunnel.start(socket, on: loop) { self.established($0, over: socket) }
             } catch {
                 finish(error)
             }
+        }
+
+        /// Sends the request through the tunnel; the error is nil when the proxy has established it.
+        private func established(_ error: TransportError?, over socket: Reference<Socket>) {
+            if let error { return finish(error) }
+            do throws(TransportError) {
+                try sendRequest(over: socket)
+            } catch {
+                finish(error)
+            }
+        }
+
+        private func sendRequest(over socket: Reference<Socket>) throws(TransportError) {
+            let exchange = try TransportExchange(over: socket, tls: call.tls, peerName: call.host, request: request)
+            self.exchange = exchange
+            exchange.start(socket, on: loop, until: { self.isWhole($0, $1) }, completion: { self.finish($0) })
         }
 
         private func isWhole(_ bytes: [UInt8], _ isAll: Bool) -> Bool {
@@ -121,6 +156,7 @@ package struct HTTP1Call: Sendable {
             let completion = completion.take()
             dialer.cancel()
             timer?.cancel()
+            tunnel?.cancel()
             exchange?.cancel()
             exchange = nil
             if let response {

@@ -1,33 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// An HTTP proxy for tunnels (CONNECT, RFC 9110 §9.3.6).
-package struct HTTPProxy: Sendable, Hashable {
-    /// A host name or an address literal.
-    package var host: String
-    package var port: UInt16
-    /// The value of `Proxy-Authorization`; nil for none.
-    package var authorization: String?
-
-    /// Creates a proxy from its parts.
-    ///
-    /// - Parameters:
-    ///   - host: A host name or an address literal.
-    ///   - port: The port.
-    ///   - user: The user name for basic authentication (RFC 7617); nil for none.
-    ///   - password: The password of the user.
-    package init(host: String, port: UInt16, user: String? = nil, password: String = "") {
-        self.host = host
-        self.port = port
-        authorization = user.map { "Basic " + Data("\($0):\(password)".utf8).base64EncodedString() }
-    }
-}
-
 /// A request to an HTTP proxy for a tunnel, over a socket that is connected to the proxy; used only on its loop.
 final class ProxyTunnel {
     /// The maximum size of the proxy's response in bytes.
@@ -46,7 +18,7 @@ final class ProxyTunnel {
     ///   - port: The target port.
     /// - Throws: ``TransportError`` of kind `.system` when memory cannot be allocated.
     init(over socket: Reference<Socket>, to proxy: HTTPProxy, host: String, port: UInt16) throws(TransportError) {
-        proxyName = "\(proxy.host):\(proxy.port)"
+        proxyName = "\(proxy)"
         let authority = "\(SocketAddress.bracketed(host)):\(port)"
         var lines = ["CONNECT \(authority) HTTP/1.1", "Host: \(authority)"]
         if let authorization = proxy.authorization { lines.append("Proxy-Authorization: \(authorization)") }

@@ -99,7 +99,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
     }
 
     /// The address without its port: 4 or 16 bytes.
-    private var addressBytes: [UInt8] {
+    var addressBytes: [UInt8] {
         let (offset, count) = family == sa_family_t(AF_INET6) ? (8, 16) : (4, 4)
         return withUnsafeBytes(of: storage) { Array($0[offset..<offset + count]) }
     }

@@ -154,6 +154,36 @@
             await apns.stop()
         }
 
+        @Test func `the proxy is that of the configuration, or of the environment`() async throws {
+            let apns = try await SimulatedAPNs.start()
+            let port = await apns.port
+            let proxy = try TunnelProxy(to: port)
+            let scratch = try ScratchDirectory()
+            let authority = try scratch.write(apns.authorityPEM, to: "ca.pem")
+            let made = try await ProgramRun(
+                "openssl",
+                ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+            )
+            let key = try scratch.write(made.output, to: "key.p8")
+            var values: [AbsoluteConfigKey: ConfigValue] = [
+                ["key-file"]: ConfigValue(.string(key), isSecret: false), ["key-id"]: "ABC123DEFG",
+                ["team-id"]: "DEF123GHIJ", ["host"]: "api.push.apple.com",
+                ["authorities-file"]: ConfigValue(.string(authority), isSecret: false), ["send-timeout"]: 5.0,
+            ]
+            let url = "http://user:secret@127.0.0.1:\(proxy.port)"
+            for (hasKey, environment) in [(true, [:]), (false, ["HTTPS_PROXY": url])] as [(Bool, [String: String])] {
+                values[["proxy"]] = hasKey ? ConfigValue(.string(url), isSecret: true) : nil
+                let reader = ConfigReader(provider: InMemoryProvider(values: values))
+                let client = try PushClient(config: reader, configuration: nil, environment: environment)
+                try await client.send(.alert("Hi"), to: token, topic: "com.example.app")
+                await client.close()
+            }
+            #expect(proxy.requests.count == 2)
+            #expect(proxy.requests.allSatisfy { $0.hasPrefix("CONNECT api.push.apple.com:443 ") })
+            proxy.stop()
+            await apns.stop()
+        }
+
         @Test(arguments: ["connect-timeout", "send-timeout"])
         func `a time that is out of range is refused`(key: String) {
             for value in [-1, 1e300, .infinity, .nan] {
