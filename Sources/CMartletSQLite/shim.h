@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // SQLite 3: rows in a file. The functions below stand for a macro that makes a function pointer of a number, which Swift
-// cannot import, and for a variadic function, which it cannot call.
+// cannot import, and for variadic functions, which it cannot call.
 #ifndef MARTLET_CSQLITE_H
 #define MARTLET_CSQLITE_H
 
@@ -20,6 +20,11 @@ static inline int martlet_sqlite3_bind_blob(sqlite3_stmt *statement, int positio
 /// Has SQLite not count its memory, for which it would take a lock each time; nobody asks for the count.
 static inline int martlet_sqlite3_leave_memory_uncounted(void) {
     return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
+/// Has SQLite leave the log of a connection as it is when the connection is closed.
+static inline int martlet_sqlite3_keep_log(sqlite3 *connection) {
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
 
 #endif

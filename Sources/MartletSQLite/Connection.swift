@@ -244,6 +244,33 @@ package struct Connection: ~Copyable {
         guard finding == "ok" else { throw SQLiteError(SQLITE_CORRUPT, "the database is damaged: \(finding)") }
     }
 
+    /// Reads the log and checks it for damage after which SQLite would silently discard later commits.
+    ///
+    /// The connection must be exclusive, each commit must have waited for the disk, and nothing may have been written
+    /// since the connection was opened, because that would overwrite the log. A damaged log stays as it is.
+    ///
+    /// - Throws: ``SQLiteError`` of kind `.corrupt` for a damaged log, and others if it cannot be read.
+    package func checkLog() throws(SQLiteError) {
+        guard let name = sqlite3_db_filename(raw, "main") else { return }
+        let database = String(cString: name)
+        let path = database + "-wal"
+        let log = try WriteAheadLog(file: path)
+        guard let damage = log.damage, let size = log.sizeBeforeDamage else { return }
+        // Otherwise SQLite would copy the part before the damage into the file and delete the log.
+        martlet_sqlite3_keep_log(raw)
+        let place =
+            switch damage {
+            case .header: "the header"
+            case .frame(let index): "frame \(index + 1) of \(log.frameCount)"
+            }
+        throw SQLiteError(
+            SQLITE_CORRUPT,
+            "\(place) in the log \(path) is damaged, and SQLite would discard it and all later changes:"
+                + " copy \(database) and \(path), then restore a backup, or give up these changes with"
+                + " truncate --size=\(size) \(path)"
+        )
+    }
+
     /// Copies the content of the log into the file, so that the next change is written to the start of the log.
     ///
     /// The log keeps its size and its space on the disk.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import MartletCore
 import MartletOutbox
 import MartletSQLite
@@ -69,6 +70,35 @@ import Testing
         let again = try await store.claimAll(at: 30)
         #expect(again.map(\.push.id) == [pushes[1].id] && again.allSatisfy(\.isDamaged))
         await store.close(isInOrder: true)
+    }
+
+    @Test func `a file whose log is damaged is not opened`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        let store = try await SQLiteOutbox(file: place.file)
+        for number in 1...10 as ClosedRange<UInt64> {
+            _ = try await store.accept([.numbered(number, payload: "push \(number) of ten")], at: 10)
+        }
+        let copy = try await place.afterCrash()
+        await store.close(isInOrder: true)
+        let log = URL(filePath: copy.file + "-wal")
+        var content = try Data(contentsOf: log)
+        // The first time that the fifth push was written; the commits of the others follow.
+        let byte = try #require(content.range(of: Data("push 5 of ten".utf8))?.lowerBound)
+        content[byte] ^= 1
+        try content.write(to: log)
+        do throws(OutboxError) {
+            _ = try await SQLiteOutbox(file: copy.file, options: SQLiteOutbox.Options(retriesOpening: true))
+            Issue.record("the damage was not found")
+        } catch {
+            #expect(error.kind == .damaged && error.description.contains("is damaged, and SQLite would"), "\(error)")
+        }
+        #expect(try Data(contentsOf: log) == content, "the log is kept")
+        // Without the damage it is opened, with all pushes.
+        content[byte] ^= 1
+        try content.write(to: log)
+        let whole = try await SQLiteOutbox(file: copy.file)
+        #expect(try await whole.claimAll(at: 10).count == 10)
+        await whole.close(isInOrder: true)
     }
 
     @Test func `PostgreSQL finds a push that has changed, and one that was damaged in a file`() async throws {

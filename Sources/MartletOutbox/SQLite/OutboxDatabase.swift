@@ -64,6 +64,9 @@ final class OutboxDatabase {
         // Two relays on one file would send every push twice.
         opening.isExclusive = true
         connection = try Connection(path: file, options: opening)
+        // Before the first change, which would overwrite the frames behind a damaged one. With relaxed durability the
+        // log may have gaps after a loss of power, because frames reach the disk in any order.
+        if options.durability == .full { try connection.checkLog() }
         try connection.execute(
             "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = \(OutboxDatabase.longestLog);"
         )

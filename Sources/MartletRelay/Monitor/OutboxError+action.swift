@@ -7,8 +7,9 @@ extension OutboxError.Kind {
     func action(at place: OutboxLocation) -> String {
         switch (self, place) {
         case (.damaged, .file(let path)):
-            "stop the relay and restore a backup: delete \(path)-wal and \(path)-shm, replace \(path) with a copy that"
-                + " martlet relay backup made, and start the relay"
+            "stop the relay, copy \(path) and \(path)-wal to another place, and restore a backup:"
+                + " delete \(path)-wal and \(path)-shm, replace \(path) with a copy that martlet relay backup made,"
+                + " and start the relay"
         case (.damaged, .database):
             "restore the database with the tools of PostgreSQL"
         case (.full, .file(let path)):
