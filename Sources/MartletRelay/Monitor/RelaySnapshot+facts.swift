@@ -31,11 +31,6 @@ extension RelaySnapshot {
         return state
     }
 
-    /// The start of a commit that takes so long that pushes are refused meanwhile; nil when there is none.
-    var slowCommit: Int64? {
-        intake.oldestCommit.flatMap { now - $0 > context.configuration.loadLimits.commitTime ? $0 : nil }
-    }
-
     /// The number of pushes of a lane that have expired or were abandoned, in all relays that share the outbox.
     private func lost(of lane: Lane) -> Int {
         // Called several times a second, so that it does not make the facts of each lane.
@@ -52,7 +47,7 @@ extension RelaySnapshot {
         var facts = StatusFacts(now: now, apps: apps.intersection(configuration.appNames).sorted(), lanes: lanes)
         facts.isDraining = isDraining
         facts.isDatabase = context.sharedOutbox != nil
-        if let error = store.problem, let kind = store.problemKind {
+        if store.hasFailed, let error = store.problem, let kind = store.problemKind {
             let action = kind.action(at: configuration.data)
             facts.store = StatusFacts.StoreProblem(
                 kind: kind,
@@ -61,7 +56,7 @@ extension RelaySnapshot {
                 action: action
             )
         }
-        facts.commitSince = slowCommit
+        facts.commitSince = store.stalledSince
         let stored = (backlog ?? [:]).values.map(\.count).reduce(0, +)
         facts.isFull = stored >= configuration.outbox.limit
         facts.rejection = reloads.rejection.map { rejection in
