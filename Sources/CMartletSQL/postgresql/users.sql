@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 
--- The users of pushes. The functions of accept.sql and import.sql are replaced afterwards.
+-- The users of pushes. The functions of accept.sql, enrollments.sql, settle.sql and
+-- import.sql are replaced afterwards.
 
 -- The user whose installation had the token when the push was accepted. The token may belong to another user since.
 ALTER TABLE martlet.push ADD COLUMN user_id text COLLATE "C";
