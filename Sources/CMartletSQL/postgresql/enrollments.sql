@@ -64,7 +64,7 @@ BEGIN
 END $$;
 
 -- Stores an installation, and uses its ticket; returns false if the ticket is not valid. Without a ticket, the
--- installation is moved from a file: it is not stored if it is already there.
+-- installation is moved from a file: it is not stored if it is already there, or was moved before and removed since.
 CREATE OR REPLACE FUNCTION martlet.enroll(
     p_ticket bytea, p_now bigint, p_app bigint, p_id uuid, p_user text, p_is_production boolean, p_bundle text,
     p_secret bytea, p_replaced bytea, p_attributes text[], p_permissions bigint[], p_created_at bigint,
@@ -87,6 +87,9 @@ BEGIN
             SELECT o.number FROM martlet.installation o WHERE o.app = p_app AND o.user_id = p_user
             UNION ALL SELECT o.number FROM martlet.installation o WHERE o.secret_hash = p_replaced
         );
+    ELSE
+        INSERT INTO martlet.moved_installation (id) VALUES (p_id) ON CONFLICT DO NOTHING;
+        IF NOT FOUND THEN RETURN true; END IF;
     END IF;
     PERFORM martlet.lock_installations(p_app, p_tokens, others);
     IF p_ticket IS NOT NULL THEN
