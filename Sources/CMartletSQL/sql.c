@@ -25,6 +25,11 @@ static const unsigned char postgresql_dead_tokens[] = {
 };
 TEXT(postgresql_dead_tokens)
 
+static const unsigned char postgresql_enrollments[] = {
+#embed "postgresql/enrollments.sql" suffix(, 0)
+};
+TEXT(postgresql_enrollments)
+
 static const unsigned char postgresql_enqueue[] = {
 #embed "postgresql/enqueue.sql" suffix(, 0)
 };

@@ -60,9 +60,22 @@ struct RelayContext: Sendable {
     /// Records and logs the result of a write to the outbox; nil for a success.
     func recordOutbox(_ error: OutboxError?, hasPushes: Bool = false) {
         let now = now
-        switch outboxHealth.update({ $0.record(error, hasPushes: hasPushes, at: now) }) {
+        let change = outboxHealth.update { $0.record(error, hasPushes: hasPushes, at: now) }
         // Only the relay closes the outbox, when it stops; background tasks may still try to use it then.
-        case .failed where error?.kind == .closed: break
+        if error?.kind != .closed { logOutbox(change) }
+    }
+
+    /// Records and logs a commit that takes longer than its callers wait, by its start in milliseconds since 1970; nil
+    /// when there is none any more.
+    func recordStall(since start: Int64?) {
+        let now = now
+        let kind: OutboxError.Kind = sharedOutbox == nil ? .unavailable : .unreachable
+        let error = start.map { OutboxError(kind, LoadGate.Refusal.storeDoesNotAnswer(since: $0).message(store)) }
+        logOutbox(outboxHealth.update { $0.recordStall(error, since: start ?? now, at: now) })
+    }
+
+    private func logOutbox(_ change: StoreHealth.Change?) {
+        switch change {
         case .failed(let problem, let since, let omitted):
             log.error(
                 .outboxUnavailable,

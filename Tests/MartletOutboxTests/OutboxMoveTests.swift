@@ -100,6 +100,33 @@ import Testing
         await outbox.close(isInOrder: true)
     }
 
+    @Test func `an installation that was removed after its move stays removed`() async throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.path + "/relay.sqlite"
+        let file = try await SQLiteOutbox(file: path)
+        let installations = try (1...3 as ClosedRange<UInt64>).map { number in
+            try Installation.numbered(number, user: "user \(number)").with("\(1_000 + number)")
+        }
+        for installation in installations { try await file.installations.enroll(installation, secret: 1) }
+        await file.close(isInOrder: true)
+        try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
+        let server = try await PostgreSQLServer.shared.value
+        let address = server.address(of: try await server.makeDatabase())
+        try await OutboxSchema.migrate(address)
+        _ = try await OutboxMove(from: path, to: address).run(at: 60_000)
+        let outbox = try await PostgreSQLOutbox(address: address)
+        let store = outbox.installations
+        #expect(try await store.remove(installations[0].id, of: "orders"))
+        #expect(try await store.removeUser("user 2", of: "orders") == 1)
+        // As if the migration had been interrupted before the file was changed.
+        _ = try await OutboxMove(from: path + ".copy", to: address).run(at: 61_000)
+        let left = try await store.installations(of: "orders", .all, after: 0, limit: 9)
+        #expect(left.map(\.installation) == [installations[2]])
+        let secret = [1] + Array(installations[0].id.description.utf8)
+        #expect(try await store.installation(withSecret: secret) == nil)
+        await outbox.close(isInOrder: true)
+    }
+
     @Test func `outcomes move by thousands, and progress is reported`() async throws {
         let scratch = try ScratchDirectory()
         let path = scratch.path + "/relay.sqlite"

@@ -12,6 +12,8 @@ const char *martlet_sql_postgresql_import(void);
 const char *martlet_sql_postgresql_claim(void);
 /// The text of postgresql/dead_tokens.sql.
 const char *martlet_sql_postgresql_dead_tokens(void);
+/// The text of postgresql/enrollments.sql.
+const char *martlet_sql_postgresql_enrollments(void);
 /// The text of postgresql/enqueue.sql.
 const char *martlet_sql_postgresql_enqueue(void);
 /// The text of postgresql/maintenance.sql.

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 
--- The users of pushes. The functions of accept.sql and import.sql are replaced afterwards.
+-- The users of pushes, and the installations that were moved from a file. The functions of accept.sql,
+-- enrollments.sql, settle.sql and import.sql are replaced afterwards.
 
 -- The user whose installation had the token when the push was accepted. The token may belong to another user since.
 ALTER TABLE martlet.push ADD COLUMN user_id text COLLATE "C";
@@ -44,3 +45,8 @@ BEGIN
     FROM martlet.queue q JOIN martlet.push p USING (number) WHERE q.number = ANY (numbers);
     PERFORM martlet.finish_alike(p_now, numbers, 'cancelled');
 END $$;
+
+-- The identifiers of installations that were moved from a file. A repeated migration moves none of them again, because
+-- it may have been removed since.
+CREATE TABLE martlet.moved_installation (id uuid PRIMARY KEY);
+INSERT INTO martlet.moved_installation SELECT i.id FROM martlet.installation i;

@@ -9,8 +9,9 @@ internal import MartletTransport
 /// unregistered tokens, the positions of webhooks in the feed, and installations.
 ///
 /// Each batch is one transaction in the database, and then one in the file, which deletes it there. Rows that the
-/// database has already are left unchanged, and pushes that have ended there since are not added again. An interrupted
-/// migration can therefore be started again. No relay may use the file meanwhile; relays may use the database.
+/// database has already are left unchanged, and pushes that have ended and installations that were removed there since
+/// are not added again. An interrupted migration can therefore be started again. No relay may use the file meanwhile;
+/// relays may use the database.
 package actor OutboxMove {
     /// The number of rows moved so far.
     package struct Account: Sendable, Hashable {

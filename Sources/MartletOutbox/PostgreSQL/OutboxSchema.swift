@@ -35,10 +35,12 @@ package enum OutboxSchema {
             unsafe script(martlet_sql_postgresql_settle()), unsafe script(martlet_sql_postgresql_import()),
         ].joined(),
         [
-            unsafe script(martlet_sql_postgresql_installations()), unsafe script(martlet_sql_postgresql_settle()),
+            unsafe script(martlet_sql_postgresql_installations()),
+            unsafe script(martlet_sql_postgresql_enrollments()), unsafe script(martlet_sql_postgresql_settle()),
         ].joined(),
         [
             unsafe script(martlet_sql_postgresql_users()), unsafe script(martlet_sql_postgresql_accept()),
+            unsafe script(martlet_sql_postgresql_enrollments()), unsafe script(martlet_sql_postgresql_settle()),
             unsafe script(martlet_sql_postgresql_import()),
         ].joined(),
     ]

@@ -67,7 +67,7 @@ struct PostgreSQLInstallations: InstallationStore {
         )
     }
 
-    /// Stores an installation that is moved from a file, unless it has been moved before.
+    /// Stores an installation that is moved from a file, unless it has been moved before; it may be removed since.
     func adopt(_ installation: Installation, secret: [UInt8]) async throws(OutboxError) {
         _ = try await enroll(installation, secret: secret, ticket: nil, replaced: nil, at: 0)
     }

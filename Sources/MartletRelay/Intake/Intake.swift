@@ -13,8 +13,6 @@ actor Intake {
         var counts: IntakeCounts
         /// The number of waiting requests of each caller.
         var waiting: [String: Int]
-        /// The start of the oldest commit that has not been answered, in milliseconds since 1970; nil for none.
-        var oldestCommit: Int64?
     }
 
     nonisolated let loop: EventLoop
@@ -35,6 +33,7 @@ actor Intake {
     var replays = ReplayBudget()
     var openBatches = OpenBatches()
     private var counts = IntakeCounts()
+    private var isWatchingCommits = false
     private(set) var isDraining = false
     /// The source of the generators for push identifiers.
     private var generator = SplitMix64(state: .random(in: .min ... .max))
@@ -59,7 +58,7 @@ actor Intake {
     }
 
     var snapshot: Snapshot {
-        Snapshot(counts: counts, waiting: waiters.countsByCaller, oldestCommit: incoming.oldestCommit)
+        Snapshot(counts: counts, waiting: waiters.countsByCaller)
     }
 
     func drain() {
@@ -212,20 +211,57 @@ actor Intake {
 
     private func commitIncoming() {
         let now = context.now
-        let commit = incoming.take(at: now)
+        let deadline = loop.now.advanced(by: .milliseconds(gate.limits.answerTime))
+        let commit = incoming.take(at: now, answerBy: deadline)
+        watchCommits()
         let start = earlyOutcomes.beginAcceptance()
         Task {
             let result = await store(commit.pushes, at: now)
-            incoming.answered(commit)
+            let groups = incoming.answered(commit)
+            if context.outboxHealth.current.stalledSince != nil { checkCommits() }
             record(result, of: commit.pushes)
-            var next = 0
-            for group in commit.groups {
-                let answers = result.map { $0[next..<next + group.count] }
-                counts.answered(answers, to: group.count, from: group.caller)
-                group.completion(answers, now)
-                next += group.count
-            }
+            answer(groups, result, at: now)
             for push in earlyOutcomes.endAcceptance(begunAt: start) { reportToWaiters(push) }
+        }
+    }
+
+    /// Passes the answers of the outbox to the callers of a commit.
+    private func answer(_ groups: [IncomingPushes.Group], _ result: Result<[Acceptance], OutboxError>, at time: Int64) {
+        var next = 0
+        for group in groups {
+            let answers = result.map { $0[next..<next + group.count] }
+            counts.answered(answers, to: group.count, from: group.caller)
+            group.completion(answers, time)
+            next += group.count
+        }
+    }
+
+    /// The interval between checks of the commits under way.
+    private static let commitInterval = Duration.milliseconds(250)
+
+    /// Checks the commits at intervals while some are under way.
+    private func watchCommits() {
+        guard !isWatchingCommits else { return }
+        isWatchingCommits = true
+        loop.schedule(after: Intake.commitInterval) { [weak self] in
+            self?.assumeIsolated { intake in
+                intake.isWatchingCommits = false
+                intake.checkCommits()
+                if intake.incoming.oldestCommit != nil { intake.watchCommits() }
+            }
+        }
+    }
+
+    /// Reports a commit that takes too long, and answers the callers that have waited for too long.
+    ///
+    /// Their pushes may be stored later, like those of a connection that was lost during the commit.
+    private func checkCommits() {
+        let now = context.now
+        context.recordStall(since: incoming.oldestCommit.flatMap { now - $0 > gate.limits.commitTime ? $0 : nil })
+        for overdue in incoming.takeOverdue(at: loop.now) {
+            let refusal = LoadGate.Refusal.storeDoesNotAnswer(since: overdue.startedAt)
+            let error = OutboxError(.unreachable, refusal.message(context.store))
+            answer(overdue.groups, .failure(error), at: overdue.startedAt)
         }
     }
 

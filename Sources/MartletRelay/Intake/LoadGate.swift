@@ -12,6 +12,9 @@ struct LoadGate {
         var incoming = 20_000
         /// The maximum duration of a commit before further pushes are refused, in milliseconds.
         var commitTime: Int64 = 2_000
+        /// The time after which the callers of a commit under way get an error, in milliseconds: shorter than the
+        /// timeouts of common clients, and than the five seconds that the documentation promises.
+        var answerTime: Int64 = 4_500
         /// The maximum number of requests that wait for Apple's answer; others are answered when their push is stored.
         var waiting = 50_000
         /// The maximum number of requests of one caller that wait for Apple's answer.

@@ -12,8 +12,6 @@ internal import Synchronization
 actor RelayMonitor {
     /// The interval between measurements of the event loop's delay.
     private static let lagInterval = Duration.milliseconds(250)
-    /// The duration of a commit after which the relay counts as not ready, in milliseconds.
-    private static let longestCommit: Int64 = 3_000
     /// The time after which a status is answered without waiting for the outbox.
     private static let backlogTime = Duration.milliseconds(500)
 
@@ -101,22 +99,15 @@ actor RelayMonitor {
         observations.update(self.snapshot.watched, at: context.now)
         let snapshot = self.snapshot
         let backlog = observations.backlog
-        let isSilent = snapshot.store.isUnreachable || snapshot.slowCommit != nil
+        let isSilent = snapshot.store.isUnreachable || snapshot.store.stalledSince != nil
         let report = SharedHealth.Report(
             problem: isDraining ? "the relay is shutting down" : nil,
-            storeProblem: storeProblem(snapshot.intake.oldestCommit),
             lanes: snapshot.dispatcher.lanes(of: context.configuration.appNames).map { lane, report in
                 (lane.app, "\(lane.app) \(lane.environment.rawValue): \(report.condition)")
             },
             summary: { snapshot.summary(of: $0, isSilent ? nil : backlog) }
         )
         health.post(report)
-    }
-
-    /// Returns the reason why no pushes are stored before the outbox has reported an error; nil when they are.
-    private func storeProblem(_ oldestCommit: Int64?) -> String? {
-        guard let since = oldestCommit, context.now - since > RelayMonitor.longestCommit else { return nil }
-        return LoadGate.Refusal.storeDoesNotAnswer(since: since).message(context.store)
     }
 
     /// Posts the relay's health and takes measurements at intervals.
@@ -193,7 +184,7 @@ actor RelayMonitor {
     /// Returns the backlog, or the one before if the outbox does not answer soon; nil while it cannot be read.
     private func recentBacklog() async -> [Lane: Backlog]? {
         let snapshot = self.snapshot
-        guard !snapshot.store.isUnreachable, snapshot.slowCommit == nil else { return nil }
+        guard !snapshot.store.isUnreachable, snapshot.store.stalledSince == nil else { return nil }
         let reading: Task<[Lane: Backlog]?, Never>
         if let backlogReading {
             reading = backlogReading

@@ -32,11 +32,6 @@ extension RelaySnapshot {
         return state
     }
 
-    /// The start of a commit that takes so long that pushes are refused meanwhile; nil when there is none.
-    var slowCommit: Int64? {
-        intake.oldestCommit.flatMap { now - $0 > context.configuration.loadLimits.commitTime ? $0 : nil }
-    }
-
     /// Returns the number of pushes of a lane with these outcomes, in all relays that share the outbox.
     private func count(of states: [Outcome.State], in lane: Lane) -> Int {
         // Called several times a second, so that it does not make the facts of each lane.
@@ -53,7 +48,7 @@ extension RelaySnapshot {
         var facts = StatusFacts(now: now, apps: apps.intersection(configuration.appNames).sorted(), lanes: lanes)
         facts.isDraining = isDraining
         facts.isDatabase = context.sharedOutbox != nil
-        if let error = store.problem, let kind = store.problemKind {
+        if store.hasFailed, let error = store.problem, let kind = store.problemKind {
             let action = kind.action(at: configuration.data)
             facts.store = StatusFacts.StoreProblem(
                 kind: kind,
@@ -62,7 +57,7 @@ extension RelaySnapshot {
                 action: action
             )
         }
-        facts.commitSince = slowCommit
+        facts.commitSince = store.stalledSince
         let stored = (backlog ?? [:]).values.map(\.count).reduce(0, +)
         facts.isFull = stored >= configuration.outbox.limit
         facts.rejection = reloads.rejection.map { rejection in

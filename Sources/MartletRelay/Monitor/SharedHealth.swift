@@ -8,8 +8,6 @@ final class SharedHealth: Sendable {
     struct Report: Sendable {
         /// The reason why no pushes are accepted although the outbox works; nil when there is none.
         var problem: String?
-        /// The reason why no pushes are stored before the outbox has reported an error; nil when there is none.
-        var storeProblem: String?
         /// The line about each lane, with its app.
         var lanes: [(app: String, line: String)] = []
         /// Returns the summary of the status for some apps.
@@ -52,12 +50,7 @@ final class SharedHealth: Sendable {
     var problem: String? {
         guard isAlive() else { return SharedHealth.noAnswer }
         if let problem = state.withLock({ $0.report.problem }) { return problem }
-        return storeProblem.map { "pushes cannot be stored: \($0)" }
-    }
-
-    /// The reason why no pushes are stored; nil when they are.
-    private var storeProblem: String? {
-        outbox.current.problem ?? state.withLock { $0.report.storeProblem }
+        return outbox.current.problem.map { "pushes cannot be stored: \($0)" }
     }
 
     /// Returns a line for each condition of readiness, and with some apps one for each of their lanes and incidents.
@@ -65,7 +58,7 @@ final class SharedHealth: Sendable {
         guard isAlive() else { return [] }
         let report = state.withLock { $0.report }
         let conditions = [
-            "outbox: \(storeProblem ?? "ok")", "accepting pushes: \(problem.map { "no, \($0)" } ?? "ok")",
+            "outbox: \(outbox.current.problem ?? "ok")", "accepting pushes: \(problem.map { "no, \($0)" } ?? "ok")",
         ]
         let lanes = report.lanes.filter { apps.contains($0.app) }.map(\.line)
         guard !apps.isEmpty, let summary = report.summary?(apps) else { return conditions + lanes }

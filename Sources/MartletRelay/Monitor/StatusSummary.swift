@@ -191,12 +191,18 @@ struct StatusSummary: Sendable {
     }
 
     private var missingIncidents: [Incident] {
-        facts.missingRelays.map { relay in
+        let isStoring = facts.store == nil && facts.commitSince == nil
+        // Without the database, the other relays neither accept pushes nor claim those of the missing relay.
+        let effect =
+            isStoring
+            ? "The other relays deliver its pushes; those in flight are sent again."
+            : "Its pushes wait until the database can be used again."
+        return facts.missingRelays.map { relay in
             incident(
                 .relayMissing,
                 "Relay \(relay.number) (\(relay.name)) is missing",
                 since: relay.since,
-                effect: "The other relays deliver its pushes; those in flight are sent again.",
+                effect: effect,
                 action: "Start it again if it should run; its last log lines name the cause.",
                 severity: .warning
             )

@@ -3,6 +3,9 @@
 internal import MartletOutbox
 
 /// The health of the outbox, as the results of its use show it.
+///
+/// The status, `/readyz`, the incidents, the metrics and the log take from it whether pushes can be stored, so that
+/// they agree.
 struct StoreHealth: Sendable {
     enum Change: Equatable {
         /// The outbox has failed since a time in milliseconds since 1970; with the number of failures that were not
@@ -18,12 +21,18 @@ struct StoreHealth: Sendable {
     /// The time without an error after which a small write shows that a full disk has room again, in milliseconds.
     private static let roomInterval: Int64 = 5_000
 
-    /// The error of the last write; nil when it succeeded.
-    private(set) var problem: String?
-    /// The kind of the last write's error; nil when it succeeded.
-    private(set) var problemKind: OutboxError.Kind?
-    /// The time of the first error since the last success, in milliseconds since 1970; nil when there is none.
-    private(set) var problemSince: Int64?
+    /// A reason why no pushes are stored.
+    private struct Problem {
+        var text: String
+        var kind: OutboxError.Kind
+        /// The start in milliseconds since 1970.
+        var since: Int64
+    }
+
+    /// The error of the last write, with the time of the first one since the last success; nil when it succeeded.
+    private var failure: Problem?
+    /// The commit that takes longer than its callers wait; nil when there is none.
+    private var stall: Problem?
     /// Whether the stored data is damaged, which retrying cannot repair.
     private(set) var isDamaged = false
     /// Whether the database does not answer.
@@ -36,6 +45,18 @@ struct StoreHealth: Sendable {
     private var triedAt: Int64 = 0
     /// The limit for log lines about errors.
     private var throttle = GrowingThrottle()
+
+    /// The reason why no pushes are stored: the error of the last write, or a commit that takes too long; nil when they
+    /// are stored.
+    var problem: String? { (failure ?? stall)?.text }
+    /// The kind of the problem; nil when pushes are stored.
+    var problemKind: OutboxError.Kind? { (failure ?? stall)?.kind }
+    /// The start of the problem in milliseconds since 1970; nil when pushes are stored.
+    var problemSince: Int64? { [failure?.since, stall?.since].compactMap(\.self).min() }
+    /// Whether the last write has failed, and not only takes too long.
+    var hasFailed: Bool { failure != nil }
+    /// The start of a commit that takes too long, in milliseconds since 1970; nil when there is none.
+    var stalledSince: Int64? { stall?.since }
 
     /// The error for pushes that are refused without a write, as the next check finds out whether the outbox works
     /// again.
@@ -58,24 +79,46 @@ struct StoreHealth: Sendable {
             answeredAt = now
             isUnreachable = false
             // A write to a damaged file may succeed; the outbox stays marked as damaged nevertheless.
-            guard !isDamaged, problem != nil else { return nil }
+            guard !isDamaged, let failure else { return nil }
             let isRecent = (0..<StoreHealth.roomInterval).contains(now - failedAt)
-            guard problemKind != .full || hasPushes || !isRecent else { return nil }
-            problem = nil
-            problemKind = nil
-            problemSince = nil
-            throttle.end()
-            return .recovered
+            guard failure.kind != .full || hasPushes || !isRecent else { return nil }
+            self.failure = nil
+            return recovery()
         }
         failedAt = now
         let since = problemSince ?? now
-        problemSince = since
         let text = describe(error)
-        problem = text
         isUnreachable = error.kind == .unreachable
         isDamaged = isDamaged || error.kind == .damaged
-        problemKind = isDamaged ? .damaged : error.kind
+        failure = Problem(text: text, kind: isDamaged ? .damaged : error.kind, since: since)
         return throttle.take(at: now).map { .failed(problem: text, since: since, omitted: $0) }
+    }
+
+    /// Records the oldest commit that takes longer than its callers wait; nil when there is none any more.
+    ///
+    /// - Parameters:
+    ///   - error: The problem of the commit.
+    ///   - start: The start of the commit in milliseconds since 1970.
+    ///   - now: The time in milliseconds since 1970.
+    /// - Returns: The change to log; nil when there is none.
+    mutating func recordStall(_ error: OutboxError?, since start: Int64, at now: Int64) -> Change? {
+        guard let error else {
+            guard stall != nil else { return nil }
+            stall = nil
+            return recovery()
+        }
+        let isNew = stall == nil && failure == nil
+        let text = "\(error)"
+        stall = Problem(text: text, kind: error.kind, since: start)
+        guard isNew else { return nil }
+        return throttle.take(at: now).map { .failed(problem: text, since: start, omitted: $0) }
+    }
+
+    /// Returns the change to log when the last problem has ended.
+    private mutating func recovery() -> Change? {
+        guard failure == nil, stall == nil else { return nil }
+        throttle.end()
+        return .recovered
     }
 
     /// Records that the outbox has answered a read.
@@ -86,7 +129,7 @@ struct StoreHealth: Sendable {
     /// Returns whether to write to the outbox to find out whether it works: after an error, or a time without a write.
     func isCheckDue(at now: Int64) -> Bool {
         // A clock that was set back must not stop the checks.
-        problem != nil || !(0..<StoreHealth.checkInterval).contains(now - triedAt)
+        hasFailed || !(0..<StoreHealth.checkInterval).contains(now - triedAt)
     }
 
     private func describe(_ error: OutboxError) -> String {

@@ -94,6 +94,10 @@ import Testing
         #expect(stored.count == 2 && !tokens.isEmpty && Set(tokens).count == tokens.count)
         if engine == .postgresql { await second.close(isInOrder: true) }
         await first.close(isInOrder: true)
+        // A statement that ended in a deadlock was repeated.
+        guard let (server, name) = place.database else { return }
+        let question = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+        #expect(try await server.ask(question, of: name) == "0\n")
     }
 
     @Test(arguments: OutboxEngine.allCases)

@@ -111,6 +111,42 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a locked table is an outage before the commit fails`() async throws {
+        let bench = try await bench()
+        guard case .database(let address) = place, let name = address.split(separator: "/").last.map(String.init) else {
+            Issue.record("\(place)")
+            return
+        }
+        try await expectDelivery(of: 1, by: bench)
+        async let lock = server.ask("BEGIN; LOCK TABLE martlet.push; SELECT pg_sleep(10); COMMIT", of: name)
+        try await eventually("the table is locked") {
+            try await server.ask(
+                "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted"
+                    + " AND relation = 'martlet.push'::regclass",
+                of: name
+            ) == "1\n"
+        }
+        // The statement itself takes six seconds until it is cancelled.
+        async let sending = send(7_000, to: bench)
+        try await eventually("the relay is not ready") {
+            await bench.ask("GET", "/readyz", key: nil).status != 200
+        }
+        let status = await bench.ask("GET", "/v1/status").json
+        let problem = "the database has not answered since 20"
+        #expect(status["state"] == "not-storing", "\(status)")
+        #expect(status["storage"]?["problem"]?.stringValue?.hasPrefix(problem) == true, "\(status)")
+        #expect(status["headline"]?.stringValue?.hasPrefix("The database does not answer since") == true, "\(status)")
+        let answer = await sending
+        #expect(answer.status == 503 && answer.text.contains(problem), "\(answer)")
+        #expect(lines.objects.contains { $0["error"]?.stringValue?.contains(problem) ?? false }, "\(lines.all)")
+        _ = try await lock
+        try await expectDelivery(of: 3, by: bench)
+        try await eventually("the relay is ready again") {
+            await bench.ask("GET", "/readyz", key: nil).status == 200
+        }
+        await bench.stop()
+    }
+
     @Test func `no accepted push is lost when the database is killed`() async throws {
         let bench = try await bench()
         async let sending = sendUntilRefused(bench)

@@ -138,6 +138,17 @@ import Testing
         #expect(StatusSummary(facts).headline.hasPrefix("As many pushes wait as `limit` allows."))
     }
 
+    @Test func `no relay delivers for a missing one while none can store`() throws {
+        var facts = facts
+        facts.isDatabase = true
+        facts.missingRelays = [FleetView.MissingNode(number: 3, name: "b", since: Self.now - 6_000)]
+        let delivers = try #require(StatusSummary(facts).incidents.first { $0.kind == .relayMissing })
+        #expect(delivers.effect == "The other relays deliver its pushes; those in flight are sent again.")
+        facts.commitSince = Self.now - 4_000
+        let waits = try #require(StatusSummary(facts).incidents.first { $0.kind == .relayMissing })
+        #expect(waits.effect == "Its pushes wait until the database can be used again.")
+    }
+
     @Test func `every other problem has an incident with a remedy`() {
         var facts = facts
         facts.isDraining = true

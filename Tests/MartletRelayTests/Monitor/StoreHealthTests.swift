@@ -56,6 +56,35 @@ import Testing
         #expect(!health.isUnreachable && health.refusal == nil)
     }
 
+    @Test func `a commit that takes too long is a problem until it ends`() {
+        var health = StoreHealth()
+        _ = health.record(nil, at: 0)
+        let silent = OutboxError(.unreachable, "no answer")
+        let stalled = health.recordStall(silent, since: 1_000, at: 3_100)
+        #expect(stalled == .failed(problem: "no answer", since: 1_000, omitted: 0))
+        #expect(health.problem == "no answer" && health.problemKind == .unreachable && health.stalledSince == 1_000)
+        #expect(health.refusal == nil && !health.hasFailed, "the gate refuses pushes meanwhile")
+        let again = health.recordStall(silent, since: 1_000, at: 3_350)
+        // Another table can still be written.
+        let other = health.record(nil, at: 3_400)
+        #expect(again == nil && other == nil && health.problem == "no answer")
+        let ended = health.recordStall(nil, since: 5_000, at: 5_000)
+        #expect(ended == .recovered && health.problem == nil && health.problemSince == nil)
+        let twice = health.recordStall(nil, since: 5_000, at: 5_000)
+        #expect(twice == nil)
+    }
+
+    @Test func `a commit that takes too long and fails is one problem`() {
+        var health = StoreHealth()
+        _ = health.recordStall(OutboxError(.unavailable, "no answer"), since: 1_000, at: 3_100)
+        let failed = health.record(OutboxError(.unavailable, "canceled"), at: 30_000)
+        #expect(failed == .failed(problem: "canceled", since: 1_000, omitted: 0))
+        let ended = health.recordStall(nil, since: 30_000, at: 30_000)
+        #expect(ended == nil && health.problem == "canceled" && health.problemSince == 1_000)
+        let stored = health.record(nil, hasPushes: true, at: 31_000)
+        #expect(stored == .recovered && health.problem == nil)
+    }
+
     @Test func `damage stays a problem although a write succeeds`() {
         var health = StoreHealth()
         _ = health.record(OutboxError(.damaged, "damaged"), at: 0)
