@@ -2,7 +2,8 @@
 
 // The selected push: its delivery result, preview, payload, headers, findings and timeline.
 
-import { info, payload, removePush, request } from "./api.js"
+import { Address } from "./address.js"
+import { info, payload, removePush, request, SimulatorAway } from "./api.js"
 import { copied, emptyState, iconButton, menu, tabs, toast } from "./components.js"
 import { element, released } from "./dom.js"
 import { change, pushFacts, tagEditor, timeline, titleBar, verdict } from "./detail-header.js"
@@ -16,6 +17,9 @@ async function previews() {
   previewModule ??= await import("./preview.js")
   return previewModule
 }
+
+/** The address of a push that is the same on every inbox that has it, and has no search of this one. */
+const linkTo = (push) => location.href.split("#")[0] + new Address(["push", push["apns-id"] || String(push.number)]).text
 
 export class Detail {
   #container
@@ -58,15 +62,15 @@ export class Detail {
       await released()
       if (!signal.aborted) this.#render(whole)
     } catch (error) {
-      if (!signal.aborted) this.#showMessage(error.message)
+      if (!signal.aborted) this.#showMessage(error.message, error instanceof SimulatorAway ? "Select the push again when it runs." : undefined)
     }
   }
 
-  #showMessage(message) {
+  #showMessage(message, advice = "Select another push.") {
     this.#push = null
     this.#container.replaceChildren(message === null
       ? emptyState("push", "No push selected", "Select a push to see its delivery result.")
-      : emptyState("info", message, "Select another push.", iconButton("left", "Back to the list", () => this.#inbox.select(null), { class: "pane-back" })))
+      : emptyState("info", message, advice, iconButton("left", "Back to the list", () => this.#inbox.select(null), { class: "pane-back" })))
   }
 
   #render(push) {
@@ -167,7 +171,7 @@ export class Detail {
         { name: "Copy as Swift", icon: "push", action: copy("as Swift", (module, text) => module.swift(push, text)) },
         { name: "Copy as .apns", icon: "device", action: copy("as .apns", (module, text) => module.simulatorFile(push, text)) },
         null,
-        { name: "Copy link", icon: "link", action: copy("the link", () => location.href) },
+        { name: "Copy link", icon: "link", action: copy("the link", () => linkTo(push)) },
         ...id ? [{ name: "Copy identifier", icon: "copy", action: copy("the identifier", () => id) }] : [],
         { name: "Download as a file", icon: "download", action: act(() => import("./push-file.js"), (module) => module.download(push)) },
       ], { icon: "copy" }),

@@ -11,12 +11,13 @@ export function showTiles(container, { lanes }) {
   const oldest = Math.max(0, ...lanes.map((lane) => lane["oldest-seconds"] ?? 0))
   const [attempts, failed] = [sum(lanes, (lane) => lane["recent-attempts"]), sum(lanes, (lane) => lane["recent-failures"])]
   const share = attempts ? failed / attempts : 0
+  const period = lanes.some(({ since }) => since !== undefined) ? "in the last minute, or since the outage was noticed" : "in the last minute"
   const retrying = sum(lanes, (lane) => lane.retrying) ?? 0
   const tiles = [
     ["Waiting", count(sum(lanes, (lane) => lane.waiting)), retrying ? `${counted(retrying, "push", "pushes")} being sent again` : "pushes stored and not sent", ""],
     ["Oldest", oldest ? age(0, oldest * 1000) : "–", oldest ? "since the push that is due longest became due" : "no push is due", oldest >= 300 ? "bad" : oldest >= 60 ? "warning" : ""],
     ["Delivered a second", rate(sum(lanes, (lane) => lane["delivered-per-second"])), "accepted by Apple, mean of ten seconds", ""],
-    ["Failing", attempts ? `${share > 0 && share < 0.01 ? "<1" : Math.round(share * 100)} %` : "–", attempts ? `${number(failed)} of ${counted(attempts, "attempt", "attempts")} in the last minute` : "no attempts in the last minute",
+    ["Failing", attempts ? `${share > 0 && share < 0.01 ? "<1" : Math.round(share * 100)} %` : "–", attempts ? `${number(failed)} of ${counted(attempts, "attempt", "attempts")} ${period}` : `no attempts ${period}`,
       share >= 0.5 ? "bad" : share >= 0.1 ? "warning" : ""],
   ]
   updateWhenChanged(container, tiles, () => tiles.map(([name, value, note, tone]) =>

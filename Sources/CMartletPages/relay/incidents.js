@@ -19,7 +19,7 @@ export function showIncidents(container, { incidents, headline, now }) {
   updateWhenChanged(container, [calm.length ? headline : "", facts], () =>
     [...calm, ...incidents.map((incident, index) => incidentBanner(incident, now, index === 0))])
   document.title = urgent.length ? `${urgent.length} ⚠ Martlet relay` : "Martlet relay"
-  announce(urgent.map(({ title }) => title).join(". ") || headline.split(".")[0])
+  announce(urgent.map(({ title }) => title).join(". ") || "No problems")
 }
 
 /** Shows that the relay does not answer since a time by the clock of this page; what the page shows is older. */

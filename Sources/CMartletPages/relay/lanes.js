@@ -40,7 +40,7 @@ function columns(caller) {
   const figure = (name, text, more = {}) => cell(name, text, (lane, context) => element("span", {}, text(lane, context)), { isNumber: true, ...more })
   return [
     cell("Lane", laneName, ({ app, environment }) => element("span", {}, app, element("small", {}, ` ${environment}`)), { isHeader: true }),
-    cell("State", (lane, { storage }) => [lane.state, lane.reason, lane["manual-pause"], storage.problem], stateOf),
+    cell("State", (lane, { storage }) => [lane.state, lane.activity, lane.reason, lane["manual-pause"], storage.problem], stateOf),
     cell("Since", (lane, { now }) => [since(lane), since(lane) && age(since(lane), now)],
       (lane, { now }) => (since(lane) ? ageElement(since(lane), now) : element("span", { class: "faint" }, "–"))),
     figure("Waiting", (lane) => count(lane.waiting)),
@@ -54,11 +54,14 @@ function columns(caller) {
 
 const since = (lane) => lane.since ?? lane["manual-pause"]?.since
 
+/** The texts and tones of what the relay says a lane does. */
+const activities = { delivers: ["Delivers", "good"], ready: ["Ready", ""], fails: ["Nothing accepted", "bad"] }
+
 function stateOf(lane, { storage }) {
   const pause = lane["manual-pause"]
   return element("span", { class: "chips" },
     lane.since === undefined ? null : chip("Down", "bad"), pause ? chip("Paused", "warning") : null,
-    lane.since === undefined && !pause ? chip(storage.problem ? "Not storing" : "Delivers", storage.problem ? "bad" : "good") : null,
+    lane.since === undefined && !pause ? chip(...(storage.problem ? ["Not storing", "bad"] : activities[lane.activity] ?? activities.ready)) : null,
     lane.reason ? element("code", {}, lane.reason) : null, pause ? element("small", {}, `by ${pause.by}`) : null)
 }
 

@@ -9,6 +9,8 @@ import { rate, number } from "./figures.js"
 
 const height = 180
 const margin = { top: 16, right: 8, bottom: 22, left: 44 }
+/** Half the width of a letter in a label, at most. */
+const halfLetter = 3.5
 /** The number of lanes with a line of their own; the others are one line. */
 const lineLimit = 6
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 })
@@ -142,8 +144,11 @@ class Plot {
     for (let time = Math.ceil(first / step) * step; time <= last; time += step) {
       const x = this.x(time)
       if (x > this.width - 20) continue
+      const text = clock.format(time)
+      // A label at the right end would be cut, as with a clock of twelve hours.
+      const center = Math.min(x, this.width - text.length * halfLetter)
       made.push(svgElement("line", { class: "tick", x1: x, x2: x, y1: height - margin.bottom, y2: height - margin.bottom + 4 }))
-      made.push(label(clock.format(time), x, height - 5, "middle"))
+      made.push(label(text, center, height - 5, "middle"))
     }
     return made
   }

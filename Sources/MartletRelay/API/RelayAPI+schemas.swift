@@ -18,6 +18,7 @@ extension RelayAPI {
     private static let pushTypes = encoded(PushType.all.map(\.rawValue))
 
     private static let incidentKinds = encoded(Incident.Kind.allCases.map(\.rawValue))
+    private static let activities = encoded(LaneActivity.allCases.map(\.rawValue))
     private static let eventKinds = encoded(StatusEvent.Kind.allCases.map(\.rawValue))
 
     private static func encoded(_ texts: [String]) -> String {
@@ -200,7 +201,8 @@ extension RelayAPI {
               "in-flight": {"type": "integer"}, "connections": {"type": "integer"},
               "sent-per-second": {"type": "number"}, "sent": {"type": "integer"},
               "delivered-per-second": {"type": "number"},
-              "recent-attempts": {"type": "integer", "description": "Attempts in the last minute"},
+              "recent-attempts": {"type": "integer",
+                "description": "Attempts in the last minute; of a lane that is down, since that was noticed"},
               "recent-failures": {"type": "integer", "description": "Those of them that Apple did not accept"},
               "outcomes": {"type": "object", "additionalProperties": {"type": "integer"}},
               "failures": {"type": "object", "additionalProperties": {"type": "integer"},
@@ -282,6 +284,8 @@ extension RelayAPI {
                         "description": "Apple's last answer to one of these, or NoAnswer or ConnectionLost"},
                       "state": {"enum": ["ok", "down", "paused"],
                         "description": "down has reason and since; paused has manual-pause, and both if it is down"},
+                      "activity": {"enum": \#(activities),
+                        "description": "In the last minute, if state is ok. fails: many attempts, none accepted"},
                       "reason": {"type": "string",
                         "description": "Apple's reason, or one such as ConnectionFailed, NameNotResolved or NoAnswer"},
                       "since": {"$ref": "#/components/schemas/Milliseconds"},

@@ -46,9 +46,14 @@ struct RecentRates {
     func deliveredRate(of lane: Lane) -> Double { rate(of: lane, \.delivered) }
 
     /// Returns the attempts of a lane in the last minute, and those of them that Apple did not accept.
-    func recentAttempts(of lane: Lane) -> (all: Int, failed: Int) {
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - now: The numbers of the lane now; nil for those that were recorded last.
+    /// - Returns: The number of attempts, and that of failures among them.
+    func recentAttempts(of lane: Lane, until now: Totals? = nil) -> (all: Int, failed: Int) {
         guard let first = totals.first, let last = totals.last else { return (0, 0) }
-        let (before, after) = (first.lanes[lane] ?? Totals(), last.lanes[lane] ?? Totals())
+        let (before, after) = (first.lanes[lane] ?? Totals(), now ?? last.lanes[lane] ?? Totals())
         return (max(0, after.attempts - before.attempts), max(0, after.failures - before.failures))
     }
 

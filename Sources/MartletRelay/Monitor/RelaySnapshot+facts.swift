@@ -13,12 +13,14 @@ extension RelaySnapshot {
     /// The state of the relay from which events are made.
     var watched: StatusWatch.State {
         var state = StatusWatch.State()
+        let totals = dispatcher.counts.totals
         for (lane, report) in dispatcher.lanes {
             state.lanes[lane] = StatusWatch.LaneState(
                 problem: report.problem,
                 pause: report.pause,
                 lost: count(of: [.expired, .dead], in: lane),
-                refused: count(of: [.refused], in: lane)
+                refused: count(of: [.refused], in: lane),
+                totals: totals[lane] ?? RecentRates.Totals()
             )
         }
         state.storeError = store.problem
@@ -87,16 +89,19 @@ extension RelaySnapshot {
     private func laneState(
         of lane: Lane,
         _ report: Dispatcher.LaneReport,
-        _ own: Backlog?,
+        _ stored: Backlog?,
         _ backlog: [Lane: Backlog]?
     ) -> StatusFacts.LaneState {
         var state = StatusFacts.LaneState(lane: lane, problem: report.problem, pause: report.pause)
-        if backlog != nil { state.waiting = waiting(in: lane, own) }
-        state.retrying = own?.retrying ?? 0
-        state.retryingSince = own?.oldestRetry
+        if backlog != nil { state.waiting = waiting(in: lane, stored) }
+        state.retrying = stored?.retrying ?? 0
+        state.retryingSince = stored?.oldestRetry
         state.retryReason = state.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil
         let watch = observations.watch
         state.lost = watch.lost(of: lane, total: count(of: [.expired, .dead], in: lane)) + report.expiredInFlight
+        let (own, others) = (recentAttempts(of: lane), fleet.others(in: lane))
+        state.attempts = own.all + others.recentAttempts
+        state.failures = own.failed + others.recentFailures
         state.refused = watch.refused(of: lane, total: count(of: [.refused], in: lane))
         return state
     }

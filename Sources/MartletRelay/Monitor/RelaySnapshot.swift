@@ -45,13 +45,26 @@ struct RelaySnapshot: Sendable {
         return isDown ? count : max(0, count - facts(of: lane).inFlight)
     }
 
+    /// Returns the attempts of this relay in a lane in the last minute, or since its outage was noticed, and those of
+    /// them that Apple did not accept.
+    func recentAttempts(of lane: Lane) -> (all: Int, failed: Int) {
+        if let before = observations.watch.totalsBeforeOutage(of: lane) {
+            let now = dispatcher.counts.totals[lane] ?? RecentRates.Totals()
+            return (max(0, now.attempts - before.attempts), max(0, now.failures - before.failures))
+        }
+        let recent = rates.recentAttempts(of: lane)
+        guard recent.all > 0, recent.failed == recent.all else { return recent }
+        // The recorded numbers are up to a second old, in which the lane may have begun to deliver.
+        return rates.recentAttempts(of: lane, until: dispatcher.counts.totals[lane])
+    }
+
     private func ownFacts(of lane: Lane, _ sent: [Lane: Int], _ failures: [Lane: [String: Int]]) -> LaneFacts {
         var facts = LaneFacts()
         facts.inFlight = dispatcher.lanes[lane]?.inFlight ?? 0
         facts.connections = dispatcher.lanes[lane]?.connections.count ?? 0
         facts.rate = rates.rate(of: lane)
         facts.deliveredRate = rates.deliveredRate(of: lane)
-        let recent = rates.recentAttempts(of: lane)
+        let recent = recentAttempts(of: lane)
         facts.recentAttempts = recent.all
         facts.recentFailures = recent.failed
         facts.failures = failures[lane] ?? [:]

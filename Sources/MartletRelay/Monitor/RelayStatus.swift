@@ -118,6 +118,8 @@ extension RelaySnapshot {
         // The result of the last attempt after which this relay sends a push again, while one waits for that.
         let isRetrying = (backlog?[lane]?.retrying ?? 0) > 0
         let retryReason = isRetrying ? dispatcher.counts.lastRetries[lane] : nil
+        let isOk = pause == nil && problem == nil
+        let activity = isOk ? LaneActivity(facts.recentAttempts, facts.recentFailures) : nil
         let members: [JSONValue.Member?] = [
             .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
             backlog.map { .init("backlog", .whole($0[lane]?.count ?? 0)) },
@@ -127,6 +129,7 @@ extension RelaySnapshot {
             backlog?[lane]?.oldestRetry.map { .init("retrying-since", .whole($0)) },
             retryReason.map { .init("retry-reason", .string($0)) },
             .init("state", .string(pause != nil ? "paused" : problem != nil ? "down" : "ok")),
+            activity.map { .init("activity", .string($0.rawValue)) },
             pause.map { .init("manual-pause", $0.json) }, problem.map { .init("reason", .string($0.reason)) },
             problem.map { .init("since", .whole($0.since)) },
             problem.flatMap(\.nextTry).map { .init("paused-until", .whole($0)) },

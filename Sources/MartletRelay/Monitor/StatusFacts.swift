@@ -2,6 +2,23 @@
 
 internal import MartletOutbox
 
+/// The activity of a lane that is neither down nor paused, in the last minute.
+enum LaneActivity: String, Sendable, CaseIterable {
+    /// Apple has accepted pushes.
+    case delivers
+    /// There was no attempt, or there were few without an acceptance.
+    case ready
+    /// There were many attempts, and Apple has accepted none.
+    case fails
+
+    /// The number of attempts without an acceptance from which a lane fails; a few can be for unregistered tokens.
+    private static let manyAttempts = 10
+
+    init(_ attempts: Int, _ failures: Int) {
+        self = attempts > failures ? .delivers : attempts < LaneActivity.manyAttempts ? .ready : .fails
+    }
+}
+
 /// The facts for a ``StatusSummary``.
 ///
 /// Times are milliseconds since 1970.
@@ -23,6 +40,13 @@ struct StatusFacts: Sendable {
         var lost = 0
         /// The number of pushes that Apple has refused for good since the problem began.
         var refused = 0
+        /// The attempts in the last minute, or since the problem was noticed, and those of them that Apple did not
+        /// accept.
+        var attempts = 0
+        var failures = 0
+
+        /// The activity of a lane that is neither down nor paused.
+        var activity: LaneActivity { LaneActivity(attempts, failures) }
     }
 
     /// The problem of an outbox that stores no pushes.

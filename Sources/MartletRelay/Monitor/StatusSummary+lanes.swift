@@ -54,9 +54,36 @@ extension StatusSummary {
         return reasons.isEmpty ? nil : "last problem: " + reasons.joined(separator: ", ")
     }
 
+    /// The incident of lanes that send pushes of which Apple accepts none.
+    var failureIncident: Incident? {
+        let failing = facts.lanes.filter(isFailing)
+        guard !failing.isEmpty else { return nil }
+        let attempts = failing.map(\.attempts).reduce(0, +)
+        let counts = failing.compactMap(\.waiting)
+        let waiting = counts.count == failing.count ? counts.reduce(0, +) : nil
+        let reasons = Set(failing.compactMap(\.retryReason)).sorted()
+        let result = "None of the \(StatusText.count(attempts)) attempts of the last minute succeeded. "
+        return Incident(
+            kind: .retrying,
+            severity: .warning,
+            title: "Apple accepts no push of \(names(of: failing))",
+            apps: Set(failing.map(\.lane.app)).sorted(),
+            environments: Set(failing.map(\.lane.environment.rawValue)).sorted(),
+            waiting: waiting,
+            lost: nil,
+            effect: result + StatusSummary.waitingText(waiting) + ".",
+            detail: reasons.isEmpty ? nil : reasons.joined(separator: ", "),
+            action: "Look up Apple's reason in the runbook."
+        )
+    }
+
+    private func isFailing(_ state: StatusFacts.LaneState) -> Bool {
+        state.problem == nil && state.pause == nil && state.activity == .fails
+    }
+
     /// The incident of pushes that are sent again although their lanes deliver.
     var retryIncident: Incident? {
-        let retrying = facts.lanes.filter { $0.retrying > 0 && $0.problem == nil }
+        let retrying = facts.lanes.filter { $0.retrying > 0 && $0.problem == nil && !isFailing($0) }
         guard !retrying.isEmpty else { return nil }
         let count = retrying.map(\.retrying).reduce(0, +)
         let since = retrying.compactMap(\.retryingSince).min()
@@ -107,13 +134,7 @@ extension StatusSummary {
 
     /// Returns the effect of a lane that sends nothing.
     static func effect(waiting: Int?, lost: Int, refused: Int = 0) -> String {
-        let pushes =
-            switch waiting {
-            case nil: "The number of waiting pushes is not known"
-            case 0?: "No push waits"
-            case 1?: "1 push waits"
-            case let count?: "\(StatusText.count(count)) pushes wait"
-            }
+        let pushes = waitingText(waiting)
         guard lost > 0 || refused > 0 else { return pushes + ", none is lost." }
         let ended = lost == 1 ? "has expired or was abandoned" : "have expired or were abandoned"
         let parts = [
@@ -121,6 +142,15 @@ extension StatusSummary {
             refused > 0 ? "\(StatusText.count(refused)) \(refused == 1 ? "was" : "were") refused" : nil,
         ]
         return "\(pushes); \(parts.compactMap(\.self).joined(separator: ", "))."
+    }
+
+    private static func waitingText(_ waiting: Int?) -> String {
+        switch waiting {
+        case nil: "The number of waiting pushes is not known"
+        case 0?: "No push waits"
+        case 1?: "1 push waits"
+        case let count?: "\(StatusText.count(count)) pushes wait"
+        }
     }
 
     /// Returns the apps of lanes, with the environment of those that have further lanes.

@@ -23,7 +23,7 @@ struct StatusSummary: Sendable {
     init(_ facts: StatusFacts) {
         self.facts = facts
         var found = [storeIncident, drainIncident, pauseIncident, rejectionIncident].compactMap(\.self)
-        found += [outdatedIncident, clockIncident, retryIncident].compactMap(\.self)
+        found += [outdatedIncident, clockIncident, retryIncident, failureIncident].compactMap(\.self)
         found += laneIncidents
         found += webhookIncidents
         found += missingIncidents
@@ -47,17 +47,28 @@ struct StatusSummary: Sendable {
 
     /// The headline of a relay without urgent problems.
     private var healthyHeadline: String {
-        let names = facts.apps
+        let delivering = Set(facts.lanes.filter { $0.activity == .delivers }.map(\.lane.app))
+        let ready = facts.apps.filter { !delivering.contains($0) }
         let state =
-            switch names.count {
-            case 0: "The key is for no app of this relay."
-            case 1: "\(names[0]) delivers."
-            case 2: "Both apps deliver."
-            default: "All \(names.count) apps deliver."
+            if ready.isEmpty || delivering.isEmpty {
+                StatusSummary.statement(about: facts.apps, delivers: ready.isEmpty)
+            } else {
+                "\(StatusText.list(delivering.sorted())) \(delivering.count == 1 ? "delivers" : "deliver"),"
+                    + " \(StatusText.list(ready)) \(ready.count == 1 ? "is" : "are") ready."
             }
         let counts = facts.lanes.compactMap(\.waiting)
         guard counts.count == facts.lanes.count else { return state }
         return state + " \(StatusText.count(counts.reduce(0, +))) wait."
+    }
+
+    /// Returns the state of apps that all deliver, or of which none has delivered a push in the last minute.
+    private static func statement(about apps: [String], delivers: Bool) -> String {
+        switch apps.count {
+        case 0: "The key is for no app of this relay."
+        case 1: "\(apps[0]) \(delivers ? "delivers" : "is ready")."
+        case 2: "Both apps \(delivers ? "deliver" : "are ready")."
+        default: "All \(apps.count) apps \(delivers ? "deliver" : "are ready")."
+        }
     }
 
     // MARK: Storage

@@ -12,6 +12,8 @@ struct StatusWatch: Sendable {
         var lost = 0
         /// The number of pushes that Apple has refused for good since the start of the relay.
         var refused = 0
+        /// The numbers of this relay since its start.
+        var totals = RecentRates.Totals()
     }
 
     /// A relay that shares the outbox.
@@ -43,6 +45,9 @@ struct StatusWatch: Sendable {
 
     /// Returns the number of pushes of a lane that have expired or were abandoned since its outage was noticed.
     func lost(of lane: Lane, total: Int) -> Int { max(0, total - (outages[lane]?.lost ?? total)) }
+
+    /// Returns the numbers of a lane that is down when its outage was noticed; nil for a lane that is not down.
+    func totalsBeforeOutage(of lane: Lane) -> RecentRates.Totals? { outages[lane]?.totals }
 
     /// Returns the number of pushes of a lane that Apple has refused for good since its outage was noticed.
     func refused(of lane: Lane, total: Int) -> Int { max(0, total - (outages[lane]?.refused ?? total)) }

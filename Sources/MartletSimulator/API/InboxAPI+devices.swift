@@ -76,7 +76,7 @@ extension InboxAPI {
         },
         Route("GET", "/api/v1/activities/{token}", "Get a Live Activity with its pushes") {
             (call) throws(APIProblem) in
-            let (devices, token) = try await device(call)
+            let (devices, token) = try await device(call, named: "Live Activity")
             let channels = devices.registry[token]?.channels ?? []
             let start = try devices.registry.start(of: call.deviceToken())
             let pushes = await call.simulator.inbox.pushes.filter { push in
@@ -96,10 +96,13 @@ extension InboxAPI {
     private static let limitParameter = RouteParameter(name: "limit", summary: "The maximum number, 1 to 1000")
 
     /// Returns the known devices, and the token in the path in lower case, which is one of them.
-    private static func device(_ call: APICall) async throws(APIProblem) -> (KnownDevices, token: String) {
+    private static func device(
+        _ call: APICall,
+        named name: String = "device"
+    ) async throws(APIProblem) -> (KnownDevices, token: String) {
         let token = try call.deviceToken()
         let devices = await KnownDevices(call.simulator)
-        guard devices.contains(token.hex) else { throw .missing("there is no device \(token)") }
+        guard devices.contains(token.hex) else { throw .missing("there is no \(name) \(token)") }
         return (devices, token.hex)
     }
 

@@ -13,7 +13,9 @@ import Testing
     private static let minute: Int64 = 60_000
 
     private static func lane(_ app: String, _ environment: PushEnvironment = .production) -> StatusFacts.LaneState {
-        StatusFacts.LaneState(lane: Lane(app: app, environment: environment), waiting: 0)
+        var state = StatusFacts.LaneState(lane: Lane(app: app, environment: environment), waiting: 0)
+        state.attempts = 10
+        return state
     }
 
     private static func problem(_ reason: String, minutes: Int64 = 3) -> LaneProblem {
@@ -36,6 +38,32 @@ import Testing
         some.lanes = [Self.lane("orders")]
         some.apps = ["orders"]
         #expect(StatusSummary(some).headline == "orders delivers. 0 wait.")
+    }
+
+    @Test func `a lane without traffic delivers nothing, and one whose attempts all fail is a problem`() throws {
+        var facts = facts
+        for index in facts.lanes.indices { facts.lanes[index].attempts = 0 }
+        #expect(StatusSummary(facts).headline == "All 3 apps are ready. 0 wait.")
+        facts.lanes[1].attempts = 1
+        #expect(StatusSummary(facts).headline == "rides delivers, orders and wallet are ready. 0 wait.")
+        facts.lanes[2].attempts = 9
+        facts.lanes[2].failures = 9
+        #expect(StatusSummary(facts).headline == "rides delivers, orders and wallet are ready. 0 wait.")
+        facts.lanes[2].attempts = 240
+        facts.lanes[2].failures = 240
+        facts.lanes[2].waiting = 12
+        facts.lanes[2].retrying = 12
+        facts.lanes[2].retryReason = "429 TooManyRequests"
+        let summary = StatusSummary(facts)
+        let incident = try #require(summary.incidents.first)
+        #expect(summary.incidents.count == 1 && incident.severity == .warning && incident.kind == .retrying)
+        #expect(
+            incident.text(at: Self.now)
+                == "Apple accepts no push of wallet. None of the 240 attempts of the last minute"
+                + " succeeded. 12 pushes wait. Look up Apple's reason in the runbook. (429 TooManyRequests)"
+        )
+        facts.lanes[2].problem = Self.problem("ConnectionFailed")
+        #expect(StatusSummary(facts).incidents.map(\.kind) == [.appleUnreachable])
     }
 
     @Test func `an outage of Apple names the apps, the time, the waiting pushes and what to do`() throws {

@@ -19,6 +19,8 @@ import Testing
 
         func lost(of total: Int) -> Int { watch.lost(of: StatusWatchTests.lane, total: total) }
 
+        var totalsBeforeOutage: RecentRates.Totals? { watch.totalsBeforeOutage(of: StatusWatchTests.lane) }
+
         func refused(of total: Int) -> Int { watch.refused(of: StatusWatchTests.lane, total: total) }
     }
 
@@ -36,6 +38,7 @@ import Testing
             $0.problem = LaneProblem(since: 4, reason: "ConnectionFailed", nextTry: nil)
             $0.lost = 5
             $0.refused = 2
+            $0.totals.attempts = 300
         }
         let begun = recorder.events(down, at: 20)
         #expect(
@@ -50,7 +53,9 @@ import Testing
         )
         #expect(recorder.kinds(down).isEmpty && recorder.lost(of: 9) == 4)
         #expect(recorder.refused(of: 205) == 203)
+        #expect(recorder.totalsBeforeOutage?.attempts == 300)
         #expect(recorder.events(Self.state(), at: 30).map { [$0.time] } == [[30]])
+        #expect(recorder.totalsBeforeOutage == nil)
         #expect(recorder.lost(of: 9) == 0, "nothing is lost because of an outage that has ended")
         let paused = Self.state { $0.pause = LanePause(lane: Self.lane, since: 7, caller: "kim") }
         let pause = recorder.events(paused, at: 40)

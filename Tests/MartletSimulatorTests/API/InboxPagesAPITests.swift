@@ -194,6 +194,8 @@ import Testing
         )
         let activities = try await bench.json("GET", "/api/v1/activities")["activities"]?.elements
         let token = try #require(activities?.first?["token"]?.stringValue)
+        let unknown = try await bench.get("/api/v1/activities/abcd")
+        #expect(unknown.status == "404" && unknown.body.contains("there is no Live Activity abcd"), "\(unknown)")
         let pushes = try await bench.json("GET", "/api/v1/activities/" + token)["pushes"]?.elements
         #expect(pushes?.map { $0["number"]?.integerValue } == [1])
         await client.close()

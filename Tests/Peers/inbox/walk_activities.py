@@ -160,7 +160,7 @@ class Activities(PagesWalk):
     def test_an_activity_that_is_not_known_is_explained(self):
         self.open()
         self.go("activities/abcd")
-        expect(self.page.locator("#page")).to_contain_text("there is no device abcd")
+        expect(self.page.locator("#page")).to_contain_text("there is no Live Activity abcd")
 
     def test_a_timestamp_in_microseconds_is_a_number(self):
         self.open()

@@ -363,13 +363,23 @@ class Copies(DetailWalk):
         self.open()
         self.check_curl()
 
+    def test_a_row_that_is_selected_while_the_simulator_is_stopped(self):
+        self.open(alert(1), alert(2))
+        self.show(1)
+        self.page.route("**/api/v1/**", lambda route: route.abort())
+        self.page.evaluate("location.hash = '#/push/2'")
+        expect(self.detail).to_contain_text("The simulator does not answer. Is it running?")
+        expect(self.detail).to_contain_text("Select the push again when it runs.")
+
     def test_a_file_for_simctl_and_identifiers_are_copied(self):
         self.open(alert(1, **{"apns-id": "11111111-2222-3333-4444-555555555555"}))
         self.show(1)
         file = json.loads(self.copied("Copy as .apns"))
         self.assertEqual(file["Simulator Target Bundle"], "com.example.app")
         self.assertEqual(file["aps"]["alert"]["title"], "Order 1")
-        self.assertEqual(self.copied("Copy link"), f"{self.simulator.url}/#/push/1")
+        self.page.goto(f"{self.simulator.url}/#/push/1?query=title%3AOrder")
+        expect(self.page.locator("#search")).to_have_value("title:Order")
+        self.assertEqual(self.copied("Copy link"), f"{self.simulator.url}/#/push/11111111-2222-3333-4444-555555555555")
         self.assertEqual(self.copied("Copy identifier"), "11111111-2222-3333-4444-555555555555")
         copy = self.detail.get_by_role("button", name="Copy app com.example.app")
         self.assertEqual(self.copied_by(copy.click), "com.example.app")

