@@ -3,6 +3,7 @@
 import Foundation
 import MartletCore
 import MartletOutbox
+import MartletSimulator
 import TestSupport
 import Testing
 

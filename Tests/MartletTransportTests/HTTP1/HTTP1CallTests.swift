@@ -23,20 +23,20 @@ import Testing
 
     @Test func `a server with TLS is called through a tunnel`() async throws {
         let loop = try EventLoop()
-        let server = try RudeServer(tls: true)
+        let server = try ResettingServer(tls: true)
         let proxy = try TunnelProxy(to: server.port)
         var call = HTTP1Call(host: "localhost", port: 8_443, tls: server.trust)
         call.proxy = HTTPProxy(host: "127.0.0.1", port: proxy.port, user: "user", password: "secret")
         let tunnelled = call
         async let accepted: Void = server.accept()
-        async let response = tunnelled.send("GET", "/", within: .seconds(10), on: loop)
+        async let response = tunnelled.send("GET", "/", within: .seconds(120), on: loop)
         try await accepted
-        server.say(Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8))
+        server.send(Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8))
         #expect(try await response.status == 200)
         let head = try #require(proxy.requests.first)
         #expect(head.hasPrefix("CONNECT localhost:8443 HTTP/1.1\r\n"))
         #expect(head.contains("Proxy-Authorization: Basic dXNlcjpzZWNyZXQ=\r\n"))
-        server.leave()
+        server.reset()
         proxy.stop()
         loop.shutdown()
     }
