@@ -44,6 +44,7 @@ struct Incident: Sendable, Hashable {
         case fleetOutdated = "fleet-outdated"
         case deadLetters = "dead-letters"
         case retrying
+        case outageOver = "outage-over"
         case clockJumped = "clock-jumped"
     }
 
@@ -73,7 +74,7 @@ struct Incident: Sendable, Hashable {
         case .dataDamaged, .databaseAway, .diskFull, .notStoring: "MartletRelayCannotStore"
         case .storeSilent: "MartletRelayDiskSlow"
         case .queueFull: "MartletRelaySheds"
-        case .appleUnreachable, .connectionsReset, .tlsIntercepted, .keyRefused, .appleErrors, .laneDown:
+        case .appleUnreachable, .connectionsReset, .tlsIntercepted, .keyRefused, .appleErrors, .laneDown, .outageOver:
             "MartletRelayLaneDown"
         case .appleSilent: "MartletRelayNoAnswers"
         case .tokensRefused: "MartletRelayCircuitOpen"

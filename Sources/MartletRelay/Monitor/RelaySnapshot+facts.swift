@@ -83,6 +83,7 @@ extension RelaySnapshot {
         facts.deadLetters = observations.deadLetters
         facts.fleetOutdatedSince = fleet.outdatedSince(at: now)
         facts.missingRelays = fleet.missing(at: now)
+        facts.pastOutages = observations.watch.pastOutages.filter { $0.lane.map { apps.contains($0.app) } ?? true }
         return facts
     }
 

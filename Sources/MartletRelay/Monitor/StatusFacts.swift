@@ -85,4 +85,6 @@ struct StatusFacts: Sendable {
     /// The time of the last data about the relays that share the database, if that is outdated.
     var fleetOutdatedSince: Int64?
     var missingRelays: [FleetView.MissingNode] = []
+    /// The latest outages that are over, oldest first.
+    var pastOutages: [StatusWatch.PastOutage] = []
 }

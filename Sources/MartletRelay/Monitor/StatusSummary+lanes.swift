@@ -30,6 +30,30 @@ extension StatusSummary {
         }
     }
 
+    /// The outages that were over within the last hour, newest first.
+    var pastIncidents: [Incident] {
+        facts.pastOutages.reversed().compactMap { outage in
+            guard (0..<StatusSummary.pastTime).contains(facts.now - outage.end) else { return nil }
+            let states = facts.lanes.filter { $0.lane == outage.lane }
+            guard outage.lane == nil || !states.isEmpty else { return nil }
+            let name = outage.lane == nil ? "the storage" : names(of: states)
+            let losses = StatusSummary.lossText(outage.lost, refused: outage.refused)
+            let duration = StatusText.duration(outage.end - outage.start)
+            return Incident(
+                kind: .outageOver,
+                severity: .notice,
+                title: "The outage of \(name) is over",
+                apps: outage.lane.map { [$0.app] } ?? facts.apps,
+                environments: outage.lane.map { [$0.environment.rawValue] } ?? [],
+                since: outage.end,
+                lost: outage.lost + outage.refused,
+                effect: "It lasted \(duration)" + (losses.map { "; \($0)." } ?? ", and no accepted push was lost."),
+                detail: outage.reason,
+                action: losses == nil ? "Nothing to do." : "Send again what still matters."
+            )
+        }
+    }
+
     /// The incident of lanes that operators have paused.
     var pauseIncident: Incident? {
         let paused = facts.lanes.filter { $0.pause != nil }
@@ -135,13 +159,19 @@ extension StatusSummary {
     /// Returns the effect of a lane that sends nothing.
     static func effect(waiting: Int?, lost: Int, refused: Int = 0) -> String {
         let pushes = waitingText(waiting)
-        guard lost > 0 || refused > 0 else { return pushes + ", none is lost." }
+        guard let losses = lossText(lost, refused: refused) else { return pushes + ", none is lost." }
+        return "\(pushes); \(losses)."
+    }
+
+    /// Returns the numbers of pushes that have ended without being delivered; nil without any.
+    private static func lossText(_ lost: Int, refused: Int) -> String? {
+        guard lost > 0 || refused > 0 else { return nil }
         let ended = lost == 1 ? "has expired or was abandoned" : "have expired or were abandoned"
         let parts = [
             lost > 0 ? "\(StatusText.count(lost)) \(ended)" : nil,
             refused > 0 ? "\(StatusText.count(refused)) \(refused == 1 ? "was" : "were") refused" : nil,
         ]
-        return "\(pushes); \(parts.compactMap(\.self).joined(separator: ", "))."
+        return parts.compactMap(\.self).joined(separator: ", ")
     }
 
     private static func waitingText(_ waiting: Int?) -> String {

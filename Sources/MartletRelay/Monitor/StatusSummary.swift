@@ -13,6 +13,8 @@ struct StatusSummary: Sendable {
     static let lastingOutageTime: Int64 = 600_000
     /// The age after which a push that waits for another attempt is a warning, in milliseconds.
     static let longestRetry: Int64 = 1_800_000
+    /// The time for which an outage that is over is reported, in milliseconds.
+    static let pastTime: Int64 = 3_600_000
     /// The age of the newest dead letter up to which dead letters are a warning, in milliseconds.
     static let recentTime: Int64 = 3_600_000
 
@@ -24,7 +26,7 @@ struct StatusSummary: Sendable {
         self.facts = facts
         var found = [storeIncident, drainIncident, pauseIncident, rejectionIncident].compactMap(\.self)
         found += [outdatedIncident, clockIncident, retryIncident, failureIncident].compactMap(\.self)
-        found += laneIncidents
+        found += laneIncidents + pastIncidents
         found += webhookIncidents
         found += missingIncidents
         found += deadLetterIncidents

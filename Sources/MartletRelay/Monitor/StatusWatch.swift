@@ -22,6 +22,24 @@ struct StatusWatch: Sendable {
         var version: String
     }
 
+    /// An outage that is over.
+    struct PastOutage: Sendable, Hashable {
+        /// The lane that was down; nil if no pushes could be stored.
+        var lane: Lane?
+        var reason: String
+        /// The times of the beginning and the end, in milliseconds since 1970.
+        var start: Int64
+        var end: Int64
+        /// The number of pushes that expired or were abandoned in the outage, and of those that Apple refused.
+        var lost = 0
+        var refused = 0
+    }
+
+    /// The maximum number of past outages that are stored.
+    private static let pastLimit = 20
+    /// The duration from which an outage without losses is stored, in milliseconds.
+    private static let notableTime: Int64 = 10_000
+
     /// The state of a relay.
     struct State: Sendable {
         var lanes: [Lane: LaneState] = [:]
@@ -42,6 +60,8 @@ struct StatusWatch: Sendable {
     private var last: State?
     /// The state of each lane that is down when its outage was noticed.
     private var outages: [Lane: LaneState] = [:]
+    /// The latest outages that are over, oldest first, in memory only.
+    private(set) var pastOutages: [PastOutage] = []
 
     /// Returns the number of pushes of a lane that have expired or were abandoned since its outage was noticed.
     func lost(of lane: Lane, total: Int) -> Int { max(0, total - (outages[lane]?.lost ?? total)) }
@@ -64,7 +84,9 @@ struct StatusWatch: Sendable {
         }
         switch (before.storeError, state.storeError) {
         case (nil, let error?): add(.storageFailed, "Pushes cannot be stored: \(error)", at: state.storeSince)
-        case (_?, nil): add(.storageRecovered, "Pushes can be stored again")
+        case (let error?, nil):
+            add(.storageRecovered, "Pushes can be stored again")
+            addPast(PastOutage(lane: nil, reason: error, start: before.storeSince ?? now, end: now))
         default: break
         }
         if state.reloads > before.reloads { add(.reloaded, "The configuration was reloaded") }
@@ -88,7 +110,19 @@ struct StatusWatch: Sendable {
         case (nil, let problem?):
             outages[lane] = state
             add(.outageBegan, "\(name) is down: \(problem.reason)", at: problem.since)
-        case (_?, nil):
+        case (let problem?, nil):
+            if let state, outages[lane] != nil {
+                addPast(
+                    PastOutage(
+                        lane: lane,
+                        reason: problem.reason,
+                        start: problem.since,
+                        end: now,
+                        lost: lost(of: lane, total: state.lost),
+                        refused: refused(of: lane, total: state.refused)
+                    )
+                )
+            }
             outages[lane] = nil
             add(.outageEnded, "\(name) delivers again", at: now)
         default: break
@@ -99,6 +133,14 @@ struct StatusWatch: Sendable {
         default: break
         }
         return events
+    }
+
+    /// Stores an outage that is over; a short one without losses needs no attention afterwards.
+    private mutating func addPast(_ outage: PastOutage) {
+        let isLong = outage.end - outage.start >= StatusWatch.notableTime
+        guard isLong || outage.lost > 0 || outage.refused > 0 else { return }
+        pastOutages.append(outage)
+        if pastOutages.count > StatusWatch.pastLimit { pastOutages.removeFirst() }
     }
 
     private func fleetEvents(_ state: State, _ before: State, at now: Int64) -> [StatusEvent] {

@@ -226,6 +226,39 @@ import Testing
         #expect(!StatusSummary(facts).incidents.contains { $0.kind == .clockJumped })
     }
 
+    @Test func `an outage that is over is reported for an hour`() throws {
+        var facts = facts
+        let lane = facts.lanes[0].lane
+        let end = Self.now - 5 * Self.minute
+        facts.pastOutages = [
+            StatusWatch.PastOutage(lane: nil, reason: "no room", start: end - 3_020_000, end: end - 3_000_000),
+            StatusWatch.PastOutage(
+                lane: lane,
+                reason: "ConnectionFailed",
+                start: end - 96_000,
+                end: end,
+                lost: 45,
+                refused: 300
+            ),
+        ]
+        let summary = StatusSummary(facts)
+        #expect(summary.headline == "All 3 apps deliver. 0 wait." && summary.incidents.count == 2)
+        let incident = try #require(summary.incidents.first)
+        #expect(incident.kind == .outageOver && incident.severity == .notice && incident.lost == 345)
+        #expect(incident.apps == ["orders"] && incident.since == end)
+        #expect(
+            incident.text(at: Self.now).hasPrefix(
+                "The outage of orders is over since 12:36 UTC (5 min). It lasted 1 min; 45 have expired or were"
+                    + " abandoned, 300 were refused. Send again what still matters. (ConnectionFailed)"
+            )
+        )
+        let storage = summary.incidents[1].text(at: Self.now)
+        #expect(storage.hasPrefix("The outage of the storage is over since 11:46 UTC (55 min)."), "\(storage)")
+        #expect(storage.contains("and no accepted push was lost. Nothing to do."), "\(storage)")
+        facts.now = end + StatusSummary.pastTime
+        #expect(StatusSummary(facts).incidents.isEmpty)
+    }
+
     @Test func `numbers, times and lists are readable at any size`() {
         #expect(
             [0, 7, 999, 1_000, 1_234_567, -1_000].map { StatusText.count($0) } == [

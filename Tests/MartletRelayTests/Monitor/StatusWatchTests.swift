@@ -19,6 +19,8 @@ import Testing
 
         func lost(of total: Int) -> Int { watch.lost(of: StatusWatchTests.lane, total: total) }
 
+        var pastOutages: [StatusWatch.PastOutage] { watch.pastOutages }
+
         var totalsBeforeOutage: RecentRates.Totals? { watch.totalsBeforeOutage(of: StatusWatchTests.lane) }
 
         func refused(of total: Int) -> Int { watch.refused(of: StatusWatchTests.lane, total: total) }
@@ -61,6 +63,56 @@ import Testing
         let pause = recorder.events(paused, at: 40)
         #expect(pause.map(\.text) == ["orders production was paused by kim"] && pause.first?.time == 7)
         #expect(recorder.kinds(Self.state()) == [.resumed])
+    }
+
+    @Test func `outages that are over are stored with their losses`() {
+        func down(_ lost: Int, _ refused: Int) -> StatusWatch.State {
+            Self.state {
+                $0.problem = LaneProblem(since: 4_000, reason: "BadDeviceToken", nextTry: nil)
+                $0.lost = lost
+                $0.refused = refused
+            }
+        }
+        _ = recorder.events(down(5, 2), at: 5_000)
+        _ = recorder.events(
+            Self.state {
+                $0.lost = 50
+                $0.refused = 302
+            },
+            at: 100_000
+        )
+        let outage = StatusWatch.PastOutage(
+            lane: Self.lane,
+            reason: "BadDeviceToken",
+            start: 4_000,
+            end: 100_000,
+            lost: 45,
+            refused: 300
+        )
+        #expect(recorder.pastOutages == [outage])
+        _ = recorder.events(down(50, 302), at: 5_000)
+        _ = recorder.events(
+            Self.state {
+                $0.lost = 50
+                $0.refused = 302
+            },
+            at: 13_999
+        )
+        #expect(recorder.pastOutages == [outage], "a short outage without losses is not worth a line")
+    }
+
+    @Test func `a failure of the storage is an outage, too`() {
+        var state = Self.state()
+        state.storeError = "the disk is full"
+        state.storeSince = 5
+        _ = recorder.events(state, at: 10)
+        state.storeError = nil
+        _ = recorder.events(state, at: 96_005)
+        #expect(
+            recorder.pastOutages == [
+                StatusWatch.PastOutage(lane: nil, reason: "the disk is full", start: 5, end: 96_005)
+            ]
+        )
     }
 
     @Test func `storage, reloads and shutdown are events of the relay as a whole`() {

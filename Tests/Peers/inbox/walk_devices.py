@@ -198,6 +198,17 @@ class Devices(PagesWalk):
         expect(self.page.locator("#detail h2")).to_have_text("Your taxi is here")
         self.assertEqual(self.errors, [])
 
+    def test_a_long_title_leaves_the_time_its_place_in_the_log(self):
+        self.send(PHONE, {"aps": {"alert": "x" * 150}})
+        self.open()
+        self.go(f"devices/{PHONE}")
+        item = self.page.get_by_role("region", name="Delivery log").locator("li").first
+        expect(item).to_be_visible()
+        title, shown = item.locator("a").first, item.locator("time").last
+        edges = [each.evaluate("element => [element.getBoundingClientRect().left, element.getBoundingClientRect().right]") for each in (title, shown)]
+        self.assertLessEqual(edges[0][1], edges[1][0])
+        self.assertEqual(self.errors, [])
+
     def test_a_push_is_composed_for_a_device(self):
         self.simulator.ask("PUT", f"/api/v1/devices/{PHONE}", {"topics": [TAXI]})
         self.open()

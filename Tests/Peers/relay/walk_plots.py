@@ -37,6 +37,16 @@ class Plots(RelayWalk):
         self.assertNotIn("0.5", labels)
         self.assertEqual(self.errors, [])
 
+    def test_no_label_is_cut(self):
+        cut = self.plot.locator("svg").evaluate("""svg => {
+            const { left, right } = svg.getBoundingClientRect()
+            return [...svg.querySelectorAll("text")].filter((text) => {
+                const box = text.getBoundingClientRect()
+                return box.left < left - 1 || box.right > right + 1
+            }).map((text) => text.textContent)
+        }""")
+        self.assertEqual(cut, [])
+
     def test_events_are_marked_and_listed(self):
         for kind in ["started", "reloaded", "paused", "resumed"]:
             expect(self.plot.locator(f'.mark[data-kind="{kind}"]')).to_have_count(1)
