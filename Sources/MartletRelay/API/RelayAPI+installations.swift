@@ -84,7 +84,7 @@ extension RelayAPI {
             parameters: [id],
             body: RouteBody(.schema("InstallationChange")),
             answers: [RouteAnswer(200, "The installation", .schema("Installation"))],
-            problems: [404, 503]
+            problems: [404, 429, 503]
         ) { (call) throws(APIProblem) in
             let stored = try await call.storedInstallation()
             let reader = try await call.installationReader(for: stored.installation.app)
