@@ -74,6 +74,16 @@ struct RelayContext: Sendable {
         logOutbox(outboxHealth.update { $0.recordStall(error, since: start ?? now, at: now) })
     }
 
+    /// Logs an error of the outbox that a phone gets no text of.
+    func logPhoneError(_ error: OutboxError) {
+        let now = now
+        guard let omitted = outboxHealth.update({ $0.phoneErrors.take(at: now) }) else { return }
+        log.warning(
+            .installationsUnavailable,
+            ["error": .string("\(error)"), "not-logged": omitted > 0 ? .whole(omitted) : nil]
+        )
+    }
+
     private func logOutbox(_ change: StoreHealth.Change?) {
         switch change {
         case .failed(let problem, let since, let omitted):

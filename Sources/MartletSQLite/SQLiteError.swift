@@ -62,13 +62,19 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Creates an error from the last failure of a connection, or from a result code when there is no connection.
     init(_ code: CInt, on connection: OpaquePointer?, during what: String) {
         let words = connection == nil ? sqlite3_errstr(code) : sqlite3_errmsg(connection)
-        var message = what + ": " + (words.map { String(cString: $0) } ?? "error \(code)")
-        // SQLite reports only that it cannot open the file; `errno` has the reason.
-        let number = sqlite3_system_errno(connection)
-        if code & 0xFF == SQLITE_CANTOPEN, number != 0, let reason = strerror(number) {
-            message += " (\(String(cString: reason)))"
+        let message = what + ": " + (words.map { String(cString: $0) } ?? "error \(code)")
+        self.init(code, message, systemError: sqlite3_system_errno(connection))
+    }
+
+    /// Creates an error with the system's error number, 0 for none: SQLite reports only that a file cannot be opened,
+    /// or that the disk fails.
+    init(_ code: CInt, _ message: String, systemError number: CInt) {
+        guard [SQLITE_CANTOPEN, SQLITE_IOERR].contains(code & 0xFF), number != 0 else {
+            self.init(code, message)
+            return
         }
-        self.init(code, message)
+        let reason = number == EROFS ? "the file system is read-only" : strerror(number).map { String(cString: $0) }
+        self.init(code, message + (reason.map { " (\($0))" } ?? ""))
     }
 }
 

@@ -15,8 +15,13 @@ extension RelayAPI {
         peer: String?,
         answer: HTTP1Answer
     ) -> AuditEntry? {
-        guard case .whole(let response) = answer, case .scope(_, let action?)? = match.access else { return nil }
-        let json = (try? JSONReader.read(response.body)) ?? .null
+        guard case .scope(_, let action?)? = match.access else { return nil }
+        // A body that is sent in pieces has status 200, and nothing that the entry needs.
+        var response = HTTPResponse(status: 200)
+        if case .whole(let whole) = answer { response = whole }
+        // Neither has a long list of installations.
+        let body = response.body.count <= longestReadBody ? response.body : []
+        let json = (try? JSONReader.read(body)) ?? .null
         let arguments = match.arguments
         var entry = AuditEntry(caller: caller.name, action: action, isDone: (200..<300).contains(response.status))
         entry.app = arguments["app"] ?? json["app"]?.stringValue
@@ -32,6 +37,8 @@ extension RelayAPI {
         return entry
     }
 
+    /// The maximum size of a response that is read for an audit entry, in bytes.
+    private static let longestReadBody = 64 << 10
     /// The maximum number of identifiers in an audit entry.
     private static let targetLimit = 10
 

@@ -87,9 +87,7 @@ extension RelayAPI {
             answers: [RouteAnswer(204, "The installation is removed", type: nil)],
             problems: [429, 503]
         ) { (call) throws(APIProblem) in
-            let installation = try await call.parts.registry.installation(call.fields["authorization"]).installation
-            let store = call.parts.outbox.installations
-            _ = try await outboxCall(await store.remove(installation.id, of: installation.app))
+            try await call.parts.registry.remove(call.fields["authorization"])
             return .done
         },
     ]

@@ -44,7 +44,7 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/apps/{app}/installations",
             summary: "Installations with their tokens, in the order of their enrollment",
-            access: .scope(scope, audit: nil),
+            access: .scope(scope, audit: "list-installations"),
             parameters: [
                 RouteParameter(name: "user", summary: "Only those of this user"),
                 RouteParameter(name: "tag", summary: "Only those with this tag"),
@@ -68,7 +68,7 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/apps/{app}/installations/{id}",
             summary: "An installation with its tokens",
-            access: .scope(scope, audit: nil),
+            access: .scope(scope, audit: "show-installation"),
             parameters: [id],
             answers: [RouteAnswer(200, "The installation", .schema("Installation"))],
             problems: [404, 503]
@@ -84,7 +84,7 @@ extension RelayAPI {
             parameters: [id],
             body: RouteBody(.schema("InstallationChange")),
             answers: [RouteAnswer(200, "The installation", .schema("Installation"))],
-            problems: [404, 503]
+            problems: [404, 429, 503]
         ) { (call) throws(APIProblem) in
             let stored = try await call.storedInstallation()
             let reader = try await call.installationReader(for: stored.installation.app)
@@ -114,7 +114,7 @@ extension RelayAPI {
             method: "GET",
             path: "/v1/apps/{app}/users/{user}",
             summary: "What the relay stores about a user: installations, and pushes to the user without payloads",
-            access: .scope(scope, audit: nil),
+            access: .scope(scope, audit: "export-user"),
             parameters: [user],
             answers: [RouteAnswer(200, "The data", .schema("UserData"))],
             problems: [503]

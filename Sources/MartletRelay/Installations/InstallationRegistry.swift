@@ -11,6 +11,8 @@ actor InstallationRegistry {
     private static let lookupLimit = 200
     /// The number of times that a change is repeated because another one came first.
     private static let attempts = 5
+    /// The maximum number of changes of one installation that wait for another one.
+    private static let changeLimit = 20
 
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
@@ -19,6 +21,8 @@ actor InstallationRegistry {
     private var store: any InstallationStore { context.outbox.installations }
     private var budget = RequestBudget()
     private var lookups = 0
+    /// The changes that wait for the one under way, for each installation that is being changed.
+    private var waitingChanges: [InstallationID: [CheckedContinuation<Void, Never>]] = [:]
     private var generator = SystemRandomNumberGenerator()
 
     /// Creates a registry over the outbox of a relay.
@@ -56,7 +60,7 @@ actor InstallationRegistry {
         let (hash, now) = (try secret.hash, context.now)
         try beginLookup()
         defer { lookups -= 1 }
-        guard let ticket = try await RelayAPI.outboxCall(await store.ticket(hash, at: now)) else {
+        guard let ticket = try await phoneCall(await store.ticket(hash, at: now)) else {
             throw Self.invalidTicket
         }
         try spend(hash)
@@ -88,7 +92,7 @@ actor InstallationRegistry {
             secretHash: try secret.hash,
             replacedSecretHash: try replaced?.hash
         )
-        guard try await RelayAPI.outboxCall(await store.enroll(enrollment, at: now)) else { throw Self.invalidTicket }
+        guard try await phoneCall(await store.enroll(enrollment, at: now)) else { throw Self.invalidTicket }
         return (installation, secret.text)
     }
 
@@ -100,14 +104,22 @@ actor InstallationRegistry {
         let hash = try secret.hash
         try beginLookup()
         defer { lookups -= 1 }
-        guard let stored = try await RelayAPI.outboxCall(await store.installation(withSecret: hash)) else {
+        guard let stored = try await phoneCall(await store.installation(withSecret: hash)) else {
             throw Self.invalidSecret
         }
         try spend(hash)
         return stored
     }
 
+    /// Removes the installation whose secret an `authorization` field has.
+    func remove(_ authorization: String?) async throws(APIProblem) {
+        let stored = try await installation(authorization).installation
+        _ = try await phoneCall(await store.remove(stored.id, of: stored.app))
+    }
+
     /// Changes an installation, and returns it as it is stored; nil if it was removed meanwhile.
+    ///
+    /// Changes of one installation wait for each other, so that only a change by another relay is a conflict.
     func change(
         _ stored: StoredInstallation,
         _ change: InstallationChange,
@@ -115,20 +127,66 @@ actor InstallationRegistry {
     ) async throws(APIProblem) -> Installation? {
         var stored = stored
         let (id, app) = (stored.installation.id, stored.installation.app)
+        let hasWaited = try await beginChange(of: id)
+        defer { endChange(of: id) }
+        if hasWaited {
+            guard let current = try await phoneCall(await store.installation(id, of: app)) else { return nil }
+            stored = current
+        }
         for _ in 0..<Self.attempts {
             var new = stored.installation
             try InstallationReader.apply(change, to: &new, at: context.now, by: author)
             guard new != stored.installation else { return new }
-            let isStored = try await RelayAPI.outboxCall(await store.replace(stored, with: new))
+            let isStored = try await phoneCall(await store.replace(stored, with: new))
             // Read back, because another installation may have taken a token since this one was read.
-            guard let current = try await RelayAPI.outboxCall(await store.installation(id, of: app)) else { return nil }
+            guard let current = try await phoneCall(await store.installation(id, of: app)) else { return nil }
             guard !isStored else { return current.installation }
             stored = current
         }
         throw APIProblem(503, "the installation is being changed by other requests: try again", retryAfter: 1)
     }
 
+    // MARK: Errors
+
+    /// Returns the result of a call to the outbox for an app on a phone; an error becomes a problem with status 503.
+    ///
+    /// The text of the error is logged and not sent, because it describes the relay's machines.
+    private func phoneCall<Value>(
+        _ body: @autoclosure () async throws(OutboxError) -> Value
+    ) async throws(APIProblem) -> Value {
+        do throws(OutboxError) {
+            return try await body()
+        } catch {
+            context.logPhoneError(error)
+            throw APIProblem(503, "the relay cannot use its store at the moment: try again later", retryAfter: 5)
+        }
+    }
+
     // MARK: Limits
+
+    /// Waits until no other change of an installation is under way; returns whether there was one.
+    private func beginChange(of id: InstallationID) async throws(APIProblem) -> Bool {
+        guard let waiting = waitingChanges[id] else {
+            waitingChanges[id] = []
+            return false
+        }
+        guard waiting.count < Self.changeLimit else {
+            throw APIProblem(429, "too many changes of this installation wait: send one after the other", retryAfter: 1)
+        }
+        await withCheckedContinuation { waitingChanges[id]?.append($0) }
+        return true
+    }
+
+    /// Starts the next change of an installation.
+    private func endChange(of id: InstallationID) {
+        guard var waiting = waitingChanges[id], !waiting.isEmpty else {
+            waitingChanges[id] = nil
+            return
+        }
+        let next = waiting.removeFirst()
+        waitingChanges[id] = waiting
+        next.resume()
+    }
 
     private func beginLookup() throws(APIProblem) {
         guard lookups < Self.lookupLimit else {

@@ -42,6 +42,7 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
 
     case outboxUnavailable = "outbox unavailable"
     case outboxAvailable = "outbox available"
+    case installationsUnavailable = "installations unavailable"
     case fleetChanged = "fleet changed"
     case claimsLost = "claims lost"
     case duplicateNodeName = "duplicate node name"

@@ -45,6 +45,8 @@ struct StoreHealth: Sendable {
     private var triedAt: Int64 = 0
     /// The limit for log lines about errors.
     private var throttle = GrowingThrottle()
+    /// The limit for log lines about errors that requests of phones have met.
+    var phoneErrors = LogThrottle()
 
     /// The reason why no pushes are stored: the error of the last write, or a commit that takes too long; nil when they
     /// are stored.

@@ -226,6 +226,44 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `changes of one installation at the same time are all stored`() async throws {
+        let bench = try await EnrollmentBench()
+        let (secret, id) = try await bench.enroll()
+        let statuses = await withTaskGroup(of: Int.self) { group in
+            for number in 1...15 {
+                group.addTask {
+                    let change = #"{"tokens":{"activities":{"A-\#(number)":"\#(1_000 + number)"}}}"#
+                    return await bench.phone("PATCH", change, with: secret).status
+                }
+            }
+            return await group.reduce(into: [Int]()) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: 200, count: 15))
+        let tokens = await bench.ask("GET", "/installations/\(id)").json["tokens"]
+        #expect(tokens?["activities"]?.members?.count == 15)
+        await bench.stop()
+    }
+
+    @Test func `a phone gets no texts of the store, which the log has`() async throws {
+        let lines = LogLines()
+        let bench = try await EnrollmentBench(log: lines.logger(.warning))
+        let secret = try await bench.enroll().secret
+        let ticket = try await bench.ticket()
+        await bench.relay.parts.outbox.close(isInOrder: true)
+        let requests = [
+            ("PATCH", #"{"locale":"de"}"#, secret), ("GET", "", secret), ("DELETE", "", secret),
+            ("POST", #"{"environment":"production"}"#, ticket),
+        ]
+        for (method, body, credential) in requests {
+            let answer = await bench.phone(method, body, with: credential)
+            #expect(answer.status == 503, "\(answer.text)")
+            #expect(answer.json["detail"] == "the relay cannot use its store at the moment: try again later")
+        }
+        let logged = lines.objects.filter { $0["msg"] == "installations unavailable" }
+        #expect(logged.first?["error"] == "the outbox is closed", "\(lines.all)")
+        await bench.stop()
+    }
+
     @Test func `an hour passes before an unchanged report is stored`() async throws {
         let clock = TestClock()
         let bench = try await EnrollmentBench(clock: clock.wall)

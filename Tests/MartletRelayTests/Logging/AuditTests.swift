@@ -85,6 +85,22 @@ import Testing
         for secret in [Self.token, "Secret", "mrt_"] { #expect(!text.contains(secret), "\(secret)") }
     }
 
+    @Test func `reading the tokens of users is audited, without users and tokens`() async throws {
+        let lines = LogLines()
+        let bench = try await EnrollmentBench(log: lines.logger(.error))
+        let id = try await bench.enroll("anna", #","tokens":{"device":"\#(Self.token)"}"#).id
+        for path in ["/installations?user=anna", "/installations/\(id)", "/users/anna"] {
+            _ = await bench.ask("GET", path)
+        }
+        await bench.stop()
+        let entries = lines.objects.filter { $0["msg"] == "audit" && $0["action"] != "issue-ticket" }
+        #expect(entries.map { $0["action"] } == ["list-installations", "show-installation", "export-user"])
+        #expect(entries.map { $0["target"] } == [nil, .string(id), nil])
+        #expect(entries.allSatisfy { $0["status"] == 200 && $0["app"] == "orders" }, "\(lines.all)")
+        let text = lines.all.joined()
+        for secret in [Self.token, "anna"] { #expect(!text.contains(secret), "\(secret)") }
+    }
+
     @Test func `names from the path are bounded`() async throws {
         let lines = LogLines()
         let bench = try await RelayBench(log: lines.logger(.error))
