@@ -228,7 +228,7 @@ extension DatabaseConnections {
         let places = pushes.map(\.destination.columns)
         try await query(
             .accepting,
-            "SELECT martlet.adopt_pushes(\(Parameter.places(23)))",
+            "SELECT martlet.adopt_pushes(\(Parameter.places(24)))",
             [
                 .integers(apps), .flags(pushes.map(\.lane.environment.isProduction)),
                 .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),

@@ -146,7 +146,8 @@ import Testing
         )
         for expected in try Self.expectations() {
             let topic: Topic = expected.type == "mdm" ? Topic(expected.topic) : "com.example.app"
-            try await client.send(expected.notification, to: DeviceToken(hex: "5d3a6a1c"), topic: topic)
+            let token = expected.type == "liveactivity" ? "a1b2c3d4" : "5d3a6a1c"
+            try await client.send(expected.notification, to: DeviceToken(hex: token), topic: topic)
             let push = try #require(await apns.pushes.last)
             #expect(push.headers.pushType == expected.type)
             #expect(push.headers.topic == expected.topic)
