@@ -26,6 +26,8 @@ struct RecentRates {
     private static let longestGap: Int64 = 60_000
 
     private var totals: [(time: Int64, lanes: [Lane: Totals])] = []
+    /// Whether the relay has run for less than the time over which failures are counted: then all numbers are recent.
+    private var isFromStart = true
 
     /// Returns whether the last total is old enough to add another.
     func wantsTotals(at now: Int64) -> Bool {
@@ -34,9 +36,15 @@ struct RecentRates {
 
     /// Adds the numbers since the start.
     mutating func record(_ lanes: [Lane: Totals], at now: Int64) {
-        if let last = totals.last, !(0...RecentRates.longestGap).contains(now - last.time) { totals = [] }
+        if let last = totals.last, !(0...RecentRates.longestGap).contains(now - last.time) {
+            totals = []
+            isFromStart = false
+        }
         totals.append((now, lanes))
-        while totals.count > 2, totals[1].time <= now - RecentRates.failureWindow { totals.removeFirst() }
+        while totals.count > 2, totals[1].time <= now - RecentRates.failureWindow {
+            totals.removeFirst()
+            isFromStart = false
+        }
     }
 
     /// Returns the sent pushes per second of a lane, to a tenth; 0 before there are two totals.
@@ -49,12 +57,11 @@ struct RecentRates {
     ///
     /// - Parameters:
     ///   - lane: The lane.
-    ///   - now: The numbers of the lane now; nil for those that were recorded last.
+    ///   - now: The numbers of the lane now.
     /// - Returns: The number of attempts, and that of failures among them.
-    func recentAttempts(of lane: Lane, until now: Totals? = nil) -> (all: Int, failed: Int) {
-        guard let first = totals.first, let last = totals.last else { return (0, 0) }
-        let (before, after) = (first.lanes[lane] ?? Totals(), now ?? last.lanes[lane] ?? Totals())
-        return (max(0, after.attempts - before.attempts), max(0, after.failures - before.failures))
+    func recentAttempts(of lane: Lane, until now: Totals) -> (all: Int, failed: Int) {
+        let before = isFromStart ? Totals() : totals.first?.lanes[lane] ?? Totals()
+        return (max(0, now.attempts - before.attempts), max(0, now.failures - before.failures))
     }
 
     private func rate(of lane: Lane, _ number: KeyPath<Totals, Int>) -> Double {

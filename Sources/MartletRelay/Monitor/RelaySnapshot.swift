@@ -48,14 +48,11 @@ struct RelaySnapshot: Sendable {
     /// Returns the attempts of this relay in a lane in the last minute, or since its outage was noticed, and those of
     /// them that Apple did not accept.
     func recentAttempts(of lane: Lane) -> (all: Int, failed: Int) {
-        if let before = observations.watch.totalsBeforeOutage(of: lane) {
-            let now = dispatcher.counts.totals[lane] ?? RecentRates.Totals()
-            return (max(0, now.attempts - before.attempts), max(0, now.failures - before.failures))
+        let now = dispatcher.counts.totals[lane] ?? RecentRates.Totals()
+        guard let before = observations.watch.totalsBeforeOutage(of: lane) else {
+            return rates.recentAttempts(of: lane, until: now)
         }
-        let recent = rates.recentAttempts(of: lane)
-        guard recent.all > 0, recent.failed == recent.all else { return recent }
-        // The recorded numbers are up to a second old, in which the lane may have begun to deliver.
-        return rates.recentAttempts(of: lane, until: dispatcher.counts.totals[lane])
+        return (max(0, now.attempts - before.attempts), max(0, now.failures - before.failures))
     }
 
     private func ownFacts(of lane: Lane, _ sent: [Lane: Int], _ failures: [Lane: [String: Int]]) -> LaneFacts {

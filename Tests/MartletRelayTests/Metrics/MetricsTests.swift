@@ -177,9 +177,12 @@ import Testing
             rates.record([lane: totals], at: Int64(second) * 1_000)
         }
         #expect(rates.rate(of: lane) == 25 && rates.deliveredRate(of: lane) == 5)
-        let recent = rates.recentAttempts(of: lane)
-        #expect(recent.all == 250 && recent.failed == 20, "the attempts of the last minute")
         #expect(!rates.wantsTotals(at: 20_999) && rates.wantsTotals(at: 21_000) && rates.wantsTotals(at: 0))
+        let recent = rates.recentAttempts(of: lane, until: RecentRates.Totals(attempts: 351, failures: 20))
+        #expect(recent.all == 351 && recent.failed == 20, "all attempts of a relay that runs for less than a minute")
+        rates.record([lane: RecentRates.Totals(sent: 250, attempts: 360, failures: 21)], at: 80_000)
+        let later = rates.recentAttempts(of: lane, until: RecentRates.Totals(attempts: 361, failures: 22))
+        #expect(later.all == 11 && later.failed == 2, "the attempts of the last minute")
         for time: Int64 in [7_200_000, 0] {
             rates.record([lane: RecentRates.Totals(sent: 251)], at: time)
             #expect(rates.rate(of: lane) == 0)
