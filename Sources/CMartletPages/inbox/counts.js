@@ -2,6 +2,7 @@
 
 // The number of pushes of each filter, counted as pushes come and go.
 
+import { utcOffset } from "./api.js"
 import { app, kind, short, typeName } from "./push.js"
 import { verdictKind, verdictLabel } from "./verdict.js"
 
@@ -25,7 +26,7 @@ export const sections = {
   Time: { fixed: {
     "Last 10 minutes": { query: () => "after:10m", within: () => 600_000 },
     "Last hour": { query: () => "after:1h", within: () => 3_600_000 },
-    Today: { query: () => `after:${new Date(midnight()).toISOString().slice(0, 16)}`, within: () => Date.now() - midnight() },
+    Today: { query: () => `after:${new Date(midnight() + 1000 * utcOffset()).toISOString().slice(0, 16)}`, within: () => Date.now() - midnight() },
   } },
   Kind: { fixed: {
     Alerts: { query: () => "type:alert -is:silent", test: (push) => type(push) === "alert" && !isSilent(push) },

@@ -46,7 +46,9 @@ extension MartletHTTPServer.APICall<SimulatedAPNs> {
 
     /// Returns the query of the call; a call without one matches all pushes.
     func pushQuery() throws(APIProblem) -> PushQuery {
-        try PushQuery(text("query") ?? "", for: simulator)
+        // The longest distances of a time zone from UTC are 12 and 14 hours.
+        let offset = try number("utc-offset", -50_400...50_400, default: 0)
+        return try PushQuery(text("query") ?? "", for: simulator, offset: Int64(offset))
     }
 
     /// Returns the form of the pushes in the answer; the full one when the parameter is missing.
@@ -115,9 +117,15 @@ extension APIProblem {
 
 extension PushQuery {
     /// Creates the query of a request, whose times count from the clock of the simulator.
-    init(_ text: String, for simulator: SimulatedAPNs) throws(APIProblem) {
+    ///
+    /// - Parameters:
+    ///   - text: The terms.
+    ///   - simulator: The simulator.
+    ///   - offset: The seconds by which the times in the query are ahead of UTC.
+    /// - Throws: ``APIProblem`` with status 400 for an invalid query.
+    init(_ text: String, for simulator: SimulatedAPNs, offset: Int64 = 0) throws(APIProblem) {
         do throws(PushQueryError) {
-            try self.init(text, at: simulator.service.clock.secondsSince1970())
+            try self.init(text, at: simulator.service.clock.secondsSince1970(), offset: offset)
         } catch {
             var problem = APIProblem(400, error.description)
             problem.extensions = [error.term.map { JSONValue.Member("term", .string($0)) }].compactMap(\.self)

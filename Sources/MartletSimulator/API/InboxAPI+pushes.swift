@@ -14,7 +14,14 @@ extension InboxAPI {
     /// The maximum number of seconds that a request may wait.
     private static let waitLimit: Double = 300
 
-    static let query = RouteParameter(name: "query", summary: "The query, as in topic:com.example.app")
+    /// The parameters for a query.
+    static let query = [
+        RouteParameter(name: "query", summary: "The query, as in topic:com.example.app"),
+        RouteParameter(
+            name: "utc-offset",
+            summary: "The seconds by which the times in the query are ahead of UTC, -50400 to 50400; 0 by default"
+        ),
+    ]
 
     private static let view = RouteParameter(
         name: "view",
@@ -29,8 +36,7 @@ extension InboxAPI {
             "GET",
             "/api/v1/pushes",
             "List the received pushes, newest first, with their number",
-            [
-                query,
+            query + [
                 RouteParameter(
                     name: "limit",
                     summary: "The maximum number of pushes, 1 to 1000, or to 5000 for summaries; 50 by default"
@@ -38,7 +44,7 @@ extension InboxAPI {
             ],
             answer: listPushes
         ),
-        Route("DELETE", "/api/v1/pushes", "Delete the pushes that match, except pinned ones", [query]) {
+        Route("DELETE", "/api/v1/pushes", "Delete the pushes that match, except pinned ones", query) {
             (call) throws(APIProblem) in
             let query = try call.pushQuery()
             let count = await call.simulator.forgetPushes(matching: query)
@@ -51,8 +57,7 @@ extension InboxAPI {
             "GET",
             "/api/v1/pushes/wait",
             "Wait for pushes: 200 with them, or 408 with the near misses",
-            [
-                query,
+            query + [
                 RouteParameter(name: "since", summary: "Only pushes with higher numbers, such as a cursor; 0 for all"),
                 RouteParameter(name: "count", summary: "The number of pushes to wait for; 1 by default"),
                 RouteParameter(
@@ -82,7 +87,7 @@ extension InboxAPI {
             ])
             return .json(json, status: status)
         },
-        Route("GET", "/api/v1/pushes/numbers", "List the numbers of the pushes that match, newest first", [query]) {
+        Route("GET", "/api/v1/pushes/numbers", "List the numbers of the pushes that match, newest first", query) {
             (call) throws(APIProblem) in
             let query = try call.pushQuery()
             let pushes = await call.simulator.inbox.pushes.reversed().filter(query.matches)
@@ -104,7 +109,7 @@ extension InboxAPI {
             "GET",
             "/api/v1/events",
             "Stream events as server-sent events, beginning after Last-Event-ID if it is sent",
-            [query, view]
+            query + [view]
         ) { (call) throws(APIProblem) in
             let (query, view) = (try call.pushQuery(), try call.pushView())
             try await checkCapacity(call)

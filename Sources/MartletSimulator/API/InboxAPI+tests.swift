@@ -68,7 +68,7 @@ extension InboxAPI {
             let name = call.argument("name")
             guard await call.simulator.inbox.endNamespace(name) else { throw .missing("there is no namespace \(name)") }
         },
-        Route("GET", "/api/v1/export.jsonl", "Export the pushes as lines of JSON, oldest first", [query]) {
+        Route("GET", "/api/v1/export.jsonl", "Export the pushes as lines of JSON, oldest first", query) {
             (call) throws(APIProblem) in
             let query = try call.pushQuery()
             let pushes = await call.simulator.inbox.pushes.filter(query.matches)

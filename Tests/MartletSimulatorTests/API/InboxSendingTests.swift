@@ -90,6 +90,25 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `the times of a query are ahead of UTC by the offset of the request`() async throws {
+        let bench = try await InboxBench()
+        // Received at 2026-11-18T11:06:40Z.
+        let push =
+            #"{"number":1,"time":1795000000,"connection":1,"device-token":"5d","headers":{},"status":200,"#
+            + #""apns-id":"","payload":{},"deliveries":[]}"#
+        #expect(try await bench.send("POST", "/api/v1/import", push).status == "200")
+        for (query, numbers) in [
+            ("after:2026-11-18T11:06", "[1]"), ("after:2026-11-18T11:07", "[]"),
+            ("after:2026-11-18T13:06&utc-offset=7200", "[1]"), ("after:2026-11-18T13:07&utc-offset=7200", "[]"),
+            ("before:2026-11-18T03:07&utc-offset=-28800", "[1]"),
+        ] {
+            let answer = try await bench.get("/api/v1/pushes/numbers?query=" + query)
+            #expect(answer.body == #"{"numbers":\#(numbers)}"#, "\(query)")
+        }
+        #expect(try await bench.get("/api/v1/pushes/numbers?utc-offset=CET").status == "400")
+        await bench.apns.stop()
+    }
+
     @Test func `payload-text is checked unchanged, and broadcasts by their rules`() async throws {
         let bench = try await InboxBench()
         let spaces = String(repeating: " ", count: 4_096)

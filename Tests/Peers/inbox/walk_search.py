@@ -210,6 +210,12 @@ class Search(InboxWalk):
         today.click()
         expect(page.locator(".row")).to_have_count(1)
         expect(page.locator("#push-5")).to_be_visible()
+        # The times in a search are those that the list shows.
+        for search, number in {"number:4-5 after:00:00": 5, "number:4-5 before:00:00": 4}.items():
+            page.get_by_role("combobox", name="Search").fill(search)
+            page.get_by_role("combobox", name="Search").press("Enter")
+            expect(page.locator(f"#push-{number}")).to_be_visible()
+            expect(page.locator(".row")).to_have_count(1)
 
 
 if __name__ == "__main__":
