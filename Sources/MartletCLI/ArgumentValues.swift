@@ -23,7 +23,7 @@ extension APNsID: ArgumentValue {
     /// Parses an identifier, whose letters may be in upper case.
     package init(argument: String) throws(UsageError) {
         guard let id = try? APNsID(argument, allowsUpperCase: true) else {
-            throw UsageError("must be a UUID (found \"\(argument)\")")
+            throw UsageError("must be a UUID (found \(ShownValue.quoted(argument)))")
         }
         self = id
     }
@@ -110,12 +110,13 @@ extension PushNotification.CustomData: ArgumentValue {
 extension APNsEndpoint: ArgumentValue {
     /// Parses a host with an optional port and scheme.
     package init(argument: String) throws(UsageError) {
+        let found = ShownValue.quoted(argument)
         var rest = argument[...]
         let isEncrypted = !rest.hasPrefix("http://")
         for scheme in ["https://", "http://"] where rest.hasPrefix(scheme) { rest = rest.dropFirst(scheme.count) }
         guard !rest.contains("://") else {
             throw UsageError(
-                "must be a host such as localhost:2197, with https:// or http:// or without (found \"\(argument)\")"
+                "must be a host such as localhost:2197, with https:// or http:// or without (found \(found))"
             )
         }
         if rest.hasSuffix("/") { rest = rest.dropLast() }
@@ -125,7 +126,7 @@ extension APNsEndpoint: ArgumentValue {
         let isPortSeparated = rest.hasPrefix("[") ? !rest.hasSuffix("]") : rest.count(where: { $0 == ":" }) == 1
         if isPortSeparated, let colon = rest.lastIndex(of: ":") {
             guard let number = UInt16(rest[rest.index(after: colon)...]), number > 0 else {
-                throw UsageError("the port must be an integer from 1 to 65535 (found \"\(argument)\")")
+                throw UsageError("the port must be an integer from 1 to 65535 (found \(found))")
             }
             host = rest[..<colon]
             port = number
@@ -133,11 +134,11 @@ extension APNsEndpoint: ArgumentValue {
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
         guard !host.contains(":") || SocketAddress(literal: String(host.prefix { $0 != "%" }), port: port) != nil else {
             throw UsageError(
-                "must be a host such as localhost:2197, or an IPv6 address in brackets (found \"\(argument)\")"
+                "must be a host such as localhost:2197, or an IPv6 address in brackets (found \(found))"
             )
         }
         guard !host.isEmpty, !host.contains(where: { $0 == "/" || $0 == "@" || $0.isWhitespace }) else {
-            throw UsageError("must be a host such as localhost:2197 (found \"\(argument)\")")
+            throw UsageError("must be a host such as localhost:2197 (found \(found))")
         }
         self.init(host: String(host), port: port, isEncrypted: isEncrypted)
     }

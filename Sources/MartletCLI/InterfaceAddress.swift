@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletCommands
+import MartletCore
 
 /// The address of the HTTP interface of a simulator or a relay: `host:port` or a URL.
 struct InterfaceAddress: ArgumentValue, CustomStringConvertible {
@@ -24,16 +25,20 @@ struct InterfaceAddress: ArgumentValue, CustomStringConvertible {
         let schemes = ["http://", "https://"]
         let scheme = schemes.first { argument.hasPrefix($0) }
         guard scheme != nil || !argument.contains("://") else {
-            throw UsageError("must be host:port, or a URL that begins with http:// or https:// (found \"\(argument)\")")
+            let found = ShownValue.quoted(argument)
+            throw UsageError("must be host:port, or a URL that begins with http:// or https:// (found \(found))")
         }
         let rest = argument.dropFirst(scheme?.count ?? 0)
         let authority = rest.prefix { $0 != "/" }
         guard !authority.isEmpty else {
-            throw UsageError("the host is missing: give host:port or a URL (found \"\(argument)\")")
+            throw UsageError("the host is missing: give host:port or a URL (found \(ShownValue.quoted(argument)))")
         }
+        // The address is shown in messages, where a password would be, too.
+        guard !authority.contains("@") else { throw UsageError("must not contain a user or a password") }
         let path = String(rest.dropFirst(authority.count))
         guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw UsageError("the path must not contain a space or a control character (found \"\(argument)\")")
+            let found = ShownValue.quoted(argument)
+            throw UsageError("the path must not contain a space or a control character (found \(found))")
         }
         server = try APNsEndpoint(argument: (scheme ?? "http://") + authority)
         self.path = path.hasSuffix("/") ? String(path.dropLast()) : path

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MartletCommands
+import MartletCore
 import MartletTransport
 
 /// The IP address of this machine that a server listens on.
@@ -22,7 +23,8 @@ struct ListenHost: ArgumentValue, CustomStringConvertible {
     init(argument: String) throws(UsageError) {
         guard SocketAddress(literal: argument, port: 0) != nil else {
             throw UsageError(
-                "must be an IP address of this machine, such as 127.0.0.1, 0.0.0.0 or ::1 (found \"\(argument)\")"
+                "must be an IP address of this machine, such as 127.0.0.1, 0.0.0.0 or ::1 (found "
+                    + "\(ShownValue.quoted(argument)))"
             )
         }
         address = argument

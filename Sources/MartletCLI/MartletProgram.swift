@@ -55,7 +55,7 @@ struct MartletProgram {
     /// Checks `MARTLET_RETRY`, which the library reads without reporting errors.
     private static func checkRetries(_ value: String?) throws(UsageError) {
         guard let value, !["", "on", "off"].contains(value) else { return }
-        throw UsageError("MARTLET_RETRY must be on or off (found \"\(value)\")")
+        throw UsageError("MARTLET_RETRY must be on or off (found \(ShownValue.quoted(value)))")
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MartletCommands
+import MartletCore
 
 /// A number of at least 1.
 struct PositiveNumber: ArgumentValue {
@@ -10,7 +11,7 @@ struct PositiveNumber: ArgumentValue {
     /// Parses a number.
     init(argument: String) throws(UsageError) {
         guard let value = Int(argument), value > 0 else {
-            throw UsageError("must be a positive integer (found \"\(argument)\")")
+            throw UsageError("must be a positive integer (found \(ShownValue.quoted(argument)))")
         }
         self.value = value
     }
@@ -26,7 +27,7 @@ struct NonnegativeNumber: ArgumentValue {
     /// Parses a number.
     init(argument: String) throws(UsageError) {
         guard let value = Int(argument), value >= 0 else {
-            throw UsageError("must be an integer of 0 or more (found \"\(argument)\")")
+            throw UsageError("must be an integer of 0 or more (found \(ShownValue.quoted(argument)))")
         }
         self.value = value
     }
@@ -42,7 +43,7 @@ struct FiniteNumber: ArgumentValue {
     /// Parses a number.
     init(argument: String) throws(UsageError) {
         guard let value = Double(argument), value.isFinite else {
-            throw UsageError("must be a number (found \"\(argument)\")")
+            throw UsageError("must be a number (found \(ShownValue.quoted(argument)))")
         }
         self.value = value
     }
@@ -63,7 +64,7 @@ struct WaitSeconds: ArgumentValue, CustomStringConvertible {
     /// Parses a number of seconds.
     init(argument: String) throws(UsageError) {
         guard let count = Int(argument), (0...3_600).contains(count) else {
-            throw UsageError("must be an integer from 0 to 3600 (found \"\(argument)\")")
+            throw UsageError("must be an integer from 0 to 3600 (found \(ShownValue.quoted(argument)))")
         }
         self.count = count
     }

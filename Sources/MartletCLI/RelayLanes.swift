@@ -96,7 +96,8 @@ struct AppName: ArgumentValue {
             return character.isASCII && (character.isLetter || character.isNumber) || "-._".contains(character)
         }
         guard isValid, !argument.isEmpty else {
-            throw UsageError("must consist of letters, digits, \"-\", \".\" and \"_\" (found \"\(argument)\")")
+            let found = ShownValue.quoted(argument)
+            throw UsageError("must consist of letters, digits, \"-\", \".\" and \"_\" (found \(found))")
         }
         text = argument
     }

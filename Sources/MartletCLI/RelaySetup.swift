@@ -108,9 +108,8 @@ struct ScopeList: ArgumentValue, CustomStringConvertible {
         scopes = []
         for name in argument.split(separator: ",") {
             guard let scope = Scope(rawValue: String(name)) else {
-                throw UsageError(
-                    "must be a list of \(Scope.allCases.map(\.rawValue).joined(separator: ", ")) (found \"\(name)\")"
-                )
+                let known = Scope.allCases.map(\.rawValue).joined(separator: ", ")
+                throw UsageError("must be a list of \(known) (found \(ShownValue.quoted(name)))")
             }
             scopes.append(scope)
         }

@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletCommands
+import MartletCore
 import MartletSimulator
 import MartletTransport
 
@@ -191,7 +192,7 @@ extension SimulatedAPNs.Fault.Preset: ArgumentValue {
     init(argument: String) throws(UsageError) {
         guard let preset = SimulatedAPNs.Fault.presets.first(where: { $0.name == argument }) else {
             let known = SimulatedAPNs.Fault.presets.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n")
-            throw UsageError("must be one of the following (found \"\(argument)\"):\n\(known)")
+            throw UsageError("must be one of the following (found \(ShownValue.quoted(argument))):\n\(known)")
         }
         self = preset
     }

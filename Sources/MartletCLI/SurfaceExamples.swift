@@ -41,7 +41,7 @@ private struct ExampleName: ArgumentValue {
         } else {
             let kinds = SurfaceKind.allCases.map(\.rawValue).joined(separator: ", ")
             throw UsageError(
-                "must be a kind of surface (\(kinds)) or the name of an example (found \"\(argument)\")"
+                "must be a kind of surface (\(kinds)) or the name of an example (found \(ShownValue.quoted(argument)))"
                     + NearestName.hint(for: argument, among: ExampleName.choices)
             )
         }

@@ -3,6 +3,7 @@
 import LiveSurfaces
 import Martlet
 import MartletCommands
+import MartletCore
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -82,7 +83,7 @@ struct TimeArgument: ArgumentValue, Equatable {
     private static func rule(_ text: String) -> UsageError {
         UsageError(
             "must be seconds since 1970, a date and time such as 2026-11-22T18:30:00Z, or a duration such as +1h30m "
-                + "(found \"\(text)\")"
+                + "(found \(ShownValue.quoted(text)))"
         )
     }
 }

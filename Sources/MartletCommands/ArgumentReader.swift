@@ -110,7 +110,7 @@ package struct ArgumentReader {
         switch environment[parameter.variable] {
         case nil, "", "0", "false": return false
         case "1", "true": return true
-        case let value?: throw UsageError("\(parameter.variable) must be 1 or 0 (found \"\(value)\")")
+        case let value?: throw UsageError("\(parameter.variable) must be 1 or 0 (found \(ShownValue.quoted(value)))")
         }
     }
 
@@ -124,14 +124,6 @@ package struct ArgumentReader {
 
     /// Throws ``UsageError`` for an argument that no parameter has taken.
     func checkNothingIsLeft() throws(UsageError) {
-        if let argument = arguments.first { throw UsageError("unexpected argument \(argument.quotedUnlessSecret)") }
-    }
-}
-
-extension String {
-    /// The word in quotation marks, or its length if it may be a secret.
-    var quotedUnlessSecret: String {
-        let shown = ShownValue(self)
-        return shown.isWhole ? "\"\(self)\"" : shown.description
+        if let argument = arguments.first { throw UsageError("unexpected argument \(ShownValue.quoted(argument))") }
     }
 }

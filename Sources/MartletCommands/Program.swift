@@ -98,7 +98,7 @@ package struct Program: Sendable {
                 if hint.isEmpty, let example = command?.examples.first {
                     hint = "; did you mean \(self.name) \(example)?"
                 }
-                return .unknown(message: "unknown command \(wanted.quotedUnlessSecret)\(hint)", place: "\(name) --help")
+                return .unknown(message: "unknown command \(ShownValue.quoted(wanted))\(hint)", place: "\(name) --help")
             }
             if let command { return .command(command, rest) }
             if isGroup(name) { return .group(name, rest) }
@@ -107,7 +107,7 @@ package struct Program: Sendable {
         let known = Set(commands.filter(\.isSuggested).flatMap { [$0.name, String($0.name.prefix { $0 != " " })] })
             .sorted()
         return .unknown(
-            message: "unknown command \(wanted.quotedUnlessSecret)\(NearestName.hint(for: wanted, among: known))",
+            message: "unknown command \(ShownValue.quoted(wanted))\(NearestName.hint(for: wanted, among: known))",
             place: "--help"
         )
     }

@@ -17,6 +17,14 @@ package struct ShownValue: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
+extension ShownValue {
+    /// Returns the value in quotation marks, or its length if it may be a secret, for an error about it.
+    package static func quoted(_ value: some StringProtocol) -> String {
+        let shown = ShownValue(String(value))
+        return shown.isWhole ? "\"\(shown)\"" : shown.description
+    }
+}
+
 /// The features of a value that distinguish paths from secrets.
 private struct ValueShape {
     /// The maximum length of a path that is shown; a P-256 key in PEM is longer.
@@ -54,12 +62,16 @@ private struct ValueShape {
 
     /// Whether the value is a URL that may contain a password, or a name with a value.
     private var hasPassword: Bool {
-        if value.contains("://"), value.contains("@") { return true }
+        if let sign = value.lastIndex(of: "@"), value[..<sign].contains(":") { return true }
+        let words = value.lowercased()
+        if ["password=", "passwd=", "secret=", "token="].contains(where: { words.contains($0) }) { return true }
         return name.count >= 20 && name.contains(UInt8(ascii: "=")) && !name.contains(UInt8(ascii: "."))
     }
 
     private var hasSecretPrefix: Bool {
-        ValueShape.words(of: bytes[...], separatedBy: "/").contains { word in
+        ValueShape.words(of: bytes[...], separatedBy: "/").contains { whole in
+            // A word that was taken for an option begins with hyphens.
+            let word = whole.drop { $0 == UInt8(ascii: "-") }
             let isEncoded = word.count >= 20 && ValueShape.encodedPrefixes.contains { word.starts(with: $0.utf8) }
             let isKey = ValueShape.keyPrefixes.contains { word.starts(with: $0.utf8) }
             return isEncoded || isKey && !word.contains(UInt8(ascii: "."))

@@ -55,7 +55,7 @@ package struct APICall<Service: Sendable>: Sendable {
             let bounds =
                 range.upperBound == .max
                 ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
-            throw APIProblem(400, "\(name) must be a whole number \(bounds) (found \"\(text)\")")
+            throw APIProblem(400, "\(name) must be a whole number \(bounds) (found \(ShownValue.quoted(text)))")
         }
         return number
     }
@@ -65,7 +65,7 @@ package struct APICall<Service: Sendable>: Sendable {
         switch text(name) {
         case nil, "false": false
         case "true": true
-        case let text?: throw APIProblem(400, "\(name) must be true or false (found \"\(text)\")")
+        case let text?: throw APIProblem(400, "\(name) must be true or false (found \(ShownValue.quoted(text)))")
         }
     }
 

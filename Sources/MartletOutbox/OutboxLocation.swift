@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
 internal import MartletPostgreSQL
 
 /// The location of an outbox.
@@ -23,7 +24,7 @@ package enum OutboxLocation: Sendable, Hashable, CustomStringConvertible {
     /// The location for logs, without the password and the options of a database's connection string.
     package var description: String {
         switch self {
-        case .file(let path): path
+        case .file(let path): ShownValue(path).description
         case .database(let address): ConnectionString(address)?.description ?? "PostgreSQL"
         }
     }

@@ -95,6 +95,10 @@ package enum FileContents {
     ///   - mode: The permissions of directories that are created.
     /// - Throws: ``FileError`` with the system's reason.
     package static func createDirectory(_ path: String, mode: UInt16 = 0o755) throws(FileError) {
+        // Such as a key that was given in place of a path, and would be the name of the directory.
+        guard !path.utf8.contains(where: { $0 < 0x20 }) else {
+            throw FileError("created", path, reason: "its name has line breaks or other control characters")
+        }
         guard mkdir(path, mode_t(mode)) != 0 else { return }
         let reason = errno
         var facts = stat()

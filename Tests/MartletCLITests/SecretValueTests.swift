@@ -53,6 +53,28 @@ import Testing
         }
     }
 
+    /// Numbers, times, names of choices, hosts and directories.
+    @Test(arguments: [
+        ["send", "--host"], ["send", "--priority"], ["send", "--badge"], ["send", "--expiration"], ["send", "--id"],
+        ["send", "--push-type"], ["send", "--interruption-level"], ["live", "update", "--timestamp"],
+        ["simulate", "--port"], ["simulate", "--listen"], ["simulate", "--fault"], ["simulate", "--environment"],
+        ["simulate", "--port", "0", "--inbox-port", "0", "--ca-directory"], ["ca", "path", "--ca-directory"],
+        ["doctor", "--environment"], ["relay", "keys", "make", "--name", "a", "--apps", "a", "--scopes"],
+        ["relay", "status", "--url"], ["healthcheck", "--url"], ["completion"], ["surface", "example"],
+    ])
+    func `a key in place of any value is not printed`(words: [String]) async throws {
+        let pem = try await key()
+        // The name of a directory can have the form of an API key.
+        for value in words.last == "--ca-directory" ? [pem] : [pem, Self.caller] {
+            for more in [[], ["--json"]] {
+                let run = try await martlet(words + [value] + more)
+                let printed = run.text + run.errorOutput
+                #expect(run.status != 0, "\(printed)")
+                #expect(!printed.contains(secret(of: pem).prefix(20)) && !printed.contains("abcdef"), "\(printed)")
+            }
+        }
+    }
+
     @Test(arguments: [
         (["relay", "status", "--key-file", caller], "--key-file text of 36 characters (not shown"),
         (["relay", "check", "--configuration", caller], "text of 36 characters"),

@@ -27,6 +27,8 @@ import Testing
         "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJERUYxMjNHSElKIn0.c2ln", "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCg==",
         "\"MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg q83vEj/\"", base64, hexadecimal,
         "/etc/martlet/\(hexadecimal)", "postgresql://relay:secret@db1/push", "x-api-key=0a1b2c3d4e",
+        "user:secret@proxy:8080", "host=db1 user=relay password=secret", "https://h/?token=secret",
+        "--eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJERUYxMjNHSElKIn0.c2ln",
         String(repeating: "a/", count: 101),
     ])
     func `a value that may be a secret is described by its length`(value: String) {

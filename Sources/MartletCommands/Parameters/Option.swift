@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
+
 /// A named parameter with a value, as in `--port 2197` or `--port=2197`.
 ///
 /// The type determines the declaration: `Option<Int>` is required unless it has a default, `Option<Int?>` is optional,
@@ -118,7 +120,7 @@ package struct Option<Value: Sendable>: Parameter {
     package func take(from reader: inout ArgumentReader) throws(UsageError) -> Value {
         let words = reader.takeValues(of: description)
         if words.isEmpty, description.isRequired, let argument = reader.unexpectedArgument {
-            let advice = "write \(description.spelling) before the argument \(argument.quotedUnlessSecret)"
+            let advice = "write \(description.spelling) before the argument \(ShownValue.quoted(argument))"
             throw UsageError("\(description.missing); \(advice)")
         }
         return try read(words, description)

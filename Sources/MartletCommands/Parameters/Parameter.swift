@@ -127,7 +127,7 @@ extension ArgumentValue {
     /// Returns the error for text that is not one of the choices.
     package static func invalidChoice(_ text: String) -> UsageError {
         UsageError(
-            "must be one of \(choices.joined(separator: ", ")) (found \"\(text)\")"
+            "must be one of \(choices.joined(separator: ", ")) (found \(ShownValue.quoted(text)))"
                 + NearestName.hint(for: text, among: choices)
         )
     }
@@ -162,7 +162,7 @@ extension FixedWidthInteger where Self: ArgumentValue {
     package init(argument: String) throws(UsageError) {
         guard let number = Self(argument) else {
             let range = Self.bitWidth < 64 ? " from \(Self.min) to \(Self.max)" : ""
-            throw UsageError("must be an integer\(range) (found \"\(argument)\")")
+            throw UsageError("must be an integer\(range) (found \(ShownValue.quoted(argument)))")
         }
         self = number
     }

@@ -83,6 +83,8 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
     package func checkMembers(_ names: [String]) throws(Failure) {
         guard let members = value?.members else { throw mismatch("an object") }
         guard let unknown = members.first(where: { !names.contains($0.name) }) else { return }
+        let shown = ShownValue(unknown.name)
+        guard shown.isWhole else { throw error("must not have the member \(shown)") }
         let hint = NearestName.hint(for: unknown.name, among: names)
         throw self[unknown.name].error(
             "is unknown\(hint.isEmpty ? ": the known members are " + names.joined(separator: ", ") : hint)"
@@ -176,7 +178,7 @@ extension JSONValue {
             number.text.utf8.count <= JSONValue.longestExcerpt ? number.text : "a number of many digits"
         case .string(""): "an empty string"
         case .string(let text):
-            text.count <= JSONValue.longestExcerpt
+            text.utf8.count <= JSONValue.longestExcerpt
                 ? String(decoding: encoded(), as: UTF8.self) : "a string of \(text.count) characters"
         case .array: "an array"
         case .object: "an object"

@@ -82,7 +82,8 @@ extension RelayAPI {
         let name = try call.app()
         let environment = try call.text("environment").map { (text) throws(APIProblem) in
             guard let environment = PushEnvironment(rawValue: text) else {
-                throw APIProblem(400, "environment must be production or development (found \"\(text)\")")
+                let found = ShownValue.quoted(text)
+                throw APIProblem(400, "environment must be production or development (found \(found))")
             }
             return environment
         }

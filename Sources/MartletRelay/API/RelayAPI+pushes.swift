@@ -272,7 +272,7 @@ extension APICall<RelayAPI.Service> {
         guard let text = text("wait") else { return nil }
         let digits = text.hasSuffix("s") ? text.dropLast() : text[...]
         guard let seconds = Int(digits), String(seconds) == digits, (0...60).contains(seconds) else {
-            throw APIProblem(400, "wait must be 0 to 60 seconds, as in 5 or 5s (found \"\(text)\")")
+            throw APIProblem(400, "wait must be 0 to 60 seconds, as in 5 or 5s (found \(ShownValue.quoted(text)))")
         }
         return .seconds(seconds)
     }

@@ -66,7 +66,7 @@ extension RelayAPI {
 
     private static func pushes(withID text: String, _ call: Call) async throws(APIProblem) -> [PushStatus] {
         guard let id = try? APNsID(text) else {
-            throw APIProblem(400, "id must be a UUID in lower case (found \"\(text)\")")
+            throw APIProblem(400, "id must be a UUID in lower case (found \(ShownValue.quoted(text)))")
         }
         return try await statuses(of: id, in: call.text("app").map { [$0] } ?? call.caller.apps, call)
     }

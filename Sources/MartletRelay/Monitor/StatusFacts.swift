@@ -12,7 +12,7 @@ enum LaneActivity: String, Sendable, CaseIterable {
     case fails
 
     /// The number of attempts without an acceptance from which a lane fails; a few can be for unregistered tokens.
-    private static let manyAttempts = 10
+    private static let manyAttempts = 3
 
     init(_ attempts: Int, _ failures: Int) {
         self = attempts > failures ? .delivers : attempts < LaneActivity.manyAttempts ? .ready : .fails

@@ -55,7 +55,7 @@ extension MartletHTTPServer.APICall<SimulatedAPNs> {
     func pushView() throws(APIProblem) -> PushView {
         guard let name = text("view") else { return .full }
         guard let view = PushView(rawValue: name) else {
-            throw APIProblem(400, "view must be full or summary (found \"\(name.prefix(40))\")")
+            throw APIProblem(400, "view must be full or summary (found \(ShownValue.quoted(name)))")
         }
         return view
     }
@@ -68,7 +68,7 @@ extension MartletHTTPServer.APICall<SimulatedAPNs> {
         let isDecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
         guard isDecimal, let seconds = Double(text), range.contains(seconds) else {
             let bounds = "\(Int(range.lowerBound)) to \(Int(range.upperBound))"
-            let found = "(found \"\(text.prefix(40))\")"
+            let found = "(found \(ShownValue.quoted(text)))"
             throw APIProblem(400, "\(name) must be a number of seconds from \(bounds), as in 0.5 \(found)")
         }
         return .seconds(seconds)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
+
 /// A name in a certificate: a host name or an address.
 package struct SubjectName: Sendable, Hashable {
     package let text: String
@@ -14,7 +16,7 @@ package struct SubjectName: Sendable, Hashable {
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
         guard isAddress || text.utf8.count <= 253 && SubjectName.areLabels(labels) else {
             throw CryptographyError(
-                "a name must be a host name, such as push.example.com, or an address (found \"\(text)\")"
+                "a name must be a host name, such as push.example.com, or an address (found \(ShownValue.quoted(text)))"
             )
         }
         self.text = text

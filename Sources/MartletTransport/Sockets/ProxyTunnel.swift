@@ -63,9 +63,10 @@ final class ProxyTunnel {
         guard words.count >= 2, words[0].hasPrefix("HTTP/1."), words[1].count == 3 else {
             return TransportError(.protocolViolation, "the proxy \(proxyName) did not send an HTTP/1 response")
         }
+        // A proxy may repeat the request and its password in the reason phrase, which is therefore not shown.
         // The target server sends nothing before the client does, so further bytes are not from it.
         guard words[1].hasPrefix("2"), !hasMore else {
-            return TransportError(.connectionRefused, "the proxy \(proxyName) answered \(line)")
+            return TransportError(.connectionRefused, "the proxy \(proxyName) answered \(words[0]) \(words[1])")
         }
         return nil
     }

@@ -28,7 +28,7 @@ extension SettingType where Value == RelayConfiguration.Address {
         @Sendable func read(_ field: ConfigurationField) throws(RelayError) -> RelayConfiguration.Address {
             let text = try field.text()
             guard let address = RelayConfiguration.Address(text) else {
-                throw field.error("\(RelayConfiguration.Address.rule) (found \"\(text)\")")
+                throw field.error("\(RelayConfiguration.Address.rule) (found \(ShownValue.quoted(text)))")
             }
             return address
         }
@@ -51,7 +51,8 @@ extension SettingType where Value == [String] {
     ) { (field, places) throws(RelayError) in
         let texts = try SettingType<[String]>.texts.read(field, places)
         for (index, text) in texts.enumerated() where !Topic.isBundleIdentifier(text) {
-            throw field[index].error("must be one bundle identifier, such as com.example.orders (found \"\(text)\")")
+            let found = ShownValue.quoted(text)
+            throw field[index].error("must be one bundle identifier, such as com.example.orders (found \(found))")
         }
         return texts
     }
@@ -63,7 +64,7 @@ extension SettingType where Value == String {
         (field, _) throws(RelayError) in
         let text = try field.nonemptyText()
         guard SubjectName.isHost(text) else {
-            throw field.error("must be a host name or an IP address without a port (found \"\(text)\")")
+            throw field.error("must be a host name or an IP address without a port (found \(ShownValue.quoted(text)))")
         }
         return text
     }
