@@ -64,8 +64,9 @@ import Testing
     ])
     func `a key in place of any value is not printed`(words: [String]) async throws {
         let pem = try await key()
-        // The name of a directory can have the form of an API key.
-        for value in words.last == "--ca-directory" ? [pem] : [pem, Self.caller] {
+        // The names of a directory and of a host can have the form of an API key.
+        let values = ["--ca-directory", "--url", "--host"].contains(words.last) ? [pem] : [pem, Self.caller]
+        for value in values {
             for more in [[], ["--json"]] {
                 let run = try await martlet(words + [value] + more)
                 let printed = run.text + run.errorOutput

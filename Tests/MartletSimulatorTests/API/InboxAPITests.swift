@@ -44,7 +44,7 @@ import Testing
     @Test(arguments: [
         ("/api/v1/pushes?limit=0", "400", #"limit must be a whole number from 1 to 1000 (found \"0\")"#),
         ("/api/v1/pushes?limit=many", "400", #"limit must be a whole number from 1 to 1000 (found \"many\")"#),
-        ("/api/v1/pushes?page=2", "400", "unknown parameter page; known: query, limit, before, view"),
+        ("/api/v1/pushes?page=2", "400", "unknown parameter page; known: query, utc-offset, limit, before, view"),
         ("/api/v1/pushes?limit=1&limit=2", "400", "the parameter limit must be given only once"),
         (
             "/api/v1/pushes/wait?timeout=400", "400",
