@@ -15,7 +15,9 @@ export BUILD_FLAGS = --configuration $(CONFIGURATION) $(if $(filter release,$(CO
 BUILD = $(SWIFT) build $(BUILD_FLAGS)
 # The programs that are measured are built as packages build them.
 BUILD_BENCH = $(SWIFT) build --configuration release --static-swift-stdlib --scratch-path .build-bench
-RUN_TESTS = env MARTLET_PROGRAM=$(PROGRAM) $(SWIFT) test $(BUILD_FLAGS) --skip-build --disable-xctest
+# Proxies of the machine are for packages, and not for what is tested.
+NO_PROXIES = $(foreach name,HTTPS_PROXY https_proxy HTTP_PROXY http_proxy ALL_PROXY all_proxy,-u $(name))
+RUN_TESTS = env $(NO_PROXIES) MARTLET_PROGRAM=$(PROGRAM) $(SWIFT) test $(BUILD_FLAGS) --skip-build --disable-xctest
 # The modules of the library products.
 API_MODULES = MartletCore LiveSurfaces Martlet MartletSimulator
 PROGRAM = $(CURDIR)/.build/$(CONFIGURATION)/martlet

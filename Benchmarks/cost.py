@@ -128,7 +128,8 @@ def main():
     print(f"{'':18}{'instructions':>14}{'stored':>10}{'change':>10}")
     failed = []
     for name, number in found.items():
-        change = number / stored[name] - 1 if name in stored else 0
+        # A number that was never stored fails, too.
+        change = number / stored[name] - 1 if name in stored else float("inf")
         print(f"{name:18}{number:>14}{stored.get(name, '–'):>10}{change:>+10.1%}")
         if change > LIMIT:
             failed.append(name)

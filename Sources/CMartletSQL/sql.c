@@ -75,11 +75,6 @@ static const unsigned char postgresql_tables[] = {
 };
 TEXT(postgresql_tables)
 
-static const unsigned char postgresql_users[] = {
-#embed "postgresql/users.sql" suffix(, 0)
-};
-TEXT(postgresql_users)
-
 static const unsigned char sqlite_dead_tokens[] = {
 #embed "sqlite/dead_tokens.sql" suffix(, 0)
 };
@@ -109,8 +104,3 @@ static const unsigned char sqlite_tables[] = {
 #embed "sqlite/tables.sql" suffix(, 0)
 };
 TEXT(sqlite_tables)
-
-static const unsigned char sqlite_users[] = {
-#embed "sqlite/users.sql" suffix(, 0)
-};
-TEXT(sqlite_users)

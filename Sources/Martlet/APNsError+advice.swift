@@ -19,7 +19,8 @@ extension APNsError {
 
     /// The way to treat the push and its device token, for any error.
     ///
-    /// Automatic retries have been made already; see ``RetryPolicy``. Source: "Handling notification responses from
+    /// Automatic retries, if they are on, have been made already; see ``RetryPolicy``. They follow
+    /// ``APNsReason/Advice``, which is about one answer. Source: "Handling notification responses from
     /// APNs" for the statuses and reasons.
     public var advice: Advice {
         switch code {

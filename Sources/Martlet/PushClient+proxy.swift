@@ -37,7 +37,7 @@ extension PushClient {
             wire = proxy
         }
 
-        /// Returns the proxy that environment variables select for a server, by curl's rules; nil for none.
+        /// Returns the proxy that environment variables select for a server, much as curl does; nil for none.
         ///
         /// `HTTPS_PROXY` has the proxy for servers with TLS, `HTTP_PROXY` that for servers without, and `ALL_PROXY`
         /// that for both if the other is not set. `NO_PROXY` has the servers that are connected to directly: host names

@@ -12,7 +12,7 @@ public import MartletCore
 ///
 /// A type that implements ``send(_:to:topic:options:)`` and
 /// ``broadcast(_:to:topic:timestamp:priority:expiration:options:)`` has the functions for Live Activities, which send
-/// notifications with the current time. A ``PushClient`` gives each push of an activity a second of its own.
+/// notifications with the timestamp of a first push. A ``PushClient`` gives each push of an activity its own second.
 public protocol PushSending: Sendable {
     /// Sends a notification to one device; see ``PushClient/send(_:to:topic:options:)``.
     @discardableResult
@@ -230,8 +230,8 @@ extension PushSending {
     }
 }
 
-// What a fake need not implement. These functions have no default arguments: a call that omits arguments would choose
-// them in place of a client's own functions, which give each push of an activity a second of its own.
+// Default implementations, so that a fake needs none. They have no default arguments: a call that omits arguments would
+// choose them in place of a client's own functions, which give each push of an activity a second of its own.
 extension PushSending {
     /// Starts a Live Activity by a notification with the time of two seconds ago, as ``PushClient`` does.
     @discardableResult
@@ -247,7 +247,7 @@ extension PushSending {
         let notification = try writing { () throws(PayloadError) in
             try PushNotification.liveActivity(
                 activity,
-                timestamp: timestamp ?? Date(timeIntervalSinceNow: -2),
+                timestamp: timestamp ?? ActivityTimestampSource(clock: .system).unassigned(.start),
                 priority: priority,
                 expiration: expiration
             )
@@ -255,7 +255,7 @@ extension PushSending {
         return try await send(notification, to: token, topic: topic, options: options)
     }
 
-    /// Updates or ends a Live Activity by a notification with the current time.
+    /// Updates or ends a Live Activity by a notification with the current time, an end with that of the next second.
     @discardableResult
     public func send(
         _ update: LiveActivityUpdate,
@@ -269,7 +269,7 @@ extension PushSending {
         let notification = try writing { () throws(PayloadError) in
             try PushNotification.liveActivity(
                 update,
-                timestamp: timestamp ?? Date(),
+                timestamp: timestamp ?? ActivityTimestampSource(clock: .system).unassigned(.init(update)),
                 priority: priority,
                 expiration: expiration
             )

@@ -121,7 +121,7 @@ private struct Diagnosis {
                 : server.hasGeneratedKey ? "generated, for a simulator (--key was not given)" : "valid"
             report(Step(name: name, message: message))
             if let proxy {
-                let source = server.hasProxyOption ? "--proxy" : "the environment variables"
+                let source = server.hasProxyOption ? "--proxy or MARTLET_PROXY" : "the environment variables"
                 report(Step(name: "proxy", message: "\(proxy.address), from \(source)"))
             }
             return client

@@ -31,12 +31,12 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
     static var isFile: Bool { true }
 
     /// The path for messages, unless it may be a secret.
-    var shownPath: String { "\(ShownValue(path))" }
+    var shownPath: String { isJSONText ? "the JSON text" : "\(ShownValue(path))" }
 
     /// The name of the file in errors: the path, preceded by the option or variable.
     var label: String {
         if isPathHidden { return source ?? "the file" }
-        if isJSONText { return source ?? "the JSON text" }
+        if isJSONText { return source ?? shownPath }
         let name = path == "-" ? "standard input" : shownPath
         return source.map { "\($0) \(name)" } ?? name
     }

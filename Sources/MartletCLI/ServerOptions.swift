@@ -52,7 +52,7 @@ struct ServerOptions: Sendable {
     /// The server.
     var endpoint: APNsEndpoint { host ?? (environment == .production ? .production : .development) }
 
-    /// Whether an option has the proxy, and not the variables of the process.
+    /// Whether `--proxy` or its variable has the proxy, and not the variables that other programs share.
     var hasProxyOption: Bool { givenProxy != nil }
 
     /// Whether the server is Apple's.

@@ -4,10 +4,10 @@ internal import MartletCore
 internal import MartletTransport
 
 extension OutboxPush {
-    /// The first 8 bytes of a SHA-256 hash of everything that is sent, and of where; nil if OpenSSL cannot hash.
+    /// The first 8 bytes of a SHA-256 hash of lane, destination, headers, expiry, identifier and payload.
     ///
     /// It is stored with the push and compared when the push is claimed, because SQLite does not notice that a disk or
-    /// a copy has changed a bit. `martlet.checksum` in PostgreSQL calculates the same.
+    /// a copy has changed a bit. `martlet.checksum` in PostgreSQL calculates the same. Nil if OpenSSL cannot hash.
     var checksum: Int64? {
         let (token, channel, bundle) = destination.columns
         let words: [String?] = [

@@ -65,13 +65,18 @@ struct RelayContext: Sendable {
         if error?.kind != .closed { logOutbox(change) }
     }
 
-    /// Records and logs a commit that takes longer than its callers wait, by its start in milliseconds since 1970; nil
+    /// Records and logs a commit that takes too long, by its start in milliseconds since 1970; nil
     /// when there is none any more.
     func recordStall(since start: Int64?) {
         let now = now
-        let kind: OutboxError.Kind = sharedOutbox == nil ? .unavailable : .unreachable
-        let error = start.map { OutboxError(kind, LoadGate.Refusal.storeDoesNotAnswer(since: $0).message(store)) }
+        let error = start.map { stallError(since: $0) }
         logOutbox(outboxHealth.update { $0.recordStall(error, since: start ?? now, at: now) })
+    }
+
+    /// Returns the error of a commit that takes too long, by its start in milliseconds since 1970.
+    func stallError(since start: Int64) -> OutboxError {
+        let kind: OutboxError.Kind = sharedOutbox == nil ? .unavailable : .unreachable
+        return OutboxError(kind, LoadGate.Refusal.storeDoesNotAnswer(since: start).message(store))
     }
 
     /// Logs an error of the outbox that a phone gets no text of.

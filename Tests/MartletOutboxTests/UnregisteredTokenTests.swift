@@ -88,8 +88,6 @@ import Testing
             let file = try Connection(path: place.file)
             try file.execute(
                 """
-                DROP INDEX push_user;
-                ALTER TABLE push DROP COLUMN user_id;
                 DROP TABLE ticket;
                 DROP TABLE installation;
                 DROP TABLE installation_token;
@@ -123,7 +121,6 @@ import Testing
             "ALTER TABLE martlet.dead_token ADD PRIMARY KEY (app, token)",
             "INSERT INTO martlet.dead_token VALUES"
                 + " (1, '00112233445566778899aabbccddeeff', nextval('martlet.dead_token_cursor'), 5, 6, 'Gone')",
-            "ALTER TABLE martlet.push DROP COLUMN user_id",
             "DROP FUNCTION martlet.pushes_of_user, martlet.cancel_user",
             "DROP TABLE martlet.moved_installation",
             "DROP VIEW martlet.installation_content",

@@ -40,7 +40,7 @@ const view = { view: "summary" }
 /** The seconds by which the reader's clock is ahead of UTC. */
 export const utcOffset = () => -60 * new Date().getTimezoneOffset()
 /** The parameters of a request with a query, whose times are those of the reader's clock. */
-const asked = (query, more = {}) => new URLSearchParams({ query, "utc-offset": utcOffset(), ...more })
+const queryParameters = (query, more = {}) => new URLSearchParams({ query, "utc-offset": utcOffset(), ...more })
 
 /** The addresses and the environment of the simulator. */
 export const info = () => request("/api/v1/info")
@@ -53,13 +53,13 @@ export const stringTable = (app, language) => request(`/api/v1/strings/${app}/${
 export const language = async () => (await request("/api/v1/query")).fields
 /** The summaries of up to `limit` pushes that match a query and have numbers below `before`, newest first. */
 export const pushes = (query, limit, before = Number.MAX_SAFE_INTEGER) =>
-  request(`/api/v1/pushes?${asked(query, { limit, before, ...view })}`)
+  request(`/api/v1/pushes?${queryParameters(query, { limit, before, ...view })}`)
 /** The numbers of all pushes that match a query. */
 export const numbers = async (query) =>
-  (await request(`/api/v1/pushes/numbers?${asked(query)}`)).numbers
+  (await request(`/api/v1/pushes/numbers?${queryParameters(query)}`)).numbers
 /** The pushes that match a query as lines of an export file. */
 export const exported = async (query) => {
-  const response = await send(`/api/v1/export.jsonl?${asked(query)}`)
+  const response = await send(`/api/v1/export.jsonl?${queryParameters(query)}`)
   if (!response.ok) throw new SimulatorError(`The simulator returned status ${response.status}.`)
   return response.text()
 }
@@ -75,7 +75,7 @@ export const importPushes = async (file) => {
 export const removePush = (number) => simulatorEvents.dispatchEvent(new CustomEvent("remove", { detail: [number] }))
 /** Deletes the pushes that match a query immediately; `more` are options of the request. */
 export const removePushes = (query, more) =>
-  request(`/api/v1/pushes?${asked(query)}`, "DELETE", undefined, undefined, more)
+  request(`/api/v1/pushes?${queryParameters(query)}`, "DELETE", undefined, undefined, more)
 
 /**
  * Dispatches `open` when the connection to the simulator is established, `chaos` when the faults change, `devices` when the
@@ -92,7 +92,7 @@ const retryDelay = 3000
  * the simulator's message if it refuses, and an empty text otherwise.
  */
 export function follow(query, handlers) {
-  const path = `/api/v1/events?${asked(query, view)}`
+  const path = `/api/v1/events?${queryParameters(query, view)}`
   const source = new EventSource(serverURL(path))
   source.addEventListener("open", handlers.open)
   source.addEventListener("error", async () => {

@@ -24,7 +24,7 @@ function openList(container) {
     counts: ({ kind = "device" }) => kind === "device",
     lead: "Every device token is accepted. A registered device accepts only the topics of its apps.",
     placeholder: "Nickname, token, app or state",
-    textsOf: (device) => [device.name, device.token, device.kind, ...appsOf(device), deviceStateText(device)],
+    textsOf: (device) => [device.name, device.token, tokenKinds[device.kind], ...appsOf(device), deviceStateText(device)],
     actions: [button("Register a device", () => register(page), { class: "primary", icon: "plus" })],
   }, (devices) => (devices.length ? deviceTable(page, devices, screens) : noDevices(page)))
   return page.follow(async (signal) => {

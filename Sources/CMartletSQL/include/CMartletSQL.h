@@ -32,8 +32,6 @@ const char *martlet_sql_postgresql_nodes(void);
 const char *martlet_sql_postgresql_settle(void);
 /// The text of postgresql/tables.sql.
 const char *martlet_sql_postgresql_tables(void);
-/// The text of postgresql/users.sql.
-const char *martlet_sql_postgresql_users(void);
 /// The text of sqlite/dead_tokens.sql.
 const char *martlet_sql_sqlite_dead_tokens(void);
 /// The text of sqlite/expiry.sql.
@@ -46,7 +44,5 @@ const char *martlet_sql_sqlite_lanes(void);
 const char *martlet_sql_sqlite_retries(void);
 /// The text of sqlite/tables.sql.
 const char *martlet_sql_sqlite_tables(void);
-/// The text of sqlite/users.sql.
-const char *martlet_sql_sqlite_users(void);
 
 #endif

@@ -23,7 +23,8 @@ CREATE FUNCTION martlet.fingerprint(
         || p_payload) FROM 1 FOR 16)
 $$;
 
--- The first 8 bytes of a hash of everything that is sent, and of where, as a number. Relays calculate the same.
+-- The first 8 bytes of a hash of lane, destination, headers, expiry, identifier and payload, as a number. Relays calculate
+-- the same.
 CREATE FUNCTION martlet.checksum(
     p_app text, p_is_production boolean, p_id uuid, p_token text, p_channel text, p_bundle text, p_push_type text,
     p_topic text, p_priority text, p_expiration text, p_collapse_id text, p_trace text, p_order_key text,

@@ -29,8 +29,12 @@ CREATE TABLE martlet.push (
     -- The value of `martlet.checksum`, which relays compare before they send the push; null when it is not known.
     checksum bigint,
     payload bytea NOT NULL,
+    -- The user whose installation had the token when the push was accepted. The token may belong to another user since.
+    user_id text COLLATE "C",
     UNIQUE (apns_id, app)
 );
+
+CREATE INDEX push_user ON martlet.push (user_id, number) WHERE user_id IS NOT NULL;
 
 -- The pushes that have not ended. `node` is the relay that has claimed the push; null when none has. `ready_at` is the
 -- time from which on it may be sent; null while it waits behind another push. `line` is its position among the pushes

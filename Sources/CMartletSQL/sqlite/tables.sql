@@ -7,10 +7,13 @@ CREATE TABLE push (
     apns_id BLOB NOT NULL, fingerprint BLOB, token TEXT, channel TEXT, bundle TEXT,
     push_type TEXT, topic TEXT, priority TEXT, expiration TEXT, collapse_id TEXT, trace TEXT,
     accepted_at INTEGER NOT NULL, attempts INTEGER NOT NULL, unknown_tries INTEGER NOT NULL,
-    -- Of everything that is sent, and of where; null if it is not known. SQLite does not notice a changed bit.
+    -- Compared before the push is sent, because SQLite does not notice a changed bit; null if it is not known.
     checksum INTEGER,
-    payload BLOB NOT NULL
+    payload BLOB NOT NULL,
+    -- The user whose installation had the token when the push was accepted. The token may belong to another user since.
+    user_id TEXT
 );
+CREATE INDEX push_user ON push (user_id) WHERE user_id IS NOT NULL;
 CREATE UNIQUE INDEX push_identity ON push (apns_id, app);
 CREATE INDEX push_ready ON push (app, environment, urgency, ready_at, number) WHERE ready_at IS NOT NULL;
 CREATE INDEX push_order ON push (app, environment, order_key, number) WHERE in_line = 1;

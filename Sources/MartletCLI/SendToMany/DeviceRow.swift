@@ -36,9 +36,7 @@ struct DeviceRow: Equatable {
         static func of(firstLine line: ArraySlice<UInt8>) throws(UsageError) -> (format: Format, isHeading: Bool) {
             if line.first == UInt8(ascii: "{") { return (.json, false) }
             let cells = try CSVScanner.fields(of: line).map(\.trimmingSpaces)
-            let names = cells.map { name in
-                String(name.lowercased().map { $0 == "_" || $0 == " " ? "-" : $0 })
-            }
+            let names = cells.map(DeviceRow.normalized)
             if names.contains(where: DeviceRow.isTokenName) {
                 try checkHeading(names)
                 return (.columns(names), true)
@@ -59,6 +57,10 @@ struct DeviceRow: Equatable {
 
         /// Checks the names of columns; other columns of a database are ignored, but not misspelled names of options.
         private static func checkHeading(_ names: [String]) throws(UsageError) {
+            let tokens = names.filter(DeviceRow.isTokenName)
+            guard Set(tokens).count < 2 else {
+                throw UsageError("both \(tokens[0]) and \(tokens[1]) may be the token: rename one of the columns")
+            }
             var seen: Set<String> = []
             for name in names where DeviceRow.isTokenName(name) || !isIgnored(name) {
                 guard DeviceRow.isTokenName(name) || NotificationOptions.overridableNames.contains(name) else {
@@ -68,7 +70,7 @@ struct DeviceRow: Equatable {
                             + " between devices" + hint
                     )
                 }
-                guard seen.insert(DeviceRow.isTokenName(name) ? "token" : name).inserted else {
+                guard seen.insert(name).inserted else {
                     throw UsageError("the heading has the column \"\(name)\" twice")
                 }
             }
@@ -145,6 +147,11 @@ struct DeviceRow: Equatable {
         String(validating: line, as: UTF8.self) != nil
     }
 
+    /// Returns the name of a column or a member as options are written: in lower case, with hyphens.
+    private static func normalized(_ name: String) -> String {
+        String(name.lowercased().map { $0 == "_" || $0 == " " ? "-" : $0 })
+    }
+
     private static func isTokenName(_ name: String) -> Bool {
         ["token", "device-token", "devicetoken", "push-token", "apns-token"].contains(name)
     }
@@ -152,7 +159,8 @@ struct DeviceRow: Equatable {
     private static func members(of line: ArraySlice<UInt8>) throws(UsageError) -> [(name: String, value: String)] {
         guard let members = try JSONValue(Array(line)).members else { throw UsageError("must be a JSON object") }
         return members.map { member in
-            (member.name, member.value.stringValue ?? String(decoding: member.value.encoded(), as: UTF8.self))
+            let text = member.value.stringValue ?? String(decoding: member.value.encoded(), as: UTF8.self)
+            return (normalized(member.name), text)
         }
     }
 }

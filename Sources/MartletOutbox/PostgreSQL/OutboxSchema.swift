@@ -38,11 +38,6 @@ package enum OutboxSchema {
             unsafe script(martlet_sql_postgresql_installations()),
             unsafe script(martlet_sql_postgresql_enrollments()), unsafe script(martlet_sql_postgresql_settle()),
         ].joined(),
-        [
-            unsafe script(martlet_sql_postgresql_users()), unsafe script(martlet_sql_postgresql_accept()),
-            unsafe script(martlet_sql_postgresql_enrollments()), unsafe script(martlet_sql_postgresql_settle()),
-            unsafe script(martlet_sql_postgresql_import()),
-        ].joined(),
     ]
 
     /// The SQLSTATE of a claim by a node that is not registered and must register again; `{missing_node}` in scripts.

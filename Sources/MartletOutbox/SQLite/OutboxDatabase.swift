@@ -39,7 +39,7 @@ final class OutboxDatabase {
         unsafe String(cString: martlet_sql_sqlite_tables()), unsafe String(cString: martlet_sql_sqlite_expiry()),
         unsafe String(cString: martlet_sql_sqlite_lanes()), unsafe String(cString: martlet_sql_sqlite_dead_tokens()),
         unsafe String(cString: martlet_sql_sqlite_retries()),
-        unsafe String(cString: martlet_sql_sqlite_installations()), unsafe String(cString: martlet_sql_sqlite_users()),
+        unsafe String(cString: martlet_sql_sqlite_installations()),
     ]
 
     /// The size of the log after a checkpoint, in bytes; a large batch makes it longer until the next change.

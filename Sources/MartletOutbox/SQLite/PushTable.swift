@@ -20,7 +20,7 @@ final class PushTable {
     static let isOfUser = """
         number IN (
             SELECT p.number FROM push p INDEXED BY push_user
-            WHERE substr(p.user_id, -2) = substr(?1, -2) AND +p.user_id = ?1 AND p.user_id IS NOT NULL AND p.app = ?2
+            WHERE p.user_id = ?1 AND p.user_id IS NOT NULL AND p.app = ?2
             UNION
             SELECT p.number
             FROM installation i CROSS JOIN installation_token t CROSS JOIN push p INDEXED BY push_token

@@ -259,9 +259,7 @@ actor Intake {
         let now = context.now
         context.recordStall(since: incoming.oldestCommit.flatMap { now - $0 > gate.limits.commitTime ? $0 : nil })
         for overdue in incoming.takeOverdue(at: loop.now) {
-            let refusal = LoadGate.Refusal.storeDoesNotAnswer(since: overdue.startedAt)
-            let error = OutboxError(.unreachable, refusal.message(context.store))
-            answer(overdue.groups, .failure(error), at: overdue.startedAt)
+            answer(overdue.groups, .failure(context.stallError(since: overdue.startedAt)), at: overdue.startedAt)
         }
     }
 

@@ -119,7 +119,7 @@ extension RelaySnapshot {
         let isRetrying = (backlog?[lane]?.retrying ?? 0) > 0
         let retryReason = isRetrying ? dispatcher.counts.lastRetries[lane] : nil
         let isOk = pause == nil && problem == nil
-        let activity = isOk ? LaneActivity(facts.recentAttempts, facts.recentFailures) : nil
+        let activity = isOk ? LaneActivity(facts.recentAttempts, facts.recentFailures, isRetrying: isRetrying) : nil
         let members: [JSONValue.Member?] = [
             .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
             backlog.map { .init("backlog", .whole($0[lane]?.count ?? 0)) },

@@ -11,11 +11,17 @@ enum LaneActivity: String, Sendable, CaseIterable {
     /// There were many attempts, and Apple has accepted none.
     case fails
 
-    /// The number of attempts without an acceptance from which a lane fails; a few can be for unregistered tokens.
-    private static let manyAttempts = 3
+    /// The number of attempts without an acceptance from which a lane fails although it sends no push again.
+    ///
+    /// A few can be for unregistered tokens.
+    private static let manyAttempts = 10
 
-    init(_ attempts: Int, _ failures: Int) {
-        self = attempts > failures ? .delivers : attempts < LaneActivity.manyAttempts ? .ready : .fails
+    init(_ attempts: Int, _ failures: Int, isRetrying: Bool) {
+        if attempts > failures {
+            self = .delivers
+        } else {
+            self = attempts >= LaneActivity.manyAttempts || attempts > 0 && isRetrying ? .fails : .ready
+        }
     }
 }
 
@@ -46,7 +52,7 @@ struct StatusFacts: Sendable {
         var failures = 0
 
         /// The activity of a lane that is neither down nor paused.
-        var activity: LaneActivity { LaneActivity(attempts, failures) }
+        var activity: LaneActivity { LaneActivity(attempts, failures, isRetrying: retrying > 0) }
     }
 
     /// The problem of an outbox that stores no pushes.

@@ -31,7 +31,7 @@ struct StoreHealth: Sendable {
 
     /// The error of the last write, with the time of the first one since the last success; nil when it succeeded.
     private var failure: Problem?
-    /// The commit that takes longer than its callers wait; nil when there is none.
+    /// The commit that takes too long; nil when there is none.
     private var stall: Problem?
     /// Whether the stored data is damaged, which retrying cannot repair.
     private(set) var isDamaged = false
@@ -96,7 +96,7 @@ struct StoreHealth: Sendable {
         return throttle.take(at: now).map { .failed(problem: text, since: since, omitted: $0) }
     }
 
-    /// Records the oldest commit that takes longer than its callers wait; nil when there is none any more.
+    /// Records the oldest commit that takes too long; nil when there is none any more.
     ///
     /// - Parameters:
     ///   - error: The problem of the commit.

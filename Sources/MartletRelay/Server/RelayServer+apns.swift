@@ -100,9 +100,9 @@ extension RelayServer {
     /// During an outage of this relay, another one with the same outbox may reach Apple.
     private func holdsNewPushes(of lane: Lane) -> Bool {
         dispatcher.assumeIsolated { dispatcher in
-            if dispatcher.laneControl.pause(of: lane) != nil { return true }
             guard let state = dispatcher.machine.lanes[lane] else { return false }
-            return state.holdsNewPushes(at: dispatcher.context.now) && dispatcher.context.sharedOutbox == nil
+            if state.isPausedManually { return true }
+            return dispatcher.context.sharedOutbox == nil && state.holdsNewPushes(at: dispatcher.context.now)
         }
     }
 

@@ -47,7 +47,7 @@ extension MartletHTTPServer.APICall<SimulatedAPNs> {
     /// Returns the query of the call; a call without one matches all pushes.
     func pushQuery() throws(APIProblem) -> PushQuery {
         // The longest distances of a time zone from UTC are 12 and 14 hours.
-        let offset = try number("utc-offset", -50_400...50_400, default: 0)
+        let offset = try number("utc-offset", -43_200...50_400, default: 0)
         return try PushQuery(text("query") ?? "", for: simulator, offset: Int64(offset))
     }
 

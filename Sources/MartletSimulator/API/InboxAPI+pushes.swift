@@ -19,7 +19,7 @@ extension InboxAPI {
         RouteParameter(name: "query", summary: "The query, as in topic:com.example.app"),
         RouteParameter(
             name: "utc-offset",
-            summary: "The seconds by which the times in the query are ahead of UTC, -50400 to 50400; 0 by default"
+            summary: "The seconds by which the times in the query are ahead of UTC, -43200 to 50400; 0 by default"
         ),
     ]
 

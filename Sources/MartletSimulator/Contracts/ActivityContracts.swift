@@ -58,7 +58,7 @@ struct ActivityContracts: Sendable {
     }
 
     /// Returns whether a contract is known for a topic without the suffix of Live Activities.
-    func cover(_ topic: Topic) -> Bool { all.contains { $0.topic == topic } }
+    func covers(_ topic: Topic) -> Bool { all.contains { $0.topic == topic } }
 
     /// Returns the reasons for which the phone cannot use a push, according to the contracts.
     func findings(for push: ActivityPush) -> [PushLint.Finding] {

@@ -266,7 +266,7 @@ struct ServiceMachine {
         if let activity = ActivityPush(push) {
             push.observations += contracts.findings(for: activity)
             contracts.record(activity)
-            if !contracts.cover(activity.topic) {
+            if !contracts.covers(activity.topic) {
                 push.observations += ContentStateRules.findings(
                     for: activity,
                     after: evaluator.devices.activity(for: push)

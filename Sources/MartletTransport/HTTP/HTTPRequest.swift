@@ -38,7 +38,9 @@ package struct HTTPRequest: Sendable, Hashable {
     /// Whether the target is UTF-8 after percent-decoding; decoding replaces other bytes, so that different targets
     /// would name the same thing.
     package var hasUTF8Target: Bool {
-        String(validating: [UInt8](percentEncoded: target[...].utf8, plusIsSpace: false), as: UTF8.self) != nil
+        // A target without escapes is text already.
+        guard target.utf8.contains(UInt8(ascii: "%")) else { return true }
+        return String(validating: [UInt8](percentEncoded: target[...].utf8, plusIsSpace: false), as: UTF8.self) != nil
     }
 
     /// The target up to its `?`, still percent-encoded.

@@ -46,9 +46,11 @@ import Testing
         #expect(StatusSummary(facts).headline == "All 3 apps are ready. 0 wait.")
         facts.lanes[1].attempts = 1
         #expect(StatusSummary(facts).headline == "rides delivers, orders and wallet are ready. 0 wait.")
-        facts.lanes[2].attempts = 2
-        facts.lanes[2].failures = 2
+        facts.lanes[2].attempts = 9
+        facts.lanes[2].failures = 9
         #expect(StatusSummary(facts).headline == "rides delivers, orders and wallet are ready. 0 wait.")
+        facts.lanes[2].retrying = 1
+        #expect(StatusSummary(facts).headline.hasPrefix("Apple accepts no push of wallet."))
         facts.lanes[2].attempts = 240
         facts.lanes[2].failures = 240
         facts.lanes[2].waiting = 12

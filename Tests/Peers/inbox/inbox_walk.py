@@ -70,6 +70,9 @@ class InboxWalk(BrowserWalk):
             self.simulator.import_pushes(*pushes)
         self.page.goto(self.simulator.url)
         expect(self.page.locator("#live")).to_have_text("Live")
+        # The list is drawn after that.
+        if pushes:
+            expect(self.rows().first).to_be_attached()
 
     def rows(self):
         return self.page.locator(".row")

@@ -55,8 +55,9 @@ class Devices(PagesWalk):
         self.go("devices")
         row = self.row(PHONE)
         row.get_by_role("button", name="Take offline").hover()
-        self.page.mouse.down()
+        # The page requests the list once while something is pressed.
         with self.page.expect_response("**/api/v1/devices?details=true"):
+            self.page.mouse.down()
             self.send(PHONE, {"aps": {"alert": "Your taxi is here"}})
         # The page would show what it has received now.
         self.page.wait_for_timeout(100)

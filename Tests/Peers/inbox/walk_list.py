@@ -84,7 +84,7 @@ class Lists(InboxWalk):
         self.open(order(1, "one"), order(2, "two"), order(3, "one"), order(4))
         self.page.get_by_label("Group by").select_option("thread")
         groups = self.page.locator(".group")
-        self.assertEqual(groups.locator(".headline").all_text_contents(), ["one", "two", "no thread"])
+        expect(groups.locator(".headline")).to_have_text(["one", "two", "no thread"])
         expect(self.page.get_by_role("tree", name="Pushes")).to_have_attribute("aria-multiselectable", "true")
         expect(self.page.get_by_role("treeitem", level=2)).to_have_count(4)
         self.assertEqual(self.numbers(), [3, 1, 2, 4])

@@ -36,8 +36,7 @@ class OutageWalk(RelayWalk):
         took = time.monotonic() - start
         for text in texts:
             expect(banner).to_contain_text(text)
-        self.assertTrue(self.page.evaluate(
-            "element => element.getBoundingClientRect().bottom <= innerHeight", banner.element_handle()), "it is on the first screen")
+        expect(banner).to_be_in_viewport(ratio=1)
         expect(self.page.locator("#incidents > :first-child")).to_have_attribute("data-kind", kind)
         self.assert_fast(kind, took, LIMIT)
 
