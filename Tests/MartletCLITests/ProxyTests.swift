@@ -27,7 +27,7 @@ import Testing
         #expect(sent.status == 0, "\(sent.text)\(sent.errorOutput)")
         let checked = try await martlet(["doctor"] + server, environment: environment)
         #expect(checked.status == 0, "\(checked.text)")
-        let source = variable == "MARTLET_PROXY" ? "--proxy" : "the environment variables"
+        let source = variable == "MARTLET_PROXY" ? "--proxy or MARTLET_PROXY" : "the environment variables"
         #expect(checked.text.contains("proxy: 127.0.0.1:\(proxy.port), from \(source)\n"), "\(checked.text)")
         #expect(proxy.requests.count >= 2)
         #expect(proxy.requests.allSatisfy { $0.hasPrefix("CONNECT api.push.apple.com:443 HTTP/1.1\r\n") })

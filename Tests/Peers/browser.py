@@ -45,6 +45,20 @@ class BrowserWalk(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, message)
             self.page.wait_for_timeout(20)
 
+    def evaluated(self, locator, function):
+        """The value of a function of an element; once more if the page replaces the element meanwhile."""
+        values = []
+        def is_evaluated():
+            found = locator.evaluate(f"async element => element.isConnected ? [await ({function})(element)] : null")
+            values.extend(found or [])
+            return found
+        self.wait_until(is_evaluated, "the element is replaced again and again")
+        return values[0]
+
+    def box(self, locator):
+        """The position and size of an element in the window, in pixels."""
+        return self.evaluated(locator, "element => element.getBoundingClientRect().toJSON()")
+
     def assert_fast(self, what, seconds, limit):
         """Prints a time in seconds. Compares it with its limit when times are measured, else with ten times the limit."""
         print(f"{self.id()}: {what} after {seconds:.3f} s", flush=True)

@@ -5,7 +5,6 @@
 import { element } from "./dom.js"
 import { Lines, groupings } from "./lines.js"
 import { row, rowID, rowState } from "./rows.js"
-import { onStringsChange } from "./strings.js"
 
 /** The number of rows above and below the visible ones. */
 const margin = 6
@@ -35,8 +34,6 @@ export class List {
     scroller.addEventListener("keydown", (event) => this.#press(event))
     new ResizeObserver(() => this.#draw()).observe(scroller)
     inbox.addEventListener("change", () => this.show())
-    // A headline may have another text then, so no row stays.
-    onStringsChange(() => this.#drawn.clear())
     inbox.addEventListener("select", ({ detail }) => {
       if (detail) this.#group = null
       this.#reveal()

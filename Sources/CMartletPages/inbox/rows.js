@@ -20,10 +20,12 @@ export const rowID = (line) => (line.push ? `push-${line.push.number}` : `group-
 /** The row of a line; `state` has the selected, marked and unread pushes. */
 export const row = (line, state, click) => (line.push ? pushRow(line, state, click) : groupRow(line.group, state, click))
 
-/** The values on which the row of a line depends, apart from the push, as text. */
+/** The values on which the row of a line depends, apart from the push, as text. The strings of an app change its headlines. */
 export function rowState(line, state) {
   const { push, group } = line
-  const flags = push ? [state.unread.has(push.number), state.marked.has(push.number), state.isSelected(push)] : groupFlags(group, state)
+  const flags = push
+    ? [state.unread.has(push.number), state.marked.has(push.number), state.isSelected(push), headline(push), excerpt(push)]
+    : groupFlags(group, state)
   return [state.isTree, state.isCurrent(line), (group ?? line).position, (group ?? line).count, ...flags].join(" ")
 }
 

@@ -96,16 +96,16 @@ class PreviewWalk(InboxWalk):
     def screen(self, title):
         return self.page.locator(f".preview[aria-label='{title}']")
 
-    def box(self, title, selector):
+    def size_in_points(self, title, selector):
         """The size of an element in points of the device, which the page may scale."""
-        return self.screen(title).locator(selector).first.evaluate("""part => {
+        return self.evaluated(self.screen(title).locator(selector).first, """part => {
             const scale = new DOMMatrix(getComputedStyle(part.getRootNode().querySelector(".device")).transform).a
             const { width, height } = part.getBoundingClientRect()
             return [width / scale, height / scale]
         }""")
 
     def assert_size(self, device, title, selector, row):
-        for measured, expected in zip(self.box(title, selector), SIZES[device][row]):
+        for measured, expected in zip(self.size_in_points(title, selector), SIZES[device][row]):
             if expected is None:
                 continue
             minimum, maximum = expected if isinstance(expected, tuple) else (expected, expected)

@@ -68,7 +68,7 @@ class Composer(ComposeWalk):
         self.payload.fill(text)
         found.get_by_role("button", name="payload/aps/badge").click()
         selected = "field => field.value.slice(field.selectionStart, field.selectionEnd)"
-        self.assertEqual(self.payload.evaluate(selected), '"3"')
+        self.assertEqual(self.evaluated(self.payload, selected), '"3"')
         dialog.get_by_label("Device token").fill(PHONE)
         self.payload.press("Control+Enter")
         expect(dialog.locator(".result")).to_contain_text("200push 1")
@@ -93,7 +93,7 @@ class Composer(ComposeWalk):
         self.open()
         self.compose()
         choice = self.dialog.get_by_label("Start from")
-        names = choice.evaluate("list => [...list.options].map(option => option.value).filter(Boolean)")
+        names = self.evaluated(choice, "list => [...list.options].map(option => option.value).filter(Boolean)")
         types = set()
         for number, name in enumerate(names, 1):
             choice.select_option(name)
@@ -108,7 +108,7 @@ class Composer(ComposeWalk):
             self.assertEqual(sent["status"], 200, name)
             self.assertEqual([each for each in sent["findings"] if each["severity"] == "error"], [], name)
             types.add(sent["headers"]["apns-push-type"])
-        known = self.dialog.get_by_label("Push type").evaluate("list => [...list.options].map(option => option.value).filter(Boolean)")
+        known = self.evaluated(self.dialog.get_by_label("Push type"), "list => [...list.options].map(option => option.value).filter(Boolean)")
         self.assertEqual(set(known) - types, {"accessory"})
         self.assertEqual(self.errors, [])
 
@@ -225,7 +225,7 @@ class Composer(ComposeWalk):
         self.page.keyboard.type('"a": tru')
         self.dialog.get_by_role("button", name="Line 2, column 8: expected a value").click()
         expect(self.payload).to_be_focused()
-        self.assertEqual(self.payload.evaluate("field => field.selectionStart"), 9)
+        self.assertEqual(self.evaluated(self.payload, "field => field.selectionStart"), 9)
         self.assertEqual(self.errors, [])
 
     def test_the_preview_follows_the_form_and_paired_fields_are_equally_high(self):

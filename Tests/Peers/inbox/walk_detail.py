@@ -54,10 +54,10 @@ class Views(DetailWalk):
         title = self.detail.locator(".title-bar")
         expect(title.locator(".chip")).to_have_text("200")
         expect(title.locator("time")).to_have_attribute("title", re.compile(r"2026.*:\d\d\.\d{3}.*(UTC|GMT|[A-Z]{3,4})"))
-        self.assertEqual(title.evaluate("title => title.offsetHeight"), 44)
-        self.detail.evaluate("detail => { detail.scrollTop = 400 }")
+        self.assertEqual(self.evaluated(title, "title => title.offsetHeight"), 44)
+        self.evaluated(self.detail, "detail => { detail.scrollTop = 400 }")
         top = "title => title.getBoundingClientRect().top - document.getElementById('detail').getBoundingClientRect().top"
-        self.assertEqual(title.evaluate(top), 0)
+        self.assertEqual(self.evaluated(title, top), 0)
         self.assertEqual(self.errors, [])
 
     def test_tabs_keep_the_focus_and_follow_the_arrow_keys(self):

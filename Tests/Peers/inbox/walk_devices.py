@@ -206,7 +206,7 @@ class Devices(PagesWalk):
         item = self.page.get_by_role("region", name="Delivery log").locator("li").first
         expect(item).to_be_visible()
         title, shown = item.locator("a").first, item.locator("time").last
-        edges = [each.evaluate("element => [element.getBoundingClientRect().left, element.getBoundingClientRect().right]") for each in (title, shown)]
+        edges = [self.evaluated(each, "element => [element.getBoundingClientRect().left, element.getBoundingClientRect().right]") for each in (title, shown)]
         self.assertLessEqual(edges[0][1], edges[1][0])
         self.assertEqual(self.errors, [])
 

@@ -51,8 +51,8 @@ class Enriched(PreviewWalk):
 
     def assert_is_bread(self, picture):
         expect(picture).to_have_count(1)
-        self.wait_until(lambda: picture.evaluate("image => image.complete && image.naturalWidth > 0"))
-        width, height, *colors = picture.evaluate(COLORS)
+        self.wait_until(lambda: self.evaluated(picture, "image => image.complete && image.naturalWidth > 0"))
+        width, height, *colors = self.evaluated(picture, COLORS)
         self.assertEqual((width, height), (240, 180))
         for color, expected in zip(colors, (CRUMB, BACKGROUND)):
             self.assertLess(max(abs(one - other) for one, other in zip(color, expected)), 12, (color, expected))

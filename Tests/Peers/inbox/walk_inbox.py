@@ -34,7 +34,7 @@ class InboxPage(InboxWalk):
         expect(detail.locator("h2")).to_have_text("Order 1")
         lock_screen = self.page.locator(".preview[aria-label='Lock Screen']")
         expect(lock_screen.locator(".title")).to_have_text("Order 1")
-        width = lock_screen.locator(".notification").evaluate("card => card.offsetWidth")
+        width = self.evaluated(lock_screen.locator(".notification"), "card => card.offsetWidth")
         self.assertEqual(width, 393 - 2 * 8)
         detail.get_by_role("tab", name="Payload").click()
         found = detail.locator("[data-found]")
@@ -79,7 +79,7 @@ class InboxPage(InboxWalk):
             self.page.mouse.wheel(0, 3000)
         expect(self.page.locator("#list .rows")).to_have_css("height", f"{5001 * 52}px")
         self.assertLess(self.rows().count(), 60)
-        self.page.locator("#list").evaluate("list => { list.scrollTop = list.scrollHeight }")
+        self.evaluated(self.page.locator("#list"), "list => { list.scrollTop = list.scrollHeight }")
         expect(self.page.locator(".row .headline", has_text=re.compile("^Order 0$"))).to_be_visible()
 
     def test_the_page_reconnects_to_a_restarted_simulator(self):

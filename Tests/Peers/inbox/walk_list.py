@@ -35,6 +35,15 @@ class Lists(InboxWalk):
     def filter(self, name):
         return self.page.locator("#filters").get_by_role("button", name=name, exact=True)
 
+    def test_a_row_stays_while_its_text_does(self):
+        self.open(order(1), push(2, payload={"aps": {"alert": {"title-loc-key": "READY"}}}))
+        for number in (1, 2):
+            self.evaluated(self.page.locator(f"#push-{number}"), "row => { row.isKnown = true }")
+        ready = {"localizations": {"en": {"stringUnit": {"state": "translated", "value": "Ready"}}}}
+        self.ask("/api/v1/strings/com.example.app", "PUT", {"sourceLanguage": "en", "version": "1.0", "strings": {"READY": ready}})
+        expect(self.page.locator("#push-2 .headline")).to_have_text("Ready")
+        self.assertTrue(self.evaluated(self.page.locator("#push-1"), "row => row.isKnown === true"))
+
     def test_filters_change_the_query(self):
         refused = order(4, status=410, reason="Unregistered")
         self.open(order(1, "order 1"), order(2, "order 2"), order(3, app="com.example.app.beta"), refused)
@@ -156,7 +165,7 @@ class Lists(InboxWalk):
 
     def test_visible_rows_keep_their_position(self):
         self.open(*[order(number) for number in range(1, 101)])
-        self.page.locator("#list").evaluate("list => { list.scrollTop = 1230 }")
+        self.evaluated(self.page.locator("#list"), "list => { list.scrollTop = 1230 }")
         place = "document.getElementById('push-75')?.getBoundingClientRect().top"
         self.page.wait_for_selector("#push-75")
         before = self.page.evaluate(place)
@@ -322,10 +331,10 @@ class Lists(InboxWalk):
         self.open(*[order(number) for number in range(1, 101)])
         self.page.locator("#push-100").click()
         expect(self.page.locator("#detail .tags")).to_be_visible()
-        self.page.locator("#list").evaluate("list => { list.scrollTop = 2000 }")
+        self.evaluated(self.page.locator("#list"), "list => { list.scrollTop = 2000 }")
         self.ask("/api/v1/pushes/100/tags", "PUT", {"tags": ["checkout"]})
         expect(self.page.locator("#detail .tags")).to_contain_text("checkout")
-        self.assertEqual(self.page.locator("#list").evaluate("list => list.scrollTop"), 2000)
+        self.assertEqual(self.evaluated(self.page.locator("#list"), "list => list.scrollTop"), 2000)
         self.assertEqual(self.errors, [])
 
     def test_a_failed_export_is_reported(self):

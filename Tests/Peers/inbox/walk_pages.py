@@ -38,7 +38,7 @@ class Pages(PagesWalk):
         keys = self.page.get_by_role("dialog", name="Keyboard shortcuts")
         expect(keys).to_contain_text("activities")
         expect(keys.get_by_role("button", name="Close")).to_be_focused()
-        self.assertEqual(keys.evaluate("dialog => dialog.scrollTop"), 0, "it opens at its beginning")
+        self.assertEqual(self.evaluated(keys, "dialog => dialog.scrollTop"), 0, "it opens at its beginning")
         self.page.keyboard.press("Escape")
         self.page.get_by_role("link", name="Inbox").click()
         expect(self.rows()).to_have_count(1)

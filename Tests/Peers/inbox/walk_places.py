@@ -78,9 +78,7 @@ class Places(InboxWalk):
           return Math.round(chip.offsetWidth - range.getBoundingClientRect().width)
         })""")
         self.assertTrue(chips and all(space <= 14 for space in chips), chips)
-        # In one step, because the list makes its rows again when it has loaded the strings.
-        width = self.page.wait_for_function("() => document.querySelector('#push-2 .severity')?.offsetWidth").json_value()
-        self.assertEqual(width, 8)
+        self.assertEqual(self.box(self.page.locator("#push-2 .severity"))["width"], 8)
         expect(self.page.locator("#push-1 .result")).to_have_text("410 Unregistered")
         self.assertEqual(self.page.locator("#push-1").get_attribute("aria-label"),
                          "Order 1, Tap to open it., Alert, com.example.app, 00000001, refused Unregistered")
@@ -104,12 +102,10 @@ class Places(InboxWalk):
         expect(self.page.locator(".composed")).to_have_count(0)
         for width in (1280, 1024, 390):
             self.page.set_viewport_size({"width": width, "height": 800})
-            # In one step, for the same reason.
-            height, row, line, headline, badges = self.page.wait_for_function("""() => {
-              const row = document.querySelector("#push-3")
-              const parts = ["", ".first-line", ".headline", ".badges"].map((part) => part ? row?.querySelector(part) : row)
-              return parts.every(Boolean) && [row.offsetHeight, ...parts.map((part) => part.getBoundingClientRect().width)]
-            }""").json_value()
+            height, row, line, headline, badges = self.evaluated(self.page.locator("#push-3"), """row => {
+              const parts = [row, ...[".first-line", ".headline", ".badges"].map((part) => row.querySelector(part))]
+              return [row.offsetHeight, ...parts.map((part) => part.getBoundingClientRect().width)]
+            }""")
             self.assertEqual(height, 52)
             self.assertGreaterEqual(headline, 0.6 * line, width)
             self.assertLessEqual(badges, 0.4 * row + 1, width)
@@ -151,18 +147,18 @@ class Places(InboxWalk):
     def test_the_width_of_the_list_is_changed_and_stored(self):
         self.open(push(1))
         handle = self.page.get_by_role("separator", name="Width of the list")
-        width = self.page.locator("#list").bounding_box()["width"]
+        width = self.box(self.page.locator("#list"))["width"]
         handle.focus()
         self.page.keyboard.press("ArrowRight")
-        self.assertEqual(self.page.locator("#list").bounding_box()["width"], width + 24)
-        box = handle.bounding_box()
+        self.assertEqual(self.box(self.page.locator("#list"))["width"], width + 24)
+        box = self.box(handle)
         self.page.mouse.move(box["x"], box["y"] + 100)
         self.page.mouse.down()
         self.page.mouse.move(box["x"] + 40, box["y"] + 100)
         self.page.mouse.up()
         self.page.reload()
         expect(self.rows()).to_have_count(1)
-        self.assertEqual(self.page.locator("#list").bounding_box()["width"], width + 64)
+        self.assertEqual(self.box(self.page.locator("#list"))["width"], width + 64)
 
     def test_the_empty_inbox_shows_clients_and_sends_a_test_push(self):
         self.open()

@@ -66,7 +66,7 @@ class PreviewContent(PreviewWalk):
         expect(self.screen("Dynamic Island compact").locator(".trailing")).to_have_text("50 %")
         self.choose("Appearance", "light")
         # StandBy is dark in every appearance.
-        colors = [self.screen("StandBy").locator(part).evaluate("part => getComputedStyle(part).color") for part in (".title", ".trailing")]
+        colors = [self.evaluated(self.screen("StandBy").locator(part), "part => getComputedStyle(part).color") for part in (".title", ".trailing")]
         self.assertEqual(colors, ["rgb(255, 255, 255)"] * 2)
         self.show(2)
         expect(card.locator(".title")).to_have_text("Arriving")
@@ -111,7 +111,7 @@ class PreviewContent(PreviewWalk):
         expect(self.screen("Accessory circular").locator(".word")).to_have_text("2 stops")
         expect(self.screen("Accessory circular").locator(".share")).to_have_attribute("stroke-dasharray", "50 100")
         night = self.screen("StandBy night").locator(".activity .title")
-        self.assertEqual(night.evaluate("title => getComputedStyle(title).color"), "rgb(255, 69, 58)")
+        self.assertEqual(self.evaluated(night, "title => getComputedStyle(title).color"), "rgb(255, 69, 58)")
 
     def test_a_hostile_payload_is_shown_as_text(self):
         evil = {"title": HOSTILE, "subtitle": HOSTILE, "body": HOSTILE * 20}
@@ -132,7 +132,7 @@ class PreviewContent(PreviewWalk):
             self.show(number)
             for title in self.titles():
                 screen = self.screen(title)
-                found = screen.locator(".device").evaluate(CONTENT)
+                found = self.evaluated(screen.locator(".device"), CONTENT)
                 self.assertEqual(found, [], f"{title} of push {number}")
                 count += 1
         self.assertGreater(count, 40)

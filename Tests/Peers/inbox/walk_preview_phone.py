@@ -72,7 +72,7 @@ class PreviewPhone(PreviewWalk):
         for number, (kind, text) in enumerate(texts.items(), 1):
             self.select(number)
             note = self.page.locator(".previews > .verdict")
-            opacity = self.screen("Lock Screen").evaluate("screen => getComputedStyle(screen).opacity")
+            opacity = self.evaluated(self.screen("Lock Screen"), "screen => getComputedStyle(screen).opacity")
             if text is None:
                 expect(note).to_have_count(0)
                 self.assertEqual(opacity, "1", kind)
@@ -216,20 +216,20 @@ class PreviewPhone(PreviewWalk):
         for number, expected in {1: (False, True), 2: (True, False)}.items():
             self.select(number)
             card = self.screen("Lock Screen").locator(".notification")
-            self.assertEqual(tuple(card.locator(part).evaluate(is_mirrored) for part in (".title", ".body")), expected)
+            self.assertEqual(tuple(self.evaluated(card.locator(part), is_mirrored) for part in (".title", ".body")), expected)
             # A text is aligned by its own direction, and the phone keeps that of its language.
-            icon, text = (card.locator(part).first.bounding_box()["x"] for part in (".icon", ".text"))
+            icon, text = (self.box(card.locator(part).first)["x"] for part in (".icon", ".text"))
             self.assertLess(icon, text)
         self.put("strings/com.example.app/ar", '"HELLO" = "مرحبا";')
         self.choose("Language", "ar")
         expect(self.screen("Lock Screen").locator(".device")).to_have_attribute("dir", "rtl")
-        icon, text = (card.locator(part).first.bounding_box()["x"] for part in (".icon", ".text"))
+        icon, text = (self.box(card.locator(part).first)["x"] for part in (".icon", ".text"))
         self.assertGreater(icon, text)
 
     def test_the_phone_looks_as_documented(self):
         self.open(alert(1, alert={"title": "Ready", "body": "Tap to open."}))
         self.select(1)
-        style = lambda part, name: self.screen("Lock Screen").locator(part).first.evaluate(
+        style = lambda part, name: self.evaluated(self.screen("Lock Screen").locator(part).first,
             f"part => getComputedStyle(part).getPropertyValue('{name}')")
         self.assertEqual(style(".clock", "font-size"), "88px")
         self.assertEqual(style(".date", "font-size"), "17px")
@@ -243,7 +243,7 @@ class PreviewPhone(PreviewWalk):
         expect(self.screen("Lock Screen").locator(".status svg")).to_have_count(4)
         for part in (".shortcuts svg", ".indicator"):
             self.assertGreater(self.screen("Lock Screen").locator(part).count(), 0)
-        date, clock, card, shortcuts = (self.screen("Lock Screen").locator(part).bounding_box()["y"]
+        date, clock, card, shortcuts = (self.box(self.screen("Lock Screen").locator(part))["y"]
                                         for part in (".date", ".clock", ".notification", ".shortcuts"))
         self.assertTrue(date < clock < card < shortcuts)
         expect(self.page.locator(".disclaimer")).to_contain_text("Approximation")

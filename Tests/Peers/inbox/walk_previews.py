@@ -66,9 +66,9 @@ class Previews(PreviewWalk):
                 for title in self.titles():
                     screen = self.screen(title).locator(".device")
                     expect(screen).to_have_attribute("data-text", size)
-                    self.assertEqual(screen.evaluate(overflowing), [], f"{title} at {size}")
+                    self.assertEqual(self.evaluated(screen, overflowing), [], f"{title} at {size}")
         self.show(1)
-        self.assertEqual(self.screen("Banner").locator(".body").evaluate("body => getComputedStyle(body).fontSize"), "25px")
+        self.assertEqual(self.evaluated(self.screen("Banner").locator(".body"), "body => getComputedStyle(body).fontSize"), "25px")
         self.assert_size("393x852", "Lock Screen", ".notification", "notification")
 
     def test_truncated_text_is_marked_and_listed(self):
@@ -79,10 +79,10 @@ class Previews(PreviewWalk):
             expect(figure.locator(".cut-off")).to_have_count(2)
             card = self.screen(title).locator(".this .notification" if title == "Notification Center" else ".notification")
             body = card.locator(".body")
-            self.assertEqual(body.evaluate("body => Math.round(body.clientHeight / 20)"), lines, title)
+            self.assertEqual(self.evaluated(body, "body => Math.round(body.clientHeight / 20)"), lines, title)
             expect(card.locator(".title .cut")).to_be_visible()
             expect(body.locator(".cut")).to_be_visible()
-            seen = body.evaluate("body => body.firstChild.data")
+            seen = self.evaluated(body, "body => body.firstChild.data")
             rest = figure.locator(".cut-off q").nth(1).inner_text()
             whole = "".join(LONG.split())
             self.assertEqual("".join((seen + rest).split()), whole, f"{title}: the shown and the listed text are complete")
@@ -101,7 +101,7 @@ class Previews(PreviewWalk):
         self.assertGreater(len(body), 160)
         self.show(1)
         expect(self.screen("Lock Screen").locator(".cut")).to_have_count(0)
-        self.assertEqual(self.screen("Lock Screen").locator(".body").evaluate("body => getComputedStyle(body).fontSize"), "15px")
+        self.assertEqual(self.evaluated(self.screen("Lock Screen").locator(".body"), "body => getComputedStyle(body).fontSize"), "15px")
 
     def test_previews_fit_a_narrow_screen(self):
         self.page.set_viewport_size({"width": 390, "height": 800})
@@ -110,7 +110,7 @@ class Previews(PreviewWalk):
             self.show(number)
             self.assert_size("393x852", "Lock Screen", f".{card}", card)
             for screen in self.page.locator(".previews .preview").all():
-                box = screen.bounding_box()
+                box = self.box(screen)
                 self.assertGreaterEqual(box["width"], 300)
                 self.assertLessEqual(box["x"] + box["width"], 390)
             self.assertEqual(self.page.evaluate("document.documentElement.scrollWidth"), 390)
@@ -121,10 +121,10 @@ class Previews(PreviewWalk):
         self.show(1)
         color = "body => getComputedStyle(body).color"
         body = self.screen("Lock Screen").locator(".body")
-        self.assertEqual(body.evaluate(color), "rgb(0, 0, 0)")
+        self.assertEqual(self.evaluated(body, color), "rgb(0, 0, 0)")
         self.choose("Appearance", "dark")
         self.choose("Phone", "430x932")
-        self.assertEqual(body.evaluate(color), "rgb(255, 255, 255)")
+        self.assertEqual(self.evaluated(body, color), "rgb(255, 255, 255)")
         self.page.reload()
         self.show(1)
         expect(self.page.get_by_label("Appearance")).to_have_value("dark")

@@ -32,7 +32,7 @@ class Search(InboxWalk):
         return self.page.get_by_role("listbox", name="Suggestions").get_by_role("option")
 
     def test_an_invalid_search_keeps_the_list_and_explains_itself(self):
-        width = self.search.bounding_box()["width"]
+        width = self.box(self.search)["width"]
         self.search.fill("number:2-3")
         expect(self.rows()).to_have_count(2)
         for text, message in [("colour:red", "There is no field colour:"), ("is:green", "is:green is not known"),
@@ -41,9 +41,9 @@ class Search(InboxWalk):
             expect(self.error).to_contain_text(message)
             expect(self.search).to_have_attribute("aria-invalid", "true")
             expect(self.rows()).to_have_count(2)
-            self.assertEqual(self.search.bounding_box()["width"], width)
+            self.assertEqual(self.box(self.search)["width"], width)
         self.assertEqual(self.search.get_attribute("aria-describedby"), self.error.get_attribute("id"))
-        self.assertGreater(self.error.bounding_box()["y"], self.search.bounding_box()["y"])
+        self.assertGreater(self.box(self.error)["y"], self.box(self.search)["y"])
         self.search.fill("")
         expect(self.error).to_have_text("")
         expect(self.rows()).to_have_count(3)

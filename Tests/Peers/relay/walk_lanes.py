@@ -14,7 +14,7 @@ class Lanes(RelayWalk):
         self.enter()
         self.page.get_by_role("button", name="Pause orders development").click()
         dialog = self.page.get_by_role("dialog", name="Pause orders development?")
-        self.assertLess(dialog.bounding_box()["height"], 400, "it is no higher than its content")
+        self.assertLess(self.box(dialog)["height"], 400, "it is no higher than its content")
         expect(dialog).to_contain_text("Pushes wait until you resume.")
         expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
         self.page.keyboard.press("Enter")

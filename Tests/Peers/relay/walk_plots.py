@@ -27,7 +27,7 @@ class Plots(RelayWalk):
 
     def test_axes_and_names(self):
         expect(self.page.locator(".plot")).to_have_count(4)
-        self.assertEqual(self.plot.locator("svg").bounding_box()["height"], 180)
+        self.assertEqual(self.box(self.plot.locator("svg"))["height"], 180)
         labels = self.plot.locator("svg text").all_text_contents()
         self.assertTrue(any(re.match(r"\d\d?:\d\d", text) for text in labels), labels)
         self.assertIn("0", labels)
@@ -38,7 +38,7 @@ class Plots(RelayWalk):
         self.assertEqual(self.errors, [])
 
     def test_no_label_is_cut(self):
-        cut = self.plot.locator("svg").evaluate("""svg => {
+        cut = self.evaluated(self.plot.locator("svg"), """svg => {
             const { left, right } = svg.getBoundingClientRect()
             return [...svg.querySelectorAll("text")].filter((text) => {
                 const box = text.getBoundingClientRect()
