@@ -20,7 +20,7 @@ extension APNsError {
     /// The way to treat the push and its device token, for any error.
     ///
     /// Automatic retries, if they are on, have been made already; see ``RetryPolicy``. They follow
-    /// ``APNsReason/Advice``, which is about one answer. Source: "Handling notification responses from
+    /// `APNsReason.advice`, which is about one answer. Source: "Handling notification responses from
     /// APNs" for the statuses and reasons.
     public var advice: Advice {
         switch code {
@@ -28,20 +28,25 @@ extension APNsError {
         case .badCredentials: .correctConfiguration
         default:
             switch outcome {
-            case .answered: adviceForAnswer
+            case .answered: adviceForRefusal
             case .neverSent, .unprocessed: later
             case .unknown: .mayHaveArrived
             }
         }
     }
 
-    private var adviceForAnswer: Advice {
-        let status = status ?? 0
-        if status == 410 { return .forgetToken }
-        // Reasons such as a provider token that has expired can be answered with any status.
-        let isTemporary = reason.map { $0.advice != .fixFirst } ?? false
-        if status == 429 || status >= 500 || retryAfter != nil || isTemporary { return later }
-        return status == 403 ? .correctConfiguration : .correctPush
+    private var adviceForRefusal: Advice {
+        switch refusalCause {
+        case .temporary, .providerToken: later
+        case .credentials: .correctConfiguration
+        case .deviceToken: .forgetToken
+        case .push: .correctPush
+        }
+    }
+
+    /// The cause of a response that refuses the push.
+    var refusalCause: RefusalCause {
+        RefusalCause(status: status ?? 0, reason: reason, hasRetryAfter: retryAfter != nil)
     }
 
     /// The advice to send again later, unless an earlier attempt may have been delivered.

@@ -223,14 +223,15 @@ private struct Diagnosis {
     }
 
     private func advice(for error: APNsError) -> String {
-        switch (error.status, error.reason) {
+        switch (error.advice, error.reason) {
         case (_, .badDeviceToken?): "The token may be from the other environment: see --environment."
         case (_, .deviceTokenNotForTopic?): "The token is another app's: compare --topic with its bundle identifier."
         case (_, .topicDisallowed?), (_, .badTopic?), (_, .missingTopic?):
             "Check that --topic is the bundle identifier, and that the key belongs to the team of the app."
-        case (403?, .expiredProviderToken?): "Set this machine's clock."
-        case (403?, _): "Check that --key, --key-id and --team-id belong together, and to this environment."
-        case (410?, _): "The app was removed from the device, or has a newer token."
+        case (_, .expiredProviderToken?): "Set this machine's clock."
+        case (.correctConfiguration, _):
+            "Check that --key, --key-id and --team-id belong together, and to this environment."
+        case (.forgetToken, _): "The app was removed from the device, or has a newer token."
         default: "Try again later, and see https://developer.apple.com/system-status/."
         }
     }

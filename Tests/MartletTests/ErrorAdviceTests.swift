@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Martlet
+import MartletCore
 import Testing
 
 /// Tests of what an error advises, for each reason and each outcome.
 @Suite struct ErrorAdviceTests {
-    @Test(arguments: APNsReason.all) func `each reason has the advice of its status`(reason: APNsReason) {
-        let advice = APNsError.refused(reason).advice
-        switch reason.status {
-        case 410: #expect(advice == .forgetToken)
-        case 429, 500, 503: #expect(advice == .sendLater)
-        case 403 where reason == .expiredProviderToken || reason == .unrelatedKeyIDInToken:
-            #expect(advice == .sendLater)
-        case 403: #expect(advice == .correctConfiguration)
-        default: #expect(advice == (reason == .idleTimeout ? .sendLater : .correctPush))
-        }
+    @Test(arguments: APNsReason.all) func `each reason has the advice of its cause`(reason: APNsReason) {
+        let error = APNsError.refused(reason)
+        let advice: APNsError.Advice =
+            switch RefusalCause(reason) {
+            case .temporary, .providerToken: .sendLater
+            case .credentials: .correctConfiguration
+            case .deviceToken: .forgetToken
+            case .push: .correctPush
+            }
+        #expect(error.advice == advice)
+        #expect(RetryPolicy.standardRetryableReasons.contains(reason) == (advice == .sendLater))
+        // Nothing that passes may be among the reasons that no policy retries.
+        if advice == .sendLater { #expect(!RetryPolicy.neverRetriedReasons.contains(reason)) }
+    }
+
+    @Test func `known reasons keep their advice with a Retry-After`() {
+        #expect(APNsError.refused(.badTopic, retryAfter: .seconds(1)).advice == .correctPush)
+        #expect(APNsError.refused(.invalidProviderToken, retryAfter: .seconds(1)).advice == .correctConfiguration)
     }
 
     @Test func `a limit without a Retry-After advises to send later`() {

@@ -49,7 +49,7 @@ public struct BulkReport: Sendable {
     ///
     /// These are the tokens that APNs answered with status 410; a `BadDeviceToken` may only mean the wrong environment.
     public var unregisteredTokens: [UnregisteredToken] {
-        failures.filter { $0.error.reason?.isTokenUnregistered == true }
+        failures.filter { $0.error.advice == .forgetToken }
             .map { UnregisteredToken(token: $0.token, unregisteredAt: $0.error.unregisteredAt) }
     }
 

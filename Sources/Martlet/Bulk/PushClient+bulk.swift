@@ -11,7 +11,7 @@ extension PushClient {
     ///
     /// ```swift
     /// for await outcome in client.send(notification, to: tokens, topic: "com.example.app") {
-    ///     if outcome.error?.reason?.isTokenUnregistered == true { forget(outcome.token) }
+    ///     if outcome.error?.advice == .forgetToken { forget(outcome.token) }
     /// }
     /// ```
     ///

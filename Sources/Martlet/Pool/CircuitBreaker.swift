@@ -57,7 +57,7 @@ struct CircuitBreaker {
     ///
     /// - Returns: The error for further pushes when this response opens the circuit; otherwise nil.
     mutating func answered(_ refusal: APNsError?, at now: MonotonicTime) -> APNsError? {
-        let isForbidden = refusal?.status == 403 && refusal?.reason?.advice == .fixFirst
+        let isForbidden = refusal?.refusalCause == .credentials
         guard let reason = refusal?.reason, reason == .badDeviceToken || isForbidden else {
             // Any other response shows that credentials and environment are right.
             self = CircuitBreaker()

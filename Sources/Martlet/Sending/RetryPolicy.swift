@@ -69,8 +69,8 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 
     /// The reasons that a later attempt, a new connection or a new provider token may resolve: those whose
-    /// `Reason.advice` is not `fixFirst`.
-    public static let standardRetryableReasons = Set(APNsReason.all.filter { $0.advice != .fixFirst })
+    /// `APNsReason.advice` is not `fixFirst`.
+    public static let standardRetryableReasons = Set(APNsReason.all.filter { RefusalCause($0).isPassing })
     /// The reasons that are never retried, because the same push cannot be accepted later.
     ///
     /// Source: "Handling notification responses from APNs".
@@ -124,7 +124,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Returns whether the same push may be accepted at another time.
     private func isTemporary(_ error: APNsError) -> Bool {
         if let reason = error.reason, RetryPolicy.neverRetriedReasons.contains(reason) { return false }
-        if let status = error.status, status >= 500 || status == 429 { return true }
+        if let status = error.status, RefusalCause(status: status, reason: nil).isPassing { return true }
         return switch error.outcome {
         case .answered: error.reason.map(retryableReasons.contains) ?? false
         case .unknown: unknownOutcome == .resend

@@ -166,7 +166,7 @@ struct ResultsFile: Sendable {
     func note(_ outcome: BulkOutcome, line: Int) throws(CommandError) {
         guard outcome.isFinal else { return }
         try results?.append(ResultsFile.entry(outcome, line: line))
-        if let error = outcome.error, error.status == 410 {
+        if let error = outcome.error, error.advice == .forgetToken {
             try dead?.append(ResultsFile.dead(outcome.token, error.unregisteredAt?.millisecondsSince1970).utf8)
         }
     }

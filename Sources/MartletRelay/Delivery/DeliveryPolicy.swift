@@ -77,10 +77,13 @@ struct DeliveryPolicy: Sendable {
                 attempts: attempts,
                 unknownTries: push.unknownTries
             )
-            if DeliveryPolicy.isOfToken(reason) { return .pause(retryAfter) }
-            if status == 403 { return .credentialsRefused(outcome, retryAfter) }
-            guard DeliveryPolicy.isPassing(status, reason) else {
-                return .settle(Settlement(number: push.number, .ended(outcome), isTokenUnregistered: status == 410))
+            switch RefusalCause(status: status, reason: reason, hasRetryAfter: retryAfter != nil) {
+            case .providerToken: return .pause(retryAfter)
+            case .credentials: return .credentialsRefused(outcome, retryAfter)
+            case .deviceToken:
+                return .settle(Settlement(number: push.number, .ended(outcome), isTokenUnregistered: true))
+            case .push: return .settle(Settlement(number: push.number, .ended(outcome)))
+            case .temporary: break
             }
             let base = status >= 500 ? max(baseDelay, DeliveryPolicy.serverErrorDelay) : baseDelay
             let wait = retryAfter ?? wait(base, push.attempts, using: &generator)
@@ -113,16 +116,5 @@ struct DeliveryPolicy: Sendable {
     func credentialsDelay(after refusals: Int, using generator: inout some RandomNumberGenerator) -> Int64 {
         let backoff = Backoff(first: min(baseDelay, longestCredentialsDelay), longest: longestCredentialsDelay)
         return Backoff.spread(backoff.wait(after: refusals - 1), using: &generator)
-    }
-
-    /// Returns whether Apple refused the provider token for its age or for changing too often, which is not the push's
-    /// fault.
-    private static func isOfToken(_ reason: APNsReason?) -> Bool {
-        reason?.advice == .renewToken || reason == .tooManyProviderTokenUpdates
-    }
-
-    /// Returns whether a later attempt with the same push may succeed.
-    private static func isPassing(_ status: Int, _ reason: APNsReason?) -> Bool {
-        status == 429 || status >= 500 || (reason?.advice ?? .fixFirst) != .fixFirst
     }
 }

@@ -196,15 +196,6 @@ extension StatusSummary {
 }
 
 extension Incident.Kind {
-    /// The reasons for which Apple refuses the credentials of a lane.
-    private static let credentialReasons: Set<String> = Set(
-        [
-            APNsReason.badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken,
-            .badEnvironmentKeyInToken, .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken,
-            .unrelatedKeyIDInToken, .tooManyProviderTokenUpdates,
-        ].map(\.rawValue)
-    )
-
     /// Creates the kind of a lane that is down for a reason.
     init(reason: String) {
         switch reason {
@@ -217,8 +208,9 @@ extension Incident.Kind {
             APNsReason.shutdown.rawValue:
             self = .appleErrors
         case _ where reason.hasPrefix("Status 5"): self = .appleErrors
-        case _ where Incident.Kind.credentialReasons.contains(reason): self = .keyRefused
-        default: self = .laneDown
+        default:
+            let cause = RefusalCause(APNsReason(rawValue: reason))
+            self = cause == .credentials || cause == .providerToken ? .keyRefused : .laneDown
         }
     }
 

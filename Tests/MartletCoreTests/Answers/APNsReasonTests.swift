@@ -41,6 +41,31 @@ import Testing
         #expect(reason.explanation?.isEmpty == false)
     }
 
+    @Test(arguments: rows) func `each reason has the cause that its status and advice state`(row: Row) {
+        let cause: RefusalCause =
+            switch (row.retry, row.status) {
+            case ("refresh-token", _): .providerToken
+            case ("no", 410): .deviceToken
+            case ("no", 403): .credentials
+            case ("no", _): .push
+            default: row.reason == "TooManyProviderTokenUpdates" ? .providerToken : .temporary
+            }
+        #expect(RefusalCause(APNsReason(rawValue: row.reason)) == cause)
+        // A reason of the table means the same without a time for another attempt as with one.
+        let reason = APNsReason(rawValue: row.reason)
+        #expect(RefusalCause(status: row.status, reason: reason, hasRetryAfter: true) == cause)
+        #expect(cause.isPassing == (row.retry != "no"))
+    }
+
+    @Test(arguments: [nil, APNsReason(rawValue: "MoonPhase")])
+    func `an unknown reason has the cause of its status`(reason: APNsReason?) {
+        #expect(RefusalCause(status: 410, reason: reason) == .deviceToken)
+        #expect(RefusalCause(status: 403, reason: reason, hasRetryAfter: true) == .credentials)
+        for status in [429, 500, 503, 599] { #expect(RefusalCause(status: status, reason: reason) == .temporary) }
+        #expect(RefusalCause(status: 400, reason: reason) == .push)
+        #expect(RefusalCause(status: 400, reason: reason, hasRetryAfter: true) == .temporary)
+    }
+
     @Test func `every known reason is in the table`() {
         let known = Set(Self.rows.map { $0.reason.filter { $0 != " " } })
         for reason in APNsReason.all where !Self.rows.isEmpty { #expect(known.contains(reason.rawValue)) }

@@ -39,27 +39,31 @@ import Testing
         return settlement.change
     }
 
-    /// Reasons, and what each means for a push that has not been tried before.
     @Test(arguments: APNsReason.all)
     func `each reason ends a push, sends it again or stops its lane`(reason: APNsReason) throws {
         let status = try #require(reason.status)
         let decision = decision(on: .refused(status: status, reason: reason, timestamp: nil, retryAfter: nil))
-        if case .settle(let settlement) = decision, case .postponed(let time, 1, 0) = settlement.change {
-            #expect(status >= 500 || reason.advice != .fixFirst)
+        switch (decision, RefusalCause(reason)) {
+        case (.settle(let settlement), .temporary):
+            guard case .postponed(let time, 1, 0) = settlement.change else {
+                Issue.record("\(reason): \(settlement)")
+                return
+            }
             #expect(time - 1_000 >= (status >= 500 ? DeliveryPolicy.serverErrorDelay : 10_000))
-            return
-        }
-        switch (decision, status) {
-        case (.pause, 403): #expect(reason.advice == .renewToken)
-        case (.credentialsRefused(let outcome, nil), 403):
-            #expect(outcome.status == 403 && outcome.reason == reason.rawValue && reason.advice != .renewToken)
-        case (.pause, 429) where reason == .tooManyProviderTokenUpdates: break
-        case (.settle(let settlement), _):
+        case (.pause(nil), .providerToken): break
+        case (.credentialsRefused(let outcome, nil), .credentials):
+            #expect(outcome.status == 403 && outcome.reason == reason.rawValue)
+        case (.settle(let settlement), .push), (.settle(let settlement), .deviceToken):
             let outcome = try #require(settlement.outcome)
             #expect(outcome.state == .refused && outcome.reason == reason.rawValue && outcome.status == status)
-            #expect(settlement.isTokenUnregistered == (status == 410) && reason.advice == .fixFirst)
+            #expect(settlement.isTokenUnregistered == (status == 410))
         default: Issue.record("\(reason): \(decision)")
         }
+    }
+
+    @Test func `an unknown refusal with a Retry-After is sent again`() {
+        let unknown = SendResult.refused(status: 400, reason: nil, timestamp: nil, retryAfter: 2_000)
+        #expect(postponement(decision(on: unknown)) == .postponed(until: 3_000, attempts: 1, unknownTries: 0))
     }
 
     @Test func `the Retry-After of Apple sets the delay`() {
