@@ -47,8 +47,6 @@ public struct APNsEndpoint: Sendable, Hashable {
     /// Apple's development servers ("sandbox"), for apps run from Xcode.
     ///
     /// Source: "Sending notification requests to APNs".
-    ///
-    /// Source: "Sending notification requests to APNs".
     public static let development = APNsEndpoint(
         host: "api.sandbox.push.apple.com",
         channels: Address(host: "api-manage-broadcast.sandbox.push.apple.com", port: 2195)

@@ -51,7 +51,13 @@ actor HTTP1Server {
         onFull: @escaping @Sendable () -> Void
     ) throws(TransportError) {
         loop = try EventLoop()
-        let socket = try ListeningSocket<Int>(host: host, port: port, limit: limits.connections, on: loop)
+        let socket: ListeningSocket<Int>
+        do throws(TransportError) {
+            socket = try ListeningSocket<Int>(host: host, port: port, limit: limits.connections, on: loop)
+        } catch {
+            loop.shutdown()
+            throw error
+        }
         self.port = socket.port
         listeningSocket = socket
         self.limits = limits

@@ -55,6 +55,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// The maximum number of rounds of jobs in one turn before the loop polls its sockets again.
     private static let roundsPerTurn = 16
+    /// The number of pipes with as many descriptors as a loop needs: libuv opens up to seven for the first one.
+    private static let pipesPerLoop = 4
+    /// The lock under which loops are created, so that two do not count on the same free descriptors.
+    private static let creation = Mutex(())
 
     private let shared = Mutex(SharedState())
     private let confined = ThreadState()
@@ -80,8 +84,12 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     package init(clock: ManualClock? = nil) throws(TransportError) {
         self.clock = clock
         loop = .allocate(capacity: 1)
-        var status = uv_loop_init(loop)
-        guard status == 0 else { throw TransportError(.system, "cannot create an event loop: \(uvMessage(status))") }
+        var status = EventLoop.initialize(loop)
+        guard status == 0 else {
+            let isFull = status == CInt(UV_EMFILE.rawValue)
+            let advice = isFull ? "; raise the process's limit (ulimit -n, LimitNOFILE of systemd)" : ""
+            throw TransportError(.system, "cannot create an event loop: \(uvMessage(status))\(advice)")
+        }
         status = uv_async_init(loop, wakeUp) { _ in }
         guard status == 0 else {
             uv_loop_close(loop)
@@ -105,6 +113,15 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             throw TransportError(.system, "cannot start a thread")
         }
         clock?.add(self)
+    }
+
+    /// Initializes a loop of libuv if enough descriptors are free.
+    ///
+    /// Without them, libuv 1.44 ends the process, or returns an error and leaks a descriptor.
+    private static func initialize(_ loop: UnsafeMutablePointer<uv_loop_t>) -> CInt {
+        creation.withLock { _ in
+            DescriptorLimit.hasRoom(forPipes: pipesPerLoop) ? uv_loop_init(loop) : CInt(UV_EMFILE.rawValue)
+        }
     }
 
     deinit {

@@ -27,6 +27,18 @@ package enum DescriptorLimit {
         setrlimit(resource, &limit)
     }
 
+    /// Returns whether the process can open this number of pipes at this moment; each takes two descriptors.
+    static func hasRoom(forPipes count: Int) -> Bool {
+        var descriptors: [CInt] = []
+        defer { for descriptor in descriptors { close(descriptor) } }
+        for _ in 0..<count {
+            var ends: [CInt] = [-1, -1]
+            guard pipe(&ends) == 0 else { return false }
+            descriptors += ends
+        }
+        return true
+    }
+
     #if canImport(Glibc)
         private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #else
