@@ -19,8 +19,8 @@ internal import MartletTransport
 /// await apns.stop()
 /// ```
 ///
-/// A simulator runs until ``stop()``, even when nothing refers to it any more: its ports, its thread and its file
-/// descriptors are released only then.
+/// A simulator runs until ``stop()``, or until nothing refers to it any more: keep it for as long as clients use it. Then
+/// its ports, its thread and its file descriptors are released.
 public actor SimulatedAPNs {
     /// The maximum size of the body of a request to the HTTP interface, which may be an imported export, in bytes.
     private static let bodyLimit = 16 << 20
@@ -66,11 +66,19 @@ public actor SimulatedAPNs {
         previews = PreviewStore(for: inbox, on: loop)
     }
 
+    deinit {
+        // The listeners retain the service, and occupy their ports, until they are closed.
+        Task { [service, inbox] in
+            await service.close(grace: .zero)
+            await inbox.close()
+        }
+    }
+
     /// Starts a simulator, which accepts connections when this method returns.
     ///
     /// - Parameter configuration: The addresses, certificate authority and limits; by default any free port, an
     ///   authority of its own in memory, and no HTTP interface.
-    /// - Returns: The simulator, which runs until ``stop()``.
+    /// - Returns: The simulator, which runs until ``stop()`` or until it is released.
     /// - Throws: ``SimulatorError`` when an address is in use, a certificate cannot be created, or the data file cannot
     ///   be read.
     public static func start(_ configuration: Configuration = Configuration()) async throws(SimulatorError)
@@ -114,10 +122,12 @@ public actor SimulatedAPNs {
             }
             if let inboxPort = configuration.inboxPort {
                 listening = .inbox
-                let api = InboxAPI(self)
                 var limits = HTTP1Listener.Limits()
                 limits.bodyBytes = SimulatedAPNs.bodyLimit
-                let http = try HTTP1Listener(host: host, port: inboxPort, limits: limits) { await api.answer($0) }
+                let http = try HTTP1Listener(host: host, port: inboxPort, limits: limits) { [weak self] request in
+                    guard let self else { return .whole(HTTPResponse(status: 503, text: "The simulator has stopped.")) }
+                    return await InboxAPI(self).answer(request)
+                }
                 self.http = http
                 self.inboxPort = http.port
             }
