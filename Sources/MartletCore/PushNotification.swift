@@ -108,6 +108,11 @@ public struct PushNotification: Sendable, Hashable, Codable {
 
     /// Creates a notification whose payload is sent unchanged.
     ///
+    /// ```swift
+    /// let payload = #"{"aps":{"alert":"Order ready"},"order":42}"#
+    /// let notification = PushNotification.opaque(payload.utf8, pushType: .alert, priority: .immediate)
+    /// ```
+    ///
     /// - Parameters:
     ///   - payload: The payload, of which only the size is checked.
     ///   - pushType: The push type; nil to leave the header out.

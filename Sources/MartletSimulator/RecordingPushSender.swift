@@ -18,7 +18,7 @@ internal import Synchronization
 /// let topics = sender.pushes.map(\.topic)
 /// ```
 ///
-/// Use ``SimulatedAPNs`` in a test that should also find payloads that Apple rejects.
+/// Use ``SimulatedAPNs`` in a test that should also find payloads that Apple rejects, and in a test of bulk sends.
 public final class RecordingPushSender: PushSending {
     /// A push that was recorded.
     public enum Push: Sendable, Hashable, CustomStringConvertible {
@@ -46,7 +46,7 @@ public final class RecordingPushSender: PushSending {
         }
     }
 
-    private let recorded = Mutex<[Push]>([])
+    private let recorded = Mutex<[(push: Push, options: SendOptions)]>([])
     private let answer: @Sendable (Push) -> Result<PushReceipt, APNsError>
 
     /// Creates a sender.
@@ -60,8 +60,18 @@ public final class RecordingPushSender: PushSending {
         self.answer = answer
     }
 
+    /// Creates a sender whose pushes all fail.
+    ///
+    /// - Parameter error: The error, such as `.refused(.unregistered)`.
+    public convenience init(error: APNsError) {
+        self.init { _ in .failure(error) }
+    }
+
     /// The pushes so far, in the order in which they were sent.
-    public var pushes: [Push] { recorded.withLock { $0 } }
+    public var pushes: [Push] { recorded.withLock { $0.map { $0.push } } }
+
+    /// The options of the pushes so far, in the order of ``pushes``.
+    public var options: [SendOptions] { recorded.withLock { $0.map { $0.options } } }
 
     /// Records a notification.
     @discardableResult
@@ -71,7 +81,7 @@ public final class RecordingPushSender: PushSending {
         topic: Topic,
         options: SendOptions
     ) async throws(APNsError) -> PushReceipt {
-        try record(.notification(notification, to: token, topic: topic))
+        try record(.notification(notification, to: token, topic: topic), options)
     }
 
     /// Records a broadcast.
@@ -85,11 +95,11 @@ public final class RecordingPushSender: PushSending {
         expiration: PushNotification.Expiration,
         options: SendOptions
     ) async throws(APNsError) -> PushReceipt {
-        try record(.broadcast(update, to: channel, topic: topic))
+        try record(.broadcast(update, to: channel, topic: topic), options)
     }
 
-    private func record(_ push: Push) throws(APNsError) -> PushReceipt {
-        recorded.withLock { $0.append(push) }
+    private func record(_ push: Push, _ options: SendOptions) throws(APNsError) -> PushReceipt {
+        recorded.withLock { $0.append((push, options)) }
         return try answer(push).get()
     }
 }

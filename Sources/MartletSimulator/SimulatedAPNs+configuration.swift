@@ -40,6 +40,10 @@ extension SimulatedAPNs {
         public var relaxedRules: RelaxedRules
         /// The faults; none by default.
         public var faults: [Fault]
+        /// Whether the end of a device token, such as `00dead`, selects a response; true by default.
+        ///
+        /// Of 10 000 device tokens that are numbered, seven have such an end.
+        public var usesTokenSuffixes: Bool
         /// The seed of the faults: the same seed reproduces the same faults; random by default.
         public var seed: UInt64
         /// The certificate authority; nil, the default, for a new one in memory.
@@ -71,6 +75,7 @@ extension SimulatedAPNs {
             streamsBeforeToken: UInt32 = 1,
             relaxedRules: RelaxedRules = [],
             faults: [Fault] = [],
+            usesTokenSuffixes: Bool = true,
             seed: UInt64 = .random(in: .min ... .max),
             authority: LocalAuthority? = nil,
             names: [String] = [],
@@ -88,6 +93,7 @@ extension SimulatedAPNs {
             self.streamsBeforeToken = streamsBeforeToken
             self.relaxedRules = relaxedRules
             self.faults = faults
+            self.usesTokenSuffixes = usesTokenSuffixes
             self.seed = seed
             self.authority = authority
             self.names = names

@@ -63,6 +63,20 @@ import Testing
         #expect(pushes.last?.description == "broadcast to channel YQ== of com.example.app")
     }
 
+    @Test func `RecordingPushSender records the options of each push`() async throws {
+        let sender = RecordingPushSender(error: .refused(.tooManyRequests, retryAfter: .seconds(5)))
+        let error = await #expect(throws: APNsError.self) {
+            let options = SendOptions(retry: .none, timeout: .seconds(1))
+            try await sender.send(.alert("Ready"), to: phone, topic: "com.example.app", options: options)
+        }
+        #expect(error?.reason == .tooManyRequests && error?.retryAfter == .seconds(5))
+        await #expect(throws: APNsError.self) {
+            try await sender.broadcast(.end(), to: "YQ==", topic: "com.example.app")
+        }
+        #expect(sender.options == [SendOptions(retry: .none, timeout: .seconds(1)), SendOptions()])
+        #expect(sender.pushes.count == 2)
+    }
+
     @Test func `RecordingPushSender returns the result of its closure`() async throws {
         let date = Date(timeIntervalSince1970: 1_764_000_000)
         let sender = RecordingPushSender { _ in .failure(.refused(.unregistered, unregisteredAt: date)) }

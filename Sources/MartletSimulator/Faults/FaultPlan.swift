@@ -23,6 +23,8 @@ struct FaultPlan {
     private var rules: [Rule]
     /// The seed of the random numbers.
     let seed: UInt64
+    /// Whether the end of a device token selects a fault.
+    let usesTokenSuffixes: Bool
 
     /// The faults, in the order in which they were added.
     var faults: [SimulatedAPNs.Fault] { rules.map(\.fault) }
@@ -32,8 +34,9 @@ struct FaultPlan {
     /// The number of faults that were added, including removed ones; it makes the random numbers of each fault differ.
     private var count = 0
 
-    init(_ faults: [SimulatedAPNs.Fault], seed: UInt64) {
+    init(_ faults: [SimulatedAPNs.Fault], seed: UInt64, usesTokenSuffixes: Bool = true) {
         self.seed = seed
+        self.usesTokenSuffixes = usesTokenSuffixes
         rules = []
         for fault in faults { add(fault) }
     }
@@ -62,7 +65,8 @@ struct FaultPlan {
         hasToken: Bool = true,
         at now: Int64
     ) -> [FaultInjection] {
-        let suffix = FaultPlan.suffixAction(device).map { FaultInjection(action: $0, ofSuffixIn: device) }
+        let action = usesTokenSuffixes ? FaultPlan.suffixAction(device) : nil
+        let suffix = action.map { FaultInjection(action: $0, ofSuffixIn: device) }
         guard !rules.isEmpty || suffix != nil else { return [] }
         let injections: [FaultInjection] = rules.indices.compactMap { index in
             if !hasToken, case .respond(.expiredProviderToken, _, _) = rules[index].fault.action { return nil }

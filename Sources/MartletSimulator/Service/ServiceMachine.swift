@@ -53,7 +53,11 @@ struct ServiceMachine {
             relaxedRules: relaxedRules,
             rememberedNotifications: configuration.storedPushes
         )
-        plan = FaultPlan(configuration.faults, seed: configuration.seed)
+        plan = FaultPlan(
+            configuration.faults,
+            seed: configuration.seed,
+            usesTokenSuffixes: configuration.usesTokenSuffixes
+        )
         generator = SplitMix64(state: configuration.seed)
     }
 
@@ -366,7 +370,7 @@ struct ServiceMachine {
 
     /// Replaces all faults, and ends the effects of the earlier ones.
     mutating func setFaults(_ faults: [SimulatedAPNs.Fault], seed: UInt64) {
-        plan = FaultPlan(faults, seed: seed)
+        plan = FaultPlan(faults, seed: seed, usesTokenSuffixes: plan.usesTokenSuffixes)
         connectionsToRefuse = 0
         evaluator.clockSkew = 0
         evaluator.forgetExpiredTokens()

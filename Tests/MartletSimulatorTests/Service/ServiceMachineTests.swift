@@ -85,6 +85,15 @@ import Testing
         #expect(signed.answer.reason == .unregistered && signed.injections.map(\.name) == ["00dead"])
     }
 
+    @Test func `the suffix of a device token selects nothing when the configuration says so`() {
+        var machine = ServiceMachine(SimulatedAPNs.Configuration(usesTokenSuffixes: false, seed: 1))
+        var client = ClientState()
+        let unregistered = machine.decide(on: request("5d3a00dead"), from: &client, over: .pushes, at: now)
+        machine.setFaults([], seed: 2)
+        let unavailable = machine.decide(on: request("5d3a000503"), from: &client, over: .pushes, at: now)
+        #expect([unregistered, unavailable].map(\.answer.status) == [200, 200])
+    }
+
     @Test func `each refusal of a token that a fault declared expired names the fault`() {
         var machine = machine([SimulatedAPNs.Fault(.respond(.expiredProviderToken), count: 1)])
         var client = ClientState()
