@@ -45,6 +45,10 @@ extension PushClient {
         ///
         /// One is enough for several ten thousand pushes per second. Each opens a connection when it first sends.
         public var eventLoops: Int
+        /// The event loops that the client shares with others; nil, the default, for ``eventLoops`` of its own.
+        ///
+        /// The client uses ``eventLoops`` of them, at most all.
+        public var sharedEventLoops: PushEventLoops?
         /// Whether to stop sending for 30 seconds when many consecutive pushes are rejected for a reason that further
         /// pushes cannot fix: 100 times `BadDeviceToken`, or 20 times a status of 403; true by default.
         public var breaksCircuit: Bool
@@ -92,6 +96,7 @@ extension PushClient {
             allowsRetries: Bool = Configuration.allowsRetriesByDefault,
             connectionLimit: Int = 4,
             eventLoops: Int = 1,
+            sharedEventLoops: PushEventLoops? = nil,
             breaksCircuit: Bool = true,
             waitingLimit: Int = 100_000,
             checksBeforeSending: Bool = true
@@ -105,6 +110,7 @@ extension PushClient {
             self.allowsRetries = allowsRetries
             self.connectionLimit = max(1, connectionLimit)
             self.eventLoops = max(1, eventLoops)
+            self.sharedEventLoops = sharedEventLoops
             self.breaksCircuit = breaksCircuit
             self.waitingLimit = waitingLimit
             self.checksBeforeSending = checksBeforeSending

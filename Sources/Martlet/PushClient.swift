@@ -20,7 +20,8 @@ internal import Synchronization
 /// It re-exports `MartletCore`, the module with the notification types.
 public final class PushClient: Sendable {
     let configuration: Configuration
-    private let loops: [EventLoop]
+    /// The threads of the client, which others may share; they run at least as long as the client exists.
+    private let eventLoops: PushEventLoops
     private let taskExecutor: LoopTaskExecutor
     /// The connection pools, one for each loop.
     let pools: [PushPool]
@@ -75,14 +76,12 @@ public final class PushClient: Sendable {
                     identity: authentication.identity,
                     isTLS13Required: configuration.minimumTLSVersion == .tls13
                 ) : nil
-            var loops: [EventLoop] = []
-            do throws(TransportError) {
-                for _ in 0..<max(1, configuration.eventLoops) { loops.append(try EventLoop(clock: loopClock)) }
-            } catch {
-                for loop in loops { loop.shutdown() }
-                throw error
+            if let shared = configuration.sharedEventLoops {
+                eventLoops = shared
+            } else {
+                eventLoops = try PushEventLoops(configuration.eventLoops, clock: loopClock)
             }
-            self.loops = loops
+            let loops = eventLoops.take(configuration.eventLoops)
             taskExecutor = LoopTaskExecutor(loops[0])
             let share = configuration.share(ofLoops: loops.count)
             let makePool = { [tokenSource, feed] (endpoint: APNsEndpoint, loop: EventLoop) in
@@ -112,7 +111,6 @@ public final class PushClient: Sendable {
 
     deinit {
         for pool in allPools { pool.closeImmediately() }
-        for loop in loops { loop.shutdown() }
         feed.finish()
     }
 
