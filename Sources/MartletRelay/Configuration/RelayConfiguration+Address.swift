@@ -22,12 +22,10 @@ extension RelayConfiguration {
         /// Creates an address from text such as `127.0.0.1:2197`, `[::1]:2197` or `:2197`; nil for text of another
         /// form.
         package init?(_ text: String) {
-            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-                return nil
-            }
-            let host = text[..<colon].filter { $0 != "[" && $0 != "]" }
-            guard host.isEmpty || SocketAddress(literal: host, port: port) != nil else { return nil }
-            self.init(host: host.isEmpty ? "0.0.0.0" : host, port: port)
+            guard let address = try? HostPort(text.hasPrefix(":") ? "0.0.0.0" + text : text), let port = address.port,
+                SocketAddress(literal: address.host, port: port) != nil
+            else { return nil }
+            self.init(host: address.host, port: port)
         }
 
         /// The address as in a configuration file.
