@@ -120,27 +120,20 @@ extension APNsEndpoint: ArgumentValue {
             )
         }
         if rest.hasSuffix("/") { rest = rest.dropLast() }
-        var host = rest
-        var port: UInt16 = isEncrypted ? 443 : 80
-        // Colons within brackets, or more than one colon, belong to an IPv6 address.
-        let isPortSeparated = rest.hasPrefix("[") ? !rest.hasSuffix("]") : rest.count(where: { $0 == ":" }) == 1
-        if isPortSeparated, let colon = rest.lastIndex(of: ":") {
-            guard let number = UInt16(rest[rest.index(after: colon)...]), number > 0 else {
-                throw UsageError("the port must be an integer from 1 to 65535 (found \(found))")
+        let address: HostPort
+        do throws(HostPort.Fault) {
+            address = try HostPort(rest)
+            guard address.port != 0 else { throw HostPort.Fault.port }
+        } catch {
+            switch error {
+            case .host:
+                throw UsageError(
+                    "must be a host such as localhost:2197, or an IPv6 address in brackets (found \(found))"
+                )
+            case .port: throw UsageError("the port must be an integer from 1 to 65535 (found \(found))")
             }
-            host = rest[..<colon]
-            port = number
         }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        guard !host.contains(":") || SocketAddress(literal: String(host.prefix { $0 != "%" }), port: port) != nil else {
-            throw UsageError(
-                "must be a host such as localhost:2197, or an IPv6 address in brackets (found \(found))"
-            )
-        }
-        guard !host.isEmpty, !host.contains(where: { $0 == "/" || $0 == "@" || $0.isWhitespace }) else {
-            throw UsageError("must be a host such as localhost:2197 (found \(found))")
-        }
-        self.init(host: String(host), port: port, isEncrypted: isEncrypted)
+        self.init(host: address.host, port: address.port ?? (isEncrypted ? 443 : 80), isEncrypted: isEncrypted)
     }
 
     package static var valueName: String { "host:port" }

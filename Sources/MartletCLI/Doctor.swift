@@ -183,7 +183,7 @@ private struct Diagnosis {
         switch error.code {
         case .nameNotResolved: "Check the name server of this machine, and the host of the proxy \(proxy.address)."
         case .connectionFailed, .timedOut:
-            "Check that the proxy is running and permits CONNECT to \(server.endpoint.host):\(server.endpoint.port), "
+            "Check that the proxy is running and permits CONNECT to \(server.address), "
                 + "and that its URL has the right user and password."
         default: nil
         }

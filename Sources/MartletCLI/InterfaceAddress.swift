@@ -10,7 +10,7 @@ struct InterfaceAddress: ArgumentValue, CustomStringConvertible {
     let server: APNsEndpoint
     /// The path; empty for none.
     let path: String
-    /// The address as a URL.
+    /// The address as a URL, for messages.
     let description: String
 
     /// Creates an address on this machine, without TLS.
@@ -42,7 +42,7 @@ struct InterfaceAddress: ArgumentValue, CustomStringConvertible {
         }
         server = try APNsEndpoint(argument: (scheme ?? "http://") + authority)
         self.path = path.hasSuffix("/") ? String(path.dropLast()) : path
-        description = (scheme ?? "http://") + rest
+        description = "\(ShownValue((scheme ?? "http://") + rest))"
     }
 
     static var valueName: String { "url" }

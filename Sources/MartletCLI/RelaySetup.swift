@@ -169,7 +169,7 @@ extension RelayConfiguration {
         }
         if let http { lines.append("Serves the JSON interface at http://\(http).") }
         for (environment, endpoint) in endpoints.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            let server = "\(endpoint.endpoint.host):\(endpoint.endpoint.port)"
+            let server = HostPort(host: endpoint.endpoint.host, port: endpoint.endpoint.port)
             lines.append("Sends pushes for \(environment.rawValue) to \(server), not to Apple.")
         }
         if let telemetry { lines.append(telemetry.summary) }

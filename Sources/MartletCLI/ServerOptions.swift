@@ -52,6 +52,9 @@ struct ServerOptions: Sendable {
     /// The server.
     var endpoint: APNsEndpoint { host ?? (environment == .production ? .production : .development) }
 
+    /// The host and the port of the server, for messages.
+    var address: HostPort { HostPort(host: endpoint.host, port: endpoint.port) }
+
     /// Whether `--proxy` or its variable has the proxy, and not the variables that other programs share.
     var hasProxyOption: Bool { givenProxy != nil }
 
@@ -151,7 +154,6 @@ struct ServerOptions: Sendable {
     /// Returns advice for an error that other options may prevent; nil for other errors.
     func hint(for error: APNsError) -> String? {
         guard let host else { return nil }
-        let address = "\(SocketAddress.bracketed(host.host)):\(host.port)"
         switch error.code {
         case .certificateRejected where host.isLoopback && authorities == nil:
             return #"to trust a simulator on this machine, give --ca "$(martlet ca path)""#

@@ -33,8 +33,6 @@ private struct ValueShape {
     private static let leastSecretLength = 32
     /// The minimum number of consecutive letters and digits in such a name; in a UUID there are 12.
     private static let leastRunLength = 16
-    /// The prefixes of the relay's keys, tickets and installation secrets, and of webhook secrets.
-    private static let keyPrefixes = ["mrt_", "mtk_", "mri_", "whsec_"]
     /// The beginnings of encoded secrets: a JSON Web Token, PEM in base64, and DER of private keys in base64.
     private static let encodedPrefixes = ["eyJ", "LS0tLS1", "MIGHAgEA", "MIGTAgEA", "MII", "MHcCAQEE"]
 
@@ -73,7 +71,7 @@ private struct ValueShape {
             // A word that was taken for an option begins with hyphens.
             let word = whole.drop { $0 == UInt8(ascii: "-") }
             let isEncoded = word.count >= 20 && ValueShape.encodedPrefixes.contains { word.starts(with: $0.utf8) }
-            let isKey = ValueShape.keyPrefixes.contains { word.starts(with: $0.utf8) }
+            let isKey = SecretPrefix.allCases.contains { word.starts(with: $0.rawValue.utf8) }
             return isEncoded || isKey && !word.contains(UInt8(ascii: "."))
         }
     }

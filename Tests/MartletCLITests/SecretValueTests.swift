@@ -60,12 +60,14 @@ import Testing
         ["simulate", "--port"], ["simulate", "--listen"], ["simulate", "--fault"], ["simulate", "--environment"],
         ["simulate", "--port", "0", "--inbox-port", "0", "--ca-directory"], ["ca", "path", "--ca-directory"],
         ["doctor", "--environment"], ["relay", "keys", "make", "--name", "a", "--apps", "a", "--scopes"],
-        ["relay", "status", "--url"], ["healthcheck", "--url"], ["completion"], ["surface", "example"],
+        ["relay", "status", "--url"], ["healthcheck", "--url"],
+        ["doctor", "--topic", "a", "--host"], ["doctor", "--topic", "a", "--host", "a.invalid", "--proxy"],
+        ["surface", "smoke", "--url"], ["completion"], ["surface", "example"],
     ])
     func `a key in place of any value is not printed`(words: [String]) async throws {
         let pem = try await key()
-        // The names of a directory and of a host can have the form of an API key.
-        let values = ["--ca-directory", "--url", "--host"].contains(words.last) ? [pem] : [pem, Self.caller]
+        // The name of a directory can have the form of an API key.
+        let values = words.last == "--ca-directory" ? [pem] : [pem, Self.caller]
         for value in values {
             for more in [[], ["--json"]] {
                 let run = try await martlet(words + [value] + more)

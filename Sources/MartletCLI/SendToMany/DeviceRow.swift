@@ -18,12 +18,45 @@ struct DeviceRow: Equatable {
     /// The beginning of the name of a value in errors: "column " or "field "; empty for a list of tokens.
     let place: String
 
+    /// A column of a CSV list.
+    struct Column: Equatable {
+        enum Role {
+            case token
+            case option
+            /// A column of a database that has nothing to do with pushes.
+            case ignored
+        }
+
+        let name: String
+        let role: Role
+
+        /// Classifies a column by its name, normalized as those of options.
+        ///
+        /// - Throws: ``UsageError`` for a name close to that of an option.
+        init(_ name: String) throws(UsageError) {
+            self.name = name
+            let options = NotificationOptions.overridableNames
+            if DeviceRow.isTokenName(name) {
+                role = .token
+            } else if options.contains(name) {
+                role = .option
+            } else {
+                role = .ignored
+                guard NearestName.of(name, among: options) != nil else { return }
+                throw UsageError(
+                    "the heading has the column \"\(name.prefix(40))\", which is not an option that can differ between"
+                        + " devices" + NearestName.hint(for: name, among: options)
+                )
+            }
+        }
+    }
+
     /// The format of the lines in a list.
     enum Format: Equatable {
         /// A token on each line.
         case plain
-        /// CSV with columns of these names.
-        case columns([String])
+        /// CSV with these columns.
+        case columns([Column])
         /// A JSON object on each line.
         case json
 
@@ -38,8 +71,7 @@ struct DeviceRow: Equatable {
             let cells = try CSVScanner.fields(of: line).map(\.trimmingSpaces)
             let names = cells.map(DeviceRow.normalized)
             if names.contains(where: DeviceRow.isTokenName) {
-                try checkHeading(names)
-                return (.columns(names), true)
+                return (.columns(try classified(names)), true)
             }
             guard cells.count == 1 else {
                 guard DeviceRow.isText(line) else { throw UsageError("is not valid UTF-8") }
@@ -55,44 +87,34 @@ struct DeviceRow: Equatable {
             return (.plain, false)
         }
 
-        /// Checks the names of columns; other columns of a database are ignored, but not misspelled names of options.
-        private static func checkHeading(_ names: [String]) throws(UsageError) {
+        private static func classified(_ names: [String]) throws(UsageError) -> [Column] {
             let tokens = names.filter(DeviceRow.isTokenName)
             guard Set(tokens).count < 2 else {
                 throw UsageError("both \(tokens[0]) and \(tokens[1]) may be the token: rename one of the columns")
             }
+            var columns: [Column] = []
             var seen: Set<String> = []
-            for name in names where DeviceRow.isTokenName(name) || !isIgnored(name) {
-                guard DeviceRow.isTokenName(name) || NotificationOptions.overridableNames.contains(name) else {
-                    let hint = NearestName.hint(for: name, among: NotificationOptions.overridableNames)
-                    throw UsageError(
-                        "the heading has the column \"\(name.prefix(40))\", which is not an option that can differ"
-                            + " between devices" + hint
-                    )
-                }
-                guard seen.insert(name).inserted else {
+            for name in names {
+                let column = try Column(name)
+                guard column.role == .ignored || seen.insert(name).inserted else {
                     throw UsageError("the heading has the column \"\(name)\" twice")
                 }
+                columns.append(column)
             }
+            return columns
         }
 
-        /// Whether a column is neither an option nor close to the name of one.
-        private static func isIgnored(_ name: String) -> Bool {
-            let options = NotificationOptions.overridableNames
-            return !options.contains(name) && NearestName.of(name, among: options) == nil
-        }
-
-        /// The named columns that are ignored.
+        /// The names of columns that are ignored.
         var ignoredColumns: [String] {
-            guard case .columns(let names) = self else { return [] }
-            return names.filter { !$0.isEmpty && !DeviceRow.isTokenName($0) && Format.isIgnored($0) }
+            guard case .columns(let columns) = self else { return [] }
+            return columns.filter { $0.role == .ignored && !$0.name.isEmpty }.map(\.name)
         }
 
         /// Whether lines of this format may specify the content of a push.
         var canHaveContent: Bool {
             switch self {
             case .plain: false
-            case .columns(let names): names.contains(where: NotificationOptions.contentNames.contains)
+            case .columns(let columns): columns.contains { NotificationOptions.contentNames.contains($0.name) }
             case .json: true
             }
         }
@@ -115,32 +137,45 @@ struct DeviceRow: Equatable {
     init(_ line: ArraySlice<UInt8>, _ format: Format) throws(UsageError) {
         guard DeviceRow.isText(line) else { throw UsageError("is not valid UTF-8") }
         switch format {
-        case .plain: try self.init([("token", String(decoding: line, as: UTF8.self))], place: "")
-        case .columns(let names):
+        case .plain:
+            try self.init(token: ("token", String(decoding: line, as: UTF8.self)), [], place: "")
+        case .columns(let columns):
             let cells = try CSVScanner.fields(of: line)
-            guard cells.count == names.count else {
-                throw UsageError("has \(cells.count) columns, but the heading has \(names.count)")
+            guard cells.count == columns.count else {
+                throw UsageError("has \(cells.count) columns, but the heading has \(columns.count)")
             }
-            let fields = zip(names, cells).filter { name, cell in
-                DeviceRow.isTokenName(name) || !cell.isEmpty && NotificationOptions.overridableNames.contains(name)
+            var token: Field?
+            var overrides: [Override] = []
+            for (column, cell) in zip(columns, cells) {
+                switch column.role {
+                case .token: token = (column.name, cell)
+                case .option where !cell.isEmpty: overrides.append(Override(name: column.name, value: cell))
+                case .option, .ignored: break
+                }
             }
-            try self.init(fields, place: "column ")
-        case .json: try self.init(DeviceRow.members(of: line), place: "field ")
+            try self.init(token: token, overrides, place: "column ")
+        case .json:
+            let members = try DeviceRow.members(of: line)
+            let others = members.filter { !DeviceRow.isTokenName($0.name) }
+            try self.init(
+                token: members.first { DeviceRow.isTokenName($0.name) },
+                others.map { Override(name: $0.name, value: $0.value) },
+                place: "field "
+            )
         }
     }
 
-    private init(_ fields: [(name: String, value: String)], place: String) throws(UsageError) {
+    private typealias Field = (name: String, value: String)
+
+    private init(token: Field?, _ overrides: [Override], place: String) throws(UsageError) {
         self.place = place
-        guard let token = fields.first(where: { DeviceRow.isTokenName($0.name) }) else {
-            throw UsageError("has no token")
-        }
+        self.overrides = overrides
+        guard let token else { throw UsageError("has no token") }
         do throws(UsageError) {
             self.token = try DeviceToken(argument: token.value.trimmingSpaces)
         } catch {
             throw place.isEmpty ? error : UsageError("\(place)\(token.name): \(error)")
         }
-        overrides = fields.filter { !DeviceRow.isTokenName($0.name) }
-            .map { Override(name: $0.name, value: $0.value) }
     }
 
     private static func isText(_ line: ArraySlice<UInt8>) -> Bool {
@@ -156,7 +191,7 @@ struct DeviceRow: Equatable {
         ["token", "device-token", "devicetoken", "push-token", "apns-token"].contains(name)
     }
 
-    private static func members(of line: ArraySlice<UInt8>) throws(UsageError) -> [(name: String, value: String)] {
+    private static func members(of line: ArraySlice<UInt8>) throws(UsageError) -> [Field] {
         guard let members = try JSONValue(Array(line)).members else { throw UsageError("must be a JSON object") }
         return members.map { member in
             let text = member.value.stringValue ?? String(decoding: member.value.encoded(), as: UTF8.self)

@@ -96,7 +96,7 @@ extension RelayAPI {
     /// credential cannot be one; nil for others.
     static func appBodyProblem(of request: HTTPRequest) -> APIProblem? {
         let authorization = request.fields["authorization"]
-        let kinds = [RandomSecret.Kind.ticket, .installation]
+        let kinds = [SecretPrefix.ticket, .installation]
         guard kinds.contains(where: { RandomSecret(authorization: authorization, $0) != nil }) else {
             return APIProblem(401, "authorization must be bearer and a ticket, or the secret of an installation")
         }

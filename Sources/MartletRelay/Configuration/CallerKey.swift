@@ -13,7 +13,7 @@ package struct CallerKey {
         let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567")
         var generator = SystemRandomNumberGenerator()
         let characters = (0..<32).map { _ in alphabet[Int.random(in: alphabet.indices, using: &generator)] }
-        text = "mrt_" + String(characters)
+        text = SecretPrefix.callerKey.rawValue + String(characters)
     }
 
     /// The hash by which a configuration identifies the key: the hexadecimal digits of its SHA-256.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletTransport
 
@@ -7,11 +8,6 @@ internal import MartletTransport
 ///
 /// Only its hash is stored.
 struct RandomSecret: Sendable {
-    enum Kind: String, Sendable {
-        case ticket = "mtk_"
-        case installation = "mri_"
-    }
-
     /// The number of random characters, of five bits each.
     private static let length = 52
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
@@ -20,7 +16,7 @@ struct RandomSecret: Sendable {
     let text: String
 
     /// Creates a secret from the system's source of random numbers.
-    init(_ kind: Kind) {
+    init(_ kind: SecretPrefix) {
         var generator = SystemRandomNumberGenerator()
         let characters = (0..<RandomSecret.length).map { _ in
             RandomSecret.alphabet[Int(truncatingIfNeeded: generator.next() as UInt64) & 31]
@@ -29,7 +25,7 @@ struct RandomSecret: Sendable {
     }
 
     /// Parses a secret; nil for text that cannot be one, so that it is neither hashed nor looked up.
-    init?(_ text: some StringProtocol, _ kind: Kind) {
+    init?(_ text: some StringProtocol, _ kind: SecretPrefix) {
         guard text.utf8.count == kind.rawValue.utf8.count + RandomSecret.length, text.hasPrefix(kind.rawValue),
             text.utf8.dropFirst(kind.rawValue.utf8.count).allSatisfy(RandomSecret.alphabet.contains)
         else { return nil }
@@ -37,7 +33,7 @@ struct RandomSecret: Sendable {
     }
 
     /// Parses the secret of an `authorization` field; nil for another credential.
-    init?(authorization: String?, _ kind: Kind) {
+    init?(authorization: String?, _ kind: SecretPrefix) {
         guard let authorization, let space = authorization.firstIndex(of: " "),
             authorization[..<space].lowercased() == "bearer"
         else { return nil }

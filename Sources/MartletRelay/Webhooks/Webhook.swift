@@ -48,7 +48,7 @@ package struct Webhook: Sendable {
             )
         }
         self.address = address
-        let prefix = "whsec_"
+        let prefix = SecretPrefix.webhook.rawValue
         guard secret.hasPrefix(prefix), let bytes = Data(base64Encoded: String(secret.dropFirst(prefix.count))),
             (24...64).contains(bytes.count)
         else { throw RelayError("the secret must be whsec_ and the base64 of 24 to 64 bytes") }

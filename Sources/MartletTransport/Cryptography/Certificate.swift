@@ -16,8 +16,18 @@ final class Certificate: @unchecked Sendable {
         X509_free(raw)
     }
 
-    /// Returns every certificate in the PEM text, in the order of the text.
+    /// Returns every certificate in the PEM text, which is repaired where its meaning is unambiguous, in the order of
+    /// the text.
     static func all(in pem: String) -> [Certificate] {
+        let certificates = read(pem)
+        // OpenSSL skips a certificate before whose first line something stands, such as a quotation mark.
+        guard certificates.isEmpty || pem.ranges(of: "BEGIN CERTIFICATE").count > certificates.count,
+            let repaired = KeyText(pem).repairedCertificates
+        else { return certificates }
+        return read(repaired)
+    }
+
+    private static func read(_ pem: String) -> [Certificate] {
         let certificates = pem.withBIO { bio in
             var certificates: [Certificate] = []
             while let raw = PEM_read_bio_X509(bio, nil, nil, nil) { certificates.append(Certificate(adopting: raw)) }

@@ -6,9 +6,9 @@
     internal import Foundation
 #endif
 
-/// The text of a private key that OpenSSL cannot read: the text without the damage, or the cause.
+/// The text of a private key or of certificates that OpenSSL cannot read: the text without the damage, or the cause.
 ///
-/// Variables, secret stores and YAML files often change the line breaks of a key. DER states its own length, so text
+/// Variables, secret stores and YAML files often change the line breaks of PEM. DER states its own length, so text
 /// whose base64 is complete has one meaning.
 struct KeyText {
     /// A block of PEM (RFC 7468).
@@ -19,6 +19,7 @@ struct KeyText {
         var isClosed = false
 
         var isPrivateKey: Bool { label.hasSuffix("PRIVATEKEY") }
+        var isCertificate: Bool { label == "CERTIFICATE" || label == "X509CERTIFICATE" }
     }
 
     /// The maximum length of a label without blanks.
@@ -89,6 +90,24 @@ struct KeyText {
             body = text[...]
         }
         guard let der = KeyText.der(of: body), let label = KeyText.label(of: der) else { return nil }
+        return KeyText.pem(label, der)
+    }
+
+    /// The certificates as PEM that OpenSSL can read, in the order of the text; nil when the text has none, or one that
+    /// is incomplete.
+    var repairedCertificates: String? {
+        let bodies = blocks.isEmpty ? [text[...]] : blocks.filter(\.isCertificate).map(\.body)
+        var chain = ""
+        for body in bodies {
+            guard let der = KeyText.der(of: body), let (first, second) = KeyText.elements(of: der),
+                first.tag == DERReader.sequence, second.tag == DERReader.sequence
+            else { return nil }
+            chain += KeyText.pem("CERTIFICATE", der)
+        }
+        return chain.isEmpty ? nil : chain
+    }
+
+    private static func pem(_ label: String, _ der: [UInt8]) -> String {
         let base64 = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
         return "-----BEGIN \(label)-----\n\(base64)\n-----END \(label)-----\n"
     }

@@ -35,6 +35,9 @@ package struct HTTP1Call: Sendable {
         self.admits = admits
     }
 
+    /// The host and the port for messages.
+    private var server: HostPort { HostPort(host: host, port: port) }
+
     /// Sends one request and waits for the response.
     ///
     /// - Parameters:
@@ -101,7 +104,7 @@ package struct HTTP1Call: Sendable {
         func start(within bound: Duration, completion: @escaping (Result<HTTPResponse, TransportError>) -> Void) {
             self.completion = completion
             timer = loop.schedule(after: bound) {
-                self.finish(TransportError(.timedOut, "\(self.call.host):\(self.call.port) did not respond in time"))
+                self.finish(TransportError(.timedOut, "\(self.call.server) did not respond in time"))
             }
             guard call.proxy != nil else {
                 return dialer.start(admits: call.admits) { self.connected($0) }
@@ -162,10 +165,8 @@ package struct HTTP1Call: Sendable {
             if let response {
                 completion?(.success(response))
             } else {
-                let peer = "\(call.host):\(call.port)"
-                completion?(
-                    .failure(error ?? TransportError(.protocolViolation, "\(peer) \(problem.rawValue)"))
-                )
+                let error = error ?? TransportError(.protocolViolation, "\(call.server) \(problem.rawValue)")
+                completion?(.failure(error))
             }
         }
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
+
 /// A TCP connector: it resolves a host name, tries the addresses in the order of ``DialPlan``, and returns the first
 /// socket that connects; used only on its loop.
 final class Dialer {
@@ -46,6 +48,9 @@ final class Dialer {
         release()
     }
 
+    /// The host and the port for messages.
+    private var server: HostPort { HostPort(host: host, port: port) }
+
     private func resolved(_ result: Result<[SocketAddress], TransportError>) {
         guard completion != nil else { return }
         switch result {
@@ -55,9 +60,8 @@ final class Dialer {
             self.addresses = addresses.filter(admits)
             guard !self.addresses.isEmpty else {
                 let list = addresses.map(\.host).joined(separator: ", ")
-                return finish(
-                    .failure(TransportError(.connectionRefused, "the address \(list) of \(host) is not allowed"))
-                )
+                let text = "the address \(list) of \(ShownValue(host)) is not allowed"
+                return finish(.failure(TransportError(.connectionRefused, text)))
             }
             plan = DialPlan(addressCount: self.addresses.count)
             carryOut(plan.start())
@@ -77,7 +81,7 @@ final class Dialer {
                     carryOut(plan.delayPassed())
                 }
             case .fail(let why):
-                finish(.failure(TransportError(.connectionRefused, "cannot connect to \(host):\(port): \(why)")))
+                finish(.failure(TransportError(.connectionRefused, "cannot connect to \(server): \(why)")))
             }
         }
     }
@@ -101,7 +105,7 @@ final class Dialer {
         if let why = attempt.socket.value.connectError {
             // The error text already contains the host and the port.
             let address = "\(addresses[index])"
-            carryOut(plan.attemptFailed(address == "\(host):\(port)" ? why : "\(address): \(why)"))
+            carryOut(plan.attemptFailed(address == "\(server)" ? why : "\(address): \(why)"))
         } else {
             finish(.success(attempt.socket))
         }

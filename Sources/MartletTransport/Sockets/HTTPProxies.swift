@@ -100,15 +100,13 @@ private struct ProxyExemption: Sendable, Hashable {
             port = nil
         } else {
             let name = text.hasPrefix("*.") ? text.dropFirst(2) : text.drop { $0 == "." }
-            guard let (host, port) = HTTPProxy.hostAndPort(name.hasSuffix(".") ? name.dropLast() : name) else {
-                return nil
-            }
-            if let address = SocketAddress(literal: host, port: 0)?.addressBytes {
+            guard let server = try? HostPort(name.hasSuffix(".") ? name.dropLast() : name) else { return nil }
+            if let address = SocketAddress(literal: server.host, port: 0)?.addressBytes {
                 target = .network(address, bits: address.count * 8)
             } else {
-                target = .domain(host)
+                target = .domain(server.host)
             }
-            self.port = port
+            port = server.port
         }
     }
 

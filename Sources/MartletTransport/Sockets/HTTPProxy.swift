@@ -15,7 +15,7 @@ package struct HTTPProxy: Sendable, Hashable, CustomStringConvertible, CustomRef
     package var authorization: String?
 
     /// The host and port, without the user and the password.
-    package var description: String { "\(SocketAddress.bracketed(host)):\(port)" }
+    package var description: String { "\(HostPort(host: host, port: port))" }
 
     /// A mirror without children, because they include the password.
     package var customMirror: Mirror { Mirror(self, children: []) }
@@ -70,37 +70,22 @@ extension HTTPProxy {
             rest = rest[rest.index(after: mark)...]
         }
         if rest.hasSuffix("/") { rest = rest.dropLast() }
-        guard let (host, port) = HTTPProxy.hostAndPort(rest) else { throw hidden }
+        guard let server = try? HostPort(rest), server.port != 0, rest.hasPrefix("[") || !server.host.contains(":")
+        else {
+            throw hidden
+        }
+        let port = server.port ?? HTTPProxy.defaultPort
         guard let credentials else {
-            self.init(host: host, port: port ?? HTTPProxy.defaultPort)
+            self.init(host: server.host, port: port)
             return
         }
         let user = credentials.prefix { $0 != ":" }
         let password = credentials[user.endIndex...].dropFirst()
         self.init(
-            host: host,
-            port: port ?? HTTPProxy.defaultPort,
+            host: server.host,
+            port: port,
             user: String(percentEncoded: user.utf8),
             password: String(percentEncoded: password.utf8)
         )
-    }
-
-    /// Returns the parts of `host`, `host:port` or `[address]:port`, of which the port may be missing; nil for other
-    /// text.
-    static func hostAndPort(_ text: Substring) -> (host: String, port: UInt16?)? {
-        let host: Substring
-        var rest: Substring
-        if text.hasPrefix("[") {
-            guard let end = text.firstIndex(of: "]") else { return nil }
-            host = text[..<end].dropFirst()
-            rest = text[end...].dropFirst()
-        } else {
-            host = text.prefix { $0 != ":" }
-            rest = text[host.endIndex...]
-        }
-        guard SubjectName.isHost(String(host)) else { return nil }
-        guard !rest.isEmpty else { return (String(host), nil) }
-        guard rest.removeFirst() == ":", let port = UInt16(rest), port > 0 else { return nil }
-        return (String(host), port)
     }
 }

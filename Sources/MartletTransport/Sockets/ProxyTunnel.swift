@@ -26,7 +26,9 @@ final class ProxyTunnel {
             over: socket,
             tls: nil,
             peerName: "the proxy " + proxyName,
-            request: Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+            request: Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8),
+            // The next bytes are the target's, which may arrive together with the proxy's response.
+            readsAhead: false
         )
     }
 
@@ -46,26 +48,24 @@ final class ProxyTunnel {
     }
 
     private func isEnough(_ answer: [UInt8]) -> Bool {
-        guard let end = answer.firstRange(of: Array("\r\n\r\n".utf8)) else {
+        guard answer.suffix(4).elementsEqual("\r\n\r\n".utf8) else {
             guard answer.count > ProxyTunnel.answerLimit else { return false }
             failure = TransportError(.protocolViolation, "the proxy \(proxyName) did not send an HTTP/1 response")
             return true
         }
-        let head = String(decoding: answer[..<end.lowerBound], as: UTF8.self)
-        failure = problem(with: head, hasMore: end.upperBound < answer.count)
+        failure = problem(with: String(decoding: answer, as: UTF8.self))
         return true
     }
 
-    /// Returns the reason why the response does not establish the tunnel; nil when it does.
-    private func problem(with head: String, hasMore: Bool) -> TransportError? {
+    /// Returns the reason why the head of the response does not establish the tunnel; nil when it does.
+    private func problem(with head: String) -> TransportError? {
         let line = head.prefix { $0 != "\r\n" }
         let words = line.split(separator: " ", maxSplits: 2)
         guard words.count >= 2, words[0].hasPrefix("HTTP/1."), words[1].count == 3 else {
             return TransportError(.protocolViolation, "the proxy \(proxyName) did not send an HTTP/1 response")
         }
         // A proxy may repeat the request and its password in the reason phrase, which is therefore not shown.
-        // The target server sends nothing before the client does, so further bytes are not from it.
-        guard words[1].hasPrefix("2"), !hasMore else {
+        guard words[1].hasPrefix("2") else {
             return TransportError(.connectionRefused, "the proxy \(proxyName) answered \(words[0]) \(words[1])")
         }
         return nil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CMartletLibuv
+internal import MartletCore
 
 #if canImport(Glibc)
     internal import Glibc
@@ -83,7 +84,7 @@ enum Resolver {
         }
         guard status == 0, !addresses.isEmpty else {
             let why = status == 0 ? "it has no address" : uvMessage(status)
-            return .failure(TransportError(.nameNotResolved, "the name \(host) does not resolve: \(why)"))
+            return .failure(TransportError(.nameNotResolved, "the name \(ShownValue(host)) does not resolve: \(why)"))
         }
         return .success(addresses)
     }

@@ -4,6 +4,7 @@
 final class TransportExchange {
     private let transport: Reference<Transport>
     private let peerName: String
+    private let readsAhead: Bool
     private var request: [UInt8]
     private var answer: [UInt8] = []
     private var needsHandshake: Bool
@@ -19,9 +20,17 @@ final class TransportExchange {
     ///   - tls: The TLS settings; nil for cleartext.
     ///   - peerName: The name that the peer's certificate must have, also used in error messages.
     ///   - request: The bytes to write.
+    ///   - readsAhead: Whether bytes after the response may be read; otherwise they stay in the socket.
     /// - Throws: ``TransportError`` of kind `.system` when memory cannot be allocated.
-    init(over socket: Reference<Socket>, tls: TLSContext?, peerName: String, request: [UInt8]) throws(TransportError) {
+    init(
+        over socket: Reference<Socket>,
+        tls: TLSContext?,
+        peerName: String,
+        request: [UInt8],
+        readsAhead: Bool = true
+    ) throws(TransportError) {
         transport = Reference(try Transport(socket, tls: tls, peerName: peerName))
+        self.readsAhead = readsAhead
         needsHandshake = tls != nil
         self.peerName = peerName
         self.request = request
@@ -60,10 +69,11 @@ final class TransportExchange {
 
     private func proceed(_ loop: EventLoop) {
         guard performHandshake(), write() else { return }
+        let buffer = readsAhead ? loop.readBuffer : UnsafeMutableRawBufferPointer(rebasing: loop.readBuffer[..<1])
         while true {
             var count = 0
-            let outcome = transport.value.fill(loop.readBuffer, &count)
-            answer += loop.readBuffer[..<count]
+            let outcome = transport.value.fill(buffer, &count)
+            answer += buffer[..<count]
             let isAll = if case .ended = outcome { true } else { false }
             if !answer.isEmpty, count > 0 || isAll, isEnough?(answer, isAll) ?? true { return finish(nil) }
             switch outcome {

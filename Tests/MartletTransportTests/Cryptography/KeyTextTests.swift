@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletTransport
 
-/// Keys whose text was changed on its way, and texts that are no keys.
+/// Keys and certificates whose text was changed on its way, and texts that are neither.
 @Suite(.timeLimit(.minutes(10))) struct KeyTextTests {
     /// Returns the same key in the forms in which variables, secret stores and files often have it.
     private func damaged(_ pem: String) -> [(name: String, text: String)] {
@@ -46,6 +46,30 @@ import Testing
                 let given = PEMText.text(in: text)
                 #expect(try given.map { try ES256PrivateKey(pem: $0).pem() } == pem, "\(name)")
             }
+        }
+    }
+
+    @Test func `a certificate with damaged line breaks or quotes is read`() throws {
+        let pem = try CertificateAuthority().certificatePEM()
+        let fingerprint = Certificate.all(in: pem).map(\.fingerprint)
+        #expect(fingerprint.count == 1)
+        for (name, text) in damaged(pem) {
+            #expect(Certificate.all(in: text).map(\.fingerprint) == fingerprint, "\(name)")
+        }
+        #expect(Certificate.all(in: String(pem.dropLast(60))).isEmpty)
+        #expect(Certificate.all(in: try ES256PrivateKey().pem()).isEmpty)
+    }
+
+    @Test func `no certificate of a damaged chain is lost`() throws {
+        let (leaf, issuer) = (try CertificateAuthority().certificatePEM(), try CertificateAuthority().certificatePEM())
+        let chain = leaf + (try ES256PrivateKey().pem()) + issuer
+        let fingerprints = Certificate.all(in: chain).map(\.fingerprint)
+        #expect(fingerprints.count == 2)
+        for text in [
+            "\"\(chain)\"", chain.replacing("\n", with: "\\n"), chain.replacing("\n", with: " "),
+            Data(chain.utf8).base64EncodedString(), leaf.replacing("\n", with: " ") + "\n" + issuer,
+        ] {
+            #expect(Certificate.all(in: text).map(\.fingerprint) == fingerprints)
         }
     }
 
