@@ -8,24 +8,63 @@ extension CommandTable {
             Invocation(
                 "live start $server $device --attributes-type Ride --attributes '{}' --state '{\"m\":5}'"
                     + " --title T --body B",
-                output: ["200"]
+                output: ["200"],
+                sent: [
+                    [
+                        "apns-topic: com.example.app.push-type.liveactivity", "apns-priority: 10",
+                        #""alert":{"body":"B","sound":"default","title":"T"}"#,
+                        #""attributes":{},"attributes-type":"Ride","content-state":{"m":5},"event":"start""#,
+                    ]
+                ]
             ),
             Invocation(
                 "live start $server $device --attributes-type Ride --attributes '{}' --state '{}'"
                     + " --title T --body B --json",
-                json: ["device-token", "status", "apns-id"]
+                output: [#""status":200"#],
+                json: ["device-token", "status", "apns-id"],
+                sent: [[#""content-state":{},"event":"start""#]]
             ),
-            Invocation("live update $server $device --state '{\"m\":4}'", output: ["200"]),
+            Invocation(
+                "live update $server $device --state '{\"m\":4}'",
+                output: ["200"],
+                sent: [
+                    ["apns-push-type: liveactivity", "apns-priority: 5", #""content-state":{"m":4},"event":"update""#]
+                ]
+            ),
             Invocation(
                 "live update $server $device --state '{\"m\":4}' --json",
-                json: ["device-token", "status", "apns-id"]
+                output: [#""status":200"#],
+                json: ["device-token", "status", "apns-id"],
+                sent: [[#""content-state":{"m":4},"event":"update""#]]
             ),
-            Invocation("live update $server $device --state '{\"m\":3}' --title T --body B --priority 10"),
-            Invocation("live update $server $device --state '{\"m\":2}' --stale-date +1h --relevance-score 0.5"),
-            Invocation("live update $server $device --state '{\"m\":2}'", on: .terminal(columns: 80), output: ["200"]),
-            Invocation("live end $server $device --state '{\"m\":0}' --dismiss now", output: ["200"]),
-            Invocation("live end $server $device", output: ["200"]),
-            Invocation("live end $server $device --json", json: ["device-token", "status", "apns-id"]),
+            Invocation(
+                "live update $server $device --state '{\"m\":3}' --title T --body B --priority 10",
+                output: ["200 accepted"],
+                sent: [["apns-priority: 10", #""alert":{"body":"B","sound":"default","title":"T"}"#]]
+            ),
+            Invocation(
+                "live update $server $device --state '{\"m\":2}' --stale-date +1h --relevance-score 0.5",
+                output: ["200 accepted"],
+                sent: [[#""relevance-score":0.5,"stale-date":"#]]
+            ),
+            Invocation(
+                "live update $server $device --state '{\"m\":2}'",
+                on: .terminal(columns: 80),
+                output: ["200"],
+                sent: [[#""content-state":{"m":2}"#]]
+            ),
+            Invocation(
+                "live end $server $device --state '{\"m\":0}' --dismiss now",
+                output: ["200"],
+                sent: [[#""content-state":{"m":0},"dismissal-date":1,"event":"end""#]]
+            ),
+            Invocation("live end $server $device", output: ["200"], sent: [[#"{"aps":{"event":"end","timestamp":"#]]),
+            Invocation(
+                "live end $server $device --json",
+                output: [#""status":200"#],
+                json: ["device-token", "status", "apns-id"],
+                sent: [[#"{"aps":{"event":"end","timestamp":"#]]
+            ),
             Invocation("live update $server $device", status: 2, errors: ["--state"]),
             Invocation("live update $server $device --state '[1]'", status: 2, errors: ["--state", "object"]),
             Invocation("live update $server $device --state '{'", status: 2, errors: ["--state"]),
@@ -39,12 +78,15 @@ extension CommandTable {
             Invocation(
                 "live update $server --to 5d3a00dead --topic com.example.app --state '{}'",
                 status: 1,
-                errors: ["410"]
+                errors: ["410"],
+                sent: [["device: 5d3a00dead"]]
             ),
             Invocation(
                 "live update $server --to 5d3a00dead --topic com.example.app --state '{}' --json",
                 status: 1,
-                json: ["error", "message", "status"]
+                output: [#""status":410"#],
+                json: ["error", "message", "status"],
+                sent: [["device: 5d3a00dead"]]
             ),
             Invocation(
                 "live update --host localhost:1 $device --state '{}' --no-retry",
@@ -66,32 +108,60 @@ extension CommandTable {
             Invocation("channels list $server --topic com.example.app"),
             Invocation("channels create $server --topic com.example.app > channel.txt"),
             Invocation("channels create $server --topic com.example.app --store", output: ["="]),
-            Invocation("channels create $server --topic com.example.app --json", json: ["channel"]),
+            Invocation("channels create $server --topic com.example.app --json", output: [#"=="}"#], json: ["channel"]),
             Invocation("channels list $server --topic com.example.app", on: .terminal(columns: 80), output: ["="]),
-            Invocation("channels list $server --topic com.example.app --json", json: ["channels"]),
+            Invocation(
+                "channels list $server --topic com.example.app --json",
+                output: [#""channels":[""#, #"==",""#],
+                json: ["channels"]
+            ),
             Invocation(
                 "channels read $server --topic com.example.app --channel $(cat channel.txt)",
                 output: ["stores nothing"]
             ),
             Invocation(
                 "channels read $server --topic com.example.app --channel $(cat channel.txt) --json",
+                output: [#""stores-newest":false"#],
                 json: ["channel"]
             ),
-            Invocation("broadcast $server --topic com.example.app --channel $(cat channel.txt) --state '{\"m\":1}'"),
+            Invocation(
+                "broadcast $server --topic com.example.app --channel $(cat channel.txt) --state '{\"m\":1}'",
+                output: ["200 accepted"],
+                sent: [
+                    [
+                        "channel: ", "apns-push-type: liveactivity", "apns-expiration: 0\n",
+                        #""content-state":{"m":1},"event":"update""#,
+                    ]
+                ]
+            ),
             Invocation(
                 "broadcast $server --topic com.example.app --channel $(cat channel.txt) --state '{\"m\":1}' --json",
-                json: ["channel", "status"]
+                output: [#""status":200"#],
+                json: ["channel", "status"],
+                sent: [[#""content-state":{"m":1},"event":"update""#]]
             ),
-            Invocation("broadcast $server --topic com.example.app --channel $(cat channel.txt) --state '{}' --end"),
+            Invocation(
+                "broadcast $server --topic com.example.app --channel $(cat channel.txt) --state '{}' --end",
+                output: ["200 accepted"],
+                sent: [[#""content-state":{},"event":"end""#]]
+            ),
             Invocation("surface example activity-active > order.json"),
             Invocation("surface example notification-alert > notification.json"),
             Invocation(
                 "broadcast $server --topic com.example.app --channel $(cat channel.txt) --snapshot order.json "
                     + "--stale-date +1h --relevance-score 0.5 --priority 10",
-                output: ["accepted"]
+                output: ["accepted"],
+                sent: [
+                    [
+                        "apns-priority: 10", #""headline":"On its way""#,
+                        #""event":"update","relevance-score":0.5,"stale-date":"#,
+                    ]
+                ]
             ),
             Invocation(
-                "broadcast $server --topic com.example.app --channel $(cat channel.txt) --snapshot order.json --end"
+                "broadcast $server --topic com.example.app --channel $(cat channel.txt) --snapshot order.json --end",
+                output: ["200 accepted"],
+                sent: [[#""headline":"On its way""#, #""event":"end""#]]
             ),
             Invocation(
                 "broadcast $server --topic com.example.app --channel $(cat channel.txt) --snapshot notification.json",
@@ -107,7 +177,8 @@ extension CommandTable {
             Invocation(
                 "broadcast $server --topic com.example.app --channel AAAAAAAAAAAAAAAAAAAAAA== --state '{}'",
                 status: 1,
-                errors: ["ChannelNotRegistered"]
+                errors: ["ChannelNotRegistered"],
+                sent: [["channel: AAAAAAAAAAAAAAAAAAAAAA=="]]
             ),
             Invocation("channels delete $server --topic com.example.app --channel $(cat channel.txt)"),
             Invocation(
@@ -118,6 +189,7 @@ extension CommandTable {
             Invocation(
                 "channels delete $server --topic com.example.app --channel AAAAAAAAAAAAAAAAAAAAAA== --json",
                 status: 1,
+                output: ["ChannelNotRegistered"],
                 json: ["error", "message"]
             ),
             Invocation("channels read $server --topic com.example.app", status: 2, errors: ["--channel"]),

@@ -6,8 +6,17 @@ extension CommandTable {
         name: "relay",
         needsRelay: true,
         invocations: [
-            Invocation("relay check --configuration $configuration", output: ["app"], printsNotes: true),
-            Invocation("relay check --configuration $configuration --json", json: ["apps"], printsNotes: true),
+            Invocation(
+                "relay check --configuration $configuration",
+                output: ["Sends pushes for production to localhost:", "com.example.app"],
+                printsNotes: true
+            ),
+            Invocation(
+                "relay check --configuration $configuration --json",
+                output: [#""valid":true"#, #""scopes":["manage","read","send"]"#],
+                json: ["apps"],
+                printsNotes: true
+            ),
             Invocation(
                 "relay check --configuration missing.json",
                 status: 2,
@@ -39,8 +48,17 @@ extension CommandTable {
                 printsNotes: true
             ),
             Invocation("relay --configuration $configuration", status: 1, errors: ["in use"], printsNotes: true),
-            Invocation("relay keys make --name backend --apps app", output: ["mrt_"], printsNotes: true),
-            Invocation("relay keys make --name backend --apps app --json", json: ["key"], printsNotes: true),
+            Invocation(
+                "relay keys make --name backend --apps app",
+                output: ["mrt_", #""name":"backend","key-sha256":""#, #""scopes":["send","read"]"#],
+                printsNotes: true
+            ),
+            Invocation(
+                "relay keys make --name backend --apps app --json",
+                output: [#""key":"mrt_"#, #""scopes":["send","read"]"#],
+                json: ["key"],
+                printsNotes: true
+            ),
             Invocation("relay keys make --apps app", status: 2, errors: ["--name"]),
             Invocation("relay keys make --name '' --apps app", status: 2, errors: ["--name"]),
             Invocation("relay keys make --name backend --apps ''", status: 2, errors: ["--apps"]),
@@ -84,13 +102,37 @@ extension CommandTable {
         name: "relay queries",
         needsRelay: true,
         invocations: [
-            Invocation("relay status $relay --key-file operator.key", output: ["waiting"]),
-            Invocation("relay status --url 127.0.0.1:$relayport --key-file operator.key", output: ["waiting"]),
-            Invocation("relay status --url localhost:$relayport --key-file operator.key", output: ["waiting"]),
-            Invocation("relay status $relay --key-file operator.key --json", json: ["lanes"]),
-            Invocation("relay status $relay --key-file operator.key", on: .terminal(columns: 80), output: ["waiting"]),
-            Invocation("relay apps $relay --key-file operator.key", output: ["app"]),
-            Invocation("relay apps $relay --key-file operator.key --json", json: ["apps"]),
+            Invocation(
+                "relay status $relay --key-file operator.key",
+                output: ["app is ready. 0 wait.", "app  production"]
+            ),
+            Invocation(
+                "relay status --url 127.0.0.1:$relayport --key-file operator.key",
+                output: ["app is ready. 0 wait.", "app  production"]
+            ),
+            Invocation(
+                "relay status --url localhost:$relayport --key-file operator.key",
+                output: ["app is ready. 0 wait.", "app  production"]
+            ),
+            Invocation(
+                "relay status $relay --key-file operator.key --json",
+                output: [#""state":"ok""#, #""app":"app","environment":"production""#],
+                json: ["lanes"]
+            ),
+            Invocation(
+                "relay status $relay --key-file operator.key",
+                on: .terminal(columns: 80),
+                output: ["app is ready. 0 wait."]
+            ),
+            Invocation(
+                "relay apps $relay --key-file operator.key",
+                output: ["app  com.example.app     production    DEF123GHIJ  ABC123DEFG"]
+            ),
+            Invocation(
+                "relay apps $relay --key-file operator.key --json",
+                output: [#""bundle-ids":["com.example.app"],"environments":["production"]"#],
+                json: ["apps"]
+            ),
             Invocation(
                 "relay pause $relay --app app --environment production --key-file operator.key",
                 output: ["app production: paused manually since 20", " by test."]
@@ -98,14 +140,21 @@ extension CommandTable {
             Invocation("relay status --key-file operator.key $relay", output: ["paused manually since 20"]),
             Invocation(
                 "relay pause $relay --app app --environment production --key-file operator.key --json",
+                output: [#""by":"test""#],
                 json: ["since", "by"]
+            ),
+            Invocation("send $relayhost $relaykey $device --title Hi", output: ["accepted"]),
+            Invocation(
+                "relay search $relay --token $devicetoken --key-file operator.key",
+                output: ["app  production   accepted"]
             ),
             Invocation(
                 "relay purge $relay --app app --environment production --key-file operator.key",
-                output: ["app production: 0 pushes cancelled."]
+                output: ["app production: 1 push cancelled."]
             ),
             Invocation(
                 "relay purge $relay --app app --environment production --key-file operator.key --json",
+                output: [#""purged":0"#],
                 json: ["purged"]
             ),
             Invocation(
@@ -115,6 +164,11 @@ extension CommandTable {
             Invocation(
                 "relay resume $relay --environment production --app app --key-file operator.key",
                 output: ["app production: was not paused."]
+            ),
+            Invocation(
+                "send $relayhost $device --title Hi $relaykey",
+                output: ["accepted"],
+                sent: [["device: \(World.device)", "apns-topic: com.example.app", "apns-priority: 10", hi]]
             ),
             Invocation(
                 "relay resume $relay --app app --environment development --key-file operator.key",
@@ -137,8 +191,14 @@ extension CommandTable {
                 "relay search $relay --app app --token 5d3a6a1c --key-file operator.key --json",
                 json: ["pushes", "cursor"]
             ),
-            Invocation("relay search $relay --id 123e4567-e89b-42d3-a456-426655440000 --key-file operator.key"),
-            Invocation("relay search $relay --id 123E4567-E89B-42D3-A456-426655440000 --key-file operator.key"),
+            Invocation(
+                "relay search $relay --id 123e4567-e89b-42d3-a456-426655440000 --key-file operator.key",
+                output: ["push  app  environment  state  Apple's last answer\n"]
+            ),
+            Invocation(
+                "relay search $relay --id 123E4567-E89B-42D3-A456-426655440000 --key-file operator.key",
+                output: ["push  app  environment  state  Apple's last answer\n"]
+            ),
             Invocation("relay search $relay --key-file operator.key", status: 2, errors: ["--token", "--id"]),
             Invocation("relay search $relay --token xyz --key-file operator.key", status: 2, errors: ["--token"]),
             Invocation("relay search $relay --id xyz --key-file operator.key", status: 2, errors: ["--id", "UUID"]),
@@ -168,8 +228,15 @@ extension CommandTable {
                 status: 2,
                 errors: ["--id"]
             ),
-            Invocation("relay dead-letters $relay --app app --key-file operator.key"),
-            Invocation("relay dead-letters $relay --app app --key-file operator.key --json", json: ["dead-letters"]),
+            Invocation(
+                "relay dead-letters $relay --app app --key-file operator.key",
+                output: ["push  environment  attempts  Apple's last answer\n"]
+            ),
+            Invocation(
+                "relay dead-letters $relay --app app --key-file operator.key --json",
+                output: [#""dead-letters":[]"#],
+                json: ["dead-letters"]
+            ),
             Invocation(
                 "relay dead-letters $relay --app app --id 123e4567-e89b-42d3-a456-426655440000 "
                     + "--key-file operator.key",
@@ -177,7 +244,7 @@ extension CommandTable {
                 errors: ["--id requires show or requeue"]
             ),
             Invocation("relay dead-letters $relay --app other --key-file operator.key", status: 1),
-            Invocation("relay dead-letters requeue $relay --app app --key-file operator.key"),
+            Invocation("relay dead-letters requeue $relay --app app --key-file operator.key", output: ["0 requeued"]),
             Invocation(
                 "relay dead-letters requeue $relay --app app --id 123e4567-e89b-42d3-a456-426655440000 "
                     + "--key-file operator.key",

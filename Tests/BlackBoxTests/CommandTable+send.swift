@@ -1,69 +1,176 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CommandTable {
+    /// The payload of `--title Hi`.
+    static let hi = #"{"aps":{"alert":{"title":"Hi"}}}"#
+    /// The payload of the file payload.json.
+    private static let orderReady =
+        #"{"aps":{"alert":{"body":"Tap","title":"Order ready"},"sound":"default"},"order":7}"#
+
     /// Single notifications.
     static let send = CommandTable(
         name: "send",
         invocations: [
-            Invocation("send $server $device --title Hi", output: ["200", "accepted", "5d3a6a1c…"]),
-            Invocation("send $server $device --title Hi --json", json: ["device-token", "status", "apns-id"]),
-            Invocation("send $server $device --title Hi", on: .terminal(columns: 100), output: ["accepted"]),
-            Invocation("send $server $device --title Hi --body There --subtitle S --badge 3 --sound default"),
-            Invocation("send $server $device --title Hi --thread-id t --category c --collapse-id x"),
-            Invocation("send $server $device --title Hi --interruption-level time-sensitive"),
-            Invocation("send $server $device --background --custom '{\"sync\":true}'", output: ["accepted"]),
-            Invocation("send $server $device --payload payload.json", output: ["accepted"]),
-            Invocation("send $server $device --payload - < payload.json", output: ["accepted"]),
-            Invocation("send $server $device --payload '{\"aps\":{\"alert\":\"Tap\"}}'", output: ["accepted"]),
+            Invocation(
+                "send $server $device --title Hi",
+                output: ["200", "accepted", "5d3a6a1c…"],
+                sent: [
+                    [
+                        "device: \(World.device)", "apns-topic: com.example.app", "apns-push-type: alert",
+                        "apns-priority: 10", hi,
+                    ]
+                ]
+            ),
+            Invocation(
+                "send $server $device --title Hi --json",
+                output: [#""status":200"#],
+                json: ["device-token", "status", "apns-id"],
+                sent: [[hi]]
+            ),
+            Invocation(
+                "send $server $device --title Hi",
+                on: .terminal(columns: 100),
+                output: ["accepted"],
+                sent: [[hi]]
+            ),
+            Invocation(
+                "send $server $device --title Hi --body There --subtitle S --badge 3 --sound default",
+                output: ["accepted"],
+                sent: [[#"{"aps":{"alert":{"body":"There","subtitle":"S","title":"Hi"},"badge":3,"sound":"default"}}"#]]
+            ),
+            Invocation(
+                "send $server $device --title Hi --thread-id t --category c --collapse-id x",
+                output: ["accepted"],
+                sent: [["apns-collapse-id: x", #""category":"c","thread-id":"t""#]]
+            ),
+            Invocation(
+                "send $server $device --title Hi --interruption-level time-sensitive",
+                output: ["accepted"],
+                sent: [[#""interruption-level":"time-sensitive""#]]
+            ),
+            Invocation(
+                "send $server $device --background --custom '{\"sync\":true}'",
+                output: ["accepted"],
+                sent: [
+                    ["apns-push-type: background", "apns-priority: 5", #"{"aps":{"content-available":1},"sync":true}"#]
+                ]
+            ),
+            Invocation(
+                "send $server $device --payload payload.json",
+                output: ["accepted"],
+                sent: [["apns-push-type: alert", orderReady]]
+            ),
+            Invocation("send $server $device --payload - < payload.json", output: ["accepted"], sent: [[orderReady]]),
+            Invocation(
+                "send $server $device --payload '{\"aps\":{\"alert\":\"Tap\"}}'",
+                output: ["accepted"],
+                sent: [[#"{"aps":{"alert":"Tap"}}"#]]
+            ),
             Invocation(
                 "send $server $device --payload '{\"secret-name\":}'",
                 status: 2,
                 errors: ["--payload is not valid JSON"]
             ),
-            Invocation("send $server $device --title Hi --expiration 0"),
-            Invocation("send $server $device --title Hi --expiration +1h"),
-            Invocation("send $server $device --title Hi --expiration 2030-01-01T00:00:00Z"),
-            Invocation("send $server $device --title Hi --priority 5"),
-            Invocation("send $server $device --title Hi --no-retry"),
+            Invocation(
+                "send $server $device --title Hi --expiration 0",
+                output: ["accepted"],
+                sent: [["apns-expiration: 0\n"]]
+            ),
+            Invocation(
+                "send $server $device --title Hi --expiration +1h",
+                output: ["accepted"],
+                sent: [["apns-expiration: "]]
+            ),
+            Invocation(
+                "send $server $device --title Hi --expiration 2030-01-01T00:00:00Z",
+                output: ["accepted"],
+                sent: [["apns-expiration: 1893456000"]]
+            ),
+            Invocation(
+                "send $server $device --title Hi --priority 5",
+                output: ["accepted"],
+                sent: [["apns-priority: 5"]]
+            ),
+            Invocation("send $server $device --title Hi --no-retry", output: ["accepted"], sent: [[hi]]),
             Invocation(
                 "send $server $device --title Hi --to 5d3a00dead",
                 status: 1,
-                output: ["200", "410", "Unregistered"]
-            ),
-            Invocation("send $server --to 5d3a000400 --topic com.example.app --title Hi", status: 1, output: ["400"]),
-            Invocation("send $server --to 5d3a000403 --topic com.example.app --title Hi", status: 1, output: ["403"]),
-            Invocation("send $server --to 5d3a000413 --topic com.example.app --title Hi", status: 1, output: ["413"]),
-            Invocation(
-                "send $server --to 5d3a000503 --topic com.example.app --title Hi --no-retry",
-                status: 1,
-                output: ["503"]
+                output: ["200", "410", "Unregistered"],
+                sent: [["device: \(World.device)"], ["device: 5d3a00dead"]]
             ),
             Invocation(
-                "send $server --to 5d3a00dead --topic com.example.app --title Hi --json",
+                "send $server --to 5d3a000400 --topic com.example.app --title Hi",
                 status: 1,
-                json: ["device-token", "status", "reason", "error", "message"]
+                output: ["400"],
+                sent: [["device: 5d3a000400"]]
             ),
             Invocation(
                 "send $server --to 5d3a000403 --topic com.example.app --title Hi",
                 status: 1,
-                on: .terminal(columns: 80)
+                output: ["403"],
+                sent: [["device: 5d3a000403"]]
             ),
-            Invocation("send $server $device --push-type alert --unchecked --payload payload.json"),
+            Invocation(
+                "send $server --to 5d3a000413 --topic com.example.app --title Hi",
+                status: 1,
+                output: ["413"],
+                sent: [["device: 5d3a000413"]]
+            ),
+            Invocation(
+                "send $server --to 5d3a000503 --topic com.example.app --title Hi --no-retry",
+                status: 1,
+                output: ["503"],
+                sent: [["device: 5d3a000503"]]
+            ),
+            Invocation(
+                "send $server --to 5d3a00dead --topic com.example.app --title Hi --json",
+                status: 1,
+                output: [#""status":410"#],
+                json: ["device-token", "status", "reason", "error", "message"],
+                sent: [["device: 5d3a00dead"]]
+            ),
+            Invocation(
+                "send $server --to 5d3a000403 --topic com.example.app --title Hi",
+                status: 1,
+                on: .terminal(columns: 80),
+                output: ["403", "InvalidProviderToken"],
+                sent: [["device: 5d3a000403"]]
+            ),
+            Invocation(
+                "send $server $device --push-type alert --unchecked --payload payload.json",
+                output: ["accepted"],
+                sent: [["apns-push-type: alert", orderReady]]
+            ),
             Invocation("send $server $device --title Hi --describe", output: [":path", "bytes"]),
-            Invocation("send $server $device --title Hi --describe --json", json: ["payload"]),
+            Invocation(
+                "send $server $device --title Hi --describe --json",
+                output: [#"":path":"/3/device/5d3a6a1c8f9a42d6"#, #""apns-priority":"10""#, #""bytes-left":4064"#],
+                json: ["payload"]
+            ),
             Invocation("send $device --title Hi --describe", output: [":path"]),
             Invocation("send --environment production $device --title Hi --describe", output: [":path"]),
             Invocation("send $device --title Hi --badge -1 --describe", status: 2, errors: ["--badge", "0 or more"]),
             Invocation("send $server $device --title Hi --badge -1", status: 2, errors: ["--badge", "0 or more"]),
-            Invocation("send $server $device --payload badge.json", output: ["accepted"]),
+            Invocation("send $server $device --payload badge.json", output: ["accepted"], sent: [[#""badge":-1"#]]),
             Invocation("send $device --payload badge.json --describe", output: ["error: payload/aps/badge"]),
-            Invocation("send $server --topic com.example.app --tokens tokens.txt --payload badge.json --dry-run"),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --payload badge.json --dry-run",
+                output: ["in the list", "3"]
+            ),
             Invocation(
                 "send $device --push-type liveactivity --payload payload.json --describe",
                 output: ["error: payload/aps"]
             ),
-            Invocation("send $server $device --push-type liveactivity --payload payload.json", output: ["accepted"]),
-            Invocation("send $server $device --push-type background --payload payload.json --priority 10", status: 1),
+            Invocation(
+                "send $server $device --push-type liveactivity --payload payload.json",
+                output: ["accepted"],
+                sent: [["apns-push-type: liveactivity", "apns-topic: com.example.app.push-type.liveactivity"]]
+            ),
+            Invocation(
+                "send $server $device --push-type background --payload payload.json --priority 10",
+                status: 1,
+                output: ["not sent: a background push must have priority 5, not 10"]
+            ),
             Invocation(
                 "send $device --push-type background --payload payload.json --priority 10 --describe",
                 status: 1,
@@ -170,24 +277,40 @@ extension CommandTable {
             ),
             Invocation(
                 "send $server $device --title Hi --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ",
-                output: ["accepted"]
+                output: ["accepted"],
+                sent: [[hi]]
             ),
-            Invocation("send --host localhost:1 $device --title Hi --no-retry", status: 3, output: ["-"]),
+            Invocation(
+                "send --host localhost:1 $device --title Hi --no-retry",
+                status: 3,
+                output: ["connection refused"]
+            ),
             Invocation(
                 "send --host localhost:1 $device --title Hi --no-retry --json",
                 status: 3,
                 json: ["error", "message"]
             ),
-            Invocation("send --host nowhere.invalid:443 $device --title Hi --no-retry", status: 3),
-            Invocation("send --host localhost:$port $device --title Hi", status: 3, errors: ["martlet ca path"]),
+            Invocation(
+                "send --host nowhere.invalid:443 $device --title Hi --no-retry",
+                status: 3,
+                output: ["nowhere.invalid does not resolve"]
+            ),
+            Invocation(
+                "send --host localhost:$port $device --title Hi",
+                status: 3,
+                output: ["is not trusted"],
+                errors: ["martlet ca path"]
+            ),
             Invocation(
                 "send --host http://localhost:$port $device --title Hi --no-retry",
                 status: 3,
+                output: ["closed the connection"],
                 errors: ["if the server uses TLS, give --host localhost:", "without http://"]
             ),
             Invocation(
                 "send --host localhost:$inboxport $device --title Hi --no-retry",
                 status: 3,
+                output: ["TLS handshake"],
                 errors: ["if the server does not use TLS, give --host http://localhost:"]
             ),
             Invocation(
@@ -201,169 +324,6 @@ extension CommandTable {
                 "send --host localhost:$port --ca missing.pem $device --title Hi",
                 status: 2,
                 errors: ["missing.pem"]
-            ),
-        ]
-    )
-
-    /// Lists of devices.
-    static let sendMany = CommandTable(
-        name: "send --tokens",
-        invocations: [
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi",
-                output: ["accepted", "3"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi --json",
-                json: ["accepted", "refused", "not-sent"]
-            ),
-            Invocation("send $server --topic com.example.app --tokens - --title Hi < tokens.txt", output: ["accepted"]),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi",
-                on: .terminal(columns: 80),
-                output: ["accepted"]
-            ),
-            Invocation("send $server --topic com.example.app --tokens devices.csv --title Hi", output: ["accepted"]),
-            Invocation("send $server --topic com.example.app --tokens tokens.txt --title Hi --rate 100"),
-            Invocation("send $server --topic com.example.app --tokens tokens.txt --title Hi --dry-run", output: ["3"]),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi --dry-run --json",
-                json: ["devices", "bad-lines"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi"
-                    + " --results r.jsonl --dead-tokens d.csv",
-                output: ["accepted"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens-unregistered.txt --title Hi",
-                status: 1,
-                output: ["Unregistered"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens-unregistered.txt --title Hi --json",
-                status: 1,
-                json: ["accepted", "refused", "reasons"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi --rate 0",
-                status: 2,
-                errors: ["--rate", "0"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi --rate -1",
-                status: 2,
-                errors: ["--rate", "-1"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens-bad.txt --title Hi",
-                status: 2,
-                errors: ["line 2"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens-bad.txt --title Hi --skip-bad-lines",
-                output: ["accepted"],
-                errors: ["line 2"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens devices-bad.csv --title Hi",
-                status: 2,
-                errors: ["line 2", "badge", "three"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens no-heading.csv --title Hi",
-                status: 2,
-                errors: ["--tokens no-heading.csv, line 1", "column token", "found device, badge"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens binary.p8 --title Hi",
-                status: 2,
-                errors: ["line 1", "not valid UTF-8"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results /dev/full",
-                status: 1,
-                output: ["accepted", "3"],
-                errors: ["/dev/full cannot be written", "No space left"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results s --dead-tokens s",
-                status: 2,
-                errors: ["--results and --dead-tokens", "same file"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results tokens.txt --resume",
-                status: 2,
-                errors: ["--results tokens.txt is the list of --tokens"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens - --payload - < tokens.txt",
-                status: 2,
-                errors: ["--tokens -", "--payload -"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results r.jsonl",
-                status: 2,
-                errors: ["r.jsonl cannot be created", "exists", "--resume"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens missing.txt --title Hi",
-                status: 2,
-                errors: ["--tokens missing.txt", "No such file"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens misspelled.csv --title Hi --skip-bad-lines",
-                status: 2,
-                errors: ["--tokens misspelled.csv, line 1", "the column \"titel\"", "did you mean title?"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens twice.csv --title Hi --skip-bad-lines",
-                status: 2,
-                errors: ["--tokens twice.csv, line 1", "the column \"title\" twice"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens semicolons.csv --title Hi --skip-bad-lines",
-                status: 2,
-                errors: ["line 1", "separated by commas (found semicolons)"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results never.jsonl --resume",
-                status: 2,
-                errors: ["--results never.jsonl", "nothing to resume"]
-            ),
-            Invocation(
-                "send $server $device --tokens tokens.txt --title Hi",
-                status: 2,
-                errors: ["--tokens", "--to"]
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi --resume",
-                status: 2,
-                errors: ["--results"]
-            ),
-            Invocation(
-                "send --host localhost:1 --topic com.example.app --tokens tokens.txt --title Hi --no-retry",
-                status: 3,
-                output: ["not sent"],
-                errors: ["localhost:1"]
-            ),
-            Invocation(
-                "send --host localhost:1 --topic com.example.app --tokens tokens.txt --title Hi --no-retry --json",
-                status: 3,
-                output: ["\"not-sent\":3", "\"error\":\"connectionFailed\""],
-                json: []
-            ),
-            Invocation(
-                "send --host localhost:$port --topic com.example.app --tokens tokens.txt --title Hi --no-retry --json",
-                status: 3,
-                output: ["\"error\":\"certificateRejected\"", "\"hint\":"],
-                json: []
-            ),
-            Invocation(
-                "send $server --topic com.example.app --tokens tokens-bad.txt --title Hi --json",
-                status: 2,
-                output: ["1 bad line;"],
-                json: ["error", "message"]
             ),
         ]
     )

@@ -1,20 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CommandTable {
+    /// The request of `doctor`.
+    private static let silent = [
+        "device: 000000", "apns-push-type: background", "apns-priority: 5", "apns-topic: com.example.app",
+        #"{"aps":{"content-available":1}}"#,
+    ]
+
     /// Commands that check the setup.
     static let checks = CommandTable(
         name: "doctor, healthcheck, token",
         invocations: [
-            Invocation("doctor $server --topic com.example.app", output: ["key", "network", "topic"]),
-            Invocation("doctor $server --topic com.example.app", on: .terminal(columns: 80), output: ["key"]),
-            Invocation("doctor $server --topic com.example.app --json", json: []),
+            Invocation(
+                "doctor $server --topic com.example.app",
+                output: ["ok    network and TLS: connected", "a silent push was accepted"],
+                sent: [silent]
+            ),
+            Invocation(
+                "doctor $server --topic com.example.app",
+                on: .terminal(columns: 80),
+                output: ["a silent push was accepted"],
+                sent: [silent]
+            ),
+            Invocation(
+                "doctor $server --topic com.example.app --json",
+                output: [#""ok":true,"steps":[{"step":"key""#],
+                json: [],
+                sent: [silent]
+            ),
             Invocation("doctor $server", status: 2, errors: ["--topic"]),
             Invocation("doctor --host localhost:1 --topic com.example.app", status: 3, output: ["localhost:1"]),
-            Invocation("doctor --host localhost:1 --topic com.example.app --json", status: 3, json: []),
+            Invocation(
+                "doctor --host localhost:1 --topic com.example.app --json",
+                status: 3,
+                output: [#""ok":false"#, #""error":"connectionFailed""#],
+                json: []
+            ),
             Invocation("doctor --host localhost:$port --topic com.example.app", status: 3, output: ["martlet ca path"]),
-            Invocation("doctor $server --topic 'no topic'", status: 1, output: ["topic"]),
+            Invocation(
+                "doctor $server --topic 'no topic'",
+                status: 1,
+                output: ["bad   credentials and topic: not sent: a topic must be parts of letters"]
+            ),
             Invocation("doctor --topic com.example.app", status: 2, output: ["--key"]),
-            Invocation("doctor $server --topic com.example.app ", output: ["generated", "clock: within an hour"]),
+            Invocation(
+                "doctor $server --topic com.example.app ",
+                output: ["generated", "clock: within an hour"],
+                sent: [silent]
+            ),
             Invocation(
                 "doctor --host localhost:$port --ca broken.json --topic com.example.app",
                 status: 2,
@@ -43,7 +76,7 @@ extension CommandTable {
             Invocation("healthcheck --url $inbox", output: ["ready"]),
             Invocation("healthcheck --url $inbox/readyz", output: ["ready"]),
             Invocation("healthcheck --url ${inbox#http://}", output: ["ready"]),
-            Invocation("healthcheck --url $inbox --json", json: []),
+            Invocation("healthcheck --url $inbox --json", output: [#""ready":true"#], json: []),
             Invocation("healthcheck --url $inbox --wait 5", output: ["ready"]),
             Invocation("healthcheck --url $inbox/nowhere", status: 1, errors: ["404"]),
             Invocation("healthcheck --url localhost:$port", status: 3, errors: ["https://"]),
@@ -75,12 +108,22 @@ extension CommandTable {
             ),
             Invocation("healthcheck --url $inbox --wait long", status: 2, errors: ["--wait", "long"]),
             Invocation("healthcheck --url 'http://a b'", status: 2, errors: ["--url"]),
-            Invocation("token", output: ["ey"]),
-            Invocation("token --json", json: ["token"]),
-            Invocation("token --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ", output: ["ey"]),
-            Invocation("token $(\"$martlet\" token)", output: ["key", "team", "issued"]),
-            Invocation("token $(\"$martlet\" token) --json", json: []),
-            Invocation("token $(\"$martlet\" token)", on: .terminal(columns: 80), output: ["team"]),
+            Invocation("token", output: ["eyJhbGciOiJFUzI1NiIsImtpZCI6IkVQSEVNRVJBTDAifQ."]),
+            Invocation("token --json", output: [#""token":"eyJhbGciOiJFUzI1NiIs"#], json: ["token"]),
+            Invocation(
+                "token --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ",
+                output: ["eyJhbGciOiJFUzI1NiIsImtpZCI6IkFCQzEyM0RFRkcifQ."]
+            ),
+            Invocation(
+                "token $(\"$martlet\" token)",
+                output: ["key id     EPHEMERAL0", "team id    LOCALTEAM0", "valid for another"]
+            ),
+            Invocation(
+                "token $(\"$martlet\" token) --json",
+                output: [#""key-id":"EPHEMERAL0","team-id":"LOCALTEAM0""#, #""usable":true"#],
+                json: []
+            ),
+            Invocation("token $(\"$martlet\" token)", on: .terminal(columns: 80), output: ["team id    LOCALTEAM0"]),
             Invocation("token nonsense", status: 2, errors: ["token"]),
             Invocation("token --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ > token.txt"),
             Invocation(
@@ -128,19 +171,23 @@ extension CommandTable {
     static let files = CommandTable(
         name: "ca, completion, manual, simulate, demo",
         invocations: [
-            Invocation("ca path", output: [".pem"]),
-            Invocation("ca path --json", json: ["path"]),
+            Invocation("ca path", output: ["/.local/share/martlet/ca.pem"]),
+            Invocation("ca path --json", output: ["/.local/share/martlet/ca.pem"], json: ["path"]),
             Invocation("ca path --ca-directory ''", status: 2, errors: ["must not be empty"]),
             Invocation("ca print", output: ["BEGIN CERTIFICATE"]),
-            Invocation("ca print --json", json: []),
-            Invocation("ca path --ca-directory $directory/own", output: ["/own/"]),
+            Invocation("ca print --json", output: ["/.local/share/martlet/ca.pem", "BEGIN CERTIFICATE"], json: []),
+            Invocation("ca path --ca-directory $directory/own", output: ["/own/ca.pem"]),
             Invocation(
                 "ca path --ca-directory $directory/own --name other",
                 status: 2,
                 errors: ["was created without other"]
             ),
             Invocation("ca path --ca-directory $directory/named --name other", output: ["/named/"]),
-            Invocation("ca path --ca-directory $directory/named --name other --json", json: ["path"]),
+            Invocation(
+                "ca path --ca-directory $directory/named --name other --json",
+                output: ["/named/ca.pem"],
+                json: ["path"]
+            ),
             Invocation(
                 "ca path --ca-directory /proc/none",
                 status: 2,
@@ -155,12 +202,12 @@ extension CommandTable {
             Invocation("token > /dev/full", status: 1, errors: ["standard output", "No space left"]),
             Invocation("manual | head -n 1", output: [".TH"]),
             Invocation("ca path surplus", status: 2, errors: ["surplus"]),
-            Invocation("completion bash", output: ["martlet"]),
+            Invocation("completion bash", output: ["# bash completion for martlet", "compgen"]),
             Invocation("completion zsh", output: ["#compdef martlet"]),
-            Invocation("completion fish", output: ["complete"]),
+            Invocation("completion fish", output: ["# fish completion for martlet", "complete -c martlet"]),
             Invocation("completion powershell", status: 2, errors: ["powershell"]),
             Invocation("completion", status: 2, errors: ["shell"]),
-            Invocation("manual", output: [".TH"]),
+            Invocation("manual", output: [".TH MARTLET 1", ".SS martlet demo"]),
             Invocation("simulate --port $port --inbox-port 0", status: 1, errors: ["--port"]),
             Invocation("simulate --port many", status: 2, errors: ["--port", "many"]),
             Invocation("simulate --listen nowhere", status: 2, errors: ["--listen", "IP address", "nowhere"]),
@@ -183,7 +230,11 @@ extension CommandTable {
             Invocation("simulate --data $directory --port 0 --inbox-port 0", status: 2, errors: ["directory"]),
             Invocation("simulate --release-to 5d3a --port 0", status: 2, errors: ["--allow-release"]),
             Invocation("demo", output: ["BadDeviceToken", "Unregistered"]),
-            Invocation("demo --json", json: ["number", "push"]),
+            Invocation(
+                "demo --json",
+                output: [#""push":"a Live Activity begins""#, #""expected":true"#],
+                json: ["number", "push"]
+            ),
             Invocation("demo surplus", status: 2, errors: ["surplus"]),
         ]
     )

@@ -24,6 +24,8 @@ struct Invocation: Sendable {
     let members: [String]?
     /// Whether standard error may have output although the command succeeds.
     let printsNotes: Bool
+    /// The requests that the simulator receives, in any order, each as texts that it contains; nil for any number.
+    let sent: [[String]]?
 
     init(
         _ line: String,
@@ -32,7 +34,8 @@ struct Invocation: Sendable {
         output: [String] = [],
         errors: [String] = [],
         json members: [String]? = nil,
-        printsNotes: Bool = false
+        printsNotes: Bool = false,
+        sent: [[String]]? = []
     ) {
         self.line = line
         self.status = status
@@ -41,10 +44,12 @@ struct Invocation: Sendable {
         self.errors = errors
         self.members = members
         self.printsNotes = printsNotes
+        self.sent = sent
     }
 
     /// Runs the command and checks its results.
     func check(in world: World, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let before = try await world.requestCount()
         let run = try await run(in: world)
         let details = Comment(rawValue: "martlet \(line)\n[\(run.status)]\n\(run.output)\n[errors]\n\(run.errors)")
         func expect(_ isTrue: Bool, _ rule: String) {
@@ -65,8 +70,8 @@ struct Invocation: Sendable {
         switch destination {
         case .pipe:
             expect(!all.contains("\u{1B}["), "a pipe gets no escape codes")
-            if status == 2, members == nil, output.isEmpty {
-                expect(run.output.isEmpty, "wrong usage prints nothing to standard output")
+            if members == nil, output.isEmpty {
+                expect(run.output.isEmpty, "standard output without an expected text is empty")
             }
             if status != 0, members == nil {
                 expect(!all.isEmpty, "a failure prints a message")
@@ -83,6 +88,15 @@ struct Invocation: Sendable {
             expect(widest <= 120, "help has no lines over 120 columns (\(widest))")
         }
         if let members { checkJSON(run.output, members, expect) }
+        if let sent {
+            let requests = try await world.requests(after: before, expected: sent.count)
+            let list = requests.joined(separator: "\n\n")
+            expect(requests.count == sent.count, "the simulator receives \(sent.count) requests, not\n\(list)\n")
+            for texts in sent {
+                let isFound = requests.contains { request in texts.allSatisfy { request.contains($0) } }
+                expect(isFound, "the simulator receives a request with \(texts), not only\n\(list)\n")
+            }
+        }
     }
 
     private func checkJSON(_ output: String, _ members: [String], _ expect: (Bool, String) -> Void) {

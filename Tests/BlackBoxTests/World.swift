@@ -2,6 +2,7 @@
 
 import Foundation
 import TestSupport
+import Testing
 
 /// The environment of invocations: a simulator, optionally a relay, and a directory with files.
 struct World: Sendable {
@@ -44,6 +45,7 @@ struct World: Sendable {
         var settings = [
             "martlet": MartletProcess.program,
             "server": "--host localhost:\(simulator.port) --ca ca.pem",
+            "devicetoken": World.device,
             "device": "--to \(World.device) --topic com.example.app",
             "inbox": "http://127.0.0.1:\(simulator.inboxPort)",
             "port": "\(simulator.port)",
@@ -53,6 +55,8 @@ struct World: Sendable {
         ]
         if let relay {
             settings["relay"] = "--url http://127.0.0.1:\(relay.httpPort)"
+            settings["relayhost"] = "--host http://localhost:\(relay.port)"
+            settings["relaykey"] = "--key \(relay.scratch.path)/key.p8 --key-id ABC123DEFG --team-id DEF123GHIJ"
             settings["relayport"] = "\(relay.httpPort)"
             settings["configuration"] = relay.configuration
         }
@@ -65,6 +69,41 @@ struct World: Sendable {
             "$martlet" \(line)
             """
     }
+
+    // MARK: Requests
+
+    /// The number of requests that the simulator has received.
+    func requestCount() async throws -> Int {
+        let cursor = try await inbox("/api/v1/cursor")["cursor"] as? Int
+        return try #require(cursor)
+    }
+
+    /// Waits for requests, and returns those after the first `count` as lines: target, headers and payload.
+    func requests(after count: Int, expected: Int) async throws -> [String] {
+        // A relay may answer before it has sent the push.
+        if expected > 0 { _ = try await inbox("/api/v1/pushes/wait?since=\(count)&count=\(expected)&timeout=15") }
+        let list = try await inbox("/api/v1/pushes?limit=1000")
+        let pushes = try #require(list["pushes"] as? [[String: Any]])
+        return try pushes.filter { ($0["number"] as? Int ?? 0) > count }.map { push in
+            let target = push["device-token"].map { "device: \($0)" } ?? "channel: \(push["channel"] ?? "none")"
+            let headers = try #require(push["headers"] as? [String: String])
+            let payload = try JSONSerialization.data(
+                withJSONObject: push["payload"] ?? [:],
+                options: [.sortedKeys, .withoutEscapingSlashes]
+            )
+            let lines = [target] + headers.map { "\($0.key): \($0.value)" }.sorted()
+            return (lines + [String(decoding: payload, as: UTF8.self)]).joined(separator: "\n")
+        }
+    }
+
+    /// Returns the JSON object that the simulator's inbox has at a path.
+    private func inbox(_ path: String) async throws -> [String: Any] {
+        let answer = try #require(await RawHTTP1.ask([.init("GET", path)], at: simulator.inboxPort).first)
+        let object = try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any]
+        return try #require(object)
+    }
+
+    // MARK: Files
 
     static let device = "5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac"
 

@@ -97,8 +97,20 @@ import Testing
         let bench = try await RelayBench()
         let client = try await bench.client()
         try await client.send(.alert("Hi"), to: RelayBench.token, topic: "com.example.orders")
-        let route = ServerCounts.Request(route: "/3/device/{token}", method: "POST", status: 200)
-        #expect(await bench.parts.server.counts.requests[route]?.counts.reduce(0, +) == 1)
+        let labels = #"http_route="/3/device/{token}",http_request_method="POST",http_response_status_code="200""#
+        let metrics = await bench.ask("GET", "/metrics").text
+        #expect(metrics.contains("http_server_request_duration_seconds_count{\(labels)} 1\n"), "\(metrics)")
+        await bench.stop()
+    }
+
+    @Test func `a GOAWAY from Apple is counted by its reason`() async throws {
+        let goAway = SimulatedAPNs.Fault(.goAway(debugData: #"{"reason":"InternalServerError"}"#), count: 1)
+        let bench = try await RelayBench(faults: [goAway])
+        #expect(await bench.push().json["state"] == "delivered")
+        let line = #"martlet_relay_goaway_total{app="orders",env="production",reason="InternalServerError"} 1"#
+        try await eventually("the metrics have the GOAWAY") {
+            await bench.ask("GET", "/metrics").text.contains("\n\(line)\n")
+        }
         await bench.stop()
     }
 

@@ -70,7 +70,7 @@ class Views(DetailWalk):
             expect(self.detail.get_by_role("tab", name=name)).to_be_focused()
             expect(self.detail.get_by_role("tab", name=name)).to_have_attribute("aria-selected", "true")
             expect(self.detail.get_by_role("tabpanel", name=name)).to_be_visible()
-        self.assertEqual(self.detail.locator("[role=tab][tabindex='0']").count(), 1)
+        expect(self.detail.locator("[role=tab][tabindex='0']")).to_have_count(1)
         self.page.keyboard.press("End")
         # A change of the push keeps tab and focus.
         self.simulator.ask("PUT", "/api/v1/pushes/1/tags", {"tags": ["checkout"]})
@@ -117,7 +117,7 @@ class Views(DetailWalk):
             self.page.locator("#push-2").click()
         self.page.locator("#push-3").click()
         expect(self.detail.locator("h2")).to_have_text("Order 3")
-        self.assertTrue(any(url.endswith("/pushes/2") for url in cancelled), cancelled)
+        self.wait_until(lambda: any(url.endswith("/pushes/2") for url in cancelled), "the request is not cancelled")
         self.assertEqual(self.errors, [])
 
     def test_the_tree_keeps_numbers_and_shows_findings(self):
@@ -377,8 +377,12 @@ class Copies(DetailWalk):
         file = json.loads(self.copied("Copy as .apns"))
         self.assertEqual(file["Simulator Target Bundle"], "com.example.app")
         self.assertEqual(file["aps"]["alert"]["title"], "Order 1")
+        # The details are drawn again, which closes an open menu.
+        title = self.detail.locator("h2")
+        self.evaluated(title, "title => { title.isOld = true }")
         self.page.goto(f"{self.simulator.url}/#/push/1?query=title%3AOrder")
         expect(self.page.locator("#search")).to_have_value("title:Order")
+        self.wait_until(lambda: self.evaluated(title, "title => title.isOld !== true"))
         self.assertEqual(self.copied("Copy link"), f"{self.simulator.url}/#/push/11111111-2222-3333-4444-555555555555")
         self.assertEqual(self.copied("Copy identifier"), "11111111-2222-3333-4444-555555555555")
         copy = self.detail.get_by_role("button", name="Copy app com.example.app")
