@@ -5,7 +5,8 @@ internal import Synchronization
 
 /// Event loop threads that several clients share.
 ///
-/// A client has a thread of its own by default. In a process with a client for each of many teams, let them share a few:
+/// A client has a thread of its own by default. Let clients share a few threads in a process with a client for each of
+/// many teams:
 ///
 /// ```swift
 /// let loops = try PushEventLoops(count: 2)

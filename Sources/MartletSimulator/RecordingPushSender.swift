@@ -34,14 +34,13 @@ public final class RecordingPushSender: PushSending {
             }
         }
 
-        /// The push in one line, with the first digits of the device token and the payload of a notification.
+        /// The push in one line, with the first digits of the device token.
         public var description: String {
             switch self {
             case .notification(let notification, let token, let topic):
-                let payload = (try? notification.payload.encoded()).map { String(decoding: $0, as: UTF8.self) }
-                return "\(notification.pushType?.rawValue ?? "push") to \(token) for \(topic): \(payload ?? "no JSON")"
-            case .broadcast(_, let channel, let topic):
-                return "broadcast to channel \(channel) of \(topic)"
+                "push to \(token) for \(topic): \(notification)"
+            case .broadcast(let update, let channel, let topic):
+                "broadcast to channel \(channel) of \(topic): \(update)"
             }
         }
     }

@@ -19,8 +19,8 @@ internal import MartletTransport
 /// await apns.stop()
 /// ```
 ///
-/// A simulator runs until ``stop()``, or until nothing refers to it any more: keep it for as long as clients use it. Then
-/// its ports, its thread and its file descriptors are released.
+/// A simulator runs until ``stop()``, or until nothing refers to it any more, so keep it for as long as clients use it.
+/// Its ports, its thread and its file descriptors are then released.
 public actor SimulatedAPNs {
     /// The maximum size of the body of a request to the HTTP interface, which may be an imported export, in bytes.
     private static let bodyLimit = 16 << 20

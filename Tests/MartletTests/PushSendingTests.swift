@@ -59,8 +59,8 @@ import Testing
         #expect(events == ["start", "update", "end", "end"])
         #expect(pushes.last == .broadcast(.end(), to: "YQ==", topic: "com.example.app"))
         let payload = #"{"aps":{"alert":{"body":"Ready"},"sound":"chime.aiff"}}"#
-        #expect(pushes.first?.description == "alert to 01010101… for com.example.app: \(payload)")
-        #expect(pushes.last?.description == "broadcast to channel YQ== of com.example.app")
+        #expect(pushes.first?.description == "push to 01010101… for com.example.app: alert, priority 10: \(payload)")
+        #expect(pushes.last?.description == "broadcast to channel YQ== of com.example.app: end, dismissal default")
     }
 
     @Test func `RecordingPushSender records the options of each push`() async throws {
@@ -216,6 +216,8 @@ import Testing
 
     @Test func `recipients and receipts are the same after they were stored`() throws {
         let recipients = [Recipient(phone), Recipient(activity, notification: .alert("Hi", badge: 3))]
+        let payload = #"{"aps":{"alert":{"body":"Hi"},"badge":3}}"#
+        #expect(recipients.map { "\($0)" } == ["01010101…", "02020202…: alert, priority 10: \(payload)"])
         let loaded = try JSONDecoder().decode([Recipient].self, from: JSONEncoder().encode(recipients))
         #expect(loaded == recipients)
         let timing = SendTiming(waiting: .milliseconds(1), onWire: .seconds(2), backingOff: .seconds(Int64.max))

@@ -2,8 +2,8 @@
 
 public import MartletCore
 
-/// A device of a bulk send, optionally with its box notification.
-public struct Recipient: Sendable, Hashable, Codable {
+/// A device of a bulk send, optionally with its own notification.
+public struct Recipient: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The device.
     public var token: DeviceToken
     /// The notification that replaces the common one, such as one with its own badge, text or collapse identifier; nil
@@ -37,6 +37,9 @@ public struct Recipient: Sendable, Hashable, Codable {
         self.token = token
         box = notification.map(NotificationBox.init)
     }
+
+    /// The first digits of the device token, and the notification, in one line.
+    public var description: String { notification.map { "\(token): \($0)" } ?? "\(token)" }
 
     private enum CodingKeys: CodingKey {
         case token, notification

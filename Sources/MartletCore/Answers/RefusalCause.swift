@@ -25,7 +25,8 @@ package enum RefusalCause: Sendable, Hashable {
     package init(status: Int, reason: APNsReason?, hasRetryAfter: Bool = false) {
         // Reasons such as a provider token that has expired can be answered with any status.
         switch (status, reason?.advice ?? .fixFirst) {
-        case (410, _): self = .deviceToken
+        // Without a reason the answer is not from APNs, and no token is given up for it.
+        case (410, _) where reason != nil: self = .deviceToken
         case (_, .renewToken): self = .providerToken
         case (_, .backOff) where reason == .tooManyProviderTokenUpdates: self = .providerToken
         case (_, .backOff), (_, .reconnect), (429, _), (500..., _): self = .temporary

@@ -3,9 +3,11 @@
 /// The bytes of a JSON object, stored as text so that they are the same after decoding.
 ///
 /// An encoder that is given the object's members instead writes them in its own order and notation.
-struct JSONText: Sendable, Hashable, Codable {
+struct JSONText: Sendable, Hashable, Codable, CustomStringConvertible {
     /// JSON in UTF-8.
     let bytes: [UInt8]
+
+    var description: String { String(decoding: bytes, as: UTF8.self) }
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes

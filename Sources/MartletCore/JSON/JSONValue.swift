@@ -94,6 +94,11 @@ public enum JSONValue: Sendable, Hashable {
     }
 }
 
+extension JSONValue: CustomStringConvertible {
+    /// The value as compact JSON.
+    public var description: String { String(decoding: encoded(), as: UTF8.self) }
+}
+
 extension JSONValue: Encodable {
     /// Encodes the value with any encoder; an integer as `Int64`, any other number in double precision.
     public func encode(to encoder: any Encoder) throws {

@@ -137,6 +137,18 @@ public struct LiveActivityUpdate: Sendable, Hashable, Codable {
     }
 }
 
+extension LiveActivityUpdate: CustomStringConvertible {
+    /// The event and the values that are set, in one line.
+    public var description: String {
+        let values: [String?] = [
+            isEnd ? "end" : "update", contentState.map { "content-state \($0)" }, alert.map { "\($0)" },
+            staleDate.map { "stale-date \($0)" }, dismissal.map { "dismissal \($0)" },
+            relevanceScore.map { "relevance-score \($0)" },
+        ]
+        return values.compactMap(\.self).joined(separator: ", ")
+    }
+}
+
 extension LiveActivityUpdate.Dismissal {
     /// A date that is in the past even if clocks differ.
     private static let longAgo = Date(secondsSince1970: 1)

@@ -4,7 +4,7 @@
 ///
 /// Besides the form in Apple's documentation it accepts the ``ProviderTokenDeviation``s, which widely used clients send
 /// to APNs.
-public struct ParsedProviderToken: Sendable, Hashable {
+public struct ParsedProviderToken: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The claims and the key identifier.
     public let claims: ProviderToken
     /// The signed bytes: header and claims as they were sent.
@@ -57,6 +57,14 @@ public struct ParsedProviderToken: Sendable, Hashable {
         if parts.contains(where: { Base64URL.isPadded($0) }) { deviations.append(.paddedBase64) }
         self.deviations = deviations
     }
+
+    /// The claims, without the signature, with which anyone could send pushes.
+    public var description: String {
+        "ParsedProviderToken(key \(claims.keyID), team \(claims.teamID), issued at \(claims.issuedAtSeconds))"
+    }
+
+    /// A mirror without children, which shows only ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 
     private static func object(
         _ text: some Collection<UInt8>,

@@ -272,3 +272,22 @@ public struct SimulatedDevice: Sendable, Hashable {
         return DeliveryEvent(kind, at: now)
     }
 }
+
+extension SimulatedDevice: CustomStringConvertible {
+    /// The state of the device in one line, with the numbers of its pushes.
+    public var description: String {
+        let values: [String?] = [
+            isOnline ? "online" : "offline", topics.map { "topics \($0.sorted())" },
+            unregisteredAt.map { "unregistered since \($0)" }, "shown \(shown)",
+            stored.isEmpty ? nil : "stored \(stored.values.sorted())", activity.map { "activity \($0)" },
+        ]
+        return values.compactMap(\.self).joined(separator: ", ")
+    }
+}
+
+extension SimulatedDevice.Activity: CustomStringConvertible {
+    /// The content with its timestamp, and whether the activity has ended.
+    public var description: String {
+        "\(String(decoding: contentState, as: UTF8.self)) at \(timestamp)" + (hasEnded ? ", ended" : "")
+    }
+}

@@ -59,7 +59,7 @@ import Testing
 
     @Test(arguments: [nil, APNsReason(rawValue: "MoonPhase")])
     func `an unknown reason has the cause of its status`(reason: APNsReason?) {
-        #expect(RefusalCause(status: 410, reason: reason) == .deviceToken)
+        #expect(RefusalCause(status: 410, reason: reason) == (reason == nil ? .push : .deviceToken))
         #expect(RefusalCause(status: 403, reason: reason, hasRetryAfter: true) == .credentials)
         for status in [429, 500, 503, 599] { #expect(RefusalCause(status: status, reason: reason) == .temporary) }
         #expect(RefusalCause(status: 400, reason: reason) == .push)

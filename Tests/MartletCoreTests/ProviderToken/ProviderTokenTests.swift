@@ -52,6 +52,14 @@ import Testing
         #expect(parsed.signingInput == token.signingInput)
     }
 
+    @Test func `a printed token has no signature`() throws {
+        let parsed = try ParsedProviderToken(token.signed(by: signature))
+        var dumped = ""
+        dump(parsed, to: &dumped)
+        let expected = "ParsedProviderToken(key ABC123DEFG, team DEF123GHIJ, issued at 1437179036)"
+        #expect("\(parsed)" == expected && !dumped.contains("signature"), "\(dumped)")
+    }
+
     private static func jwt(_ header: String, _ claims: String, signature: String = "AA") -> String {
         [header, claims].map { String(decoding: Base64URL.encode($0.utf8), as: UTF8.self) }.joined(separator: ".")
             + "." + signature

@@ -52,6 +52,13 @@ import Testing
         #expect(device.stored.isEmpty && device.shown == [2, 3])
     }
 
+    @Test mutating func `a device prints its state in one line`() {
+        _ = device.receive(push(1), at: 0)
+        _ = device.setOnline(false)
+        _ = device.receive(push(2), at: 0)
+        #expect("\(device)" == "offline, shown [1], stored [2]")
+    }
+
     @Test mutating func `pushes with expiration 0 are not stored, and expired ones are discarded`() {
         _ = device.setOnline(false)
         #expect(words(device.receive(push(1, expiration: "0"), at: 0)) == ["1 discarded-not-stored"])
