@@ -47,7 +47,8 @@ package actor OutboxMove {
             self.file = try await SQLiteOutbox(file: file, options: SQLiteOutbox.Options(), mustExist: true)
         } catch {
             await database.close(isInOrder: true)
-            throw error
+            guard error.kind == .damaged else { throw error }
+            throw OutboxError(.damaged, "\(error) \(OutboxDatabase.relaxedRemark)")
         }
     }
 
