@@ -50,7 +50,8 @@ extension OutboxCheck {
                     ELSE (q.app, q.is_production, q.expires_at, q.order_key)
                         IS DISTINCT FROM (p.app, p.is_production, p.expires_at, p.order_key)
                 END
-            FROM martlet.push p LEFT JOIN martlet.app a ON a.number = p.app LEFT JOIN martlet.queue q ON q.number = p.number
+            FROM martlet.push p LEFT JOIN martlet.app a ON a.number = p.app
+            LEFT JOIN martlet.queue q ON q.number = p.number
             WHERE p.number > \(last) ORDER BY p.number LIMIT \(OutboxCheck.batch)
             """,
             within: OutboxCheck.statementTime
