@@ -26,8 +26,8 @@ struct MartletProgram {
             .surfaceCategories, .surfaceSmoke,
             .simulate, .relay, .relayCheck, .relaySchema, .relayMigrate, .relayKeysMake, .relayStatus, .relayApps,
             .relayPause,
-            .relayResume, .relayPurge, .relaySearch, .relayDeadLetters, .relayDrain, .relayBackup, .authorityPath,
-            .authorityPrint, .healthcheck, .token, .doctor, .completion,
+            .relayResume, .relayPurge, .relaySearch, .relayDeadLetters, .relayDrain, .relayBackup, .relayDataCheck,
+            .authorityPath, .authorityPrint, .healthcheck, .token, .doctor, .completion,
             .manual, .version,
         ],
         groups: [
@@ -35,6 +35,7 @@ struct MartletProgram {
             CommandGroup("channels", "Create, read, list and delete broadcast channels"),
             CommandGroup("surface", "Validate, project and migrate snapshots of surfaces"),
             CommandGroup("relay keys", "Create API keys for a relay"),
+            CommandGroup("relay data", "Check the stored pushes of a relay"),
             CommandGroup("ca", "Print the CA certificate of the simulator, or its path"),
         ],
         report: ErrorReport.init

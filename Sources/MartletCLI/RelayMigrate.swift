@@ -98,7 +98,7 @@ extension Command {
 
 extension RelayOptions {
     /// Returns the location of the outbox in a configuration.
-    fileprivate static func location(in configuration: InputFile) throws(UsageError) -> OutboxLocation {
+    static func location(in configuration: InputFile) throws(UsageError) -> OutboxLocation {
         do throws(RelayError) {
             return try RelayConfiguration(file: configuration.path).data
         } catch {

@@ -12,8 +12,8 @@ internal import CMartletPostgreSQL
 ///
 /// The module `MartletPostgreSQL` stores rows that several machines share, through libpq, and contains all unsafe
 /// pointers that this needs. It handles statements, parameters and rows and contains no application logic. It blocks
-/// only in ``init(_:name:)`` and ``execute(_:within:)``. Afterwards the owner of a session monitors its ``descriptor``
-/// and calls ``receive()`` and ``flush()``.
+/// only in ``init(_:name:)``, ``execute(_:within:)`` and ``query(_:within:)``. Afterwards the owner of a session monitors
+/// its ``descriptor`` and calls ``receive()`` and ``flush()``.
 ///
 /// After ``beginPipeline()`` statements are sent one after the other without waiting for their results, each in a
 /// transaction of its own (https://www.postgresql.org/docs/current/libpq-pipeline-mode.html). A session belongs to one
@@ -85,9 +85,32 @@ package final class Session {
     ///   - limit: The maximum time.
     /// - Throws: ``PostgreSQLError``, of kind `.noAnswer` when the time is exceeded; the script may have run then.
     package func execute(_ script: String, within limit: Duration) throws(PostgreSQLError) {
-        let end = ContinuousClock.now + limit
         guard PQsendQuery(connection, script) == 1 else { throw .disconnected(Session.message(connection)) }
+        _ = try lastRows(within: limit)
+    }
+
+    /// Runs a statement without parameters, waits for its end and returns its rows.
+    ///
+    /// Must be called before ``beginPipeline()``.
+    ///
+    /// - Parameters:
+    ///   - sql: The statement.
+    ///   - limit: The maximum time.
+    /// - Returns: The rows.
+    /// - Throws: ``PostgreSQLError``, of kind `.noAnswer` when the time is exceeded.
+    package func query(_ sql: String, within limit: Duration) throws(PostgreSQLError) -> Rows {
+        guard PQsendQueryParams(connection, sql, 0, nil, nil, nil, nil, 1) == 1 else {
+            throw .disconnected(Session.message(connection))
+        }
+        guard let rows = try lastRows(within: limit) else { throw .disconnected("the server sent no result") }
+        return rows
+    }
+
+    /// Waits for the results of all statements that were sent, and returns the rows of the last one.
+    private func lastRows(within limit: Duration) throws(PostgreSQLError) -> Rows? {
+        let end = ContinuousClock.now + limit
         var error: PostgreSQLError?
+        var rows: Rows?
         while true {
             while PQisBusy(connection) == 1 {
                 let left = CInt(clamping: Int64((end - .now) / .milliseconds(1)))
@@ -98,9 +121,10 @@ package final class Session {
             guard let result = PQgetResult(connection) else { break }
             let status = PQresultStatus(result)
             if status != PGRES_COMMAND_OK, status != PGRES_TUPLES_OK { error = error ?? failure(result) }
-            PQclear(result)
+            rows = Rows(adopting: result)
         }
         if let error { throw error }
+        return rows
     }
 
     /// Enters pipeline mode and makes the connection non-blocking.

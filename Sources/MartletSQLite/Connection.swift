@@ -41,6 +41,8 @@ package struct Connection: ~Copyable {
         ///
         /// Without a log the file is the only one that is written. This suits a file that is deleted after a failure.
         package var hasLog: Bool
+        /// Whether the file and its log stay as they are, which includes ``isExclusive``; false by default.
+        package var isReadOnly: Bool
 
         /// Creates options, with a default for each.
         package init(
@@ -48,13 +50,15 @@ package struct Connection: ~Copyable {
             busyTimeout: Duration = .seconds(5),
             mustExist: Bool = false,
             isExclusive: Bool = false,
-            hasLog: Bool = true
+            hasLog: Bool = true,
+            isReadOnly: Bool = false
         ) {
             self.synchronous = synchronous
             self.busyTimeout = busyTimeout
             self.mustExist = mustExist
-            self.isExclusive = isExclusive
+            self.isExclusive = isExclusive || isReadOnly
             self.hasLog = hasLog
+            self.isReadOnly = isReadOnly
         }
     }
 
@@ -62,6 +66,8 @@ package struct Connection: ~Copyable {
     private static let settings = martlet_sqlite3_leave_memory_uncounted()
 
     private let raw: OpaquePointer
+    /// The path of the empty log that SQLite has created for a file that is only read.
+    private var createdLog: String?
 
     /// Opens a database file and checks that it is one.
     ///
@@ -80,6 +86,8 @@ package struct Connection: ~Copyable {
     }
 
     deinit {
+        // Before the file is unlocked, because another process may use the log then.
+        if let createdLog { unlink(createdLog) }
         // SQLite keeps the database open until the remaining statements are finalized.
         sqlite3_close_v2(raw)
     }
@@ -100,7 +108,7 @@ package struct Connection: ~Copyable {
             sqlite3_close_v2(opened)
             throw error
         }
-        let connection = Connection(adopting: opened)
+        var connection = Connection(adopting: opened)
         // SQLite would open the file read-only and fail at the first write.
         guard sqlite3_db_readonly(opened, "main") == 0 else {
             throw SQLiteError(
@@ -114,18 +122,37 @@ package struct Connection: ~Copyable {
         do throws(SQLiteError) {
             // Must precede the first use of the log; otherwise SQLite keeps the index on disk.
             if options.isExclusive { try connection.execute("PRAGMA locking_mode = EXCLUSIVE") }
-            let wanted = options.hasLog ? "wal" : "off"
-            let mode = try connection.firstText("PRAGMA journal_mode = \(wanted)")
-            guard mode == wanted else {
-                throw SQLiteError(SQLITE_CANTOPEN, "the journal mode must be \(wanted) (found \(mode))")
+            if options.isReadOnly {
+                try connection.beginReading(file)
+            } else {
+                try connection.setJournal(options)
             }
-            try connection.execute("PRAGMA synchronous = \(options.synchronous.rawValue)")
-            // On systems where a plain sync does not reach the disk, such as macOS, use the sync that does.
-            if options.synchronous == .full { try connection.execute("PRAGMA fullfsync = on") }
         } catch {
             throw SQLiteError(error.code, "cannot open \(ShownValue(path)): \(error.message)")
         }
         return connection
+    }
+
+    private func setJournal(_ options: Options) throws(SQLiteError) {
+        let wanted = options.hasLog ? "wal" : "off"
+        let mode = try firstText("PRAGMA journal_mode = \(wanted)")
+        guard mode == wanted else {
+            throw SQLiteError(SQLITE_CANTOPEN, "the journal mode must be \(wanted) (found \(mode))")
+        }
+        try execute("PRAGMA synchronous = \(options.synchronous.rawValue)")
+        // On systems where a plain sync does not reach the disk, such as macOS, use the sync that does.
+        if options.synchronous == .full { try execute("PRAGMA fullfsync = on") }
+    }
+
+    /// Locks the file for reading, without a checkpoint of its log at the end.
+    private mutating func beginReading(_ file: String) throws(SQLiteError) {
+        martlet_sqlite3_keep_log(raw)
+        try execute("PRAGMA query_only = on")
+        let log = file + "-wal"
+        let hasLog = access(log, F_OK) == 0
+        // The first read takes the lock. Only then is it certain that nothing else uses a new log.
+        _ = try userVersion
+        if !hasLog, DiskFile.size(log) == 0 { createdLog = log }
     }
 
     /// Creates the file for its owner only, because SQLite would make it readable for every user.
@@ -240,8 +267,16 @@ package struct Connection: ~Copyable {
     ///
     /// - Throws: ``SQLiteError`` of kind `.corrupt`, with the first problem found.
     package func checkIntegrity() throws(SQLiteError) {
-        let finding = try firstText("PRAGMA integrity_check(1)")
-        guard finding == "ok" else { throw SQLiteError(SQLITE_CORRUPT, "the database is damaged: \(finding)") }
+        guard let problem = try integrityProblems(limit: 1).first else { return }
+        throw SQLiteError(SQLITE_CORRUPT, "the database is damaged: \(problem)")
+    }
+
+    /// Reads the whole file, checks its integrity and that of its indexes, and returns the problems found.
+    package func integrityProblems(limit: Int) throws(SQLiteError) -> [String] {
+        let rows = try prepare("PRAGMA integrity_check(\(limit))")
+        var problems: [String] = []
+        while try rows.step() { problems.append(rows.text(at: 0)) }
+        return problems == ["ok"] ? [] : problems
     }
 
     /// Reads the log and checks it for damage after which SQLite would silently discard later commits.

@@ -41,7 +41,7 @@ package struct WriteAheadLog: Sendable {
 
     /// Adds the next bytes of the log, of any number.
     package mutating func add(_ piece: [UInt8]) {
-        guard !isIgnored else { return }
+        guard !isIgnored else { return findContent(piece[...]) }
         rest += piece
         if header == nil { readHeader() }
         guard let header else { return }
@@ -67,19 +67,20 @@ package struct WriteAheadLog: Sendable {
     }
 
     private mutating func readHeader() {
-        // A frame begins with the number of its page, which is never 0.
-        let numberSize = 4
-        guard rest.count >= WriteAheadLog.headerSize + numberSize else { return }
+        guard rest.count > WriteAheadLog.headerSize else { return }
         header = rest.withUnsafeBytes { Header($0) }
         if let header {
             previous = header.checksum
             rest.removeFirst(WriteAheadLog.headerSize)
         } else {
             isIgnored = true
-            // SQLite writes a header to the disk before the first frame.
-            let number = rest[WriteAheadLog.headerSize..<WriteAheadLog.headerSize + numberSize]
-            if number.contains(where: { $0 != 0 }) { damage = .header }
+            findContent(rest[WriteAheadLog.headerSize...])
         }
+    }
+
+    /// Looks for content behind an invalid header, which SQLite writes to the disk before the first frame.
+    private mutating func findContent(_ bytes: ArraySlice<UInt8>) {
+        if damage == nil, bytes.contains(where: { $0 != 0 }) { damage = .header }
     }
 
     private mutating func readFrame(_ frame: UnsafeRawBufferPointer, _ header: Header) {

@@ -7,10 +7,10 @@ extension CommandTable {
         "surface example", "surface categories", "surface smoke", "simulate", "relay", "relay check", "relay migrate",
         "relay keys make", "relay status",
         "relay apps", "relay pause", "relay resume", "relay purge", "relay search", "relay dead-letters", "relay drain",
-        "relay backup", "ca path", "ca print", "healthcheck",
+        "relay backup", "relay data check", "ca path", "ca print", "healthcheck",
         "token", "doctor", "demo", "completion", "manual", "version",
     ]
-    private static let groups = ["live", "channels", "surface", "ca", "relay keys"]
+    private static let groups = ["live", "channels", "surface", "ca", "relay keys", "relay data"]
 
     /// Help of the program, of each group and of each command.
     static let help = CommandTable(

@@ -273,6 +273,8 @@ extension CommandTable {
             Invocation("healthcheck --url 127.0.0.1:$relayport", output: ["ready"]),
             Invocation("healthcheck --url http://127.0.0.1:$relayport/readyz", output: ["ready"]),
             Invocation("relay backup backup.sqlite $relay --key-file operator.key", output: ["backup.sqlite"]),
+            Invocation("relay data check --data backup.sqlite", output: ["backup.sqlite is sound."]),
+            Invocation("relay data check --data backup.sqlite --json", output: ["\"is-sound\":true"]),
             Invocation("relay backup $relay --key-file operator.key backup.sqlite", status: 2, errors: ["exists"]),
             Invocation(
                 "relay backup $relay --key-file operator.key missing/backup.sqlite",

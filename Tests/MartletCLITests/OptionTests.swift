@@ -282,7 +282,7 @@ import Testing
         let names = manual.text.split(separator: "\n").filter { $0.hasPrefix(".SS martlet ") }
             .map { $0.dropFirst(12).replacing("\\-", with: "-") }
         #expect(names.count > 25)
-        for name in names + ["live", "channels", "surface", "relay keys", "ca"] {
+        for name in names + ["live", "channels", "surface", "relay keys", "relay data", "ca"] {
             let words = name.split(separator: " ").map(String.init)
             let help = try await martlet(words + ["--help"])
             #expect(help.status == 0 && help.text.hasPrefix("martlet \(name): "), "\(help.text)\(help.errorOutput)")

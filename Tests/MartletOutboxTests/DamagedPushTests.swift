@@ -20,6 +20,7 @@ import Testing
         "token = replace(token, '0011', '0111')", "token = 'x'", "token = NULL, channel = 'a', bundle = 'b'",
         "topic = 'com.example.orderr'", "push_type = NULL", "priority = '5'", "collapse_id = 'a'", "expiration = '1'",
         "expires_at = 1099511627776", "trace = 'a'", "apns_id = zeroblob(16)", "checksum = checksum + 1",
+        "ready_check = ready_check + 8", "ready_check = NULL", "order_key = 'collapse a'",
     ])
     func `a claim marks the push that has changed`(change: String) async throws {
         let place = try await OutboxEngine.sqlite.place()
@@ -31,6 +32,59 @@ import Testing
         let claimed = try await store.claimAll(at: 10)
         #expect(claimed.map(\.number) == [1, 2, 3] && claimed.map(\.isDamaged) == [false, true, false])
         await store.close(isInOrder: true)
+    }
+
+    @Test(arguments: [nil, "collapse a"])
+    func `a scheduled push whose time was changed is not sent`(orderKey: String?) async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        var store = try await place.open()
+        let pushes = try (1...2).map { try OutboxPush.numbered($0, notBefore: 1 << 40, orderKey: orderKey) }
+        _ = try await store.accept(pushes, at: 10)
+        await store.close(isInOrder: true)
+        try damage(place, "ready_at = ready_at - (1 << 40) + 20")
+        store = try await place.open()
+        let claimed = try await store.claimAll(at: 20)
+        #expect(claimed.map(\.number) == [2] && claimed.allSatisfy(\.isDamaged))
+        // It leaves its place in the line to the push with the right time.
+        let outcome = Outcome(.dead, reason: Outcome.damagedReason)
+        try await store.settle([Settlement(number: 2, .ended(outcome))], at: 20)
+        #expect(try await store.claimAll(at: 1 << 40).map(\.isDamaged) == [false])
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `a push in the wrong urgency is sent`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        var store = try await place.open()
+        _ = try await store.accept((1...2).map { try OutboxPush.numbered($0) }, at: 10)
+        await store.close(isInOrder: true)
+        try damage(place, "urgency = 1")
+        store = try await place.open()
+        let claimed = try await store.claimAll(.orders, .powerAware, at: 10)
+        #expect(claimed.map(\.number) == [2] && claimed.map(\.isDamaged) == [false])
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `a due time that the store changes is no damage`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        var store = try await place.open()
+        _ = try await store.accept((1...3).map { try OutboxPush.numbered($0, orderKey: "a") }, at: 1_000)
+        // The first is postponed, the second waits behind it.
+        let first = try #require(try await store.claimAll(at: 1_000).first)
+        try await store.settle([first.postponed(until: 1_200, attempts: 1)], at: 1_100)
+        // Without an orderly end the pushes count as possibly sent.
+        await store.close(isInOrder: false)
+        store = try await place.open()
+        let again = try await store.claimAll(at: 1_200)
+        #expect(again.map(\.number) == [1] && again.map(\.isDamaged) == [false])
+        try await store.end(again[0], at: 1_300)
+        #expect(try await store.claimAll(at: 1_300).map(\.isDamaged) == [false])
+        await store.close(isInOrder: false)
+        store = try await place.open()
+        // The clock is behind the time of acceptance.
+        _ = try await store.accept([.numbered(4)], at: 5_000)
+        let claimed = try await store.claimAll(at: 4_000)
+        #expect(claimed.map(\.number) == [2, 4] && claimed.allSatisfy { !$0.isDamaged })
+        await store.close(isInOrder: false)
     }
 
     @Test(arguments: OutboxEngine.allCases)

@@ -29,6 +29,8 @@ enum OutboxEngine: String, CaseIterable, Sendable {
         let disk: ModelOutbox.Disk
         fileprivate(set) var database: (server: PostgreSQLServer, name: String)?
 
+        var location: OutboxLocation { engine == .postgresql ? .database(address) : .file(file) }
+
         var file: String { directory.path + "/outbox.sqlite" }
         fileprivate var address: String { database.map { $0.server.address(of: $0.name) } ?? "" }
 
@@ -45,6 +47,20 @@ enum OutboxEngine: String, CaseIterable, Sendable {
                 let options = PostgreSQLOutbox.Options(limit: limit, lease: .seconds(3_600))
                 return try await PostgreSQLOutbox(address: address, options: options)
             }
+        }
+
+        /// The bytes of each file of the directory by its name.
+        func contents() throws -> [String: Data] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            return try names.reduce(into: [:]) { contents, name in
+                contents[name] = try Data(contentsOf: URL(filePath: directory.path + "/" + name))
+            }
+        }
+
+        /// Runs SQL in the database.
+        func ask(_ sql: String) async throws {
+            guard let database else { return }
+            try await database.server.ask(sql, of: database.name)
         }
 
         /// The place as the next process finds it when the power goes now, or long after this one has died.

@@ -96,6 +96,15 @@ import Testing
         #expect(log.damage == .header && log.sizeBeforeDamage == 0)
     }
 
+    @Test(arguments: [1, 36, 4_120, 1_000_000])
+    func `a log whose first page is empty is damaged`(pieceSize: Int) throws {
+        let connection = try open()
+        try insert(2, with: connection)
+        var bytes = try content()
+        bytes.replaceSubrange(..<4_096, with: [UInt8](repeating: 0, count: 4_096))
+        #expect(log(bytes, pieceSize: pieceSize).damage == .header)
+    }
+
     @Test func `frames of the last transaction that a crash has lost are no damage`() throws {
         let connection = try open()
         try insert(5, with: connection)
@@ -120,6 +129,33 @@ import Testing
         #expect(log(bytes).damage == nil)
         bytes[start(of: 1) + 100] ^= 1
         #expect(log(bytes).damage == .frame(1))
+    }
+
+    @Test func `a connection that only reads leaves the files as they are`() throws {
+        let connection = try open()
+        try insert(3, with: connection)
+        let (database, log) = (try Data(contentsOf: URL(filePath: path)), try content())
+        for hasLog in [true, false] {
+            try scratch.write(database, to: "copy.db")
+            if hasLog { try scratch.write(log, to: "copy.db-wal") }
+            let copy = scratch.path + "/copy.db"
+            do {
+                let reader = try Connection(path: copy, options: Connection.Options(isReadOnly: true))
+                _ = try reader.integrityProblems(limit: 1)
+                #expect(throws: SQLiteError.self) { try reader.execute("DELETE FROM push") }
+                let busy = Connection.Options(busyTimeout: .zero)
+                #expect(throws: SQLiteError.self) {
+                    try Connection(path: copy, options: busy).execute("CREATE TABLE other (id)")
+                }
+            }
+            #expect(try Data(contentsOf: URL(filePath: copy)) == database)
+            if hasLog {
+                #expect(try Array(Data(contentsOf: URL(filePath: copy + "-wal"))) == log)
+                try FileManager.default.removeItem(atPath: copy + "-wal")
+            } else {
+                #expect(!FileManager.default.fileExists(atPath: copy + "-wal"))
+            }
+        }
     }
 
     @Test func `a damaged log is kept when the database is closed`() throws {

@@ -47,6 +47,8 @@ CREATE TABLE martlet.queue (
     line smallint NOT NULL DEFAULT 0,
     node integer,
     ready_at bigint,
+    -- Compared before the push is sent; null without a due time.
+    ready_check bigint GENERATED ALWAYS AS (~ready_at) STORED,
     expires_at bigint,
     attempts integer NOT NULL DEFAULT 0,
     unknown_tries integer NOT NULL DEFAULT 0,

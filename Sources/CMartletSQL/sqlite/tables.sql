@@ -9,6 +9,8 @@ CREATE TABLE push (
     accepted_at INTEGER NOT NULL, attempts INTEGER NOT NULL, unknown_tries INTEGER NOT NULL,
     -- Compared before the push is sent, because SQLite does not notice a changed bit; null if it is not known.
     checksum INTEGER,
+    -- The complement of ready_at, for the same reason: each statement that sets one of them sets both.
+    ready_check INTEGER,
     payload BLOB NOT NULL,
     -- The user whose installation had the token when the push was accepted. The token may belong to another user since.
     user_id TEXT

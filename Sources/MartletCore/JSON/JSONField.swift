@@ -82,7 +82,8 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
     /// Checks that the value is an object that has no other members than these.
     package func checkMembers(_ names: [String]) throws(Failure) {
         guard let members = value?.members else { throw mismatch("an object") }
-        guard let unknown = members.first(where: { !names.contains($0.name) }) else { return }
+        guard let unknown = members.first(where: { member in !names.contains { member.isNamed($0) } })
+        else { return }
         let shown = ShownValue(unknown.name)
         guard shown.isWhole else { throw error("must not have the member \(shown)") }
         let hint = NearestName.hint(for: unknown.name, among: names)

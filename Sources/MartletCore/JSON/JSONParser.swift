@@ -264,11 +264,14 @@ struct JSONParser {
 private struct UniqueMembers {
     private(set) var list: [JSONValue.Member] = []
     private var names: Set<String> = []
+    /// The number of bytes of all names.
+    private var byteCount = 0
 
     /// Adds a member; returns false if its name is already present.
     mutating func add(_ value: JSONValue, named name: String) -> Bool {
-        // A set is only faster with many names to compare.
-        if list.count < 16 {
+        byteCount += name.utf8.count
+        // A set is only faster with many or long names to compare.
+        if list.count < 16, byteCount < 1_024 {
             for index in list.indices where list[index].name == name { return false }
         } else {
             if names.isEmpty { names = Set(list.map(\.name)) }

@@ -27,11 +27,16 @@ public enum JSONValue: Sendable, Hashable {
             self.name = name
             self.value = value
         }
+
+        /// Returns whether this is the name of the member.
+        ///
+        /// Names of other lengths are not compared: Swift normalizes both, which takes long for a name of megabytes.
+        func isNamed(_ name: String) -> Bool { self.name.utf8.count == name.utf8.count && self.name == name }
     }
 
     /// The value of the first member with this name; nil if there is none or the value is not an object.
     public subscript(name: String) -> JSONValue? {
-        members?.first { $0.name == name }?.value
+        members?.first { $0.isNamed(name) }?.value
     }
 
     /// The members; nil if the value is not an object.

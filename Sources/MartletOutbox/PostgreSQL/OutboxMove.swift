@@ -47,7 +47,8 @@ package actor OutboxMove {
             self.file = try await SQLiteOutbox(file: file, options: SQLiteOutbox.Options(), mustExist: true)
         } catch {
             await database.close(isInOrder: true)
-            throw error
+            guard error.kind == .damaged else { throw error }
+            throw OutboxError(.damaged, "\(error) \(OutboxDatabase.relaxedRemark)")
         }
     }
 
@@ -178,7 +179,7 @@ struct MovingPush: Sendable {
     var line: Int64?
     var attempts: Int
     var unknownTries: Int
-    /// The stored checksum, so that the database also finds damage that the file had before.
+    /// The stored checksum; one that cannot match for a push that is damaged in the file.
     var checksum: Int64?
     /// The user whose installation had the token when the push was accepted; nil when none had it.
     var user: String?
@@ -188,9 +189,12 @@ struct MovingPush: Sendable {
         number = due.claimed.number
         appInFile = row.integer(at: 1)
         push = due.claimed.push
-        checksum = row.optionalInteger(at: 22)
-        fingerprint = row.optionalBlob(at: 23)
-        user = row.optionalText(at: 24)
+        let stored = row.optionalInteger(at: 22)
+        // The database calculates the complement of the due time again, so a changed time would appear to be right.
+        checksum = stored
+        if DuePush.hasChangedTime(row), !due.claimed.push.differs(from: stored) { checksum = stored.map { ~$0 } }
+        fingerprint = row.optionalBlob(at: 24)
+        user = row.optionalText(at: 25)
         acceptedAt = due.claimed.acceptedAt
         attempts = due.claimed.attempts
         unknownTries = due.claimed.unknownTries

@@ -8,15 +8,17 @@ internal import MartletTransport
 extension PostgreSQLOutbox {
     /// The pushes that one call has submitted.
     struct AcceptPiece {
-        var pushes: [OutboxPush]
+        var pushes: [HashedPush]
         var now: Int64
         var continuation: CheckedContinuation<Result<[Acceptance], OutboxError>, Never>
     }
 
     /// A push with the number of its app.
     private struct Entry {
-        var push: OutboxPush
+        var hashed: HashedPush
         var app: Int64
+
+        var push: OutboxPush { hashed.push }
 
         /// Returns the parameters of `martlet.accept`.
         static func parameters(_ entries: ArraySlice<Entry>, at now: Int64) -> [Parameter] {
@@ -25,13 +27,14 @@ extension PostgreSQLOutbox {
             return [
                 .integer(now), .integers(entries.map(\.app)), .flags(pushes.map(\.lane.environment.isProduction)),
                 .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
-                .byteLists(pushes.map(\.fingerprint)), .texts(columns.map(\.token)), .texts(columns.map(\.channel)),
+                .byteLists(entries.map(\.hashed.fingerprint)), .texts(columns.map(\.token)),
+                .texts(columns.map(\.channel)),
                 .texts(columns.map(\.bundle)), .texts(pushes.map(\.headers.pushType)),
                 .texts(pushes.map(\.headers.topic)), .texts(pushes.map(\.headers.priority)),
                 .texts(pushes.map(\.headers.expiration)), .texts(pushes.map(\.headers.collapseID)),
                 .texts(pushes.map(\.traceParent)), .texts(pushes.map(\.orderKey)),
                 .integers(pushes.map(\.notBefore)), .integers(pushes.map(\.expiresAt)),
-                .integers(pushes.map(\.checksum)), .byteLists(pushes.map(\.payload)),
+                .integers(entries.map(\.hashed.checksum)), .byteLists(pushes.map(\.payload)),
             ]
         }
     }
@@ -39,8 +42,9 @@ extension PostgreSQLOutbox {
     package func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance] {
         for app in Set(pushes.map(\.lane.app)) { _ = try await apps.number(of: app) }
         try await connections.checkOpen()
+        let hashed = pushes.map(HashedPush.init)
         return try await withCheckedContinuation { continuation in
-            if accepting.add(AcceptPiece(pushes: pushes, now: now, continuation: continuation)) {
+            if accepting.add(AcceptPiece(pushes: hashed, now: now, continuation: continuation)) {
                 // The callers that are already queued run first, and join the same commit.
                 loop.atEndOfTurn { [self] in assumeIsolated { $0.acceptNext() } }
             }
@@ -57,7 +61,7 @@ extension PostgreSQLOutbox {
 
     private func accept(_ pieces: [AcceptPiece]) async {
         let entries = pieces.flatMap { piece in
-            piece.pushes.map { Entry(push: $0, app: apps.number(ofKnown: $0.lane.app) ?? 0) }
+            piece.pushes.map { Entry(hashed: $0, app: apps.number(ofKnown: $0.push.lane.app) ?? 0) }
         }
         progress.recordTime(pieces.last?.now ?? 0)
         let room = max(0, min(entries.count, options.limit - backlogCount.pushes))

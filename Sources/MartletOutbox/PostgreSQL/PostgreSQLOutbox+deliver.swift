@@ -35,10 +35,7 @@ extension PostgreSQLOutbox {
                 "SELECT * FROM martlet.claim($1, $2, $3, $4, $5, $6, $7)",
                 [.integer(node)] + queue + [.integer(start), .integer(now), .integer(Int64(limit))]
             ) { rows in
-                rows.all.map { row in
-                    let checksum = row.optionalInteger(at: 19)
-                    return (push: ClaimedPush(row, lane: lane, checksum: checksum), readyAt: row.integer(at: 1))
-                }
+                rows.all.map { (push: ClaimedPush($0, lane: lane, isChecked: true), readyAt: $0.integer(at: 1)) }
             }
         } catch {
             guard error.state == OutboxSchema.missingNode else { throw OutboxError(error) }

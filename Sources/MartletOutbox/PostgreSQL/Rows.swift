@@ -50,8 +50,8 @@ extension Outcome {
 }
 
 extension ClaimedPush {
-    /// Reads the columns of `martlet.claim`; the content is compared with a checksum if there is one.
-    init(_ row: Row, lane: Lane, checksum: Int64? = nil) {
+    /// Reads the columns of `martlet.claim`; without the last two columns, the push counts as sound.
+    init(_ row: Row, lane: Lane, isChecked: Bool = false) {
         let destination: PushDestination =
             if let token = row.optionalText(at: 6).flatMap({ try? DeviceToken(hex: $0) }) {
                 .device(token)
@@ -80,7 +80,7 @@ extension ClaimedPush {
             acceptedAt: row.integer(at: 17),
             attempts: Int(row.integer(at: 2)),
             unknownTries: Int(row.integer(at: 3)),
-            isDamaged: push.differs(from: checksum)
+            isDamaged: isChecked && (push.differs(from: row.optionalInteger(at: 19)) || row.flag(at: 20))
         )
     }
 }

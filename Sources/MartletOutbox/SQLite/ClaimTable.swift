@@ -28,11 +28,11 @@ final class ClaimTable {
         )
         makeDueAgain = try database.connection.prepare(
             """
-            UPDATE push SET ready_at = ? WHERE number IN (
+            UPDATE push SET ready_at = ?1, ready_check = ~?1 WHERE number IN (
                 SELECT number FROM push
-                WHERE app = ? AND environment = ? AND urgency = ? AND ready_at > ? AND ready_at <= ?
-                    AND ready_at <= accepted_at AND attempts = 0
-                ORDER BY ready_at, number LIMIT ?
+                WHERE app = ?2 AND environment = ?3 AND urgency = ?4 AND ready_at > ?1 AND ready_at <= ?5
+                    AND ready_at <= accepted_at AND attempts = 0 AND ready_check = ~ready_at
+                ORDER BY ready_at, number LIMIT ?6
             )
             """
         )
@@ -80,7 +80,12 @@ final class ClaimTable {
         var claimed: [ClaimedPush] = []
         claimed.reserveCapacity(due.count)
         for row in due {
-            if let key = row.claimed.push.orderKey, !row.isInLine, try !pushes.joinLine(key, queue, row) { continue }
+            // A damaged push ends without being sent, so it takes no place in a line.
+            if let key = row.claimed.push.orderKey, !row.isInLine, !row.claimed.isDamaged,
+                try !pushes.joinLine(key, queue, row)
+            {
+                continue
+            }
             database.state.claimed.insert(row.claimed.number)
             claimed.append(row.claimed)
         }
@@ -124,7 +129,6 @@ final class ClaimTable {
             queue.app,
             queue.environment.rawValue,
             Int64(queue.urgency.rawValue),
-            now,
             database.state.latest,
             Int64(limit)
         )

@@ -42,6 +42,12 @@ final class OutboxDatabase {
         unsafe String(cString: martlet_sql_sqlite_installations()),
     ]
 
+    /// The version of the tables.
+    static var version: Int { migrations.count }
+
+    /// The remark on a damaged log of a file whose ``SQLiteOutbox/Options/Durability`` is not known.
+    static let relaxedRemark = "(a loss of power also leaves this if the relay's durability was relaxed)"
+
     /// The size of the log after a checkpoint, in bytes; a large batch makes it longer until the next change.
     private static let longestLog = 32 << 20
     /// The time before the next search for space on a full disk, after a search that found none.

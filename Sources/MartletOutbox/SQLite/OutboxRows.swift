@@ -27,16 +27,22 @@ struct DuePush {
             orderKey: row.optionalText(at: 14),
             traceParent: row.optionalText(at: 12)
         )
+        let hasChangedTime = DuePush.hasChangedTime(row)
         claimed = ClaimedPush(
             number: row.integer(at: 0),
             push: push,
             acceptedAt: row.integer(at: 16),
             attempts: Int(row.integer(at: 17)),
             unknownTries: Int(row.integer(at: 18)),
-            isDamaged: push.differs(from: row.optionalInteger(at: 22))
+            isDamaged: push.differs(from: row.optionalInteger(at: 22)) || hasChangedTime
         )
         isInLine = row.integer(at: 19) != 0
         readyAt = row.integer(at: 20)
+    }
+
+    /// Returns whether the due time of the current row differs from the complement that is stored with it.
+    static func hasChangedTime(_ row: borrowing Statement) -> Bool {
+        row.optionalInteger(at: 20).map { ~$0 } != row.optionalInteger(at: 23)
     }
 }
 

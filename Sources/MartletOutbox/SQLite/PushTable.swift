@@ -10,7 +10,7 @@ final class PushTable {
     static let columns = """
         number, app, environment, apns_id, token, channel, bundle, push_type, topic, priority, expiration, \
         collapse_id, trace, payload, order_key, expires_at, accepted_at, attempts, unknown_tries, in_line, \
-        ready_at, urgency, checksum
+        ready_at, urgency, checksum, ready_check
         """
 
     /// A condition of rows of `push`: those of a user, `?1`, in an app, `?2`.
@@ -53,9 +53,9 @@ final class PushTable {
             INSERT INTO push (
                 number, app, environment, urgency, ready_at, in_line, order_key, expires_at, apns_id, fingerprint,
                 token, channel, bundle, push_type, topic, priority, expiration, collapse_id, trace,
-                accepted_at, attempts, unknown_tries, checksum, payload, user_id
+                accepted_at, attempts, unknown_tries, checksum, ready_check, payload, user_id
             ) VALUES (
-                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, (
+                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ~?5, ?, (
                     SELECT i.user_id FROM installation_token t CROSS JOIN installation i
                     WHERE t.token = ?11 AND i.number = t.installation AND i.app = ?2
                 )
@@ -86,7 +86,9 @@ final class PushTable {
             WHERE app = ? AND environment = ? AND order_key = ? AND in_line = 1 ORDER BY number LIMIT 1
             """
         )
-        setPosition = try database.connection.prepare("UPDATE push SET in_line = 1, ready_at = ? WHERE number = ?")
+        setPosition = try database.connection.prepare(
+            "UPDATE push SET in_line = 1, ready_at = ?1, ready_check = ~?1 WHERE number = ?2"
+        )
         findPosition = try database.connection.prepare(
             """
             SELECT app, environment, urgency, order_key, token, topic, in_line = 1 AND ready_at IS NOT NULL, accepted_at
@@ -94,7 +96,7 @@ final class PushTable {
             """
         )
         postponePush = try database.connection.prepare(
-            "UPDATE push SET ready_at = ?, attempts = ?, unknown_tries = ? WHERE number = ?"
+            "UPDATE push SET ready_at = ?1, ready_check = ~?1, attempts = ?2, unknown_tries = ?3 WHERE number = ?4"
         )
         insertOutcome = try database.connection.prepare(
             """
@@ -105,17 +107,17 @@ final class PushTable {
         )
         deletePush = try database.connection.prepare("DELETE FROM push WHERE number = ?")
         keepDeadLetter = try database.connection.prepare(
-            "UPDATE push SET ready_at = NULL, in_line = 0 WHERE number = ?"
+            "UPDATE push SET ready_at = NULL, ready_check = NULL, in_line = 0 WHERE number = ?"
         )
     }
 
     // MARK: Accepting
 
     /// Stores a push, unless it is known, suppressed or exceeds the limit.
-    func accept(_ push: OutboxPush, at now: Int64) throws(SQLiteError) -> Acceptance {
+    func accept(_ hashed: HashedPush, at now: Int64) throws(SQLiteError) -> Acceptance {
+        let push = hashed.push
         let app = try database.number(of: push.lane.app)
-        let fingerprint = push.fingerprint
-        if let fingerprint, let known = try known(push.id, app) {
+        if let fingerprint = hashed.fingerprint, let known = try known(push.id, app) {
             return known.fingerprint == fingerprint ? .duplicate(known.status) : .conflict
         }
         if case .device(let token) = push.destination, let record = try unregisteredTokens.record(of: token, app, push)
@@ -123,17 +125,13 @@ final class PushTable {
             return .suppressed(record)
         }
         guard database.count < database.limit else { return .full }
-        try insert(push, app: app, fingerprint: fingerprint, at: now)
+        try insert(hashed, app: app, at: now)
         database.state.counts[push.lane, default: 0] += 1
         return .accepted
     }
 
-    private func insert(
-        _ push: OutboxPush,
-        app: Int64,
-        fingerprint: [UInt8]?,
-        at now: Int64
-    ) throws(SQLiteError) {
+    private func insert(_ hashed: HashedPush, app: Int64, at now: Int64) throws(SQLiteError) {
+        let push = hashed.push
         let number = database.state.nextNumber
         database.state.nextNumber += 1
         let queue = UrgencyQueue(app: app, environment: push.lane.environment, urgency: push.urgency)
@@ -156,7 +154,7 @@ final class PushTable {
         try insertPush.bind(push.orderKey, after: &position)
         try insertPush.bind(push.expiresAt, after: &position)
         try insertPush.bind(push.id.bytes, after: &position)
-        try insertPush.bind(fingerprint, after: &position)
+        try insertPush.bind(hashed.fingerprint, after: &position)
         let (token, channel, bundle) = push.destination.columns
         for text in [token, channel, bundle] { try insertPush.bind(text, after: &position) }
         let headers = push.headers
@@ -165,7 +163,7 @@ final class PushTable {
         }
         try insertPush.bind(push.traceParent, after: &position)
         try insertPush.bind(now, after: &position)
-        try insertPush.bind(push.checksum, after: &position)
+        try insertPush.bind(hashed.checksum, after: &position)
         try insertPush.bind(push.payload, after: &position)
         try insertPush.run()
     }

@@ -39,7 +39,7 @@ package actor SQLiteOutbox: OutboxStore {
 
     /// A change that waits for the next commit.
     enum Work {
-        case accept([OutboxPush], at: Int64, CheckedContinuation<Result<[Acceptance], OutboxError>, Never>)
+        case accept([HashedPush], at: Int64, CheckedContinuation<Result<[Acceptance], OutboxError>, Never>)
         case settle([Settlement], at: Int64, CheckedContinuation<Result<Void, OutboxError>, Never>)
 
         var count: Int {
@@ -154,7 +154,8 @@ package actor SQLiteOutbox: OutboxStore {
     // MARK: Batched writes
 
     package func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance] {
-        try await withCheckedContinuation { add(.accept(pushes, at: now, $0)) }.get()
+        let hashed = pushes.map(HashedPush.init)
+        return try await withCheckedContinuation { add(.accept(hashed, at: now, $0)) }.get()
     }
 
     package func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {

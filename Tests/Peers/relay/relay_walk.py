@@ -125,7 +125,7 @@ class RelayWalk(BrowserWalk):
         self.wait_until(lambda: self.lane_sum(lambda lane: lane["retrying"]) >= count)
         self.relay.stop()
         database = sqlite3.connect(self.directory.name + "/relay.sqlite")
-        database.execute("UPDATE push SET attempts = 15, ready_at = 0")
+        database.execute("UPDATE push SET attempts = 15, ready_at = 0, ready_check = ~0")
         database.commit()
         database.close()
         self.start_relay()

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletPostgreSQL
+
+extension OutboxCheck {
+    /// The number of pushes that one statement compares.
+    private static let batch = 5_000
+    /// The maximum time for a statement.
+    private static let statementTime = Duration.seconds(600)
+
+    /// Checks an outbox in a database, which calculates the checksums itself; relays may use it meanwhile.
+    init(ofDatabase address: String, _ progress: (OutboxCheck) -> Void) throws(OutboxError) {
+        self.init()
+        do throws(PostgreSQLError) {
+            let session = try Session(address, name: "martlet check")
+            let version = try session.query("SELECT number FROM martlet.version", within: OutboxCheck.statementTime)
+            guard version.first?.integer(at: 0) == Int64(OutboxSchema.migrations.count) else {
+                throw .wrongTables("the tables have another version than this program: run martlet relay migrate")
+            }
+            var last: Int64? = .min
+            while let start = last {
+                last = try readPushes(after: start, session)
+                progress(self)
+            }
+            step = "counting rows"
+            progress(self)
+            try countRows(session)
+        } catch {
+            throw OutboxError(error)
+        }
+    }
+
+    /// Reads a batch of pushes; returns the number of the last one, and nil after the last batch.
+    private mutating func readPushes(after last: Int64, _ session: Session) throws(PostgreSQLError) -> Int64? {
+        let rows = try session.query(
+            """
+            SELECT p.number, p.apns_id, q.number IS NOT NULL,
+                p.checksum IS DISTINCT FROM martlet.checksum(
+                    a.name, p.is_production, p.apns_id, p.token, p.channel, p.bundle, p.push_type, p.topic, p.priority,
+                    p.expiration, p.collapse_id, p.trace, p.order_key, p.expires_at, sha256(p.payload)
+                ),
+                q.ready_check IS DISTINCT FROM ~q.ready_at,
+                q.urgency <> CASE p.priority WHEN '5' THEN 1 WHEN '1' THEN 2 ELSE 0 END,
+                CASE WHEN q.number IS NULL
+                    THEN NOT EXISTS (
+                        SELECT FROM martlet.outcome o
+                        WHERE o.apns_id = p.apns_id AND o.app = p.app AND o.state = 'dead'
+                    )
+                    ELSE (q.app, q.is_production, q.expires_at, q.order_key)
+                        IS DISTINCT FROM (p.app, p.is_production, p.expires_at, p.order_key)
+                END
+            FROM martlet.push p LEFT JOIN martlet.app a ON a.number = p.app
+            LEFT JOIN martlet.queue q ON q.number = p.number
+            WHERE p.number > \(last) ORDER BY p.number LIMIT \(OutboxCheck.batch)
+            """,
+            within: OutboxCheck.statementTime
+        )
+        let parts: [Part] = [.content, .dueTime, .urgency, .place]
+        var number: Int64?
+        for row in rows.all {
+            number = row.integer(at: 0)
+            let damage = parts.indices.filter { row.flag(at: 3 + $0) }.map { parts[$0] }
+            add(row.integer(at: 0), id: APNsID(bytes: row.bytes(at: 1)), isWaiting: row.flag(at: 2), damage: damage)
+        }
+        return number
+    }
+
+    private mutating func countRows(_ session: Session) throws(PostgreSQLError) {
+        let rows = try session.query(
+            """
+            SELECT (SELECT count(*) FROM martlet.outcome), (SELECT count(*) FROM martlet.installation),
+                (SELECT count(*) FROM martlet.ticket), (
+                    SELECT count(*) FROM martlet.queue q
+                    WHERE NOT EXISTS (SELECT FROM martlet.push p WHERE p.number = q.number)
+                )
+            """,
+            within: OutboxCheck.statementTime
+        )
+        guard let row = rows.first else { return }
+        outcomes = Int(row.integer(at: 0))
+        installations = Int(row.integer(at: 1))
+        tickets = Int(row.integer(at: 2))
+        let missing = row.integer(at: 3)
+        if missing > 0 { problems.append("\(missing) entries of the queue have no push") }
+    }
+}
