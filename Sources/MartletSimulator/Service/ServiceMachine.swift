@@ -108,7 +108,9 @@ struct ServiceMachine {
             : .refused(RequestEvaluator.notAboutChannels)
         if evaluated.status != 200 { injections.removeAll(where: \.needsAcceptance) }
         // The fault that declared a provider token expired also answers later requests with that token.
-        if injections.isEmpty, evaluated.finding == RequestEvaluator.expiredByFault.finding {
+        if injections.isEmpty, evaluated.reason == .expiredProviderToken,
+            evaluated.finding == RequestEvaluator.expiredByFault.finding
+        {
             injections = [.expiredToken]
         }
         // A fault changes the answer, not the effect of the request.
@@ -290,7 +292,7 @@ struct ServiceMachine {
                 time: push.time,
                 skew: evaluator.clockSkew,
                 connection: push.connection,
-                sender: isComposed ? "" : client.connection.sender(in: push.namespace),
+                sender: isComposed || client.acceptedCount > 0 ? "" : client.connection.sender(in: push.namespace),
                 earlierPushCount: client.acceptedCount,
                 deviceToken: deviceToken,
                 isOnline: evaluator.devices.isOnline(deviceToken),
