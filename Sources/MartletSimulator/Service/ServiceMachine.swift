@@ -247,8 +247,17 @@ struct ServiceMachine {
         var others: DeviceRegistry.Deliveries = []
         if push.status == 200 {
             if loss == nil {
-                observe(&push, from: &client)
-                others = deliver(&push, at: now)
+                let token = push.deviceToken.lowercased()
+                let concernsDevices = evaluator.devices.concerns(push, to: token)
+                let content = concernsDevices ? push.content : nil
+                observe(&push, content, to: token, from: &client)
+                evaluator.devices.recordNotification(push, to: token)
+                // Without registered devices, most pushes are delivered at once.
+                if concernsDevices {
+                    others = deliver(&push, content, at: now)
+                } else {
+                    push.record(DeliveryEvent(.delivered, at: now))
+                }
             }
         } else if let reason = push.reason {
             if let finding = answer.finding {
@@ -263,9 +272,14 @@ struct ServiceMachine {
     }
 
     /// Adds the findings about an accepted push that depend on earlier pushes, its sender, channels and contracts.
-    private mutating func observe(_ push: inout ReceivedPush, from client: inout ClientState) {
+    private mutating func observe(
+        _ push: inout ReceivedPush,
+        _ content: JSONValue?,
+        to deviceToken: String,
+        from client: inout ClientState
+    ) {
         defer { client.acceptedCount += 1 }
-        if let activity = ActivityPush(push) {
+        if let activity = ActivityPush(push, content) {
             push.observations += contracts.findings(for: activity)
             contracts.record(activity)
             if !contracts.covers(activity.topic) {
@@ -275,7 +289,7 @@ struct ServiceMachine {
                 )
             }
         }
-        if let finding = evaluator.channels.finding(for: push) { push.observations.append(finding) }
+        if let finding = evaluator.channels.finding(for: push, content) { push.observations.append(finding) }
         guard push.app == nil else {
             if let token = client.connection.providerToken {
                 push.observations += TrafficRules.findings(about: token, at: push.time, skew: evaluator.clockSkew)
@@ -286,7 +300,6 @@ struct ServiceMachine {
         if !isComposed, push.headers.isForMDM, !client.connection.isKnownByCertificate {
             push.observations.append(RefusalRules.mdmWithToken)
         }
-        let deviceToken = push.deviceToken.lowercased()
         push.observations += traffic.findings(
             for: TrafficRules.Push(
                 time: push.time,
@@ -306,15 +319,14 @@ struct ServiceMachine {
     }
 
     /// Delivers an accepted push, and returns the delivery events of other pushes that it affects.
-    private mutating func deliver(_ push: inout ReceivedPush, at now: Int64) -> DeviceRegistry.Deliveries {
-        evaluator.devices.recordNotification(push)
-        // Without registered devices, most pushes are delivered at once.
-        guard evaluator.devices.concerns(push) else {
-            push.record(DeliveryEvent(.delivered, at: now))
-            return []
-        }
+    private mutating func deliver(
+        _ push: inout ReceivedPush,
+        _ content: JSONValue?,
+        at now: Int64
+    ) -> DeviceRegistry.Deliveries {
         var others: DeviceRegistry.Deliveries = []
-        for (number, event) in evaluator.devices.receive(push, at: now, using: &generator) {
+        let delivered = DeliveredPush(push, content)
+        for (number, event) in evaluator.devices.receive(delivered, at: now, using: &generator) {
             if number == push.number { push.record(event) } else { others.append((number, event)) }
         }
         return others
