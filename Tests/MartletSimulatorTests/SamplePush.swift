@@ -33,3 +33,21 @@ extension ReceivedPush {
         )
     }
 }
+
+extension DeliveredPush {
+    /// Creates the parts of a push, whose payload is parsed.
+    init(_ push: ReceivedPush) {
+        self.init(push, push.content)
+    }
+}
+
+extension DeviceRegistry {
+    /// Receives a push, whose payload is parsed.
+    mutating func receive(
+        _ push: ReceivedPush,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) -> Deliveries {
+        receive(DeliveredPush(push), at: now, using: &generator)
+    }
+}

@@ -12,7 +12,8 @@ extension InboxAPI {
             let (open, closed) = await call.simulator.service.connections
             return .json([
                 "open-count": .integer(open.count), "open": .array(open.prefix(connectionLimit).map(\.json)),
-                "closed": .array(closed.map(\.json)),
+                "closed-count": .integer(closed.count), "failed-count": .integer(closed.failedCount),
+                "closed": .array(closed.all.reversed().map(\.json)),
             ])
         }
     ]

@@ -52,9 +52,7 @@ extension InboxAPI {
         ) { (call) throws(APIProblem) in
             let limit = try call.number("limit", 1...deviceLimit, default: notificationLimit)
             let (token, pushes) = try await pushesOfDevice(call)
-            let shown = pushes.filter { push in
-                push.deviceToken.lowercased() == token && !push.isLiveActivity && push.verdict.isOnScreen
-            }
+            let shown = pushes.filter { $0.deviceToken.lowercased() == token && $0.isNotificationOnScreen }
             return .json([
                 "total": .integer(shown.count), "pushes": .array(shown.reversed().prefix(limit).map(\.json)),
             ])

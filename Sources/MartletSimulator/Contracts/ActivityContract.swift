@@ -27,6 +27,11 @@ public struct ActivityContract: Sendable {
 
     static let rules: [PushLint.Rule] = [.contractContentState, .contractAttributes, .contractAttributesTypeUnknown]
 
+    /// Returns the rule of a finding about a part that the app's types cannot decode; nil for other findings.
+    static func decodingRule(of finding: PushLint.Finding) -> PushLint.Rule? {
+        [.contractContentState, .contractAttributes].first { $0.id == finding.rule }
+    }
+
     /// The app's bundle identifier, without the suffix of Live Activities.
     public let topic: Topic
     /// The name of the app's attributes type, as in `attributes-type` of a push that starts an activity.

@@ -45,8 +45,13 @@ public struct ActivityPush: Sendable, Hashable {
     ///   - deviceToken: The device token in the path; empty for a broadcast.
     ///   - payload: The payload.
     public init?(topic: String, pushType: String?, deviceToken: String, payload: [UInt8]) {
-        guard pushType?.lowercased() == PushType.liveActivity.rawValue,
-            let aps = (try? JSONReader.readPayload(payload))?["aps"],
+        let content = ActivityPush.isType(pushType) ? (try? JSONReader.readPayload(payload)) : nil
+        self.init(topic: topic, pushType: pushType, deviceToken: deviceToken, content: content)
+    }
+
+    /// Creates the parts of a push to a Live Activity from its payload as JSON; nil when the push is not for one.
+    private init?(topic: String, pushType: String?, deviceToken: String, content: JSONValue?) {
+        guard ActivityPush.isType(pushType), let aps = content?["aps"],
             let event = aps["event"]?.stringValue.flatMap(Event.init(rawValue:))
         else { return nil }
         self.topic = Topic(topic).ofLiveActivities
@@ -57,6 +62,10 @@ public struct ActivityPush: Sendable, Hashable {
         attributes = aps["attributes"]
         contentState = aps["content-state"]
     }
+
+    private static func isType(_ pushType: String?) -> Bool {
+        pushType?.lowercased() == PushType.liveActivity.rawValue
+    }
 }
 
 extension ActivityPush {
@@ -64,11 +73,16 @@ extension ActivityPush {
     ///
     /// - Parameter push: The push.
     public init?(_ push: ReceivedPush) {
+        self.init(push, push.content)
+    }
+
+    /// Creates the parts of a received push from its payload as JSON; nil when the push is not for a Live Activity.
+    init?(_ push: ReceivedPush, _ content: JSONValue?) {
         self.init(
             topic: push.app ?? push.headers.topic ?? "",
             pushType: push.headers.pushType,
             deviceToken: push.deviceToken,
-            payload: push.payload
+            content: content
         )
     }
 }

@@ -9,8 +9,8 @@ struct ActivityChange {
     let event: ActivityPush.Event
     /// The timestamp of the content, in seconds since 1970.
     let timestamp: Int64
-    /// The new content, as JSON; nil for an end that leaves the content as it is.
-    let contentState: [UInt8]?
+    /// The new content; nil for an end that leaves the content as it is.
+    let contentState: JSONValue?
 
     /// Reads the change from a push.
     ///
@@ -32,7 +32,7 @@ struct ActivityChange {
             let cause = state == nil ? "it has no content-state" : "its content-state is not an object"
             throw ActivityPushError(cause: cause)
         }
-        contentState = hasContent ? state?.encoded() : nil
+        contentState = hasContent ? state : nil
     }
 
     private static func timestamp(in aps: JSONValue) throws(ActivityPushError) -> Int64 {

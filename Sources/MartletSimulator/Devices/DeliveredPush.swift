@@ -6,7 +6,10 @@ internal import MartletCore
 struct DeliveredPush: Sendable, Hashable {
     let number: Int
     let time: Int64
+    /// The device token in lower case; empty for a broadcast.
+    let deviceToken: String
     let topic: String
+    let channel: ChannelID?
     /// The channel or the topic, for each of which at most one push is stored for an offline device.
     let slot: String
     let expiration: Int64?
@@ -16,18 +19,31 @@ struct DeliveredPush: Sendable, Hashable {
     let payload: JSONValue?
     /// Whether the device shows a notification for the push.
     let isShown: Bool
+    /// The finding about content that the app's types cannot decode; nil for none.
+    let undecodable: PushLint.Finding?
+    /// Whether a value in the content has another type than in earlier content.
+    let hasChangedType: Bool
 
-    init(_ push: ReceivedPush) {
+    /// Creates the parts of a push.
+    ///
+    /// - Parameters:
+    ///   - push: The push.
+    ///   - payload: Its payload as JSON; nil when it cannot be parsed.
+    init(_ push: ReceivedPush, _ payload: JSONValue?) {
         number = push.number
         time = push.time
+        deviceToken = push.deviceToken.lowercased()
         topic = push.headers.topic ?? ""
+        channel = push.channel
         slot = push.channel?.rawValue ?? topic
         expiration = push.headers.expiration.flatMap { Int64($0) }
         collapseID = push.headers.collapseID
         isLiveActivity = push.isLiveActivity
         isBroadcast = push.app != nil
-        payload = try? JSONReader.readPayload(push.payload)
+        self.payload = payload
         isShown = NotificationPresentation.isVisible(push.headers, payload)
+        undecodable = push.observations.first { ActivityContract.decodingRule(of: $0) != nil }
+        hasChangedType = push.observations.contains { $0.rule == PushLint.Rule.activityStateTypeChanged.id }
     }
 
     /// The maximum time in seconds for which APNs stores a push: thirty days.
@@ -39,6 +55,9 @@ struct DeliveredPush: Sendable, Hashable {
         return min(expiration ?? .max, overflows ? .max : limit)
     }
 
+    /// The time until which APNs stores the push, in seconds since 1970.
+    var storageEnd: Int64 { DeliveredPush.storageEnd(expiration: expiration, arrival: time) }
+
     /// Returns whether the push has expired, at a time in seconds since 1970.
-    func isLate(at now: Int64) -> Bool { DeliveredPush.storageEnd(expiration: expiration, arrival: time) < now }
+    func isLate(at now: Int64) -> Bool { storageEnd < now }
 }

@@ -161,7 +161,9 @@ extension DeliveryEvent {
             note: note,
             replacedBy: number ?? note.flatMap(DeliveryEvent.number),
             device: record["device"].value?.stringValue ?? note.flatMap(DeliveryEvent.device),
-            brokenRule: ActivityRules.all.first { $0.id == record["rule"].value?.stringValue }
+            brokenRule: (ActivityRules.all + ActivityContract.rules).first {
+                $0.id == record["rule"].value?.stringValue
+            }
         )
         if let milliseconds = record["time-ms"].value?.integerValue { stamp(milliseconds: milliseconds) }
     }

@@ -18,6 +18,8 @@ struct DeviceRegistry {
     private var implicitTokens: [String] = []
     private(set) var subscriptions = ChannelSubscriptions()
     private var notifications: CollapsedNotifications
+    /// A time in seconds since 1970 until which no stored push expires.
+    private(set) var nextExpiry = Int64.max
     /// The number of the first alert or background push to each token, which shows that it is a device's token.
     private var notified = RecentValues<String, Int>(capacity: DeviceRegistry.implicitDeviceLimit)
 
@@ -55,10 +57,9 @@ struct DeviceRegistry {
         notified.removeValues { names.contains(String($0.prefix(length))) }
     }
 
-    /// Records that a token is a device's, because an alert or a background push to it was accepted.
-    mutating func recordNotification(_ push: ReceivedPush) {
+    /// Records that a token in lower case is a device's, because an alert or a background push to it was accepted.
+    mutating func recordNotification(_ push: ReceivedPush, to token: String) {
         guard push.needsDeviceToken else { return }
-        let token = push.deviceToken.lowercased()
         if notified[token] == nil { notified.updateValue(push.number, forKey: token) }
     }
 
@@ -174,6 +175,8 @@ struct DeviceRegistry {
         devices[token]?.notifiedBy = notified[token]
         let content = devices[token]?.activity?.source
         let deliveries = body(&devices[token, default: SimulatedDevice(environment: environment)])
+        let isStored = devices[token]?.isOnline == false && push.expiration != 0 && !push.isLate(at: now)
+        if isStored { nextExpiry = min(nextExpiry, push.storageEnd) }
         return deliveries.flatMap { number, event -> Deliveries in
             let isBroadcast = content?.number == number ? content?.isBroadcast == true : push.isBroadcast
             let delivery = (number, isBroadcast ? event.at(device: token) : event)
@@ -192,36 +195,55 @@ struct DeviceRegistry {
 
     /// Returns whether delivery of a push depends on, or changes, the state of devices; other pushes are delivered at
     /// once.
-    func concerns(_ push: ReceivedPush) -> Bool {
-        !devices.isEmpty || push.app != nil || push.headers.collapseID != nil || push.isLiveActivity
+    ///
+    /// - Parameters:
+    ///   - push: The push.
+    ///   - token: Its device token in lower case.
+    /// - Returns: Whether it does.
+    func concerns(_ push: ReceivedPush, to token: String) -> Bool {
+        push.app != nil || push.headers.collapseID != nil || push.isLiveActivity
+            || !devices.isEmpty && devices[token] != nil
+    }
+
+    /// Discards the stored pushes that have expired at a time in seconds since 1970.
+    ///
+    /// - Returns: Their events, whose time is that of the expiry.
+    mutating func discardExpired(at now: Int64) -> Deliveries {
+        guard nextExpiry < now else { return [] }
+        nextExpiry = .max
+        var deliveries: Deliveries = []
+        for token in devices.keys.filter({ devices[$0]?.isOnline == false }).sorted() {
+            for push in devices[token]?.removeExpired(at: now) ?? [] {
+                let event = DeliveryEvent(.discardedExpired, at: push.storageEnd)
+                deliveries.append((push.number, push.isBroadcast ? event.at(device: token) : event))
+            }
+            if let expiry = devices[token]?.firstExpiry { nextExpiry = min(nextExpiry, expiry) }
+        }
+        return deliveries
     }
 
     /// Delivers, stores or discards an accepted push.
     ///
     /// - Returns: The events of the push, and of the stored pushes that it replaces or causes to be delivered.
     mutating func receive(
-        _ push: ReceivedPush,
+        _ push: DeliveredPush,
         at now: Int64,
         using generator: inout some RandomNumberGenerator
     ) -> Deliveries {
-        if let channel = push.channel {
-            let isReceived = push.headers.expiration != "0" || !subscriptions.tokens(of: channel).isEmpty
-            return isReceived ? receive(broadcast: DeliveredPush(push), on: channel, at: now) : []
-        }
+        // A stored push that has expired is not replaced.
+        let expired = discardExpired(at: now)
+        if let channel = push.channel { return expired + receive(broadcast: push, on: channel, at: now) }
         // Nothing is stored for an unregistered device except the state of its Live Activity, and the notifications
         // that a newer one can replace.
         guard let token = try? DeviceToken(hex: push.deviceToken).hex,
             push.isLiveActivity || devices[token] != nil
         else {
             let event = DeliveryEvent(.delivered, at: now)
-            guard push.headers.collapseID != nil else { return [(push.number, event)] }
-            let replaced = collapse(DeliveredPush(push), event, at: push.deviceToken.lowercased(), at: now)
-            return replaced + [(push.number, event)]
+            return expired + collapse(push, event, at: push.deviceToken, at: now) + [(push.number, event)]
         }
         if devices[token] == nil { add(implicit: token, SimulatedDevice(environment: environment)) }
-        let delivered = DeliveredPush(push)
-        let deliveries = deliver(delivered, to: token, at: now) { $0.receive(delivered, at: now) }
-        return deliveries + start(delivered, deliveries, at: token, at: now, using: &generator)
+        let deliveries = deliver(push, to: token, at: now) { $0.receive(push, at: now) }
+        return expired + deliveries + start(push, deliveries, at: token, at: now, using: &generator)
     }
 
     /// Restores what pushes of an earlier run, oldest first, left on devices: stored pushes, the content of Live
@@ -229,19 +251,24 @@ struct DeviceRegistry {
     ///
     /// Broadcasts and started activities are not restored, because their subscribers and tokens are not stored.
     mutating func restore(_ pushes: [ReceivedPush]) {
+        var traffic: [String: SimulatedDevice.ActivityTraffic] = [:]
         for push in pushes where !push.isBroadcast {
-            if push.deliveries.fate != nil { recordNotification(push) }
-            guard let kind = push.deliveries.fate?.kind, kind == .storedDeviceOffline || kind.isDelivery,
-                let token = try? DeviceToken(hex: push.deviceToken).hex
-            else { continue }
+            guard let kind = push.deliveries.fate?.kind, let token = try? DeviceToken(hex: push.deviceToken).hex else {
+                continue
+            }
+            recordNotification(push, to: token)
+            if push.isLiveActivity { traffic[token, default: .init()].count(kind) }
+            guard kind == .storedDeviceOffline || kind.isDelivery else { continue }
             let hasState = kind == .storedDeviceOffline || push.isLiveActivity
             guard hasState || devices[token] != nil || push.headers.collapseID != nil else { continue }
-            let delivered = DeliveredPush(push)
+            let delivered = DeliveredPush(push, push.content)
             if delivered.isLiveActivity, (try? ActivityChange(delivered))?.event == .start, kind.isDelivery { continue }
             if hasState, devices[token] == nil { add(implicit: token, SimulatedDevice(environment: environment)) }
             devices[token]?.restore(delivered, after: kind)
+            if kind == .storedDeviceOffline { nextExpiry = min(nextExpiry, delivered.storageEnd) }
             if kind.isDelivery, delivered.isShown { _ = notifications.replace(at: token, with: delivered) }
         }
+        for (token, traffic) in traffic { devices[token]?.restore(traffic) }
     }
 
     /// Records the notification of a delivered push, and returns the event of the one that it replaces.
@@ -266,15 +293,16 @@ struct DeviceRegistry {
         at now: Int64,
         using generator: inout some RandomNumberGenerator
     ) -> Deliveries {
-        guard push.isLiveActivity, deliveries.contains(where: { $0.number == push.number && $0.1.kind.isDelivery }),
-            let change = try? ActivityChange(push), change.event == .start,
+        guard push.isLiveActivity, push.payload?["aps"]?["event"]?.stringValue == ActivityPush.Event.start.rawValue,
+            deliveries.contains(where: { $0.number == push.number && $0.1.kind.isDelivery }),
+            let change = try? ActivityChange(push),
             let new = try? DeviceRegistry.activityToken(using: &generator)
         else { return [] }
         let channel = push.payload?["aps"]?["input-push-channel"]?.stringValue.map(ChannelID.init(rawValue:))
         var device = SimulatedDevice(topics: [push.topic], environment: environment)
         // Apple does not document whether the token or the channel updates an activity whose start requests both.
         let hasToken = channel == nil || push.payload?["aps"]?["input-push-token"] != nil
-        device.begin(change, with: push, hasToken: hasToken)
+        device.begin(change, with: push, hasToken: hasToken, at: now)
         device.channels = Set([channel].compactMap(\.self))
         add(implicit: new.hex, device)
         devices[token]?.started(new, hasToken: hasToken, push)

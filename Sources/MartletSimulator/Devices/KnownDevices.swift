@@ -18,6 +18,8 @@ struct KnownDevices: Sendable {
     let registry: DeviceRegistry
     private let names: [String: String]
     private let traffic: [String: Traffic]
+    /// The numbers of the pushes whose notification each device shows, oldest first.
+    private let shown: [String: [Int]]
     private let registered: Set<String>
     /// The types of the attributes of started activities.
     private let attributesTypes: [String: String]
@@ -34,6 +36,7 @@ struct KnownDevices: Sendable {
 
     init(_ registry: DeviceRegistry, names: [String: String], _ pushes: [ReceivedPush]) {
         var traffic: [String: Traffic] = [:]
+        var shown: [String: [Int]] = [:]
         let started = registry.startedActivities
         for push in pushes {
             // The push that starts an activity is addressed to the device, and is the first one of the activity.
@@ -45,6 +48,7 @@ struct KnownDevices: Sendable {
                 if !push.isLiveActivity { traffic[token]?.isForActivity = false }
                 if let app = push.bundleID { traffic[token]?.apps.insert(app) }
             }
+            if push.isNotificationOnScreen { shown[push.deviceToken.lowercased(), default: []].append(push.number) }
         }
         let tokens = Set(registry.tokens).union(traffic.keys).union(names.keys)
         newestFirst = tokens.sorted { left, right in
@@ -57,6 +61,7 @@ struct KnownDevices: Sendable {
         attributesTypes = Dictionary(types, uniquingKeysWith: { $1 })
         self.names = names
         self.traffic = traffic
+        self.shown = shown
     }
 
     /// Returns whether a device is known, by its token in lower case.
@@ -69,6 +74,14 @@ struct KnownDevices: Sendable {
         registry[token]?.tokenKind ?? (traffic[token]?.isForActivity == true ? .activity : .device)
     }
 
+    /// Returns the numbers of the notifications that a device shows, newest last: before it was registered, only the
+    /// pushes have them.
+    private func shown(on token: String, _ state: SimulatedDevice) -> [Int] {
+        let registered = Set(state.shown)
+        let earlier = shown[token, default: []].filter { !registered.contains($0) }
+        return (earlier + state.shown).suffix(SimulatedDevice.shownLimit)
+    }
+
     /// Returns a device as the HTTP interface shows it.
     func json(of token: String, withToken: Bool = true) -> JSONValue {
         let state = registry[token] ?? SimulatedDevice(environment: registry.environment)
@@ -79,8 +92,10 @@ struct KnownDevices: Sendable {
             "kind": .string(kind(of: token).rawValue), "registered": .bool(registered.contains(token)),
             "apps": .strings(traffic.apps.sorted()), "pushes": .integer(traffic.count),
             "last": traffic.count > 0 ? .integer(traffic.lastTime) : nil,
+            "answers": FaultPlan.suffixAction(token).map { .string($0.answer) },
         ])
-        return .object((state.json(token: withToken ? token : nil).members ?? []) + (facts.members ?? []))
+        let device = state.json(token: withToken ? token : nil, shown: shown(on: token, state))
+        return .object((device.members ?? []) + (facts.members ?? []))
     }
 }
 
@@ -151,15 +166,21 @@ struct DeviceLogEntry {
 extension ReceivedPush {
     /// The title of the alert, or its body when it has no title; at most 200 characters, nil for none.
     fileprivate var headline: String? {
-        let alert = (try? JSONReader.readPayload(payload))?["aps"]?["alert"]
+        let alert = content?["aps"]?["alert"]
         let text = alert?["title"]?.stringValue ?? alert?["body"]?.stringValue ?? alert?.stringValue
         return text.map { String($0.prefix(200)) }
     }
 }
 
+extension SimulatedAPNs.Fault.Action {
+    /// The answer to a push that the action affects: its reason, or the name of the action.
+    fileprivate var answer: String { if case .respond(let reason, _, _) = self { reason.rawValue } else { name } }
+}
+
 extension SimulatedDevice {
-    /// Returns the device as the HTTP interface shows it, with its token in a list.
-    func json(token: String? = nil) -> JSONValue {
+    /// Returns the device as the HTTP interface shows it, with its token in a list, and with the notifications that it
+    /// shows.
+    func json(token: String?, shown: [Int]) -> JSONValue {
         let stored = stored.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .integer($0.value)) }
         let started = startedActivities.map { activity in
             JSONValue.members([
@@ -175,11 +196,12 @@ extension SimulatedDevice {
             "channels": channels.isEmpty ? nil : .strings(channels.map(\.rawValue).sorted()),
             "started-activities": started.isEmpty ? nil : .array(started),
             "activity": activity.map { activity in
-                [
+                .members([
                     "timestamp": .integer(activity.timestamp), "ended": .bool(activity.hasEnded),
-                    "push": .integer(activity.source.number),
-                    "content-state": (try? JSONReader.read(activity.contentState)) ?? .null,
-                ]
+                    "push": .integer(activity.source.number), "pushes": .integer(traffic.received),
+                    "ignored": .integer(traffic.ignored), "removed-at": activity.removalTime.map(JSONValue.integer),
+                    "content-state": activity.content ?? .null,
+                ])
             },
         ])
     }

@@ -17,11 +17,44 @@ public struct SimulatedDevice: Sendable, Hashable {
         /// The timestamp of the newest content.
         public var date: Date { Date(secondsSince1970: timestamp) }
         /// The newest content, as JSON.
-        public fileprivate(set) var contentState: [UInt8]
+        public var contentState: [UInt8] { content?.encoded() ?? [] }
+        /// The newest content; nil for none.
+        fileprivate(set) var content: JSONValue?
+        /// The content that later content is compared with: the newest in which no value has changed its type.
+        fileprivate(set) var baseline: ContentBaseline?
         /// Whether the activity has ended.
         public fileprivate(set) var hasEnded: Bool
         /// The push that the newest content came from.
         fileprivate(set) var source: Source
+        /// The time at which the phone removes the ended activity from the screen, in seconds since 1970; nil while the
+        /// activity runs.
+        fileprivate(set) var removalTime: Int64?
+    }
+
+    /// Content of a Live Activity that the app's type decodes, as far as the simulator knows.
+    struct ContentBaseline: Sendable, Hashable {
+        let content: JSONValue
+        /// The number of the push that contained it.
+        let number: Int
+    }
+
+    /// The number of pushes that a Live Activity has received.
+    struct ActivityTraffic: Sendable, Hashable {
+        /// All pushes, including those that are no longer stored.
+        private(set) var received = 0
+        /// The pushes that the activity ignored.
+        private(set) var ignored = 0
+
+        /// Counts a push by its last delivery event.
+        mutating func count(_ kind: DeliveryEvent.Kind) {
+            switch kind {
+            case .ignored:
+                received += 1
+                ignored += 1
+            case .delivered, .deliveredFromStorage, .replacedOnDevice, .activityEnded: received += 1
+            case .storedDeviceOffline, .discardedReplaced, .discardedExpired, .discardedNotStored, .released: break
+            }
+        }
     }
 
     /// The push that the content of a Live Activity came from.
@@ -87,11 +120,13 @@ public struct SimulatedDevice: Sendable, Hashable {
     private var isActivityToken = false
     /// Whether this is a Live Activity that only broadcasts update, because its start named a channel.
     private(set) var hasNoToken = false
+    /// The pushes to the Live Activity of the token.
+    private(set) var traffic = ActivityTraffic()
     private var storedPushes: [String: DeliveredPush] = [:]
     private var notifications: [DeliveredPush] = []
 
     /// The maximum number of notifications that a device shows, and of started activities that it remembers.
-    private static let shownLimit = 100
+    static let shownLimit = 100
 
     init(topics: Set<String>? = nil, environment: SimulatedAPNs.Environment) {
         self.topics = topics
@@ -140,22 +175,30 @@ public struct SimulatedDevice: Sendable, Hashable {
         return present(push, .deliveredFromStorage, at: now)
     }
 
+    /// The time at which the first stored push expires, in seconds since 1970; nil when none is stored.
+    var firstExpiry: Int64? { storedPushes.values.map(\.storageEnd).min() }
+
+    /// Removes the stored pushes that have expired, and returns them in the order of their arrival.
+    mutating func removeExpired(at now: Int64) -> [DeliveredPush] {
+        let expired = storedPushes.values.filter { $0.isLate(at: now) }
+        for push in expired { storedPushes[push.slot] = nil }
+        return expired.sorted { $0.number < $1.number }
+    }
+
     /// Restores the state after a push of an earlier run whose last delivery event is of this kind.
     mutating func restore(_ push: DeliveredPush, after kind: DeliveryEvent.Kind) {
         if kind == .storedDeviceOffline {
             isOnline = false
             storedPushes[push.slot] = push
         } else if push.isLiveActivity, let change = try? ActivityChange(push) {
-            activity = Activity(
-                timestamp: change.timestamp,
-                contentState: change.contentState ?? activity?.contentState ?? [],
-                hasEnded: change.event == .end,
-                source: Source(push)
-            )
+            apply(change, of: push, at: push.time)
         } else if push.isShown {
             show(push)
         }
     }
+
+    /// Restores the number of pushes of earlier runs to the Live Activity.
+    mutating func restore(_ traffic: ActivityTraffic) { self.traffic = traffic }
 
     /// Records an activity that a push has started on the device.
     mutating func started(_ id: DeviceToken, hasToken: Bool, _ push: DeliveredPush) {
@@ -166,14 +209,27 @@ public struct SimulatedDevice: Sendable, Hashable {
     }
 
     /// Sets the state of the activity that a push starts.
-    mutating func begin(_ change: ActivityChange, with push: DeliveredPush, hasToken: Bool) {
+    mutating func begin(_ change: ActivityChange, with push: DeliveredPush, hasToken: Bool, at now: Int64) {
         hasNoToken = !hasToken
         isActivityToken = true
+        apply(change, of: push, at: now)
+        traffic.count(.delivered)
+    }
+
+    /// Sets the state of the activity after a change.
+    private mutating func apply(_ change: ActivityChange, of push: DeliveredPush, at now: Int64) {
+        var baseline = activity?.baseline
+        if let content = change.contentState, baseline == nil || !push.hasChangedType {
+            baseline = ContentBaseline(content: content, number: push.number)
+        }
+        let aps = push.payload?["aps"] ?? .null
         activity = Activity(
             timestamp: change.timestamp,
-            contentState: change.contentState ?? [],
-            hasEnded: false,
-            source: Source(push)
+            content: change.contentState ?? activity?.content,
+            baseline: baseline,
+            hasEnded: change.event == .end,
+            source: Source(push),
+            removalTime: change.event == .end ? ActivityPresentation.removalTime(aps, at: now) : nil
         )
     }
 
@@ -185,6 +241,8 @@ public struct SimulatedDevice: Sendable, Hashable {
         if push.isLiveActivity {
             let before = activity?.source
             let event = change(push, kind, at: now)
+            // A start is a push of the activity that it starts.
+            if event.kind == .ignored || activity?.source.number == push.number { traffic.count(event.kind) }
             guard let before, let activity, activity.source != before else { return [(push.number, event)] }
             let fate = activity.hasEnded ? DeliveryEvent.Kind.activityEnded : .replacedOnDevice
             return [(before.number, DeliveryEvent(fate, by: push.number, at: now)), (push.number, event)]
@@ -249,7 +307,8 @@ public struct SimulatedDevice: Sendable, Hashable {
         if let (rule, note) = tokenProblem(with: change.event, of: push) {
             return DeliveryEvent(ignoredAt: now, rule, note)
         }
-        guard change.event != .start else { return DeliveryEvent(kind, at: now, "an activity starts") }
+        let undecodable = SimulatedDevice.undecodable(push, at: now)
+        guard change.event != .start else { return undecodable ?? DeliveryEvent(kind, at: now, "an activity starts") }
         let timestamp = change.timestamp
         if let activity {
             guard !activity.hasEnded else {
@@ -263,13 +322,15 @@ public struct SimulatedDevice: Sendable, Hashable {
                 )
             }
         }
-        activity = Activity(
-            timestamp: timestamp,
-            contentState: change.contentState ?? activity?.contentState ?? [],
-            hasEnded: change.event == .end,
-            source: Source(push)
-        )
+        if let undecodable { return undecodable }
+        apply(change, of: push, at: now)
         return DeliveryEvent(kind, at: now)
+    }
+
+    /// Returns the event of a push whose content the app's types cannot decode; nil for other pushes.
+    private static func undecodable(_ push: DeliveredPush, at now: Int64) -> DeliveryEvent? {
+        guard let finding = push.undecodable, let rule = ActivityContract.decodingRule(of: finding) else { return nil }
+        return DeliveryEvent(ignoredAt: now, rule, finding.message)
     }
 }
 

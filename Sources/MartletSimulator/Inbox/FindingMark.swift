@@ -14,23 +14,36 @@ struct FindingMark: Sendable, Hashable {
     }
 }
 
-/// The marks of those findings of a push that depend only on the request, which never changes: they are evaluated for
-/// the first list or query that needs them, and shared by all copies of the push.
-final class FindingMarks: Sendable {
-    private let marks = Mutex<[FindingMark]?>(nil)
+/// The facts of a push that depend only on the request, which never changes: they are determined for the first list or
+/// query that needs them, and shared by all copies of the push.
+final class RequestFacts: Sendable {
+    private struct Facts {
+        var marks: [FindingMark]?
+        var isVisible: Bool?
+    }
 
-    /// Returns the marks, which `evaluate` determines once.
-    func value(_ evaluate: () -> [FindingMark]) -> [FindingMark] {
-        if let known = marks.withLock({ $0 }) { return known }
+    private let facts = Mutex(Facts())
+
+    /// Returns the marks of the findings about the request, which `evaluate` determines once.
+    func marks(_ evaluate: () -> [FindingMark]) -> [FindingMark] {
+        if let known = facts.withLock({ $0.marks }) { return known }
         let evaluated = evaluate()
-        marks.withLock { $0 = evaluated }
+        facts.withLock { $0.marks = evaluated }
+        return evaluated
+    }
+
+    /// Returns whether a phone shows a notification for the push, which `evaluate` determines once.
+    func isVisible(_ evaluate: () -> Bool) -> Bool {
+        if let known = facts.withLock({ $0.isVisible }) { return known }
+        let evaluated = evaluate()
+        facts.withLock { $0.isVisible = evaluated }
         return evaluated
     }
 }
 
-extension FindingMarks: Hashable {
-    /// Returns true: the marks follow from the other properties of a push.
-    static func == (left: FindingMarks, right: FindingMarks) -> Bool { true }
+extension RequestFacts: Hashable {
+    /// Returns true: the facts follow from the other properties of a push.
+    static func == (left: RequestFacts, right: RequestFacts) -> Bool { true }
 
     func hash(into hasher: inout Hasher) {}
 }

@@ -57,6 +57,7 @@ actor PushInbox {
     private var isStopped = false
     private var onEvents: (@Sendable ([SimulatorEvent]) -> Void)?
     private var onRemoval: (@Sendable (Removal) -> Void)?
+    private var onRead: (@Sendable (Int64) -> DeviceRegistry.Deliveries)?
 
     /// Creates an empty inbox.
     init(limit: Int, longestAge age: Duration, seed: UInt64, clock: WallClock, on loop: EventLoop) {
@@ -196,9 +197,11 @@ actor PushInbox {
         return removed.count
     }
 
-    /// Removes pushes that are too old, and expired namespaces with their pushes.
+    /// Removes pushes that are too old, and expired namespaces with their pushes, and records the expiry of pushes that
+    /// are stored for devices.
     private func removeExpired() {
         let now = clock.secondsSince1970()
+        if let expired = onRead?(now) { record(expired) }
         prune(at: now)
         removePushes(in: namespaces.removeEnded(at: now))
     }
@@ -210,6 +213,13 @@ actor PushInbox {
     /// Sets the function that is called after each request to remove pushes.
     func setRemovalHandler(_ handler: @escaping @Sendable (Removal) -> Void) {
         onRemoval = handler
+    }
+
+    /// Sets the function that returns the events of stored pushes that have expired at a time in seconds since 1970.
+    ///
+    /// It is called before pushes are read.
+    func setExpiryHandler(_ handler: @escaping @Sendable (Int64) -> DeviceRegistry.Deliveries) {
+        onRead = handler
     }
 
     // MARK: Labels

@@ -6,8 +6,8 @@ internal import MartletCore
 struct PushMatcher {
     private let push: ReceivedPush
     /// The payload, parsed when the first term needs it.
-    private lazy var payload: JSONValue? = try? JSONReader.readPayload(push.payload)
-    private lazy var verdict: PushVerdict.Kind = push.verdictKind
+    private lazy var payload = push.content
+    private lazy var verdict = push.verdictKind
 
     init(_ push: ReceivedPush) {
         self.push = push

@@ -37,7 +37,7 @@ extension ReceivedPush {
     /// The push as lists show it: an excerpt of the payload, which is missing when the payload is not valid JSON,
     /// findings without their messages, and the kind and the text of the verdict.
     var summary: JSONValue {
-        let value = try? JSONReader.readPayload(payload)
+        let value = content
         let findings = findingMarks.map { mark -> JSONValue in
             ["rule": .string(mark.rule), "severity": .string(mark.severity.rawValue)]
         }

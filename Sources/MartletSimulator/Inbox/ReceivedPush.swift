@@ -56,8 +56,8 @@ public struct ReceivedPush: Sendable, Hashable {
     var labels = PushLabels()
     /// The stored findings, which depend on earlier pushes, on the contracts at its arrival, or on its delivery.
     var observations: [PushLint.Finding] = []
-    /// The marks of the findings about the request.
-    let requestMarks = FindingMarks()
+    /// The facts that follow from the request alone.
+    let requestFacts = RequestFacts()
 
     /// Adds a delivery event and its finding; a broadcast that many devices ignore gets the finding once.
     mutating func record(_ event: DeliveryEvent) {
@@ -85,6 +85,8 @@ public struct ReceivedPush: Sendable, Hashable {
         fault = loss.fault?.name ?? fault
     }
 
+    /// The payload as JSON, parsed at each access; nil when it is not valid JSON, or repeats a name.
+    var content: JSONValue? { try? JSONReader.readPayload(payload) }
     /// Whether the push is a broadcast.
     var isBroadcast: Bool { app != nil }
     /// The headers with the identifier of a push to a device and of a broadcast.
@@ -101,7 +103,7 @@ public struct ReceivedPush: Sendable, Hashable {
 
     /// The rules and severities of ``findings``, without evaluating the rules again for each list and query.
     var findingMarks: [FindingMark] {
-        (isPush ? requestMarks.value { requestFindings.map(FindingMark.init) } : [])
+        (isPush ? requestFacts.marks { requestFindings.map(FindingMark.init) } : [])
             + observations.map(FindingMark.init)
     }
 
@@ -154,8 +156,7 @@ extension ReceivedPush: CustomStringConvertible {
     ) throws -> Value {
         let decoder = decoder ?? ReceivedPush.decoder(at: key)
         guard let key else { return try decoder.decode(type, from: Data(payload)) }
-        let value = try? JSONReader.readPayload(payload)[key]
-        return try decoder.decode(type, from: Data((value ?? .null).encoded()))
+        return try decoder.decode(type, from: Data((content?[key] ?? .null).encoded()))
     }
 
     /// Returns the decoder for the value of a key, or for the whole payload.

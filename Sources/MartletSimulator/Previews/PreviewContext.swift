@@ -15,9 +15,10 @@ struct PreviewContext {
     /// Collects the context of a push.
     init(of push: ReceivedPush, among pushes: [ReceivedPush], _ devices: DeviceRegistry, _ data: PreviewData) {
         let app = push.bundleID ?? ""
+        let payload = push.content
         var members: [JSONValue.Member] = []
         if push.isLiveActivity {
-            let aps = (try? JSONReader.readPayload(push.payload))?["aps"]
+            let aps = payload?["aps"]
             let start = aps?["attributes-type"] == nil ? PreviewContext.start(of: push, among: pushes, devices) : aps
             let type = start?["attributes-type"]?.stringValue
             if let type { members.append(.init("attributes-type", .string(type))) }
@@ -31,7 +32,7 @@ struct PreviewContext {
             let projections = surfaces.map { JSONValue.Member($0.kind.rawValue, .object($0.projections)) }
             members.append(.init("surfaces", .object(projections)))
         }
-        let strings = PreviewContext.stringIssues(of: push, data.strings.apps[app])
+        let strings = PreviewContext.stringIssues(in: payload?["aps"]?["alert"], data.strings.apps[app])
         if !strings.isEmpty { members.append(.init("strings", .array(strings))) }
         let thread = PreviewContext.thread(of: push, among: pushes)
         if !thread.isEmpty { members.append(.init("thread", .array(thread.map(\.json)))) }
@@ -47,15 +48,15 @@ struct PreviewContext {
         guard let token = try? DeviceToken(hex: push.deviceToken), let number = devices.start(of: token),
             let start = pushes.first(where: { $0.number == number })
         else { return nil }
-        return (try? JSONReader.readPayload(start.payload))?["aps"]
+        return start.content?["aps"]
     }
 
-    /// Returns what the app's localized strings lack for the keys in a push, for each language.
+    /// Returns what the app's localized strings lack for the keys in an alert, for each language.
     private static func stringIssues(
-        of push: ReceivedPush,
+        in alert: JSONValue?,
         _ tables: [String: [String: LocalizedString]]?
     ) -> [JSONValue] {
-        guard let tables, let alert = (try? JSONReader.readPayload(push.payload))?["aps"]?["alert"] else { return [] }
+        guard let tables, let alert else { return [] }
         return SurfaceStrings(tables: tables).issues(inAlert: alert).map { issue in
             ["place": .string(JSONPointer.path(["aps", "alert"] + issue.path)), "message": .string(issue.message)]
         }
@@ -68,7 +69,7 @@ struct PreviewContext {
         var found: [ReceivedPush] = []
         for other in pushes.reversed() where found.count < threadLimit {
             guard other.number != push.number, other.deviceToken.lowercased() == token, other.isNotification,
-                other.bundleID == push.bundleID, other.threadID == thread, other.verdict.isOnScreen
+                other.bundleID == push.bundleID, other.isNotificationOnScreen, other.threadID == thread
             else { continue }
             found.append(other)
         }
@@ -82,7 +83,7 @@ extension ReceivedPush {
 
     /// The thread of an alert, empty when it names none; nil for a push without an alert.
     fileprivate var threadID: String? {
-        guard let aps = (try? JSONReader.readPayload(payload))?["aps"], aps["alert"] != nil else { return nil }
+        guard let aps = content?["aps"], aps["alert"] != nil else { return nil }
         return aps["thread-id"]?.stringValue ?? ""
     }
 }

@@ -18,18 +18,21 @@ extension PushLint.Rule {
         .when("an update or end of a Live Activity goes to the token of a device")
 }
 
-/// The rules whose violation makes a Live Activity ignore a push; ``SimulatedDevice`` applies them.
+/// The rules whose violation makes a Live Activity ignore a push, besides those of contracts; ``SimulatedDevice``
+/// applies them.
 enum ActivityRules {
     static let all: [PushLint.Rule] = [
         .activityTimestampOlder, .activityTimestampRepeated, .activityAfterEnd, .activityTokenWrong,
         .activityDeviceToken,
     ]
 
-    /// Returns the place of a violation.
+    /// Returns the place of a violation of one of these rules, or of a contract.
     static func place(of rule: PushLint.Rule) -> PushLint.Place {
         switch rule {
         case .activityAfterEnd: .payload("/aps/event")
         case .activityTokenWrong, .activityDeviceToken: .header(":path")
+        case .contractContentState: .payload("/aps/content-state")
+        case .contractAttributes: .payload("/aps/attributes")
         default: .payload("/aps/timestamp")
         }
     }

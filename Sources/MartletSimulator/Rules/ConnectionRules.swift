@@ -51,6 +51,8 @@ struct ConnectionRules {
         expired: ExpiredTokens,
         _ relaxedRules: RelaxedRules
     ) -> Refusal? {
+        // The token in use was checked when it came into use.
+        if current?.authorization == authorization { return nil }
         if !relaxedRules.contains(.mixedKeys), let first,
             let refusal = ConnectionRules.problem(with: sender, after: first)
         {
@@ -61,7 +63,6 @@ struct ConnectionRules {
             self.current = UsedToken(authorization: authorization, sender: sender, since: now - skew)
             return nil
         }
-        guard authorization != current.authorization else { return nil }
         if let related, authorization == related.authorization {
             (self.current, self.related) = (related, current)
             earlyReplacement = nil

@@ -4,21 +4,21 @@ internal import MartletCore
 
 extension PushLint.Rule {
     static let activityStateTypeChanged = PushLint.Rule("activity-state-type-changed", .warning, .liveActivity)
-        .when("a value in content-state has another type than in the content on screen; only without a contract")
+        .when("a value in content-state has another type than in earlier content; only without a contract")
     static let activityStateMemberLost = PushLint.Rule("activity-state-member-lost", .warning, .liveActivity)
-        .when("content-state lacks a member of the content on screen; only without a contract")
+        .when("content-state lacks a member of earlier content; only without a contract")
 }
 
-/// The comparison of the content of a Live Activity with the content that it replaces, without I/O.
+/// The comparison of the content of a Live Activity with earlier content, without I/O.
 ///
 /// The app's type decodes both. Without a contract the type is not known, and a difference in form suggests that one
-/// of the two does not decode.
+/// of the two does not decode. Content in which a value has another type is not what later content is compared with.
 enum ContentStateRules {
     static let all: [PushLint.Rule] = [.activityStateTypeChanged, .activityStateMemberLost]
 
     private static let findingLimit = 10
 
-    /// Returns the differences in form between the content of a push and the content on screen.
+    /// Returns the differences in form between the content of a push and earlier content of the activity.
     ///
     /// - Parameters:
     ///   - push: The push.
@@ -27,10 +27,10 @@ enum ContentStateRules {
     static func findings(for push: ActivityPush, after shown: SimulatedDevice.Activity?) -> [PushLint.Finding] {
         guard let shown, !shown.hasEnded, push.event != .start, let timestamp = push.timestamp,
             timestamp > shown.timestamp, let state = push.contentState, state.members != nil,
-            let before = try? JSONReader.read(shown.contentState)
+            let before = shown.baseline
         else { return [] }
         var findings: [PushLint.Finding] = []
-        compare(before, state, of: shown.source.number, at: [], &findings)
+        compare(before.content, state, of: before.number, at: [], &findings)
         return findings
     }
 

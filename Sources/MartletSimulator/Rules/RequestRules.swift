@@ -40,9 +40,14 @@ enum RequestRules {
 
 extension ChannelRegistry {
     /// Returns the finding about the start of a Live Activity on a channel that the app does not have.
-    func finding(for push: ReceivedPush) -> PushLint.Finding? {
+    ///
+    /// - Parameters:
+    ///   - push: The push.
+    ///   - content: Its payload as JSON; nil when it cannot be parsed.
+    /// - Returns: The finding; nil for none.
+    func finding(for push: ReceivedPush, _ content: JSONValue?) -> PushLint.Finding? {
         guard push.isLiveActivity, push.app == nil, let app = push.bundleID,
-            let aps = (try? JSONReader.readPayload(push.payload))?["aps"], aps["event"]?.stringValue == "start",
+            let aps = content?["aps"], aps["event"]?.stringValue == "start",
             let channel = aps["input-push-channel"]?.stringValue, storage(of: channel, in: app) == nil
         else { return nil }
         let message =

@@ -22,7 +22,8 @@ struct TrafficRules {
         var skew: Int64 = 0
         /// The number of the connection of the push.
         var connection: Int
-        /// The sender: its signing key or certificate, and the namespace of the push.
+        /// The sender: its signing key or certificate, and the namespace of the push; only the first push on a
+        /// connection needs it.
         var sender = ""
         /// The number of earlier pushes on the connection.
         var earlierPushCount: Int
@@ -82,6 +83,8 @@ struct TrafficRules {
 
     /// The last push to each device and topic in the last ``burst``.
     private var arrivals: RecentValues<Target, Arrival>
+    /// The time at which older pushes were last removed from ``arrivals``; times are whole seconds.
+    private var cleanedAt: Int64?
     private var connections = RecentValues<Int, Connection>(capacity: 4_096)
     /// The last connections that each sender opened, oldest first.
     private var lastOpened = RecentValues<String, [Int]>(capacity: 256)
@@ -127,10 +130,13 @@ struct TrafficRules {
             time: push.time,
             isOnline: push.isOnline,
             collapseID: push.collapseID,
-            payload: push.payload.hashValue
+            payload: push.payload.blockHash
         )
         let last = arrivals.updateValue(arrival, forKey: target)
-        arrivals.removeOldest { push.time.distance(since: $0.time) >= TrafficRules.burst }
+        if cleanedAt != push.time {
+            cleanedAt = push.time
+            arrivals.removeOldest { push.time.distance(since: $0.time) >= TrafficRules.burst }
+        }
         guard let last, push.time.distance(since: last.time) < TrafficRules.burst, last.payload == arrival.payload,
             (try? JSONReader.readPayload(push.payload))?["aps"]?["alert"] != nil
         else { return nil }
@@ -148,7 +154,9 @@ struct TrafficRules {
 
     /// Returns the findings about the form and the age of a provider token.
     static func findings(about token: SentToken, at time: Int64, skew: Int64) -> [PushLint.Finding] {
-        token.deviations.map(ProviderTokenRules.finding) + [age(of: token, at: time, skew: skew)].compactMap(\.self)
+        var findings = token.deviations.map(ProviderTokenRules.finding)
+        if let finding = age(of: token, at: time, skew: skew) { findings.append(finding) }
+        return findings
     }
 
     private static func age(of token: SentToken, at time: Int64, skew: Int64) -> PushLint.Finding? {
@@ -211,6 +219,15 @@ struct TrafficRules {
             + " connection open for hours, because APNs treats rapid opening and closing of connections as an"
             + " attack and may block the sender"
         return PushLint.Finding(.connectionPerPush, .connection, message)
+    }
+}
+
+extension [UInt8] {
+    /// The hash of the bytes as one block: `hashValue` hashes each byte alone.
+    fileprivate var blockHash: Int {
+        var hasher = Hasher()
+        unsafe withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+        return hasher.finalize()
     }
 }
 

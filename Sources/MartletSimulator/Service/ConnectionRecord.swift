@@ -46,6 +46,8 @@ struct ConnectionRecord: Sendable {
     private(set) var claims: ProviderToken?
     /// Whether the connection was closed before the end of its TLS handshake.
     var hasFailedHandshake = false
+    /// Whether the connection was closed because no request could be received over it.
+    private(set) var hasFailed = false
     /// The time at which the connection was closed, in seconds since 1970, and the reason; nil while it is open.
     private(set) var ending: (time: Int64, reason: String)?
 
@@ -96,6 +98,7 @@ struct ConnectionRecord: Sendable {
     ) -> ConnectionRecord {
         var record = open(with: state, connection)
         record.openStreams = 0
+        record.hasFailed = hasFailedHandshake || requests == 0 && reason.kind == .notHTTP2
         record.ending = (now, reason.description)
         return record
     }

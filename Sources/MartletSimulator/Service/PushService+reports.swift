@@ -5,10 +5,10 @@ internal import MartletServer
 
 /// The reports about connections.
 extension PushService {
-    /// The open and the closed connections, newest first.
-    var connections: (open: [ConnectionRecord], closed: [ConnectionRecord]) {
+    /// The open connections, newest first, and the closed ones.
+    var connections: (open: [ConnectionRecord], closed: ClosedConnections) {
         let open = clients.values.map(\.currentRecord)
-        return (open.sorted { ($0.openedAt, $0.id) > ($1.openedAt, $1.id) }, closedConnections.all.reversed())
+        return (open.sorted { ($0.openedAt, $0.id) > ($1.openedAt, $1.id) }, closedConnections)
     }
 
     /// The counters of the service.

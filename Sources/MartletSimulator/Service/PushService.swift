@@ -31,6 +31,8 @@ actor PushService {
     private(set) var answers: [Int: Int] = [:]
     /// The number of pushes over a connection whose answer was not written.
     private(set) var unanswered = 0
+    /// The time in seconds since 1970 at which the expiry of stored pushes is recorded next.
+    private var scheduledExpiry = Int64.max
 
     /// Creates a service without ports.
     init(
@@ -193,7 +195,22 @@ actor PushService {
             inbox.record(others)
             inbox.receive(received)
         }
+        scheduleExpiry()
         return received
+    }
+
+    /// Records the expiry of stored pushes when it is due, also while nobody reads pushes.
+    private func scheduleExpiry() {
+        let expiry = machine.evaluator.devices.nextExpiry
+        guard expiry < scheduledExpiry else { return }
+        scheduledExpiry = expiry
+        loop.schedule(after: .seconds(expiry - clock.secondsSince1970() + 1)) { [weak self] in
+            self?.assumeIsolated { service in
+                service.scheduledExpiry = .max
+                service.deliver { machine, now in machine.evaluator.devices.discardExpired(at: now) }
+                service.scheduleExpiry()
+            }
+        }
     }
 
     /// Records whether the answer to a request was written to the connection.

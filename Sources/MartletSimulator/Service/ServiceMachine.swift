@@ -112,7 +112,9 @@ struct ServiceMachine {
             : .refused(RequestEvaluator.notAboutChannels)
         if evaluated.status != 200 { injections.removeAll(where: \.needsAcceptance) }
         // The fault that declared a provider token expired also answers later requests with that token.
-        if injections.isEmpty, evaluated.finding == RequestEvaluator.expiredByFault.finding {
+        if injections.isEmpty, evaluated.reason == .expiredProviderToken,
+            evaluated.finding == RequestEvaluator.expiredByFault.finding
+        {
             injections = [.expiredToken]
         }
         // A fault changes the answer, not the effect of the request.
@@ -249,8 +251,17 @@ struct ServiceMachine {
         var others: DeviceRegistry.Deliveries = []
         if push.status == 200 {
             if loss == nil {
-                observe(&push, from: &client)
-                others = deliver(&push, at: now)
+                let token = push.deviceToken.lowercased()
+                let concernsDevices = evaluator.devices.concerns(push, to: token)
+                let content = concernsDevices ? push.content : nil
+                observe(&push, content, to: token, from: &client)
+                evaluator.devices.recordNotification(push, to: token)
+                // Without registered devices, most pushes are delivered at once.
+                if concernsDevices {
+                    others = deliver(&push, content, at: now)
+                } else {
+                    push.record(DeliveryEvent(.delivered, at: now))
+                }
             }
         } else if let reason = push.reason {
             if let finding = answer.finding {
@@ -265,9 +276,14 @@ struct ServiceMachine {
     }
 
     /// Adds the findings about an accepted push that depend on earlier pushes, its sender, channels and contracts.
-    private mutating func observe(_ push: inout ReceivedPush, from client: inout ClientState) {
+    private mutating func observe(
+        _ push: inout ReceivedPush,
+        _ content: JSONValue?,
+        to deviceToken: String,
+        from client: inout ClientState
+    ) {
         defer { client.acceptedCount += 1 }
-        if let activity = ActivityPush(push) {
+        if let activity = ActivityPush(push, content) {
             push.observations += contracts.findings(for: activity)
             contracts.record(activity)
             if !contracts.covers(activity.topic) {
@@ -277,7 +293,7 @@ struct ServiceMachine {
                 )
             }
         }
-        if let finding = evaluator.channels.finding(for: push) { push.observations.append(finding) }
+        if let finding = evaluator.channels.finding(for: push, content) { push.observations.append(finding) }
         guard push.app == nil else {
             if let token = client.connection.providerToken {
                 push.observations += TrafficRules.findings(about: token, at: push.time, skew: evaluator.clockSkew)
@@ -288,13 +304,12 @@ struct ServiceMachine {
         if !isComposed, push.headers.isForMDM, !client.connection.isKnownByCertificate {
             push.observations.append(RefusalRules.mdmWithToken)
         }
-        let deviceToken = push.deviceToken.lowercased()
         push.observations += traffic.findings(
             for: TrafficRules.Push(
                 time: push.time,
                 skew: evaluator.clockSkew,
                 connection: push.connection,
-                sender: isComposed ? "" : client.connection.sender(in: push.namespace),
+                sender: isComposed || client.acceptedCount > 0 ? "" : client.connection.sender(in: push.namespace),
                 earlierPushCount: client.acceptedCount,
                 deviceToken: deviceToken,
                 isOnline: evaluator.devices.isOnline(deviceToken),
@@ -308,15 +323,14 @@ struct ServiceMachine {
     }
 
     /// Delivers an accepted push, and returns the delivery events of other pushes that it affects.
-    private mutating func deliver(_ push: inout ReceivedPush, at now: Int64) -> DeviceRegistry.Deliveries {
-        evaluator.devices.recordNotification(push)
-        // Without registered devices, most pushes are delivered at once.
-        guard evaluator.devices.concerns(push) else {
-            push.record(DeliveryEvent(.delivered, at: now))
-            return []
-        }
+    private mutating func deliver(
+        _ push: inout ReceivedPush,
+        _ content: JSONValue?,
+        at now: Int64
+    ) -> DeviceRegistry.Deliveries {
         var others: DeviceRegistry.Deliveries = []
-        for (number, event) in evaluator.devices.receive(push, at: now, using: &generator) {
+        let delivered = DeliveredPush(push, content)
+        for (number, event) in evaluator.devices.receive(delivered, at: now, using: &generator) {
             if number == push.number { push.record(event) } else { others.append((number, event)) }
         }
         return others

@@ -32,16 +32,23 @@ struct ActivityPresentation: Sendable, Hashable {
             + [ActivityPresentation.staleness(aps, at: time)].compactMap(\.self)
     }
 
+    /// Returns the time at which a phone removes an activity that a push ends from the Lock Screen, in seconds since
+    /// 1970.
+    static func removalTime(_ aps: JSONValue, at time: Int64) -> Int64 {
+        let latest = time + longestStay
+        return aps["dismissal-date"]?.wholeValue.map { min(max($0, time), latest) } ?? latest
+    }
+
     /// Returns the time for which an ended activity stays on the Lock Screen, in words.
     private static func stay(_ aps: JSONValue, at time: Int64) -> (part: PushVerdict.Part, isOver: Bool) {
         let place = PushLint.Place.aps("dismissal-date")
-        guard let date = aps["dismissal-date"]?.wholeValue else {
+        guard aps["dismissal-date"]?.wholeValue != nil else {
             return (PushVerdict.Part("stays for up to 4 hours", at: place), false)
         }
-        guard date > time else {
+        let end = removalTime(aps, at: time)
+        guard end > time else {
             return (PushVerdict.Part("removed at once", "aps.dismissal-date has passed", at: place), true)
         }
-        let end = min(date, time + longestStay)
         return (PushVerdict.Part("stays until \(VerdictTime.text(of: end, from: time))", at: place), false)
     }
 

@@ -56,18 +56,20 @@ struct BroadcastTally {
 }
 
 extension ReceivedPush {
-    /// The verdict on a broadcast that APNs accepted.
-    var broadcastVerdict: PushVerdict {
-        let aps = (try? JSONReader.readPayload(payload))?["aps"] ?? .null
+    /// Returns the verdict on a broadcast that APNs accepted, whose payload is parsed only if it is not passed.
+    func broadcastVerdict(_ parsed: JSONValue?) -> PushVerdict {
+        let aps = (parsed ?? content)?["aps"] ?? .null
         let activity = ActivityPresentation(aps: aps, at: time)
         let tally = BroadcastTally(deliveries, isVisible: activity.isVisible)
         let isDelivered = tally.kind == .shown || tally.kind == .delivered
-        let parts = isDelivered && tally.total > 0 ? activity.parts : []
+        let doubt = isDelivered && tally.total > 0 ? decodingDoubt : nil
+        let parts = isDelivered && tally.total > 0 ? activity.parts + (doubt.map { [$0] } ?? []) : []
         return PushVerdict(
             tally.kind,
             text: ([tally.text] + parts.map(\.description)).joined(separator: " · "),
             parts: parts,
-            replacedBy: tally.replacedBy
+            replacedBy: tally.replacedBy,
+            isUncertain: doubt != nil
         )
     }
 }

@@ -36,7 +36,7 @@ extension [ReceivedPush] {
 
     /// Returns the effect of a delivered push on its place, `update` for a notification; nil when it shows nothing.
     private func effect(of push: ReceivedPush) -> ActivityPush.Event? {
-        let payload = try? JSONReader.readPayload(push.payload)
+        let payload = push.content
         guard push.isLiveActivity else {
             return NotificationPresentation.isVisible(push.headers, payload) ? .update : nil
         }

@@ -68,6 +68,8 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
     public var expirationDate: Date? { expiration.map(Date.init(secondsSince1970:)) }
     /// The number of the push that replaced the push or ended its Live Activity; nil when none did.
     public let replacedBy: Int?
+    /// Whether the simulator cannot know that the app decodes the content.
+    let isUncertain: Bool
 
     /// Creates a verdict.
     ///
@@ -78,13 +80,15 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
     ///   - isOnScreen: Whether the phone shows the push now; by default whether the kind says so.
     ///   - expiration: The time at which a stored push expires, in seconds since 1970.
     ///   - replacedBy: The number of the push that replaced the push.
+    ///   - isUncertain: Whether the simulator cannot know that the app decodes the content.
     init(
         _ kind: Kind,
         text: String,
         parts: [Part] = [],
         isOnScreen: Bool? = nil,
         expiration: Int64? = nil,
-        replacedBy: Int? = nil
+        replacedBy: Int? = nil,
+        isUncertain: Bool = false
     ) {
         self.kind = kind
         self.text = text
@@ -92,25 +96,33 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
         self.isOnScreen = isOnScreen ?? (kind == .shown)
         self.expiration = expiration
         self.replacedBy = replacedBy
+        self.isUncertain = isUncertain
     }
 
-    /// Creates the verdict on a push that reached the phone, whose text consists of a beginning and the parts.
-    init(_ kind: Kind, _ beginning: String, _ parts: [Part]) {
-        self.init(kind, text: ([beginning] + parts.map(\.description)).joined(separator: " · "), parts: parts)
+    /// Creates the verdict on a push that reached the phone, whose text consists of a beginning and the parts, and of a
+    /// doubt that its content can be decoded.
+    init(_ kind: Kind, _ beginning: String, _ parts: [Part], doubt: Part? = nil) {
+        let all = parts + (doubt.map { [$0] } ?? [])
+        let text = ([beginning] + all.map(\.description)).joined(separator: " · ")
+        self.init(kind, text: text, parts: all, isUncertain: doubt != nil)
     }
 
     /// The result on one line.
     public var description: String { text }
 
     /// The verdict as a list of pushes has it.
-    var summary: JSONValue { ["kind": .string(kind.rawValue), "text": .string(text)] }
+    var summary: JSONValue {
+        .members([
+            "kind": .string(kind.rawValue), "text": .string(text), "uncertain": isUncertain ? true : nil,
+        ])
+    }
 
     /// The verdict as the HTTP interface returns it.
     var json: JSONValue {
         .members([
             "kind": .string(kind.rawValue), "text": .string(text),
             "parts": parts.isEmpty ? nil : .array(parts.map(\.json)), "until": expiration.map(JSONValue.integer),
-            "by": replacedBy.map(JSONValue.integer),
+            "by": replacedBy.map(JSONValue.integer), "uncertain": isUncertain ? true : nil,
             "on-screen": isOnScreen == (kind == .shown) ? nil : .bool(isOnScreen),
         ])
     }

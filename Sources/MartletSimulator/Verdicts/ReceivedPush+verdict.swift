@@ -13,7 +13,7 @@ extension ReceivedPush {
     func verdict(payload parsed: JSONValue?) -> PushVerdict {
         guard status != 0 else { return unanswered(parsed) }
         guard status == 200 else { return refusal }
-        return isBroadcast ? broadcastVerdict : deliveryVerdict(parsed)
+        return isBroadcast ? broadcastVerdict(parsed) : deliveryVerdict(parsed)
     }
 
     /// The kind of the result, which is cheaper to compute than the whole.
@@ -21,6 +21,12 @@ extension ReceivedPush {
         guard status == 200 else { return status == 0 ? .unanswered : .refused }
         guard !isBroadcast, let fate = deliveries.fate, !fate.kind.isDelivery else { return verdict.kind }
         return fate.kind.verdictKind
+    }
+
+    /// Whether a device shows the notification of the push, which is cheaper to determine than the verdict.
+    var isNotificationOnScreen: Bool {
+        guard !isBroadcast, !isLiveActivity, deliveries.fate?.kind.isDelivery ?? (status == 200) else { return false }
+        return requestFacts.isVisible { NotificationPresentation.isVisible(headers, content) }
     }
 
     // MARK: Answers
@@ -36,14 +42,15 @@ extension ReceivedPush {
         let cause = "No answer: " + (fault.map { "fault \($0)" } ?? "the client left before it was sent")
         // APNs had accepted a push that has delivery events.
         guard !deliveries.isEmpty else { return PushVerdict(.unanswered, text: cause) }
-        let fate = isBroadcast ? broadcastVerdict : deliveryVerdict(parsed)
+        let fate = isBroadcast ? broadcastVerdict(parsed) : deliveryVerdict(parsed)
         return PushVerdict(
             .unanswered,
             text: "\(cause) · \(fate.text.prefix(1).lowercased())\(fate.text.dropFirst())",
             parts: fate.parts,
             isOnScreen: fate.isOnScreen,
             expiration: fate.expiration,
-            replacedBy: fate.replacedBy
+            replacedBy: fate.replacedBy,
+            isUncertain: fate.isUncertain
         )
     }
 
@@ -65,10 +72,11 @@ extension ReceivedPush {
     private func presentation(_ parsed: JSONValue?, at event: DeliveryEvent?, _ more: [PushVerdict.Part]) -> PushVerdict
     {
         let beginning = event?.kind == .deliveredFromStorage ? "Delivered when the device came online" : "Delivered"
-        let payload = parsed ?? (try? JSONReader.readPayload(payload))
+        let payload = parsed ?? content
         if isLiveActivity {
             let activity = ActivityPresentation(aps: payload?["aps"] ?? .null, at: event?.time ?? time)
-            return PushVerdict(activity.isVisible ? .shown : .delivered, beginning, activity.parts + more)
+            let kind = activity.isVisible ? PushVerdict.Kind.shown : .delivered
+            return PushVerdict(kind, beginning, activity.parts + more, doubt: decodingDoubt)
         }
         guard headers.isAlert else {
             let (isSilent, parts) = AccessoryPresentation.parts(headers, payload)
@@ -92,6 +100,17 @@ extension ReceivedPush {
         }
         let isVisible = notification.appearance != .none
         return PushVerdict(isVisible ? .shown : .delivered, beginning, notification.parts + more)
+    }
+}
+
+extension ReceivedPush {
+    /// The part of the verdict on content that the app may not decode; nil when nothing suggests that.
+    var decodingDoubt: PushVerdict.Part? {
+        let finding = observations.first { finding in ContentStateRules.all.contains { $0.id == finding.rule } }
+        return finding.map { finding in
+            let cause = finding.message.split(separator: ": the phone drops", maxSplits: 1).first.map(String.init)
+            return PushVerdict.Part("the app may not decode it", cause, at: finding.place)
+        }
     }
 }
 
@@ -154,7 +173,8 @@ extension DeliveryEvent {
         case .activityEnded: return ("Ended by \(other)", nil)
         case .ignored:
             return (
-                "Not shown: \(ignoredSummary)", part(ignoredSummary, brokenRule == nil ? nil : reason, ignoredPlace)
+                "Not shown: \(ignoredSummary)",
+                part(ignoredSummary, reason == ignoredSummary ? nil : reason, ignoredPlace)
             )
         }
     }

@@ -108,7 +108,9 @@ import Testing
         var closed = await bench.apns.service.closedConnections
         let record = try #require(closed.all.first)
         for _ in 0..<150 { closed.add(record) }
-        #expect(closed.all.count == 100)
+        #expect(closed.all.count == 100 && closed.count == 151 && closed.failedCount == 0)
+        let list = try await bench.json("GET", "/api/v1/connections")
+        #expect(list["closed-count"] == 1 && list["failed-count"] == 0)
         await bench.apns.stop()
     }
 
@@ -171,6 +173,8 @@ import Testing
         }
         _ = try await bench.send("PUT", "/api/v1/devices/cccc0003", #"{"topics":["com.example.app"]}"#)
         let devices = try await bench.json("GET", "/api/v1/devices?details=true")["devices"]?.elements ?? []
+        let activity = try #require(devices.first { $0["token"] == "bbbb0002" }?["activity"])
+        #expect(activity["pushes"] == 1 && activity["ignored"] == 0 && activity["removed-at"] == nil)
         let kinds = Dictionary(
             uniqueKeysWithValues: devices.map { ($0["token"]?.stringValue ?? "", $0["kind"]?.stringValue ?? "") }
         )
@@ -178,6 +182,25 @@ import Testing
         #expect(kinds["cccc0003"] == "device" && kinds["5d3a6a1c"] == "device")
         #expect(kinds.values.sorted() == ["activity", "activity", "device", "device", "push-to-start"])
         await client.close()
+        await bench.apns.stop()
+    }
+
+    @Test func `an unregistered device is listed with what it shows`() async throws {
+        let bench = try await InboxBench(pushes: 2, storedPushes: 10)
+        let headers = #"{"apns-topic":"com.example.app","apns-push-type":"alert"}"#
+        let refused = #"{"device-token":"5d3a0000dead","headers":\#(headers),"payload":{"aps":{"alert":"A"}}}"#
+        #expect(try await bench.json("POST", "/api/v1/pushes", refused)["status"] == 410)
+        func devices() async throws -> [String: JSONValue] {
+            let all = try await bench.json("GET", "/api/v1/devices?details=true")["devices"]?.elements ?? []
+            return Dictionary(uniqueKeysWithValues: all.map { ($0["token"]?.stringValue ?? "", $0) })
+        }
+        let unregistered = try await devices()
+        #expect(unregistered["5d3a6a1c"]?["shown"] == [1, 2] && unregistered["5d3a6a1c"]?["registered"] == false)
+        #expect(unregistered["5d3a6a1c"]?["answers"] == nil)
+        #expect(unregistered["5d3a0000dead"]?["answers"] == "Unregistered")
+        _ = try await bench.send("PUT", "/api/v1/devices/5d3a6a1c", #"{"topics":["com.example.app"]}"#)
+        try await bench.push(1)
+        #expect(try await devices()["5d3a6a1c"]?["shown"] == [1, 2, 4])
         await bench.apns.stop()
     }
 

@@ -54,7 +54,7 @@ import Testing
 
     @Test mutating func `a newer notification with the same collapse identifier replaces one on any token`() throws {
         for token in ["5d3a", "5D3A"] {
-            #expect(registry.concerns(push(1, collapseID: "a")) && !registry.concerns(push(1)))
+            #expect(registry.concerns(push(1, collapseID: "a"), to: "5d3a") && !registry.concerns(push(1), to: "5d3a"))
             _ = words(push(1, to: token, collapseID: "b"))
             #expect(words(push(2, to: token, collapseID: "a")).last == "2 delivered")
             #expect(words(push(3, to: token, collapseID: "c")) == ["3 delivered"])
@@ -168,6 +168,21 @@ import Testing
         let once = pushes
         pushes.addReplacements()
         #expect(pushes == once, "nothing is added twice")
+    }
+
+    @Test mutating func `an activity counts pushes of an earlier run, and those that are forgotten`() {
+        func stored(_ push: ReceivedPush, _ kind: DeliveryEvent.Kind) -> ReceivedPush {
+            var push = push
+            push.record(DeliveryEvent(kind, at: 0))
+            return push
+        }
+        registry.restore([
+            stored(activity(1, "update", 10), .replacedOnDevice), stored(activity(2, "update", 9), .ignored),
+            stored(activity(3, "update", 11), .delivered),
+        ])
+        _ = words(activity(4, "update", 12))
+        _ = words(activity(5, "update", 12))
+        #expect(registry["5d3a"]?.traffic.received == 5 && registry["5d3a"]?.traffic.ignored == 2)
     }
 
     @Test mutating func `devices are restored from the pushes of an earlier run`() throws {

@@ -2,6 +2,8 @@
 
 import Martlet
 import MartletCore
+import MartletServer
+import MartletTransport
 import Testing
 
 @testable import MartletSimulator
@@ -196,6 +198,44 @@ import Testing
         await apns.setOnline(true, token)
         #expect(await apns.pushes.last?.findings.map(\.rule) == ["activity-timestamp-older"])
         await client.close()
+        await apns.stop()
+    }
+
+    @Test func `stored pushes are discarded when they expire`() throws {
+        var registry = DeviceRegistry(environment: .development)
+        var random = SplitMix64(state: 7)
+        let token = try DeviceToken(hex: "5d3a")
+        _ = registry.setOnline(false, token, at: 0, using: &random)
+        for (number, topic, expiration) in [(1, "a", "100"), (2, "b", "200"), (3, "c", "0")] {
+            let headers = PushHeaders(pushType: "alert", expiration: expiration, topic: topic)
+            _ = registry.receive(.sample(number, headers: headers), at: 0, using: &random)
+        }
+        #expect(registry.nextExpiry == 100 && registry.discardExpired(at: 100).isEmpty)
+        let expired = registry.discardExpired(at: 150)
+        #expect(words(expired) == ["1 discarded-expired"] && expired.first?.1.time == 100)
+        #expect(registry["5d3a"]?.stored == ["b": 2] && registry.nextExpiry == 200)
+        let headers = PushHeaders(pushType: "alert", topic: "b")
+        let events = registry.receive(.sample(4, at: 300, headers: headers), at: 300, using: &random)
+        #expect(words(events) == ["2 discarded-expired", "4 stored-device-offline"], "nothing expired is replaced")
+    }
+
+    @Test func `the verdict on a stored push changes when it expires`() async throws {
+        let time = MovableTime(1_790_000_000)
+        let configuration = SimulatedAPNs.Configuration(isEncrypted: false)
+        let apns = try await SimulatedAPNs.start(configuration, clock: WallClock { time.seconds })
+        await apns.setOnline(false, try DeviceToken(hex: "5d3a"))
+        let fields: HTTPFields = [
+            ":method": "POST", ":path": "/3/device/5d3a", "apns-topic": "app", "apns-push-type": "alert",
+            "apns-expiration": "1790000060",
+        ]
+        let stored = await apns.service.receive(
+            composed: APNsRequest(composed: fields, Array(#"{"aps":{"alert":"Hi"}}"#.utf8))
+        )
+        #expect(stored.verdict.kind == .stored)
+        time.advance(by: 61)
+        let expired = try #require(await apns.pushes.last).verdict
+        #expect(expired.kind == .discarded && expired.text == "Discarded: expired while the device was offline")
+        #expect(await apns.device(try DeviceToken(hex: "5d3a"))?.stored.isEmpty == true)
         await apns.stop()
     }
 

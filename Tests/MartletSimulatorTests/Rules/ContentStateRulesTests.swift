@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletCore
+import MartletHTTPServer
 import MartletServer
 import MartletTransport
 import Testing
@@ -58,7 +59,31 @@ import Testing
         #expect(push.findings.count == 1 && finding.rule == "activity-state-type-changed")
         #expect(finding.severity == .warning && finding.place.description == "payload/aps/content-state/minutesLeft")
         #expect(finding.message.hasPrefix("minutesLeft was a number in push 2, and is a string: the phone drops"))
-        #expect(receive(#"{"minutesLeft":"0"}"#).findings.isEmpty, "it is compared with the push before")
+        #expect(push.verdict.kind == .shown && push.verdict.json["uncertain"] == true)
+        let doubt = "the app may not decode it (minutesLeft was a number in push 2, and is a string)"
+        #expect(push.verdict.text == "Delivered · Live Activity updates · \(doubt)")
+        #expect(receive(#"{"minutesLeft":3}"#).findings.isEmpty, "content of the wrong type is no standard")
+        #expect(receive(#"{"minutesLeft":"0"}"#).findings.first?.message.contains("in push 4, and is") == true)
+    }
+
+    @Test mutating func `content that the app cannot decode is not shown`() throws {
+        let schema = try JSONSchema(
+            JSONReader.read(Array(#"{"type":"object","properties":{"n":{"type":"number"}},"required":["n"]}"#.utf8))
+        )
+        try machine.contracts.set(
+            ActivityContract(topic: "com.example.app", attributesType: "Ride", contentState: schema)
+        )
+        #expect(receive(#"{"n":1}"#).verdict.kind == .shown)
+        let push = receive(#"{"n":"2"}"#)
+        #expect(push.findings.map(\.rule) == ["contract-content-state"])
+        #expect(push.verdict.kind == .notShown && push.verdict.json["uncertain"] == nil)
+        #expect(push.verdict.text.hasPrefix("Not shown: the phone cannot decode content-state: /n is a string"))
+        #expect(push.verdict.parts.first?.place == .payload("/aps/content-state"))
+        let event = try #require(push.deliveries.first)
+        #expect(try DeliveryEvent(APIField(event.json, named: "")) == event)
+        let activity = try #require(machine.evaluator.devices[Self.token]?.activity)
+        #expect(activity.contentState == Array(#"{"n":1}"#.utf8))
+        #expect(receive(#"{"n":3}"#).verdict.kind == .shown, "the earlier content had the older timestamp")
     }
 
     @Test mutating func `a member that is missing is found`() throws {

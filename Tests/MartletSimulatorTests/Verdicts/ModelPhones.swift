@@ -51,6 +51,7 @@ struct ModelPhones {
 
     /// Receives a push that APNs accepts.
     mutating func receive(_ push: Push, at now: Int) {
+        expire(at: now)
         predictions[push.number] = Prediction(kind: "delivered")
         if push.topic != "activities" { phones[push.token, default: Phone()].isDevice = true }
         guard isOffline(push.token) else { return present(push) }
@@ -63,6 +64,16 @@ struct ModelPhones {
         }
         phones[push.token, default: Phone()].stored[push.topic] = push
         predictions[push.number] = Prediction(kind: "stored")
+    }
+
+    /// Discards the stored pushes that have expired.
+    mutating func expire(at now: Int) {
+        for (token, phone) in phones {
+            for (topic, push) in phone.stored where push.expiration.map({ $0 < now }) ?? false {
+                phones[token]?.stored[topic] = nil
+                change(push.number, Prediction(kind: "discarded"))
+            }
+        }
     }
 
     /// Receives a push that APNs refuses.

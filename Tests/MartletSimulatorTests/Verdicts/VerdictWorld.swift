@@ -84,6 +84,7 @@ struct VerdictWorld {
             }
             await send()
         }
+        model.expire(at: Int(time.seconds))
     }
 
     private mutating func togglePhone() async {
