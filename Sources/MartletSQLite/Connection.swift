@@ -66,8 +66,8 @@ package struct Connection: ~Copyable {
     private static let settings = martlet_sqlite3_leave_memory_uncounted()
 
     private let raw: OpaquePointer
-    /// The path of the empty log that SQLite has created for a file that is only read.
-    private var createdLog: String?
+    /// The path of the empty log that SQLite has created for a file that is only read; empty for none.
+    private var createdLog: String
 
     /// Opens a database file and checks that it is one.
     ///
@@ -83,11 +83,12 @@ package struct Connection: ~Copyable {
     /// Creates a connection that owns an open database handle.
     private init(adopting raw: OpaquePointer) {
         self.raw = raw
+        createdLog = ""
     }
 
     deinit {
         // Before the file is unlocked, because another process may use the log then.
-        if let createdLog { unlink(createdLog) }
+        if !createdLog.isEmpty { unlink(createdLog) }
         // SQLite keeps the database open until the remaining statements are finalized.
         sqlite3_close_v2(raw)
     }
