@@ -4,16 +4,16 @@ import MartletCommands
 import MartletCore
 import MartletTransport
 
-/// The IP address of this machine that a server listens on.
+/// The address of this machine that a server listens on.
 struct ListenHost: ArgumentValue, CustomStringConvertible {
-    /// The IPv4 loopback address.
-    static let loopback = ListenHost(address: "127.0.0.1")
+    /// Both loopback addresses.
+    static let loopback = ListenHost(address: "localhost")
 
-    /// The numeric address.
+    /// The numeric address, or `localhost`.
     let address: String
     var description: String { address }
     /// Whether the address is a loopback address.
-    var isLoopback: Bool { SocketAddress(literal: address, port: 0)?.isLoopback ?? false }
+    var isLoopback: Bool { address == "localhost" || SocketAddress(literal: address, port: 0)?.isLoopback == true }
 
     private init(address: String) {
         self.address = address
@@ -21,9 +21,9 @@ struct ListenHost: ArgumentValue, CustomStringConvertible {
 
     /// Parses an address.
     init(argument: String) throws(UsageError) {
-        guard SocketAddress(literal: argument, port: 0) != nil else {
+        guard argument == "localhost" || SocketAddress(literal: argument, port: 0) != nil else {
             throw UsageError(
-                "must be an IP address of this machine, such as 127.0.0.1, 0.0.0.0 or ::1 (found "
+                "must be localhost or an IP address of this machine, such as 127.0.0.1, 0.0.0.0 or ::1 (found "
                     + "\(ShownValue.quoted(argument)))"
             )
         }

@@ -24,7 +24,7 @@ extension Command {
                 + "or none with --port 0"
         ),
         Option<UInt16>("--inbox-port", "Port of the HTTP interface and the inbox; 0 for any free port", default: 8197),
-        Option("--listen", "IP address to listen on; 0.0.0.0 for all interfaces", default: ListenHost.loopback),
+        Option("--listen", "IP address to listen on, or localhost; 0.0.0.0 for all interfaces", default: ListenHost.loopback),
         Option("--environment", "Apple's environment to simulate", default: SimulatedAPNs.Environment.development),
         AuthorityOptions.declared,
         Option<UInt32>(

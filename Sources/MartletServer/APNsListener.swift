@@ -100,7 +100,7 @@ package final class APNsListener {
     /// Binds the address and starts accepting connections.
     ///
     /// - Parameters:
-    ///   - host: An address literal.
+    ///   - host: An address literal, or `localhost` for both loopback addresses.
     ///   - port: The port, or 0 for any free port.
     ///   - tls: The TLS settings; nil for HTTP/2 in cleartext with prior knowledge.
     ///   - limits: The limits for clients.

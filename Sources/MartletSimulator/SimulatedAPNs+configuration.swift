@@ -11,7 +11,7 @@ extension SimulatedAPNs {
 
     /// The addresses, certificate authority and limits of a simulator.
     public struct Configuration: Sendable {
-        /// The address to listen on; `127.0.0.1` by default.
+        /// The address to listen on; `localhost`, the default, for 127.0.0.1 and, where there is IPv6, `::1`.
         public var host: String
         /// The port that answers as APNs; 0, the default, for any free port.
         public var port: UInt16
@@ -54,12 +54,12 @@ extension SimulatedAPNs {
 
         /// The host for clients: `localhost` if that resolves to the address, otherwise the address itself.
         var clientHost: String {
-            ["127.0.0.1", "::1", "0.0.0.0", "::"].contains(host) ? "localhost" : host
+            ["localhost", "127.0.0.1", "::1", "0.0.0.0", "::"].contains(host) ? "localhost" : host
         }
 
         /// Creates a configuration with the defaults for everything that is not passed.
         public init(
-            host: String = "127.0.0.1",
+            host: String = "localhost",
             port: UInt16 = 0,
             channelPort: UInt16? = nil,
             inboxPort: UInt16? = nil,

@@ -163,7 +163,7 @@ extension CommandTable {
             Invocation("manual", output: [".TH"]),
             Invocation("simulate --port $port --inbox-port 0", status: 1, errors: ["--port"]),
             Invocation("simulate --port many", status: 2, errors: ["--port", "many"]),
-            Invocation("simulate --listen localhost", status: 2, errors: ["--listen", "IP address", "localhost"]),
+            Invocation("simulate --listen nowhere", status: 2, errors: ["--listen", "IP address", "nowhere"]),
             Invocation("simulate --listen 127.0.0.1:2197", status: 2, errors: ["--listen", "127.0.0.1:2197"]),
             Invocation(
                 "simulate --listen 192.0.2.1 --port 0 --inbox-port 0",

@@ -49,7 +49,7 @@ import Testing
         ("relay check --configuration /nowhere", 2), ("relay check --configuration {bad}", 1),
         ("relay check --configuration {nonsense}", 2), ("relay --configuration {nonsense}", 2),
         ("relay migrate --configuration {nonsense}", 2), ("surface validate {nonsense}", 2),
-        ("surface validate /nowhere {bad}", 2), ("simulate --listen localhost", 2), ("relay --http nowhere", 2),
+        ("surface validate /nowhere {bad}", 2), ("simulate --listen nowhere", 2), ("relay --http nowhere", 2),
         ("relay --configuration {bad}", 2), ("relay migrate --configuration {bad}", 2),
         ("relay status --url {closedport} --key-file {bad}", 3),
         ("relay status --url {closedport} --key-file /nowhere", 2), ("healthcheck --url {closedport}", 3),

@@ -33,6 +33,22 @@ import Testing
         token = try DeviceToken(hex: "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0")
     }
 
+    @Test func `both loopback addresses are served over TLS`() async throws {
+        let apns = try await SimulatedAPNs.start()
+        for host in ["127.0.0.1", "::1"] {
+            let endpoint = APNsEndpoint(host: host, port: await apns.port)
+            let client = try PushClient(
+                endpoint,
+                authentication: .token(.ephemeral()),
+                configuration: apns.clientConfiguration
+            )
+            try await client.send(.alert("Hello"), to: token, topic: topic)
+            await client.close()
+        }
+        #expect(await apns.pushCount == 2)
+        await apns.stop()
+    }
+
     @Test func `an alert is accepted and stored`() async throws {
         let bench = try await Bench()
         let id = APNsID(randomBits: (1, 2))

@@ -41,7 +41,7 @@ package final class HTTP1Listener: Sendable {
     /// Binds the address and starts answering requests.
     ///
     /// - Parameters:
-    ///   - host: An address literal.
+    ///   - host: An address literal, or `localhost` for both loopback addresses.
     ///   - port: The port, or 0 for any free port.
     ///   - limits: The limits for clients.
     ///   - admission: Decides about a request when its fields have arrived. It runs on the listener's loop, so it must
@@ -64,7 +64,7 @@ package final class HTTP1Listener: Sendable {
     /// Binds the address and starts answering requests, each with its complete body.
     ///
     /// - Parameters:
-    ///   - host: An address literal.
+    ///   - host: An address literal, or `localhost` for both loopback addresses.
     ///   - port: The port, or 0 for any free port.
     ///   - limits: The limits for clients.
     ///   - handler: Answers one request; several calls may run at the same time.

@@ -45,7 +45,7 @@ package final class HTTP2Listener {
     /// Binds the address and starts accepting connections.
     ///
     /// - Parameters:
-    ///   - host: An address literal.
+    ///   - host: An address literal, or `localhost` for both loopback addresses.
     ///   - port: The port, or 0 for any free port.
     ///   - configuration: The settings for connections.
     ///   - loop: The event loop of the listener and all connections.

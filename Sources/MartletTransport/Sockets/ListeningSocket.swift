@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A server socket that accepts connections up to a limit; used only on its loop.
+/// The server sockets of one port, which accept connections up to a limit; used only on their loop.
 ///
 /// At the limit, or without file descriptors, it closes an idle connection for each new one, see ``ConnectionSlots``.
 /// When no connection is idle, further clients wait in the kernel's accept queue.
@@ -42,12 +42,14 @@ package final class ListeningSocket<ID> {
     private static var pause: Duration { .milliseconds(20) }
     /// The time between two reports that the server is full.
     private static var reportInterval: Duration { .seconds(1) }
+    /// The number of free ports of 127.0.0.1 that are tried until one is free at `::1`, too.
+    private static var freePortAttempts: Int { 16 }
 
-    private let socket: Socket
+    private let sockets: [Reference<Socket>]
     private let loop: EventLoop
     private var slots: ConnectionSlots<ID>
     private var connections: Connections?
-    private var watcher: SocketWatcher?
+    private var watchers: [SocketWatcher] = []
     private var nextReport = MonotonicTime.zero
 
     package let port: UInt16
@@ -55,22 +57,43 @@ package final class ListeningSocket<ID> {
     /// Binds the address; connections are accepted after ``start(_:)``.
     ///
     /// - Parameters:
-    ///   - host: An address literal.
+    ///   - host: An address literal, or `localhost` for both loopback addresses.
     ///   - port: The port, or 0 for any free port.
     ///   - limit: The maximum number of connections.
     ///   - loop: The event loop of the server and its connections.
     /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
     ///   `.addressNotAvailable` when it is not an address of this machine.
     package init(host: String, port: UInt16, limit: Int, on loop: EventLoop) throws(TransportError) {
+        sockets = try host == "localhost" ? Self.onLoopback(port) : [Self.bound(to: host, port)]
+        self.port = sockets.first?.value.localAddress?.port ?? port
+        self.loop = loop
+        slots = ConnectionSlots(limit: limit)
+    }
+
+    /// Returns sockets at the same port of 127.0.0.1 and `::1`; only the first without IPv6.
+    ///
+    /// The name `localhost` has both addresses, and many clients try `::1` first.
+    private static func onLoopback(_ port: UInt16) throws(TransportError) -> [Reference<Socket>] {
+        var attemptsLeft = port == 0 ? freePortAttempts : 1
+        while true {
+            let four = try bound(to: "127.0.0.1", port)
+            do throws(TransportError) {
+                return [four, try bound(to: "::1", four.value.localAddress?.port ?? port)]
+            } catch {
+                guard error.kind == .cannotListen else { return [four] }
+                attemptsLeft -= 1
+                guard attemptsLeft > 0 else { throw error }
+            }
+        }
+    }
+
+    private static func bound(to host: String, _ port: UInt16) throws(TransportError) -> Reference<Socket> {
         guard let address = SocketAddress(literal: host, port: port) else {
             throw TransportError(.cannotListen, "\(host) is not an address literal such as 127.0.0.1 or ::1")
         }
-        let socket = try Socket(for: address)
-        try socket.listen(on: address)
-        self.port = socket.localAddress?.port ?? port
-        self.socket = socket
-        self.loop = loop
-        slots = ConnectionSlots(limit: limit)
+        let socket = Reference(try Socket(for: address))
+        try socket.value.listen(on: address)
+        return socket
     }
 
     /// Starts accepting connections.
@@ -78,17 +101,26 @@ package final class ListeningSocket<ID> {
     /// - Throws: ``TransportError`` of kind `.system` when the socket cannot be watched.
     package func start(_ connections: Connections) throws(TransportError) {
         self.connections = connections
-        watcher = try SocketWatcher(socket, on: loop) { [unowned self] _ in acceptWaiting() }
-        watcher?.wait(for: .readable)
+        for socket in sockets {
+            watchers.append(try SocketWatcher(socket.value, on: loop) { [unowned self] _ in acceptWaiting() })
+        }
+        wait(for: .readable)
     }
 
-    /// Accepts the connections in the kernel's queue, up to the limit.
+    /// Accepts the connections in the kernel's queues, up to the limit.
     package func acceptWaiting() {
-        while let watcher, let connections {
+        for socket in sockets {
+            guard acceptWaiting(at: socket) else { return pauseAccepting() }
+        }
+    }
+
+    /// Accepts the connections in the queue of a socket; returns false when there is no place for one.
+    private func acceptWaiting(at socket: Reference<Socket>) -> Bool {
+        while let connections {
             let isFull = connections.count() >= slots.limit
             let idle = isFull ? takeIdleConnection() : nil
-            if isFull, idle == nil { return pauseAccepting(watcher) }
-            switch socket.accept() {
+            if isFull, idle == nil { return false }
+            switch socket.value.accept() {
             case .accepted(let socket, let peer):
                 guard connections.admits() else {
                     if let idle { slots.putBack(idle) }
@@ -98,31 +130,36 @@ package final class ListeningSocket<ID> {
                 connections.serve(Reference(socket), peer)
             case .wouldBlock:
                 if let idle { slots.putBack(idle) }
-                return
+                return true
             case .exhausted:
-                guard let idle = idle ?? takeIdleConnection() else { return pauseAccepting(watcher) }
+                guard let idle = idle ?? takeIdleConnection() else { return false }
                 connections.close(idle)
             }
         }
+        return true
     }
 
     /// Resumes accepting immediately after a connection has been closed.
     package func connectionClosed() {
-        watcher?.wait(for: .readable)
+        wait(for: .readable)
     }
 
     /// Stops accepting permanently.
     ///
     /// The address becomes free, and clients are refused, when the object is released.
     package func stop() {
-        watcher?.close()
-        watcher = nil
+        for watcher in watchers { watcher.close() }
+        watchers = []
         connections = nil
     }
 
-    private func pauseAccepting(_ watcher: SocketWatcher) {
-        watcher.wait(for: [])
-        loop.schedule(after: Self.pause) { [weak self] in self?.watcher?.wait(for: .readable) }
+    private func pauseAccepting() {
+        wait(for: [])
+        loop.schedule(after: Self.pause) { [weak self] in self?.wait(for: .readable) }
+    }
+
+    private func wait(for readiness: SocketWatcher.Readiness) {
+        for watcher in watchers { watcher.wait(for: readiness) }
     }
 
     /// Returns an idle connection to be closed for a new one; nil when there is none.

@@ -341,7 +341,7 @@ import Testing
         #expect(error?.description.contains("choose another port") == true)
     }
 
-    @Test(arguments: ["localhost", "", "256.0.0.1", "127.0.0.1:80"])
+    @Test(arguments: ["nowhere", "", "256.0.0.1", "127.0.0.1:80"])
     func `a host that is no address is an error`(host: String) {
         let error = #expect(throws: TransportError.self) {
             _ = try HTTP1Listener(host: host, port: 0, handler: { .whole(await HTTP1ListenerTests.echo($0)) })

@@ -42,7 +42,7 @@ import Testing
         ),
         (ConfigurationFile.good(("127.0.0.1:0", "127.0.0.1")), "listen.production must be an IP address with a port"),
         (
-            ConfigurationFile.good(("127.0.0.1:0", "localhost:1")),
+            ConfigurationFile.good(("127.0.0.1:0", "nowhere:1")),
             "listen.production must be an IP address with a port, such as 127.0.0.1:2197"
         ),
         (ConfigurationFile.good(("\"production\"", "\"sandbox\"")), "listen.sandbox is unknown"),
@@ -212,6 +212,9 @@ import Testing
         #expect(configuration.http?.description == "0.0.0.0:8198")
         #expect(configuration.logLevel == .debug && configuration.logFormat == .logfmt)
         #expect(configuration.remarks.count == 2, "\(configuration.remarks)")
+        try set("http", "localhost:8198")
+        let local = try RelayConfiguration(file: file.path, overrides: overrides)
+        #expect(local.http?.description == "localhost:8198" && local.remarks.count == 1, "\(local.remarks)")
         try set("http", "nowhere")
         let error = #expect(throws: RelayError.self) { try RelayConfiguration(file: file.path, overrides: overrides) }
         #expect(error?.description.contains("http must be an IP address with a port") == true)
