@@ -35,6 +35,7 @@ endif
 
 demo: ## Build, start the APNs simulator, send pushes to it and show every response
 	@Scripts/prerequisites build
+	@echo "Building Martlet, which takes some minutes the first time"
 	@$(BUILD) --product martlet
 	@$(PROGRAM) demo
 

@@ -56,8 +56,9 @@ struct AuthorityOptions: Sendable {
     private var directory: String {
         if let givenDirectory { return givenDirectory }
         let environment = ProcessInfo.processInfo.environment
-        let data = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? ".") + "/.local/share"
-        return data + "/martlet"
+        let home = environment["HOME"] ?? ""
+        let data = environment["XDG_DATA_HOME"].flatMap { $0.isEmpty ? nil : $0 }
+        return (data ?? (home.isEmpty ? "." : home) + "/.local/share") + "/martlet"
     }
 
     /// The path of the certificate.
@@ -73,6 +74,28 @@ struct AuthorityOptions: Sendable {
             return authority
         } catch {
             throw UsageError("\(error)")
+        }
+    }
+
+    /// Loads the authority for a run of a simulator, which needs no directory unless one was given.
+    ///
+    /// A container may run as a user without a directory.
+    ///
+    /// - Returns: The authority, and a warning if it exists only in memory.
+    /// - Throws: ``UsageError`` as ``authority()``, except for a default directory in which no authority can be created.
+    func authorityForOneRun() throws(UsageError) -> (authority: LocalAuthority, warning: String?) {
+        do throws(UsageError) {
+            return (try authority(), nil)
+        } catch {
+            guard givenDirectory == nil, !FileManager.default.fileExists(atPath: file) else { throw error }
+            let warning =
+                "warning: \(error); this run has an authority in memory, whose certificate the HTTP interface returns at "
+                + "/api/v1/ca.pem: give --ca-directory to use the same in every run"
+            do throws(SimulatorError) {
+                return (try LocalAuthority(names: names), warning)
+            } catch {
+                throw UsageError("\(error)")
+            }
         }
     }
 }

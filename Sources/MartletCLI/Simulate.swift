@@ -24,7 +24,7 @@ extension Command {
                 + "or none with --port 0"
         ),
         Option<UInt16>("--inbox-port", "Port of the HTTP interface and the inbox; 0 for any free port", default: 8197),
-        Option("--listen", "IP address to listen on, or localhost; 0.0.0.0 for all interfaces", default: ListenHost.loopback),
+        Option("--listen", "IP address, or localhost, to listen on; 0.0.0.0 for all", default: ListenHost.loopback),
         Option("--environment", "Apple's environment to simulate", default: SimulatedAPNs.Environment.development),
         AuthorityOptions.declared,
         Option<UInt32>(
@@ -47,7 +47,7 @@ extension Command {
         inboxPort,
         host,
         environment,
-        authority,
+        options,
         streams,
         inbox,
         lenient,
@@ -60,8 +60,9 @@ extension Command {
         guard streams > 0 else {
             throw UsageError("--streams-before-token must be at least 1: without a stream no token can be sent")
         }
-        let warning = release.warning(for: host)
+        let releaseWarning = release.warning(for: host)
         let release = try release.release(in: environment)
+        let authority = try isClear ? nil : options.authorityForOneRun()
         let apns = try await start(
             SimulatedAPNs.Configuration(
                 host: host.address,
@@ -77,14 +78,16 @@ extension Command {
                 relaxedRules: lenient.reduce([]) { $0.union($1) },
                 faults: presets.flatMap(\.faults),
                 seed: seed.map { UInt64(bitPattern: $0) } ?? .random(in: .min ... .max),
-                authority: isClear ? nil : authority.authority(),
-                names: authority.names,
+                authority: authority?.authority,
+                names: options.names,
                 release: release
             )
         )
         let recipes = await apns.recipes
         let addresses = await apns.addresses
-        if let warning { Terminal.errors.write("martlet: \(warning)\n") }
+        for warning in [releaseWarning, authority?.warning].compactMap(\.self) {
+            Terminal.errors.write("martlet: \(warning)\n")
+        }
         output.write(json: addresses, text: recipes.text)
         let pushPrinter = Task {
             guard !isQuiet else { return }

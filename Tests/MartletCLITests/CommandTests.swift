@@ -299,6 +299,28 @@ import Testing
         #expect(simulator.errorOutput.contains("--allow-release, other machines can send") == hasWarning)
     }
 
+    @Test func `simulate needs no directory that can be written`() async throws {
+        let scratch = try ScratchDirectory()
+        let environment = ["-u", "XDG_DATA_HOME", "-u", "MARTLET_CA_DIRECTORY", "HOME=/dev/null", Self.martlet]
+        let simulator = try ChildProcess(
+            "/usr/bin/env",
+            environment + ["simulate", "--port", "0", "--inbox-port", "0"],
+            output: scratch.path + "/output",
+            errors: scratch.path + "/errors"
+        )
+        defer { simulator.kill() }
+        try await eventually("the simulator starts, or ends") {
+            try scratch.read("output").contains("Press Control-C") || !simulator.isRunning
+        }
+        let warning = try scratch.read("errors")
+        #expect(warning.contains("/dev/null") && warning.contains("give --ca-directory"), "\(warning)")
+        simulator.interrupt()
+        #expect(await simulator.ended() == 0)
+        // The path of a certificate that does not stay is of no use.
+        let path = try await ProgramRun("env", environment + ["ca", "path"])
+        #expect(path.status == 2 && path.errorOutput.contains("/dev/null"), "\(path.errorOutput)")
+    }
+
     @Test func `simulate prints client settings and each push, and stops on a signal`() async throws {
         let scratch = try ScratchDirectory()
         let simulator = try ChildProcess(

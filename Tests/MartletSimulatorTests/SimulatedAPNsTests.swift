@@ -35,8 +35,9 @@ import Testing
 
     @Test func `both loopback addresses are served over TLS`() async throws {
         let apns = try await SimulatedAPNs.start()
+        let port = await apns.port
         for host in ["127.0.0.1", "::1"] {
-            let endpoint = APNsEndpoint(host: host, port: await apns.port)
+            let endpoint = APNsEndpoint(host: host, port: port)
             let client = try PushClient(
                 endpoint,
                 authentication: .token(.ephemeral()),
