@@ -10,6 +10,8 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case unavailable
         /// The database does not answer: the changes under way may have been stored.
         case unreachable
+        /// The user of the database lacks a right.
+        case denied
         /// The stored data is damaged.
         case damaged
         /// Another process uses the outbox.

@@ -65,6 +65,8 @@ package enum OutboxEvent: Sendable, Hashable {
     case fleet(nodes: Int, isLeader: Bool)
     /// A connection to the database was lost.
     case unreachable(OutboxError)
+    /// The database does not deliver notifications, so that pushes of back ends are found late.
+    case notificationsLost
     /// An operator has asked this process to shut down.
     case drainRequested
 }

@@ -22,6 +22,8 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
         case corrupt
         /// A required table, column, function or schema does not exist.
         case undefined
+        /// The user of the connection lacks a right on the object that the message names.
+        case denied(user: String)
         /// Any other failure.
         case other
     }
@@ -33,8 +35,8 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
     /// The message, without a final period.
     package let description: String
 
-    /// Creates an error from the server's SQLSTATE and message.
-    init(state: String?, _ message: String) {
+    /// Creates an error from the server's SQLSTATE and message, for the user of the connection.
+    init(state: String?, _ message: String, user: String = "") {
         let description = state.map { "\(message) (\($0))" } ?? message
         let kind: Kind =
             switch state {
@@ -43,6 +45,7 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
             case "53100", "53200", "53400": .full
             case "XX001", "XX002": .corrupt
             case "42P01", "42883", "3F000", "42703": .undefined
+            case "42501": .denied(user: user)
             case "25006", "57P01", "57P02", "57P03", "53300", "57014": .unavailable
             case .some(let state) where state.hasPrefix("08"): .disconnected
             default: .other

@@ -189,7 +189,8 @@ package final class Session {
             return .disconnected(Session.message(connection))
         }
         let message = PQresultErrorField(result, CInt(UInt8(ascii: "M"))).map { String(cString: $0) }
-        return PostgreSQLError(state: String(cString: state), message ?? "the server refused")
+        let user = PQuser(connection).map { String(cString: $0) } ?? ""
+        return PostgreSQLError(state: String(cString: state), message ?? "the server refused", user: user)
     }
 
     /// The error message of libpq in one line.

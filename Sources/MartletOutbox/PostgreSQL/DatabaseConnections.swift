@@ -33,6 +33,8 @@ actor DatabaseConnections {
         case opened(Purpose)
         /// A back end has stored a push (`NOTIFY`).
         case notified
+        /// A notification of this process did not arrive.
+        case notificationLost
         case lost(Purpose, PostgreSQLError)
     }
 
@@ -46,6 +48,8 @@ actor DatabaseConnections {
 
     /// The time before each attempt to reopen a lost connection.
     private static let reconnectTime = Duration.milliseconds(250)
+    /// The time after which a notification of this process has been lost.
+    private static let notificationTime = Duration.seconds(2)
     /// The time that this process waits longer than the server, so that the server cancels a slow statement before the
     /// connection is closed.
     private static let margin = Duration.milliseconds(500)
@@ -59,6 +63,7 @@ actor DatabaseConnections {
     private let options: PostgreSQLOutbox.Options
     private var stage = Stage.opening(nil)
     private var onEvent: @Sendable (Event) -> Void = { _ in }
+    private var hasBeenNotified = false
     /// The error of the last failed connection for each purpose.
     private var errors: [Purpose: PostgreSQLError] = [:]
     /// The server's processes of lost connections, which may still execute statements.
@@ -196,10 +201,28 @@ actor DatabaseConnections {
         connection.send("SELECT set_config('statement_timeout', $1, false)", [.text("\(milliseconds)")]) { _ in }
         terminateLostProcess(of: purpose, over: connection)
         if purpose == .watching {
-            connection.onNotification = { [onEvent] in onEvent(.notified) }
+            connection.onNotification = { [weak self] in self?.assumeIsolated { $0.recordNotification() } }
             connection.send("LISTEN martlet", []) { _ in }
         }
         onEvent(.opened(purpose))
+    }
+
+    private func recordNotification() {
+        hasBeenNotified = true
+        onEvent(.notified)
+    }
+
+    /// Sends a notification to this process over another connection, and reports when it does not arrive.
+    ///
+    /// A pooler in transaction mode accepts `LISTEN`, and discards what the server sends between transactions.
+    func checkNotifications() {
+        send(.maintaining, "SELECT pg_notify('martlet', '')", [])
+        loop.schedule(after: Self.notificationTime) { [weak self] in
+            self?.assumeIsolated { connections in
+                guard !connections.hasBeenNotified, connections.table.connections[.watching] != nil else { return }
+                connections.onEvent(.notificationLost)
+            }
+        }
     }
 
     /// Terminates the server's process of the previous, lost connection, and waits up to a second for its end.
@@ -251,7 +274,7 @@ extension PostgreSQLError.Kind {
     var mayPass: Bool {
         switch self {
         case .disconnected, .noAnswer, .unavailable, .conflict, .full: true
-        case .corrupt, .undefined, .other: false
+        case .corrupt, .undefined, .denied, .other: false
         }
     }
 }
@@ -286,9 +309,10 @@ extension OutboxError {
             case .full: .full
             case .corrupt: .damaged
             case .disconnected, .noAnswer: .unreachable
+            case .denied: .denied
             case .unavailable, .conflict, .undefined, .other: .unavailable
             }
-        let advice = error.kind == .undefined ? ": run martlet relay migrate" : ""
-        self.init(kind, "\(context): \(error)\(advice)")
+        let advice = error.kind == .undefined ? "run martlet relay migrate" : MissingRight(error)?.advice
+        self.init(kind, "\(context): \(error)" + (advice.map { ": " + $0 } ?? ""))
     }
 }

@@ -14,6 +14,8 @@ extension PostgreSQLOutbox {
             releaseLostClaims()
         case .notified:
             poll()
+        case .notificationLost:
+            eventsOut.yield(.notificationsLost)
         case .lost(let purpose, let error) where purpose != .maintaining && purpose != .enrolling:
             eventsOut.yield(.unreachable(OutboxError(error)))
         case .opened, .lost:

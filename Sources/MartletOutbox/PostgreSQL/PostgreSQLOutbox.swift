@@ -113,6 +113,7 @@ package actor PostgreSQLOutbox: SharedOutbox {
         // A count that takes too long must not keep the outbox closed; each heartbeat repeats it.
         try? await countPushes()
         await connections.recordOpening(nil)
+        await connections.checkNotifications()
         scheduleHeartbeat()
         schedulePoll()
     }

@@ -26,6 +26,9 @@ extension Dispatcher {
             shareLimits()
         case .unreachable(let error):
             context.recordOutbox(error)
+        case .notificationsLost:
+            let action = "use session mode in the connection pooler between the relay and PostgreSQL"
+            context.log.warning(.notificationsLost, ["action": .string(action)])
         case .drainRequested:
             guard !isDraining else { return }
             context.requestShutdown(by: nil)

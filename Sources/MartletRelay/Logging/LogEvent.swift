@@ -45,6 +45,7 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
     case installationsUnavailable = "installations unavailable"
     case fleetChanged = "fleet changed"
     case claimsLost = "claims lost"
+    case notificationsLost = "notifications lost"
     case duplicateNodeName = "duplicate node name"
     case providerTokenNotShared = "provider token not shared"
     case sharedProviderTokenReplaced = "shared provider token replaced"

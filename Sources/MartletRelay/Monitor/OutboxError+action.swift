@@ -20,6 +20,10 @@ extension OutboxError.Kind {
             "stop the other relay, or set data to another file"
         case (.unavailable, .file(let path)), (.unreachable, .file(let path)), (.closed, .file(let path)):
             "check that the relay can write \(path), and its disk with df and dmesg"
+        case (.denied, .file(let path)):
+            "give the user of the relay the right to write \(path)"
+        case (.denied, .database):
+            "give the user of the relay the rights of the owner of the schema martlet"
         case (.unavailable, .database), (.unreachable, .database), (.closed, .database):
             "check that the database runs and accepts the connections of the relay"
         }

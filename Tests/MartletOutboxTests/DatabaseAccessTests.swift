@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MartletOutbox
+import TestSupport
+import Testing
+
+/// Databases that a relay can use only in part.
+@Suite(.timeLimit(.minutes(10))) struct DatabaseAccessTests {
+    private let server: PostgreSQLServer
+    private let database: String
+
+    init() async throws {
+        server = try await PostgreSQLServer.shared.value
+        database = try await server.makeDatabase()
+    }
+
+    @Test func `a missing right is named with the statement that grants it`() async throws {
+        let role = "r" + database
+        try await server.ask("CREATE ROLE \(role) LOGIN", of: database)
+        let address = server.address(of: database).replacing("postgres@", with: "\(role)@")
+        let noDatabase = await #expect(throws: OutboxError.self) { try await OutboxSchema.migrate(address) }
+        #expect(noDatabase?.kind == .denied)
+        let grant = "(42501): its owner has to run GRANT CREATE ON DATABASE \(database) TO \(role)"
+        #expect(noDatabase?.description.hasSuffix(grant) == true, "\(String(describing: noDatabase))")
+
+        try await OutboxSchema.migrate(server.address(of: database))
+        for (object, right, grant) in [
+            ("schema martlet", "USAGE", "GRANT USAGE ON SCHEMA martlet TO \(role)"),
+            ("table version", "SELECT, INSERT, UPDATE and DELETE", "GRANT postgres TO \(role)"),
+        ] {
+            let error = await #expect(throws: OutboxError.self) { try await PostgreSQLOutbox(address: address) }
+            #expect(error?.kind == .denied)
+            let message =
+                "permission denied for \(object) (42501): \(role) needs \(right): connect as the role that owns"
+            #expect(error?.description.contains(message) == true, "\(String(describing: error))")
+            #expect(error?.description.contains("GRANT owner TO \(role)") == true, "\(String(describing: error))")
+            try await server.ask(grant, of: database)
+        }
+        let store = try await PostgreSQLOutbox(address: address)
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `a pooler that discards notifications is reported`() async throws {
+        try await OutboxSchema.migrate(server.address(of: database))
+        let pooler = try NotificationFilter(to: server.port)
+        defer { pooler.stop() }
+        let address = "postgresql://postgres@127.0.0.1:\(pooler.port)/\(database)?sslmode=disable&gssencmode=disable"
+        let store = try await PostgreSQLOutbox(address: address)
+        for await event in store.events where event == .notificationsLost { break }
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `a database that delivers notifications is not reported`() async throws {
+        try await OutboxSchema.migrate(server.address(of: database))
+        let options = PostgreSQLOutbox.Options(lease: .seconds(9))
+        let store = try await PostgreSQLOutbox(address: server.address(of: database), options: options)
+        // The first heartbeat comes after the check.
+        for await event in store.events {
+            #expect(event != .notificationsLost)
+            if case .fleet = event { break }
+        }
+        await store.close(isInOrder: true)
+    }
+}
