@@ -82,15 +82,15 @@ struct AuthorityOptions: Sendable {
     /// A container may run as a user without a directory.
     ///
     /// - Returns: The authority, and a warning if it exists only in memory.
-    /// - Throws: ``UsageError`` as ``authority()``, except for a default directory in which no authority can be created.
+    /// - Throws: ``UsageError`` as ``authority()``, except for a default directory without an authority.
     func authorityForOneRun() throws(UsageError) -> (authority: LocalAuthority, warning: String?) {
         do throws(UsageError) {
             return (try authority(), nil)
         } catch {
             guard givenDirectory == nil, !FileManager.default.fileExists(atPath: file) else { throw error }
             let warning =
-                "warning: \(error); this run has an authority in memory, whose certificate the HTTP interface returns at "
-                + "/api/v1/ca.pem: give --ca-directory to use the same in every run"
+                "warning: \(error); this run has an authority in memory, whose certificate the HTTP interface returns "
+                + "at /api/v1/ca.pem: give --ca-directory to use the same in every run"
             do throws(SimulatorError) {
                 return (try LocalAuthority(names: names), warning)
             } catch {
