@@ -3,6 +3,12 @@
 public import MartletCore
 internal import MartletTransport
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// A request as it would be sent, with the findings of the lint rules.
 public struct RequestDescription: Sendable, CustomStringConvertible {
     /// A header field.
@@ -59,16 +65,6 @@ public struct RequestDescription: Sendable, CustomStringConvertible {
         self.findings = findings
     }
 
-    /// Creates the description of a broadcast.
-    init(_ broadcast: LiveActivityBroadcast, id: APNsID, _ requests: RequestWriter) {
-        self.init(
-            requests.broadcast(broadcast, id: id),
-            body: broadcast.payload,
-            bodyLimit: PushLimits.broadcastPayloadByteCount,
-            findings: PushLint.firstError(in: broadcast).map { [$0] } ?? []
-        )
-    }
-
     private func part(_ member: JSONValue.Member, in path: [String]) -> Part {
         // The size of the quoted name, the colon and the value.
         let count = JSONValue.string(member.name).encoded().count + 1 + member.value.encoded().count
@@ -99,7 +95,11 @@ extension PushClient {
             fields,
             body: body,
             bodyLimit: notification.pushType?.payloadByteLimit ?? PushLimits.payloadByteCount,
-            findings: PushLint.check(headers: headers, payload: body)
+            findings: PushLint.check(
+                headers: headers,
+                payload: body,
+                at: Date(secondsSince1970: clock.secondsSince1970())
+            )
         )
     }
 
@@ -107,9 +107,24 @@ extension PushClient {
     /// sending it.
     ///
     /// - Parameter broadcast: The broadcast.
-    /// - Returns: The request, with the first error that the lint rules find.
+    /// - Returns: The request, with all findings of the lint rules.
     public func describe(_ broadcast: LiveActivityBroadcast) -> RequestDescription {
-        RequestDescription(broadcast, id: identifiers.next(), requests)
+        describe(broadcast, id: identifiers.next())
+    }
+
+    func describe(_ broadcast: LiveActivityBroadcast, id: APNsID) -> RequestDescription {
+        RequestDescription(
+            requests.broadcast(broadcast, id: id),
+            body: broadcast.payload,
+            bodyLimit: PushLimits.broadcastPayloadByteCount,
+            findings: PushLint.check(
+                broadcastTo: broadcast.app.rawValue,
+                channel: broadcast.channel.rawValue,
+                headers: PushHeaders(broadcast),
+                payload: broadcast.payload,
+                at: Date(secondsSince1970: clock.secondsSince1970())
+            )
+        )
     }
 
     func describe(_ request: Channels.Request, of app: Topic) -> RequestDescription {
