@@ -65,6 +65,22 @@ public struct RequestDescription: Sendable, CustomStringConvertible {
         self.findings = findings
     }
 
+    /// Creates the description of a broadcast.
+    init(_ broadcast: LiveActivityBroadcast, id: APNsID, _ requests: RequestWriter, at clock: WallClock) {
+        self.init(
+            requests.broadcast(broadcast, id: id),
+            body: broadcast.payload,
+            bodyLimit: PushLimits.broadcastPayloadByteCount,
+            findings: PushLint.check(
+                broadcastTo: broadcast.app.rawValue,
+                channel: broadcast.channel.rawValue,
+                headers: PushHeaders(broadcast),
+                payload: broadcast.payload,
+                at: Date(secondsSince1970: clock.secondsSince1970())
+            )
+        )
+    }
+
     private func part(_ member: JSONValue.Member, in path: [String]) -> Part {
         // The size of the quoted name, the colon and the value.
         let count = JSONValue.string(member.name).encoded().count + 1 + member.value.encoded().count
@@ -109,22 +125,7 @@ extension PushClient {
     /// - Parameter broadcast: The broadcast.
     /// - Returns: The request, with all findings of the lint rules.
     public func describe(_ broadcast: LiveActivityBroadcast) -> RequestDescription {
-        describe(broadcast, id: identifiers.next())
-    }
-
-    func describe(_ broadcast: LiveActivityBroadcast, id: APNsID) -> RequestDescription {
-        RequestDescription(
-            requests.broadcast(broadcast, id: id),
-            body: broadcast.payload,
-            bodyLimit: PushLimits.broadcastPayloadByteCount,
-            findings: PushLint.check(
-                broadcastTo: broadcast.app.rawValue,
-                channel: broadcast.channel.rawValue,
-                headers: PushHeaders(broadcast),
-                payload: broadcast.payload,
-                at: Date(secondsSince1970: clock.secondsSince1970())
-            )
-        )
+        RequestDescription(broadcast, id: identifiers.next(), requests, at: clock)
     }
 
     func describe(_ request: Channels.Request, of app: Topic) -> RequestDescription {

@@ -12,8 +12,8 @@ enum PassRules {
     static func check(_ payload: JSONValue, of push: PushFacts) -> [PushLint.Finding] {
         guard push.hasPassTopic, payload.members?.isEmpty == false else { return [] }
         let message =
-            "the payload of a push for a Wallet pass is an empty object: the phone shows nothing of it, and asks the web"
-            + " service of the pass for its new version"
+            "the payload of a push for a Wallet pass is an empty object: the phone shows nothing of it, and asks the"
+            + " web service of the pass for its new version"
         return [PushLint.Finding(.passPayloadIgnored, .payload(""), message)]
     }
 }

@@ -8,8 +8,8 @@
 
 /// The checks of those who send pushes or pass them on, without parsing the payload.
 extension PushLint {
-    /// Returns the reason for which a push is not sent; applies the rules of ``firstRefusal(headers:payload:)``, and those
-    /// whose mistake APNs accepts.
+    /// Returns the reason for which a push is not sent; applies the rules of ``firstRefusal(headers:payload:)``, and
+    /// those whose mistake APNs accepts.
     ///
     /// - Parameters:
     ///   - headers: The headers, as they are sent.
