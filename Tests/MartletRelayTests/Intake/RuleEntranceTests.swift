@@ -69,7 +69,8 @@ import Testing
         } catch let failure {
             error = failure
         }
-        #expect(error?.code == (headers.reason == nil ? nil : .invalid), "\(String(describing: error))")
+        let expected: APNsError.Code? = headers.reason == nil ? nil : .invalid
+        #expect(error?.code == expected, "\(String(describing: error))")
         await client.close()
         await apple.stop()
     }
