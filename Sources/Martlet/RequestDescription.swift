@@ -3,6 +3,12 @@
 public import MartletCore
 internal import MartletTransport
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// A request as it would be sent, with the findings of the lint rules.
 public struct RequestDescription: Sendable, CustomStringConvertible {
     /// A header field.
@@ -60,12 +66,18 @@ public struct RequestDescription: Sendable, CustomStringConvertible {
     }
 
     /// Creates the description of a broadcast.
-    init(_ broadcast: LiveActivityBroadcast, id: APNsID, _ requests: RequestWriter) {
+    init(_ broadcast: LiveActivityBroadcast, id: APNsID, _ requests: RequestWriter, at clock: WallClock) {
         self.init(
             requests.broadcast(broadcast, id: id),
             body: broadcast.payload,
             bodyLimit: PushLimits.broadcastPayloadByteCount,
-            findings: PushLint.firstError(in: broadcast).map { [$0] } ?? []
+            findings: PushLint.check(
+                broadcastTo: broadcast.app.rawValue,
+                channel: broadcast.channel.rawValue,
+                headers: PushHeaders(broadcast),
+                payload: broadcast.payload,
+                at: Date(secondsSince1970: clock.secondsSince1970())
+            )
         )
     }
 
@@ -99,7 +111,11 @@ extension PushClient {
             fields,
             body: body,
             bodyLimit: notification.pushType?.payloadByteLimit ?? PushLimits.payloadByteCount,
-            findings: PushLint.check(headers: headers, payload: body)
+            findings: PushLint.check(
+                headers: headers,
+                payload: body,
+                at: Date(secondsSince1970: clock.secondsSince1970())
+            )
         )
     }
 
@@ -107,9 +123,9 @@ extension PushClient {
     /// sending it.
     ///
     /// - Parameter broadcast: The broadcast.
-    /// - Returns: The request, with the first error that the lint rules find.
+    /// - Returns: The request, with all findings of the lint rules.
     public func describe(_ broadcast: LiveActivityBroadcast) -> RequestDescription {
-        RequestDescription(broadcast, id: identifiers.next(), requests)
+        RequestDescription(broadcast, id: identifiers.next(), requests, at: clock)
     }
 
     func describe(_ request: Channels.Request, of app: Topic) -> RequestDescription {

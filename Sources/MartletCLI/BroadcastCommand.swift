@@ -28,6 +28,7 @@ extension Command {
             throw UsageError("--stale-date and --relevance-score have no effect on activities that end")
         }
         let push = try BroadcastContent(state, snapshot, isEnd: isEnd, content)
+        delivery.printNotes()
         let receipt = try await server.withClient { client in
             switch push {
             case .update(let update):

@@ -161,6 +161,17 @@ struct CertificateOptions: Sendable {
     }
 }
 
+extension ProviderCertificate {
+    /// The topics for messages; nil for a certificate without any, such as one for a relay.
+    var topicList: String? { topics.isEmpty ? nil : topics.map(\.rawValue).joined(separator: ", ") }
+
+    /// The environments for messages; nil for a certificate without any.
+    var environmentList: String? {
+        let names = [isForDevelopment ? "development" : nil, isForProduction ? "production" : nil].compactMap(\.self)
+        return names.isEmpty ? nil : names.joined(separator: " and ")
+    }
+}
+
 /// A key or certificate that is missing or cannot be used.
 struct CredentialError: Error, CustomStringConvertible {
     fileprivate static let keyAdvice = "Give --key the unchanged .p8 file from the developer account."

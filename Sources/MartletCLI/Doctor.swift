@@ -50,6 +50,7 @@ private struct Diagnosis {
     let server: ServerOptions
     let output: OutputFormat
     private var proxy: PushClient.Proxy?
+    private var certificate: ProviderCertificate?
     private var steps: [Step] = []
 
     init(topic: Topic, token: DeviceToken?, server: ServerOptions, output: OutputFormat) {
@@ -96,6 +97,7 @@ private struct Diagnosis {
     private mutating func checkOptions() -> PushClient? {
         let name = server.hasCertificate ? "certificate" : "key"
         do throws(CredentialError) {
+            certificate = try server.clientCertificate()
             _ = try server.authentication()
         } catch {
             fail(name, error.description, error.advice, error: "usage")
@@ -115,11 +117,7 @@ private struct Diagnosis {
         }
         do {
             let client = try server.client()
-            let message =
-                server.hasCertificate
-                ? "valid"
-                : server.hasGeneratedKey ? "generated, for a simulator (--key was not given)" : "valid"
-            report(Step(name: name, message: message))
+            report(Step(name: name, message: credentialsMessage))
             if let proxy {
                 let source = server.hasProxyOption ? "--proxy or MARTLET_PROXY" : "the environment variables"
                 report(Step(name: "proxy", message: "\(proxy.address), from \(source)"))
@@ -129,6 +127,16 @@ private struct Diagnosis {
             fail(name, "\(error)", "Check the options for the server.", error: "usage")
             return nil
         }
+    }
+
+    private var credentialsMessage: String {
+        guard let certificate else {
+            return server.hasGeneratedKey ? "generated, for a simulator (--key was not given)" : "valid"
+        }
+        let facts = [
+            certificate.topicList.map { "for \($0)" }, certificate.environmentList.map { "in \($0)" },
+        ]
+        return (["valid"] + facts.compactMap(\.self)).joined(separator: ", ")
     }
 
     private mutating func connect(_ client: PushClient) async -> ExitStatus {
@@ -227,8 +235,14 @@ private struct Diagnosis {
         case (_, .badDeviceToken?): "The token may be from the other environment: see --environment."
         case (_, .deviceTokenNotForTopic?): "The token is another app's: compare --topic with its bundle identifier."
         case (_, .topicDisallowed?), (_, .badTopic?), (_, .missingTopic?):
-            "Check that --topic is the bundle identifier, and that the key belongs to the team of the app."
+            if let topics = certificate?.topicList {
+                "The certificate is for \(topics): give --topic one of them, or --certificate that of the app."
+            } else {
+                "Check that --topic is the bundle identifier, and that the key belongs to the team of the app."
+            }
         case (_, .expiredProviderToken?): "Set this machine's clock."
+        case (.correctConfiguration, _) where certificate != nil:
+            "Check that the certificate is for this environment, and neither expired nor revoked: see --environment."
         case (.correctConfiguration, _):
             "Check that --key, --key-id and --team-id belong together, and to this environment."
         case (.forgetToken, _): "The app was removed from the device, or has a newer token."

@@ -38,6 +38,7 @@ extension Command {
             staleDate: content.staleDate?.date(),
             relevanceScore: content.relevanceScore
         )
+        delivery.printNotes()
         try await server.sendOne(to: token, output) { client in
             try await client.startLiveActivity(
                 start,
@@ -112,6 +113,7 @@ extension ServerOptions {
         _ delivery: LiveDeliveryOptions,
         _ output: OutputFormat
     ) async throws {
+        delivery.printNotes()
         try await sendOne(to: target.token, output) { client in
             try await client.send(
                 update,

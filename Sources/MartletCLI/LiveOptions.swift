@@ -57,6 +57,14 @@ struct LiveDeliveryOptions: Sendable {
             "Timestamp, later than that of the previous update; by default the current time"
         )
     ) { LiveDeliveryOptions(priority: $0, expiration: $1, timestamp: $2) }
+
+    /// Prints the findings about the expiration of a push that is sent.
+    func printNotes() {
+        let headers = PushHeaders(expiration: expiration.map { String($0.expiration.secondsSince1970) })
+        for finding in PushLint.notes(headers: headers, at: Date()) where finding.place == .header("apns-expiration") {
+            Terminal.errors.write("\(finding)\n")
+        }
+    }
 }
 
 /// The whole seconds that are the timestamps of Live Activities.

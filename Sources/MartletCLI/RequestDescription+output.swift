@@ -20,6 +20,15 @@ extension RequestDescription {
             + table.text(for: .output) + left + findings.joined()
     }
 
+    /// Prints the findings about the headers of a request that is sent.
+    ///
+    /// Those about the payload are for `--describe`, because they may be intended.
+    func printNotes() {
+        for finding in findings where finding.reasonNotToSend == nil {
+            if case .header = finding.place { Terminal.errors.write("\(finding)\n") }
+        }
+    }
+
     /// The request as JSON, with the whole device token.
     var json: JSONValue {
         let body = (try? JSONReader.read(body)) ?? .string(String(decoding: body, as: UTF8.self))

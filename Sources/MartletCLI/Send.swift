@@ -65,11 +65,12 @@ extension Command {
             for token in tokens {
                 let description = try subject.describe(to: token, topic: topic, client)
                 output.write(json: description.json, text: description.text)
-                if description.findings.contains(where: { $0.reason != nil }) { isValid = false }
+                if description.findings.contains(where: { $0.reasonNotToSend != nil }) { isValid = false }
             }
             guard isValid else { throw CommandFailure() }
             return
         }
+        try? subject.describe(to: tokens[0], topic: topic, client).printNotes()
         let answers = await answers(to: tokens) { (token) throws(APNsError) in
             try await subject.send(to: token, topic: topic, client)
         }

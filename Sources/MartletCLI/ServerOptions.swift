@@ -67,6 +67,9 @@ struct ServerOptions: Sendable {
     /// Whether a client certificate authenticates the client in place of provider tokens.
     var hasCertificate: Bool { certificate.isGiven }
 
+    /// Returns the client certificate; nil without one.
+    func clientCertificate() throws(CredentialError) -> ProviderCertificate? { try certificate.certificate() }
+
     /// Whether provider tokens are signed with a generated key, which only a simulator accepts.
     var hasGeneratedKey: Bool { !hasCertificate && !key.hasFile }
 
@@ -108,7 +111,7 @@ struct ServerOptions: Sendable {
     /// - Returns: The credentials.
     /// - Throws: ``CredentialError`` if the credentials are missing or cannot be used.
     func authentication(isSending: Bool = true) throws(CredentialError) -> PushClient.Authentication {
-        if let certificate = try certificate.certificate() {
+        if let certificate = try clientCertificate() {
             guard key.isEmpty else {
                 throw CredentialError(
                     "--certificate and --key exclude each other: give one of them",
@@ -153,6 +156,9 @@ struct ServerOptions: Sendable {
 
     /// Returns advice for an error that other options may prevent; nil for other errors.
     func hint(for error: APNsError) -> String? {
+        if error.reason == .topicDisallowed, let topics = (try? clientCertificate())?.topicList {
+            return "the certificate is for \(topics)"
+        }
         guard let host else { return nil }
         switch error.code {
         case .certificateRejected where host.isLoopback && authorities == nil:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import LiveSurfaces
+import Martlet
 import MartletCommands
 import MartletCore
 
@@ -21,6 +22,7 @@ extension Command {
     ) { files, categories, strings, isReceived, output in
         let categories = try NotificationCategories(file: categories)
         let strings = try strings.map { (file) throws(UsageError) in try SurfaceStrings(file: file) }
+        let client = try PushClient(.production, authentication: .token(.ephemeral()))
         var status = ExitStatus.success
         for file in files {
             let bytes: [UInt8]
@@ -41,9 +43,11 @@ extension Command {
                 }
                 return .snapshot(try strings.checked(notification), warnings: warnings)
             }
+            .map { $0.withSizeWarning(client) }
             if case .failure(let error) = verdict { status = max(status, error.isUnreadable ? .usage : .failure) }
             output.write(json: json(of: verdict, file), text: text(of: verdict, file))
         }
+        await client.close()
         if status != .success { throw CommandFailure(status) }
     }
 
@@ -164,6 +168,23 @@ extension Command {
             if error.isUnreadable { members += [.init("error", "usage"), .init("message", .string("\(error)"))] }
         }
         return .object(members)
+    }
+}
+
+extension SurfaceSnapshot.Received {
+    /// Returns the snapshot, with a warning if its push is longer than APNs allows.
+    ///
+    /// - Parameter client: A client that renders the push; it is not sent.
+    /// - Returns: The snapshot.
+    fileprivate func withSizeWarning(_ client: PushClient) -> Self {
+        guard case .snapshot(let snapshot, let warnings) = self, let anyDevice = try? DeviceToken(hex: "00") else {
+            return self
+        }
+        let destination: SurfaceDestination =
+            snapshot.kind == .liveActivity ? .activityStart(anyDevice) : .device(anyDevice)
+        let push = try? client.describe(snapshot, to: destination, topic: "com.example.app")
+        let finding = push?.findings.first { $0.reason == .payloadTooLarge }
+        return finding.map { .snapshot(snapshot, warnings: warnings + [$0.message]) } ?? self
     }
 }
 

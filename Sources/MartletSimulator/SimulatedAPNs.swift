@@ -130,7 +130,7 @@ public actor SimulatedAPNs {
                 var limits = HTTP1Listener.Limits()
                 limits.bodyBytes = SimulatedAPNs.bodyLimit
                 let http = try HTTP1Listener(host: host, port: inboxPort, limits: limits) { [weak self] request in
-                    guard let self else { return .whole(HTTPResponse(status: 503, text: "The simulator has stopped.")) }
+                    guard let self else { return .text("The simulator has stopped.\n", status: 503) }
                     return await InboxAPI(self).answer(request)
                 }
                 self.http = http

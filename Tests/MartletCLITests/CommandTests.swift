@@ -235,6 +235,29 @@ import Testing
         await apns.stop()
     }
 
+    @Test func `doctor and send list the topics of a certificate`() async throws {
+        let bench = try await Bench()
+        let files = try await ProviderCertificateFiles()
+        let certificate = [
+            "--certificate", files.scratch.path + "/certificate.p12", "--certificate-password", "secret",
+        ]
+        let server = ["--host", bench.host, "--ca", bench.authority] + certificate
+        let topics = "com.example.app, com.example.app.voip"
+        let healthy = try await ProgramRun(Self.martlet, ["doctor", "--topic", "com.example.app"] + server)
+        let line = "certificate: valid, for \(topics), in development and production\n"
+        #expect(healthy.status == 0 && healthy.text.contains(line), "\(healthy.text)\(healthy.errorOutput)")
+        let other = ["--topic", "com.example.other"] + server
+        let wrong = try await ProgramRun(Self.martlet, ["doctor"] + other)
+        let advice = "The certificate is for \(topics): give --topic one of them"
+        #expect(wrong.status == 1 && wrong.text.contains(advice), "\(wrong.text)\(wrong.errorOutput)")
+        let sent = try await ProgramRun(Self.martlet, ["send", "--to", "5d3a", "--body", "x"] + other)
+        #expect(
+            sent.status == 1 && sent.errorOutput.contains("the certificate is for \(topics)"),
+            "\(sent.errorOutput)"
+        )
+        await bench.apns.stop()
+    }
+
     @Test func `a response of an accessory is sent as a complete payload`() async throws {
         let bench = try await Bench()
         let payload =

@@ -37,6 +37,20 @@ import Testing
         #expect(run.text.contains("\(good): a valid snapshot of the kind widget\n"))
     }
 
+    @Test func `a snapshot whose push is too long is valid, with a warning`() async throws {
+        let example = String(decoding: SurfaceSnapshot.example(of: .notification).json.encoded(), as: UTF8.self)
+        let long = example.replacing("Two stops before you", with: String(repeating: "x", count: 5_000))
+        let run = try await martlet(["surface", "validate", "-"], input: long)
+        #expect(
+            run.status == 0 && run.text.contains(" more than the 4096 allowed; APNs refuses the push\n"),
+            "\(run.text)"
+        )
+        let json = try await martlet(["surface", "validate", "--json", "-"], input: long)
+        #expect(try JSONReader.read(Array(json.text.utf8))["warnings"]?.elements?.count == 1, "\(json.text)")
+        let short = try await martlet(["surface", "validate", "-"], input: example)
+        #expect(short.status == 0 && !short.text.contains("warning"), "\(short.text)")
+    }
+
     @Test func `an old snapshot is converted, and the warning is on standard error`() async throws {
         let old = """
             {"schemaVersion":"3","id":"a@1","surfaceId":"a","kind":"control","state":"active","modeLabel":"m",\

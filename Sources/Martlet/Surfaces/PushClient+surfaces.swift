@@ -76,7 +76,7 @@ extension PushClient {
             let timestamp = delivery.timestamp ?? timestamps.unassigned(event)
             switch try renderer.request(for: activity, to: destination, topic: topic, delivery, id, at: timestamp) {
             case .push(let notification, let token): return try describe(notification, to: token, topic: topic)
-            case .broadcast(let broadcast): return RequestDescription(broadcast, id: id, requests)
+            case .broadcast(let broadcast): return RequestDescription(broadcast, id: id, requests, at: clock)
             }
         }
     }

@@ -116,6 +116,10 @@ struct SendMany: Sendable {
             results.removeIfEmpty()
             throw error
         }
+        if let common {
+            let anyDevice = try DeviceToken(hex: "00")
+            try? client.describe(common, to: anyDevice, topic: topic).printNotes()
+        }
         let ledger = SendLedger(printsBadLines: true)
         // Without common content, each device has its own notification, and this placeholder is never sent.
         let sending = client.send(common ?? .background(), to: devices(answered, ledger), topic: topic)

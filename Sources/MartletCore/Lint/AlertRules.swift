@@ -14,6 +14,8 @@ extension PushLint.Rule {
         .when("the relevance-score of a notification is not from 0 to 1")
     static let volumeOutOfRange = PushLint.Rule("volume-out-of-range", .error, .payload)
         .when("the volume of a sound is not from 0 to 1")
+    static let volumeWithoutCritical = PushLint.Rule("volume-without-critical", .warning, .payload)
+        .when("a sound has a volume, and critical is not 1")
     static let titleCut = PushLint.Rule("title-cut", .warning, .design)
         .when("the title is longer than its line on the Lock Screen")
     static let bodyCut = PushLint.Rule("body-cut", .warning, .design).when(
@@ -25,7 +27,7 @@ extension PushLint.Rule {
 enum AlertRules {
     static let all: [PushLint.Rule] = [
         .badgeNegative, .alertEmpty, .mutableWithoutAlert, .interruptionLevelUnknown, .criticalWithoutSound,
-        .relevanceScoreOutOfRange, .volumeOutOfRange, .titleCut, .bodyCut,
+        .relevanceScoreOutOfRange, .volumeOutOfRange, .volumeWithoutCritical, .titleCut, .bodyCut,
     ]
 
     /// The approximate number of characters that fit; it depends on the letters, the device and the user's text size.
@@ -109,8 +111,12 @@ enum AlertRules {
     }
 
     private static func volume(of parent: JSONValue?, at path: [String]) -> PushLint.Finding? {
-        guard let volume = parent?["sound"]?["volume"]?.doubleValue, !(0...1).contains(volume) else { return nil }
-        return volumeOutOfRange(at: path + ["sound"])
+        guard let sound = parent?["sound"], let volume = sound["volume"]?.doubleValue else { return nil }
+        guard (0...1).contains(volume) else { return volumeOutOfRange(at: path + ["sound"]) }
+        guard sound["critical"]?.wholeValue != 1 else { return nil }
+        let message = "volume is for critical alerts: without critical 1 the phone plays the sound at its own volume"
+        let place = PushLint.Place.payload(JSONPointer.path(path + ["sound", "volume"]))
+        return PushLint.Finding(.volumeWithoutCritical, place, message)
     }
 
     // MARK: Texts that are cut

@@ -43,6 +43,19 @@ enum HeaderRules {
         .broadcastTypeWrong,
     ]
 
+    /// The checks of the headers of a push to a device, in the order of their findings.
+    static let checks: [@Sendable (PushHeaders, PushFacts) -> PushLint.Finding?] = [
+        { _, push in PushTypeRules.pushType(push) },
+        { headers, _ in id(headers.id) },
+        { headers, push in priority(headers.priority, of: push.type) },
+        { headers, _ in expiration(headers.expiration) },
+        { headers, push in pastExpiration(headers.expiration, at: push.time) },
+        { headers, push in topic(headers.topic, of: push.type) },
+        { headers, push in doubledSuffix(headers.topic, of: push.type) },
+        { headers, push in ambiguousSuffix(headers.topic, of: push.type) },
+        { headers, _ in collapseID(of: headers) },
+    ]
+
     /// The first second after the year 5138; a later time is taken to be in milliseconds.
     static let farFuture: Int64 = 100_000_000_000
 

@@ -20,6 +20,8 @@ extension PushLint.Rule {
         .when("relevance-score is not a number")
     static let flagNotOne = PushLint.Rule("flag-not-one", .error, .payload)
         .when("content-available, mutable-content or input-push-token is not the number 1")
+    static let keyForSimctl = PushLint.Rule("key-for-simctl", .warning, .payload)
+        .when("the payload has the key Simulator Target Bundle, which is only for files of simctl push")
     static let contentChangedNotTrue = PushLint.Rule("content-changed-not-true", .error, .widgets)
         .when("content-changed is not true")
 }
@@ -28,7 +30,7 @@ extension PushLint.Rule {
 enum KeyRules {
     static let all: [PushLint.Rule] = [
         .apsKeyOutside, .apsKeyUnknown, .alertKeyUnknown, .soundKeyUnknown, .valueWrongType, .alertWrongType,
-        .badgeNotANumber, .relevanceScoreNotANumber, .flagNotOne, .contentChangedNotTrue,
+        .badgeNotANumber, .relevanceScoreNotANumber, .flagNotOne, .contentChangedNotTrue, .keyForSimctl,
     ]
 
     /// Keys that belong in `aps` and are unlikely to be custom keys when they are beside it.
@@ -73,6 +75,16 @@ enum KeyRules {
             let message = "\(member.name) is beside aps, where the phone treats it as custom data: move it into aps"
             return PushLint.Finding(.apsKeyOutside, .payload(JSONPointer.path([member.name])), message)
         }
+    }
+
+    /// Returns the finding about the bundle identifier in a file for `xcrun simctl push`.
+    static func forSimctl(_ payload: JSONValue) -> [PushLint.Finding] {
+        let name = "Simulator Target Bundle"
+        guard payload[name] != nil else { return [] }
+        let message =
+            "\(name) is for xcrun simctl push, which removes it: APNs sends it to the app as custom data, and takes the"
+            + " app from apns-topic"
+        return [PushLint.Finding(.keyForSimctl, .payload(JSONPointer.path([name])), message)]
     }
 
     private static let soundTable = Table(name: "sound", keys: PayloadKey.sound, unknown: .soundKeyUnknown)

@@ -149,7 +149,7 @@ enum PayloadRules {
         // An empty object updates Wallet passes.
         guard let names = payload.members?.map(\.name),
             !names.isEmpty || type?.needsDictionary == true,
-            type?.carriesOwnContent != true, !push.isForMDM
+            type?.carriesOwnContent != true, !push.isForMDM, !push.hasPassTopic
         else { return [] }
         let near = names.first { $0.lowercased() == "aps" }
         let message =

@@ -53,7 +53,7 @@ extension PushLint {
         HeaderRules.all + PayloadRules.all + KeyRules.all + PushTypeRules.all + AlertRules.all
         + AttachmentRules.all + LiveActivityRules.all + LiveActivityContentRules.all + WidgetRules.all
         + AccessoryRules.all
-        + WebsiteRules.all + MDMRules.all + SecretRules.all
+        + WebsiteRules.all + MDMRules.all + PassRules.all + SecretRules.all
 }
 
 /// A page of Apple's documentation.
@@ -100,6 +100,8 @@ package struct ApplePage: Sendable {
     )
     /// "Sending MDM commands to a device".
     package static let mdm = ApplePage("documentation/devicemanagement/sending-mdm-commands-to-a-device")
+    /// "Adding a Web Service to Update Passes".
+    package static let passes = ApplePage("documentation/walletpasses/adding-a-web-service-to-update-passes")
     /// "Configuring Safari Push Notifications", in the archive.
     package static let websites = ApplePage(
         "library/archive/documentation/NetworkingInternet/Conceptual/NotificationProgrammingGuideForWebsites/"

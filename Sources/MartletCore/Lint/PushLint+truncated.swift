@@ -29,7 +29,7 @@ extension PushLint {
         at date: Date? = nil
     ) -> [Finding] {
         let push = PushFacts(headers, at: date?.secondsSince1970)
-        let findings = headerFindings(headers, of: push, nil) + [PayloadRules.size(payloadSize, of: push.type)]
+        let findings = HeaderRules.checks.map { $0(headers, push) } + [PayloadRules.size(payloadSize, of: push.type)]
         return findings.compactMap(\.self)
     }
 

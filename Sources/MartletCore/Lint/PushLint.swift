@@ -41,6 +41,12 @@ public enum PushLint {
 
         /// The rule's name, which does not change in later versions.
         public var rule: String { broken.id }
+        /// The reason for which the client and the relay do not send the push; nil if they do.
+        ///
+        /// APNs accepts a time in milliseconds, and a push with it never expires.
+        package var reasonNotToSend: APNsReason? {
+            reason ?? (broken == .expirationInMilliseconds ? .badExpirationDate : nil)
+        }
         /// The severity of the finding.
         public var severity: Severity { broken.severity }
         /// The error and its consequence on the phone or at APNs, in a sentence without the final stop.
@@ -86,28 +92,13 @@ public enum PushLint {
     ///   - date: The time of sending; nil to skip the rules that need a clock.
     /// - Returns: The findings in the order of the rules; empty if no rule is broken.
     public static func check(headers: PushHeaders, payload: [UInt8], at date: Date? = nil) -> [Finding] {
-        let push = PushFacts(headers, at: date?.secondsSince1970)
+        var push = PushFacts(headers, at: date?.secondsSince1970)
         let (value, flaw) = PayloadRules.read(payload)
+        push.payload = value
         let findings =
-            headerFindings(headers, of: push, value) + [
-                PayloadRules.size(.exactly(payload.count), of: push.type), flaw,
-            ]
+            HeaderRules.checks.map { $0(headers, push) }
+            + [PayloadRules.size(.exactly(payload.count), of: push.type), flaw]
         return findings.compactMap(\.self) + (value.map { content($0, byteCount: payload.count, of: push) } ?? [])
-    }
-
-    /// Returns the findings about the headers of a push; the payload, if known, suggests a missing push type.
-    static func headerFindings(_ headers: PushHeaders, of push: PushFacts, _ payload: JSONValue?) -> [Finding?] {
-        [
-            PushTypeRules.pushType(push, payload),
-            HeaderRules.id(headers.id),
-            HeaderRules.priority(headers.priority, of: push.type),
-            HeaderRules.expiration(headers.expiration),
-            HeaderRules.pastExpiration(headers.expiration, at: push.time),
-            HeaderRules.topic(headers.topic, of: push.type),
-            HeaderRules.doubledSuffix(headers.topic, of: push.type),
-            HeaderRules.ambiguousSuffix(headers.topic, of: push.type),
-            HeaderRules.collapseID(of: headers),
-        ]
     }
 
     /// Checks a broadcast, headers first.
@@ -147,14 +138,16 @@ public enum PushLint {
             HeaderRules.broadcastApp(app),
             HeaderRules.channel(channel),
             HeaderRules.broadcastType(headers.pushType),
-            HeaderRules.broadcastPriority(headers.priority),
             HeaderRules.broadcastExpiration(headers.expiration),
             HeaderRules.pastExpiration(headers.expiration, at: time),
+            HeaderRules.broadcastPriority(headers.priority),
         ]
     }
 
     private static func content(_ payload: JSONValue, byteCount: Int, of push: PushFacts) -> [Finding] {
-        var findings = PayloadRules.check(payload, byteCount: byteCount, of: push) + MDMRules.check(payload, of: push)
+        var findings =
+            PayloadRules.check(payload, byteCount: byteCount, of: push) + KeyRules.forSimctl(payload)
+            + MDMRules.check(payload, of: push) + PassRules.check(payload, of: push)
         // The rules of a type that needs keys in aps also report the missing keys when there is no aps at all.
         let absent: JSONValue? = push.type?.needsDictionary == true ? [:] : nil
         guard let aps = payload["aps"] ?? absent, aps.members != nil else {
@@ -189,14 +182,19 @@ public enum PushLint {
     ///   - payload: The payload.
     /// - Returns: The reason of the first rule that is broken; nil if APNs would accept the push.
     public static func firstRefusal(headers: PushHeaders, payload: [UInt8]) -> APNsReason? {
-        let type = headers.resolvedPushType
-        return HeaderRules.pushType(headers.pushType)?.reason
-            ?? HeaderRules.id(headers.id)?.reason
-            ?? HeaderRules.priority(headers.priority, of: type)?.reason
-            ?? HeaderRules.expiration(headers.expiration)?.reason
-            ?? HeaderRules.topic(headers.topic, of: type)?.reason
-            ?? HeaderRules.collapseID(of: headers)?.reason
-            ?? PayloadRules.size(.exactly(payload.count), of: type)?.reason
+        firstReason(headers, payload, \.reason)
+    }
+
+    static func firstReason(
+        _ headers: PushHeaders,
+        _ payload: [UInt8],
+        _ reason: (Finding) -> APNsReason?
+    ) -> APNsReason? {
+        let push = PushFacts(headers, at: nil)
+        for check in HeaderRules.checks {
+            if let reason = check(headers, push).flatMap(reason) { return reason }
+        }
+        return PayloadRules.size(.exactly(payload.count), of: push.type)?.reason
             ?? (JSONReader.isObject(payload) ? nil : .badRequestPayload)
     }
 
@@ -245,10 +243,19 @@ public enum PushLint {
     ///   - headers: The other headers, all of which Apple requires for a broadcast.
     /// - Returns: The reason of the first rule that is broken; nil if there is none.
     package static func firstRefusal(broadcastTo app: String, channel: String?, headers: PushHeaders) -> APNsReason? {
-        firstRefusal(app: app, channel: channel, needsChannel: true)
-            ?? HeaderRules.broadcastType(headers.pushType)?.reason
-            ?? HeaderRules.broadcastExpiration(headers.expiration)?.reason
-            ?? HeaderRules.broadcastPriority(headers.priority)?.reason
+        firstReason(broadcastTo: app, channel, headers, \.reason)
+    }
+
+    static func firstReason(
+        broadcastTo app: String,
+        _ channel: String?,
+        _ headers: PushHeaders,
+        _ reason: (Finding) -> APNsReason?
+    ) -> APNsReason? {
+        for finding in headerFindings(broadcastTo: app, channel: channel, headers, at: nil) {
+            if let reason = finding.flatMap(reason) { return reason }
+        }
+        return nil
     }
 
     /// Returns the reason for which APNs would refuse a broadcast because of its payload.
@@ -293,6 +300,8 @@ struct PushFacts {
     var priority: String?
     /// The time of sending in seconds since 1970; nil without a clock.
     var time: Int64?
+    /// The payload, which suggests a missing push type; nil when it is not known.
+    var payload: JSONValue?
 
     init(_ headers: PushHeaders, at time: Int64?) {
         type = headers.resolvedPushType

@@ -46,13 +46,12 @@ enum PushTypeRules {
     ]
 
     /// Checks the push type header; if it is missing, the finding names the likely type.
-    static func pushType(_ push: PushFacts, _ payload: JSONValue?) -> PushLint.Finding? {
+    static func pushType(_ push: PushFacts) -> PushLint.Finding? {
         if let type = push.declaredType { return HeaderRules.pushType(type) }
-        let aps = payload?["aps"]
+        let aps = push.payload?["aps"]
         // Apple names no push type for updates of Wallet passes, whose topics have no suffix, or for notifications of
         // websites.
-        let isPass = payload?.members?.isEmpty == true && push.type == nil
-        guard !isPass, !push.isForWebsite, aps?["url-args"] == nil else { return nil }
+        guard !push.isForPass, !push.isForWebsite, aps?["url-args"] == nil else { return nil }
         return HeaderRules.pushType(nil, likely: likelyType(of: push, aps))
     }
 

@@ -162,9 +162,9 @@ struct PushRequestBuilder {
         _ payload: [UInt8]
     ) -> APNsReason? {
         switch destination {
-        case .device: return PushLint.firstRefusal(headers: headers, payload: payload)
+        case .device: return PushLint.firstReasonNotToSend(headers: headers, payload: payload)
         case .channel(let channel):
-            return PushLint.firstRefusal(broadcastTo: bundle, channel: channel.rawValue, headers: headers)
+            return PushLint.firstReasonNotToSend(broadcastTo: bundle, channel: channel.rawValue, headers: headers)
                 ?? PushLint.firstRefusal(broadcastPayload: payload)
         }
     }
@@ -183,7 +183,7 @@ struct PushRequestBuilder {
             case .channel(let channel):
                 PushLint.check(broadcastTo: bundle, channel: channel.rawValue, headers: headers, payload: payload)
             }
-        let finding = findings.first { $0.reason == reason }
+        let finding = findings.first { $0.reasonNotToSend == reason }
         let rule = finding?.message ?? reason.explanation ?? "APNs refuses the push"
         return APIProblem(400, "\(rule) (\(reason))", at: finding?.place.requestPointer ?? "/payload")
     }

@@ -83,9 +83,10 @@ extension RelayAPI {
                 {
                     throw problem
                 }
-                return .json(["pushes": .array(statuses.map(\.json))], status: 202)
+                let answers = zip(statuses, pushes).map { $0.json(about: $1, at: acceptedAt) }
+                return .json(["pushes": .array(answers)], status: 202)
             }
-            let body = first.json
+            let body = first.json(about: pushes[0], at: acceptedAt)
             if case .problem(let problem) = first { throw problem }
             let fields: HTTPFields = [
                 "content-type": "application/json", "location": "/v1/pushes/\(pushes[0].id)",
@@ -208,6 +209,14 @@ enum PushAnswer {
         case .status(let status): status.json
         case .problem(let problem): problem.json
         }
+    }
+
+    /// Returns the answer with the findings about a push that is stored.
+    func json(about push: OutboxPush, at now: Int64) -> JSONValue {
+        guard case .status(let status) = self else { return json }
+        let notes = push.notes(at: now).map { JSONValue.string("\($0.place): \($0.message)") }
+        guard !notes.isEmpty else { return json }
+        return .object((status.json.members ?? []) + [.init("notes", .array(notes))])
     }
 
     var hasEnded: Bool {

@@ -51,7 +51,7 @@ extension RelayAPI {
                 "enum": \#(pushTypes),
                 "description": "alert by default, liveactivity for a channel. Not with snapshot"},
               "priority": {"enum": [1, 5, 10], "description": "apns-priority. Not with snapshot"},
-              "expiration": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807,
+              "expiration": {"type": "integer", "minimum": 0, "maximum": 100000000000,
                 "description": "apns-expiration, in seconds since 1970; 0 for a single attempt"},
               "collapse-id": {"type": "string", "minLength": 1, "maxLength": 64,
                 "pattern": "^[^\\x00-\\x20\\x7f]([^\\x00-\\x08\\x0a-\\x1f\\x7f]*[^\\x00-\\x20\\x7f])?$",
@@ -83,6 +83,8 @@ extension RelayAPI {
               "id": {"$ref": "#/components/schemas/PushID"},
               "app": {"type": "string"},
               "environment": {"enum": ["production", "development"]},
+              "notes": {"type": "array", "items": {"type": "string"},
+                "description": "Probable mistakes in the headers of the push, only in the answer to its request"},
               "accepted-at": {"$ref": "#/components/schemas/Milliseconds"},
               "state": {
                 "enum": ["accepted", "in-flight", "delivered", "refused", "expired", "cancelled", "dead"],

@@ -37,6 +37,9 @@ enum AnswerState: String, CaseIterable {
 }
 
 extension APNsResponse {
+    /// The field with the rules that the headers of a push break, which is sent nevertheless.
+    static let notesField = "x-martlet-notes"
+
     private init(
         _ state: AnswerState,
         status: Int,

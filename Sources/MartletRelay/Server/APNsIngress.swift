@@ -40,7 +40,7 @@ struct APNsIngress {
         if request.hasMalformedRequestID { return .refused(.badMessageID) }
         switch target {
         case .device(let token):
-            if let reason = PushLint.firstRefusal(headers: request.headers, payload: request.body) {
+            if let reason = PushLint.firstReasonNotToSend(headers: request.headers, payload: request.body) {
                 return .refused(reason)
             }
             guard let token = try? DeviceToken(hex: token) else {
@@ -75,7 +75,7 @@ struct APNsIngress {
     }
 
     private func broadcastProblem(_ request: APNsRequest, _ bundle: String) -> APNsReason? {
-        PushLint.firstRefusal(broadcastTo: bundle, channel: request.channelID, headers: request.headers)
+        PushLint.firstReasonNotToSend(broadcastTo: bundle, channel: request.channelID, headers: request.headers)
             ?? PushLint.firstRefusal(broadcastPayload: request.body)
     }
 

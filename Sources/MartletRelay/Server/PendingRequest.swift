@@ -14,6 +14,8 @@ struct PendingRequest {
     let environment: PushEnvironment
     let reply: APNsReply
     let start: ContinuousClock.Instant
+    /// The names of the rules that the headers of a stored push break.
+    var notes: [String] = []
 }
 
 /// The requests whose pushes are being stored or have no outcome yet.

@@ -85,6 +85,7 @@ extension RelayServer {
             var pending = pending
             // The push has the body; the request may wait for Apple's answer for long.
             pending.request.body = []
+            pending.notes = push.notes(at: now).map(\.rule)
             let number = pendingRequests.add(pending)
             intake.assumeIsolated { intake in
                 intake.accept([push], from: caller.name) { result, _ in
@@ -139,6 +140,9 @@ extension RelayServer {
         )
         var response = response
         response.identify(request, orAs: pending.freshID)
+        if !pending.notes.isEmpty {
+            response.fields.append((APNsResponse.notesField, pending.notes.joined(separator: ", ")))
+        }
         pending.reply.send(response)
     }
 }

@@ -36,6 +36,8 @@ public struct ActivityPush: Sendable, Hashable {
     public let attributes: JSONValue?
     /// The value of `content-state`; nil when it is missing.
     public let contentState: JSONValue?
+    /// Whether the push has no alert, no stale date and nothing else besides its content.
+    package let hasContentAlone: Bool
 
     /// Creates the parts of a push to a Live Activity; nil when the push is not for one.
     ///
@@ -61,6 +63,7 @@ public struct ActivityPush: Sendable, Hashable {
         attributesType = aps["attributes-type"]?.stringValue
         attributes = aps["attributes"]
         contentState = aps["content-state"]
+        hasContentAlone = (aps.members ?? []).allSatisfy { ["timestamp", "event", "content-state"].contains($0.name) }
     }
 
     private static func isType(_ pushType: String?) -> Bool {

@@ -7,6 +7,8 @@ extension PushLint.Rule {
         .when("a value in content-state has another type than in earlier content; only without a contract")
     static let activityStateMemberLost = PushLint.Rule("activity-state-member-lost", .warning, .liveActivity)
         .when("content-state lacks a member of earlier content; only without a contract")
+    static let activityStateRepeated = PushLint.Rule("activity-state-repeated", .warning, .liveActivity)
+        .when("an update has the content-state that is on screen, and nothing else")
 }
 
 /// The comparison of the content of a Live Activity with earlier content, without I/O.
@@ -14,7 +16,9 @@ extension PushLint.Rule {
 /// The app's type decodes both. Without a contract the type is not known, and a difference in form suggests that one
 /// of the two does not decode. Content in which a value has another type is not what later content is compared with.
 enum ContentStateRules {
-    static let all: [PushLint.Rule] = [.activityStateTypeChanged, .activityStateMemberLost]
+    static let all: [PushLint.Rule] = [
+        .activityStateTypeChanged, .activityStateMemberLost, .activityStateRepeated,
+    ]
 
     private static let findingLimit = 10
 
@@ -32,6 +36,22 @@ enum ContentStateRules {
         var findings: [PushLint.Finding] = []
         compare(before.content, state, of: before.number, at: [], &findings)
         return findings
+    }
+
+    /// Returns the finding about an update that changes nothing.
+    ///
+    /// - Parameters:
+    ///   - push: The push.
+    ///   - shown: The activity before the push; nil when the simulator does not know it.
+    /// - Returns: The finding; nil for a push that the device ignores.
+    static func repetition(of push: ActivityPush, after shown: SimulatedDevice.Activity?) -> PushLint.Finding? {
+        guard let shown, !shown.hasEnded, push.event == .update, push.hasContentAlone, let timestamp = push.timestamp,
+            timestamp > shown.timestamp, push.contentState?.encoded() == shown.contentState
+        else { return nil }
+        let message =
+            "content-state is that of push \(shown.source.number), which is on screen: the update changes nothing, and"
+            + " may use up the budget of the app"
+        return PushLint.Finding(.activityStateRepeated, .payload("/aps/content-state"), message)
     }
 
     private static func compare(

@@ -286,11 +286,12 @@ struct ServiceMachine {
         if let activity = ActivityPush(push, content) {
             push.observations += contracts.findings(for: activity)
             contracts.record(activity)
+            let shown = evaluator.devices.activity(for: push)
             if !contracts.covers(activity.topic) {
-                push.observations += ContentStateRules.findings(
-                    for: activity,
-                    after: evaluator.devices.activity(for: push)
-                )
+                push.observations += ContentStateRules.findings(for: activity, after: shown)
+            }
+            if let finding = ContentStateRules.repetition(of: activity, after: shown) {
+                push.observations.append(finding)
             }
         }
         if let finding = evaluator.channels.finding(for: push, content) { push.observations.append(finding) }

@@ -40,7 +40,7 @@ package struct HostPort: Sendable, Hashable, CustomStringConvertible {
         guard SubjectName.isHost(String(host.hasSuffix(".") ? host.dropLast() : host)) else { throw Fault.host }
         self.host = String(host)
         guard !rest.isEmpty else {
-            port = nil
+            self.port = nil
             return
         }
         let digits = rest.dropFirst()

@@ -20,6 +20,12 @@ extension RuleCase {
             outside(#""content-available":1"#),
             near: LintedPush("voip", #"{"content-available":1}"#)
         ),
+        RuleCase(
+            "key-for-simctl",
+            "payload/Simulator Target Bundle",
+            outside(#""Simulator Target Bundle":"com.example.app""#),
+            near: outside(#""target":"com.example.app""#)
+        ),
         RuleCase("aps-key-unknown", "\(aps)/Badge", .beside(#""Badge":1"#), near: .beside(#""badge":1"#)),
         RuleCase("aps-key-unknown", "\(aps)/a~1b~0c", .beside(#""a/b~c":1"#), near: outside(#""a/b~c":1"#)),
         RuleCase("aps-key-unknown", "\(aps)/title", .beside(#""title":"x""#), near: .alert(#""title":"x""#)),
@@ -190,7 +196,10 @@ extension RuleCase {
                 near: .alert(#""\#(key)":\#(right)"#)
             )
         }
-        + [("critical", "true", "1"), ("name", "1", #""x""#), ("volume", #""1""#, "0.5")].map { key, wrong, right in
+        + [("critical", "true", "1"), ("name", "1", #""x""#), ("volume", #""1""#, #"0.5,"critical":1"#)].map {
+            key,
+            wrong,
+            right in
             RuleCase(
                 "value-wrong-type",
                 "\(aps)/sound/\(key)",
@@ -263,6 +272,12 @@ extension RuleCase {
             "\(aps)/relevance-score",
             .beside(#""relevance-score":1.1"#),
             near: .update(#""relevance-score":100"#)
+        ),
+        RuleCase(
+            "volume-without-critical",
+            "\(aps)/sound/volume",
+            .beside(#""sound":{"name":"x","volume":0.5}"#),
+            near: .beside(#""sound":{"critical":1,"name":"x","volume":0.5}"#)
         ),
         RuleCase(
             "volume-out-of-range",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RuleCase {
-    /// Cases of the rule about pushes to managed devices.
+    /// Cases of the rules about pushes to managed devices and for Wallet passes.
     static let managed: [RuleCase] = [
         RuleCase("mdm-payload-wrong", "payload/mdm", LintedPush("mdm", "{}"), near: command),
         RuleCase("mdm-payload-wrong", "payload/mdm", LintedPush("mdm", #"{"mdm":7}"#), near: command),
@@ -18,6 +18,18 @@ extension RuleCase {
             "apns-push-type",
             LintedPush(nil, #"{"mdm":"M-1"}"#, topic: mdmTopic),
             near: command
+        ),
+        RuleCase(
+            "pass-payload-ignored",
+            "payload",
+            LintedPush(nil, #"{"n":1}"#, topic: "pass.com.example.card"),
+            near: LintedPush(nil, "{}", topic: "pass.com.example.card")
+        ),
+        RuleCase(
+            "pass-payload-ignored",
+            "payload",
+            LintedPush("alert", topic: "pass.com.example.card"),
+            near: LintedPush("alert", topic: "com.example.pass")
         ),
     ]
 

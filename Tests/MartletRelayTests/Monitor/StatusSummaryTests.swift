@@ -119,6 +119,7 @@ import Testing
         (.unreachable, true, .databaseAway, "The database does not answer"),
         (.unavailable, true, .databaseAway, "The database stores no pushes"),
         (.unavailable, false, .notStoring, "The relay cannot store pushes"),
+        (.denied, true, .notStoring, "The relay lacks a right in the database"),
         (.damaged, false, .dataDamaged, "The stored data is damaged"),
     ])
     func `an outbox that stores nothing is critical`(

@@ -179,7 +179,11 @@ import Testing
         #expect(
             pushes.map { $0.findings.map(\.message) } == [
                 ["ignored: its timestamp 1700000000 is not after 1700000000 of the content on screen"],
-                ["ignored: its timestamp 1699999999 is not after 1700000000 of the content on screen"], [],
+                ["ignored: its timestamp 1699999999 is not after 1700000000 of the content on screen"],
+                [
+                    "content-state is that of push 1, which is on screen: the update changes nothing, and may use"
+                        + " up the budget of the app"
+                ],
             ]
         )
         #expect(pushes.map { $0.deliveries.map(\.kind) } == [[.ignored], [.ignored], [.delivered]])

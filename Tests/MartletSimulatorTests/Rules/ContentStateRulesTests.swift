@@ -134,6 +134,16 @@ import Testing
         #expect(push.findings.map(\.rule) == ["activity-state-type-changed"], "\(push)")
     }
 
+    @Test mutating func `an update with the content on screen is found`() throws {
+        #expect(receive(#"{"n":1}"#).findings.isEmpty)
+        let push = receive(#"{"n":1}"#)
+        #expect(push.findings.map(\.rule) == ["activity-state-repeated"])
+        #expect(push.findings.first?.message.hasPrefix("content-state is that of push 1, which is on screen") == true)
+        #expect(receive(#"{"n":1},"stale-date":1795001000"#).findings.isEmpty, "the stale date may be new")
+        #expect(receive(#"{"n":1}"#, age: 100).findings.map(\.rule) == ["activity-timestamp-older"])
+        #expect(receive(#"{"n":1}"#, "end").findings.isEmpty)
+    }
+
     @Test mutating func `as many differences as there are make few findings`() {
         let members = (0..<400).map { #""k\#($0)":1"# }.joined(separator: ",")
         _ = receive("{\(members)}")

@@ -53,7 +53,7 @@ import Testing
                     _ = dialer
                     var bytes = [UInt8](repeating: 0, count: 64)
                     let socket = try? result.get()
-                    let count = socket.map { recv($0.value.descriptor, &bytes, bytes.count, 0) } ?? -1
+                    let count = socket.map { recv($0.value.descriptor, &bytes, 64, 0) } ?? -1
                     continuation.resume(returning: String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
                 }
             }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// The checks of those who send pushes or pass them on, without parsing the payload.
+extension PushLint {
+    /// Returns the reason for which a push is not sent; applies the rules of ``firstRefusal(headers:payload:)``, and
+    /// those whose mistake APNs accepts.
+    ///
+    /// - Parameters:
+    ///   - headers: The headers, as they are sent.
+    ///   - payload: The payload.
+    /// - Returns: The reason of the first rule that is broken; nil if the push may be sent.
+    package static func firstReasonNotToSend(headers: PushHeaders, payload: [UInt8]) -> APNsReason? {
+        firstReason(headers, payload, \.reasonNotToSend)
+    }
+
+    /// Returns the reason for which a broadcast is not sent because of its headers.
+    ///
+    /// - Parameters:
+    ///   - app: The app in the path.
+    ///   - channel: `apns-channel-id`.
+    ///   - headers: The other headers.
+    /// - Returns: The reason of the first rule that is broken; nil if there is none.
+    package static func firstReasonNotToSend(
+        broadcastTo app: String,
+        channel: String?,
+        headers: PushHeaders
+    ) -> APNsReason? {
+        firstReason(broadcastTo: app, channel, headers, \.reasonNotToSend)
+    }
+
+    /// Returns the findings about the headers of a push that is sent.
+    ///
+    /// - Parameters:
+    ///   - headers: The headers, as they are sent.
+    ///   - date: The time of sending.
+    /// - Returns: The findings in the order of the rules.
+    package static func notes(headers: PushHeaders, at date: Date) -> [Finding] {
+        let push = PushFacts(headers, at: date.secondsSince1970)
+        return HeaderRules.checks.compactMap { $0(headers, push) }.filter { $0.reasonNotToSend == nil }
+    }
+
+    /// Returns the findings about the headers of a broadcast that is sent.
+    ///
+    /// - Parameters:
+    ///   - app: The app in the path.
+    ///   - channel: `apns-channel-id`.
+    ///   - headers: The other headers, as they are sent.
+    ///   - date: The time of sending.
+    /// - Returns: The findings in the order of the rules.
+    package static func notes(
+        broadcastTo app: String,
+        channel: String?,
+        headers: PushHeaders,
+        at date: Date
+    ) -> [Finding] {
+        headerFindings(broadcastTo: app, channel: channel, headers, at: date.secondsSince1970)
+            .compactMap(\.self).filter { $0.reasonNotToSend == nil }
+    }
+}

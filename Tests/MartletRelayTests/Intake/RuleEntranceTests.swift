@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Martlet
+import MartletCore
+import MartletSimulator
+import MartletTransport
+import TestSupport
+import Testing
+
+@testable import MartletRelay
+
+/// Rules about headers at each entrance: library, relay in JSON, relay over the APNs protocol, and simulator.
+@Suite(.timeLimit(.minutes(10))) struct RuleEntranceTests {
+    /// Headers that break one rule.
+    struct Headers: Sendable, CustomTestStringConvertible {
+        var rule: String
+        var type = "alert"
+        var payload = #"{"aps":{"alert":"Hi"}}"#
+        var priority: Int?
+        var expiration: Int64?
+        /// The answer to a push that is not sent; nil for one that is sent with a note.
+        var reason: APNsReason?
+        /// Whether APNs accepts the push.
+        var isAccepted = true
+
+        var testDescription: String { rule }
+
+        var notification: PushNotification {
+            .opaque(
+                Array(payload.utf8),
+                pushType: PushType(rawValue: type),
+                priority: priority.map(PushNotification.Priority.init(rawValue:)),
+                expiration: expiration.map(PushNotification.Expiration.init(secondsSince1970:))
+            )
+        }
+    }
+
+    private static let wake = #"{"aps":{"content-available":1}}"#
+
+    static let cases = [
+        Headers(rule: "expiration-past", expiration: 45),
+        Headers(rule: "background-priority-missing", type: "background", payload: wake),
+        Headers(rule: "expiration-in-milliseconds", expiration: 1_795_874_187_000, reason: .badExpirationDate),
+        Headers(rule: "priority-unknown", priority: 7, reason: .badPriority, isAccepted: false),
+        Headers(
+            rule: "background-priority-immediate",
+            type: "background",
+            payload: wake,
+            priority: 10,
+            reason: .badPriority,
+            isAccepted: false
+        ),
+    ]
+
+    @Test(arguments: cases) func `the library describes the push, and sends it or not`(_ headers: Headers) async throws
+    {
+        let apple = try await SimulatedAPNs.start()
+        let client = try PushClient(
+            await apple.endpoint,
+            authentication: .token(.ephemeral()),
+            configuration: apple.clientConfiguration
+        )
+        let described = try client.describe(headers.notification, to: RelayBench.token, topic: "com.example.orders")
+        #expect(described.findings.map(\.rule) == [headers.rule])
+        var error: APNsError?
+        do throws(APNsError) {
+            try await client.send(headers.notification, to: RelayBench.token, topic: "com.example.orders")
+        } catch let failure {
+            error = failure
+        }
+        let expected: APNsError.Code? = headers.reason == nil ? nil : .invalid
+        #expect(error?.code == expected, "\(String(describing: error))")
+        await client.close()
+        await apple.stop()
+    }
+
+    @Test(arguments: cases) func `the simulator answers as APNs, with the finding`(_ headers: Headers) async throws {
+        let apple = try await SimulatedAPNs.start()
+        var configuration = apple.clientConfiguration
+        configuration.checksBeforeSending = false
+        let client = try PushClient(
+            await apple.endpoint,
+            authentication: .token(.ephemeral()),
+            configuration: configuration
+        )
+        _ = try? await client.send(headers.notification, to: RelayBench.token, topic: "com.example.orders")
+        let push = try #require(await apple.pushes.first)
+        #expect((push.status == 200) == headers.isAccepted)
+        #expect(push.findings.map(\.rule).contains(headers.rule), "\(push.findings)")
+        await client.close()
+        await apple.stop()
+    }
+
+    @Test(arguments: cases) func `the relay answers in JSON`(_ headers: Headers) async throws {
+        let bench = try await RelayBench()
+        var members = #""to":"5d3a6a1c","push-type":"\#(headers.type)","payload":\#(headers.payload)"#
+        if let priority = headers.priority { members += #","priority":\#(priority)"# }
+        if let expiration = headers.expiration { members += #","expiration":\#(expiration)"# }
+        let answer = await bench.ask("POST", "/v1/pushes", "{\(members)}")
+        if let reason = headers.reason {
+            #expect(answer.status == 400 && answer.text.contains("(\(reason))"), "\(answer.text)")
+        } else {
+            let notes = answer.json["notes"]?.elements?.compactMap(\.stringValue) ?? []
+            #expect(answer.status == 202 && notes.count == 1, "\(answer.text)")
+        }
+        let line = await bench.ask("POST", "/v1/pushes", #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#)
+        #expect(line.status == 202 && line.json["notes"] == nil, "\(line.text)")
+        await bench.stop()
+    }
+
+    @Test(arguments: cases) func `the relay answers over the APNs protocol`(_ headers: Headers) async throws {
+        let bench = try await RelayBench()
+        let asker = try HTTP2Asker(port: try #require(await bench.relay.ports[.production]))
+        var fields: HTTPFields = [
+            "authorization": "bearer \(RelayBench.callerKey)", "apns-topic": "com.example.orders",
+            "apns-push-type": headers.type,
+        ]
+        if let priority = headers.priority { fields.append("apns-priority", "\(priority)") }
+        if let expiration = headers.expiration { fields.append("apns-expiration", "\(expiration)") }
+        let answer = try await asker.answer("POST", "/3/device/5d3a6a1c", fields, body: headers.payload)
+        if let reason = headers.reason {
+            #expect(answer.status == 400 && answer.body.contains(reason.rawValue), "\(answer)")
+            #expect(await bench.apple.pushCount == 0)
+        } else {
+            #expect(answer.status == 200 && answer.fields["x-martlet-notes"] == headers.rule, "\(answer)")
+        }
+        await asker.close()
+        await bench.stop()
+    }
+}
