@@ -199,7 +199,8 @@ extension SimulatedDevice {
                 .members([
                     "timestamp": .integer(activity.timestamp), "ended": .bool(activity.hasEnded),
                     "push": .integer(activity.source.number), "pushes": .integer(traffic.received),
-                    "ignored": .integer(traffic.ignored), "removed-at": activity.removalTime.map(JSONValue.integer),
+                    "ignored": .integer(traffic.ignored), "stale-date": activity.staleTime.map(JSONValue.integer),
+                    "removed-at": activity.removalTime.map(JSONValue.integer),
                     "content-state": activity.content ?? .null,
                 ])
             },

@@ -34,6 +34,14 @@ extension ReceivedPush {
         return .object(members(payload: fields) + labels.members + results)
     }
 
+    /// Returns the push as the page of one Live Activity shows it: the verdict on a broadcast is that at the activity, and
+    /// null when the broadcast was not delivered to it.
+    func json(atDevice token: String) -> JSONValue {
+        guard isBroadcast else { return json }
+        let verdict = JSONValue.Member("verdict", verdict(atDevice: token)?.json ?? .null)
+        return .object((json.members ?? []).map { $0.name == verdict.name ? verdict : $0 })
+    }
+
     /// The push as lists show it: an excerpt of the payload, which is missing when the payload is not valid JSON,
     /// findings without their messages, and the kind and the text of the verdict.
     var summary: JSONValue {
