@@ -129,6 +129,10 @@ actor PushInbox {
         waiters.receive(push)
         // Without readers, no event is created.
         if hasReaders { report(.received(push)) }
+        if let number = push.repeats, let first = log[number] {
+            let finding = TrafficRules.repeated(by: push.number, hasSameID: first.id == push.id)
+            if log.add(finding, to: number) { reportChange(of: number) }
+        }
     }
 
     /// Adds the pushes of an export; records that are not valid pushes are skipped.
@@ -149,6 +153,7 @@ actor PushInbox {
             // The events of the export name the numbers that other pushes had in the simulator that exported them.
             let events = pushes[index].deliveries
             pushes[index].deliveries = events.map { $0.replacing($0.replacedBy.flatMap { numbers[$0] }) }
+            pushes[index].repeats = pushes[index].repeats.flatMap { numbers[$0] }
         }
         pushes.addReplacements()
         for var push in pushes {

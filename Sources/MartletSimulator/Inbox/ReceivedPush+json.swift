@@ -91,7 +91,7 @@ extension ReceivedPush {
             ReceivedPush.requestIDName: isBroadcast ? id : nil, "payload-size": size, "payload-size-at-least": minimum,
             "collapse-id-size": headers.collapseIDByteCount,
             "arrival": arrival == time ? nil : JSONValue.integer(arrival), "namespace": namespace, "fault": fault,
-            "reason": reason?.rawValue,
+            "reason": reason?.rawValue, "repeats": repeats,
         ])
         return facts.members ?? []
     }
@@ -139,6 +139,7 @@ extension ReceivedPush {
         let requestID = record[ReceivedPush.requestIDName].ifPresent
         id = try (requestID ?? record[ReceivedPush.pushIDName]).text()
         fault = json["fault"]?.stringValue
+        repeats = json["repeats"]?.integerValue.flatMap { Int(exactly: $0) }
         labels = PushLabels(record: record)
         observations = (json["observations"]?.elements ?? []).compactMap(PushLint.Finding.init(record:))
         for event in try record["deliveries"].ifPresent?.elements() ?? [] {

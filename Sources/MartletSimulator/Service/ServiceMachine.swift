@@ -300,8 +300,10 @@ struct ServiceMachine {
         if !isComposed, push.headers.isForMDM, !client.connection.isKnownByCertificate {
             push.observations.append(RefusalRules.mdmWithToken)
         }
-        push.observations += traffic.findings(
-            for: TrafficRules.Push(
+        let result = traffic.check(
+            TrafficRules.Push(
+                number: push.number,
+                id: push.id,
                 time: push.time,
                 skew: evaluator.clockSkew,
                 connection: push.connection,
@@ -316,6 +318,8 @@ struct ServiceMachine {
                 providerToken: client.connection.providerToken
             )
         )
+        push.observations += result.findings
+        push.repeats = result.repeated
     }
 
     /// Delivers an accepted push, and returns the delivery events of other pushes that it affects.
