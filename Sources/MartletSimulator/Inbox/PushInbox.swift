@@ -118,7 +118,11 @@ actor PushInbox {
     }
 
     /// Adds a push.
-    func receive(_ push: ReceivedPush) {
+    ///
+    /// - Parameters:
+    ///   - push: The push.
+    ///   - repeated: The number of the push that it repeats, which gets the finding, too; nil for none.
+    func receive(_ push: ReceivedPush, repeating repeated: Int? = nil) {
         var push = push
         if !names.isEmpty || push.labels.deviceName != nil {
             push.labels.deviceName = names[push.deviceToken.lowercased()]
@@ -129,7 +133,7 @@ actor PushInbox {
         waiters.receive(push)
         // Without readers, no event is created.
         if hasReaders { report(.received(push)) }
-        if let number = push.repeats, let first = log[number] {
+        if let number = repeated, let first = log[number] {
             let finding = TrafficRules.repeated(by: push.number, hasSameID: first.id == push.id)
             if log.add(finding, to: number) { reportChange(of: number) }
         }
@@ -153,7 +157,6 @@ actor PushInbox {
             // The events of the export name the numbers that other pushes had in the simulator that exported them.
             let events = pushes[index].deliveries
             pushes[index].deliveries = events.map { $0.replacing($0.replacedBy.flatMap { numbers[$0] }) }
-            pushes[index].repeats = pushes[index].repeats.flatMap { numbers[$0] }
         }
         pushes.addReplacements()
         for var push in pushes {
@@ -215,16 +218,18 @@ actor PushInbox {
         for numbers in log.prune(at: now) { report(.forgotten(numbers)) }
     }
 
-    /// Sets the function that is called after each request to remove pushes.
-    func setRemovalHandler(_ handler: @escaping @Sendable (Removal) -> Void) {
-        onRemoval = handler
-    }
-
-    /// Sets the function that returns the events of stored pushes that have expired at a time in seconds since 1970.
+    /// Sets the functions that keep the devices in agreement with the stored pushes.
     ///
-    /// It is called before pushes are read.
-    func setExpiryHandler(_ handler: @escaping @Sendable (Int64) -> DeviceRegistry.Deliveries) {
-        onRead = handler
+    /// - Parameters:
+    ///   - onRemoval: The function that is called after each request to remove pushes.
+    ///   - onRead: The function that is called before pushes are read. It returns the events of the pushes that were
+    ///     stored for a device and have expired at a time in seconds since 1970.
+    func setHandlers(
+        onRemoval: @escaping @Sendable (Removal) -> Void,
+        onRead: @escaping @Sendable (Int64) -> DeviceRegistry.Deliveries
+    ) {
+        self.onRemoval = onRemoval
+        self.onRead = onRead
     }
 
     // MARK: Labels

@@ -34,8 +34,8 @@ extension ReceivedPush {
         return .object(members(payload: fields) + labels.members + results)
     }
 
-    /// Returns the push as the page of one Live Activity shows it: the verdict on a broadcast is that at the activity, and
-    /// null when the broadcast was not delivered to it.
+    /// Returns the push as the page of one Live Activity shows it: the verdict on a broadcast is that at the activity,
+    /// and null when the broadcast was not delivered to it.
     func json(atDevice token: String) -> JSONValue {
         guard isBroadcast else { return json }
         let verdict = JSONValue.Member("verdict", verdict(atDevice: token)?.json ?? .null)
@@ -91,7 +91,7 @@ extension ReceivedPush {
             ReceivedPush.requestIDName: isBroadcast ? id : nil, "payload-size": size, "payload-size-at-least": minimum,
             "collapse-id-size": headers.collapseIDByteCount,
             "arrival": arrival == time ? nil : JSONValue.integer(arrival), "namespace": namespace, "fault": fault,
-            "reason": reason?.rawValue, "repeats": repeats,
+            "reason": reason?.rawValue,
         ])
         return facts.members ?? []
     }
@@ -139,7 +139,6 @@ extension ReceivedPush {
         let requestID = record[ReceivedPush.requestIDName].ifPresent
         id = try (requestID ?? record[ReceivedPush.pushIDName]).text()
         fault = json["fault"]?.stringValue
-        repeats = json["repeats"]?.integerValue.flatMap { Int(exactly: $0) }
         labels = PushLabels(record: record)
         observations = (json["observations"]?.elements ?? []).compactMap(PushLint.Finding.init(record:))
         for event in try record["deliveries"].ifPresent?.elements() ?? [] {

@@ -52,8 +52,6 @@ public struct ReceivedPush: Sendable, Hashable {
     var truncatedPayloadSize: PayloadSize?
     /// The delivery events after it was accepted, oldest first; empty for a refused push.
     public internal(set) var deliveries: [DeliveryEvent] = []
-    /// The number of the push to the same device that this one repeats; nil for none.
-    var repeats: Int?
     /// The tags, the pin, and the nickname of the device.
     var labels = PushLabels()
     /// The stored findings, which depend on earlier pushes, on the contracts at its arrival, or on its delivery.

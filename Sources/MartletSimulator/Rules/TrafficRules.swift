@@ -11,7 +11,8 @@ extension PushLint.Rule {
 
 /// The rules that only a sequence of pushes can break.
 ///
-/// They are applied to each push that was accepted. Memory is bounded: the last pushes of a minute to 50 000 devices, 4 096 connections, and 256 senders. They have no clock.
+/// They are applied to each push that was accepted. Memory is bounded: the last pushes of a minute to 50 000 devices,
+/// 4 096 connections, and 256 senders. They have no clock.
 struct TrafficRules {
     /// The parts of a push that the rules depend on.
     struct Push {
@@ -62,8 +63,8 @@ struct TrafficRules {
 
     static let all: [PushLint.Rule] = [.deviceTokenRepeated, .connectionPerPush]
 
-    /// The time in seconds within which a push counts as repeated: long enough to send to a list of thousands twice, and
-    /// for a retry after a timeout.
+    /// The time in seconds within which a push counts as repeated: long enough to send to a list of thousands twice,
+    /// and for a retry after a timeout.
     private static let burst: Int64 = 60
     /// The number of seconds by which two clocks may differ.
     private static let clockTolerance: Int64 = 60

@@ -29,8 +29,8 @@ extension ReceivedPush {
         return requestFacts.isVisible { NotificationPresentation.isVisible(headers, content) }
     }
 
-    /// Returns the result of a broadcast at one of its devices, whose token is in lower case; nil when the broadcast was
-    /// not delivered to the device.
+    /// Returns the result of a broadcast at one of its devices, whose token is in lower case; nil when the broadcast
+    /// was not delivered to the device.
     func verdict(atDevice token: String) -> PushVerdict? {
         guard status == 200 || !deliveries.isEmpty else { return verdict }
         var push = self
