@@ -43,7 +43,7 @@ extension ReceivedPush {
     }
 
     /// The push as lists show it: an excerpt of the payload, which is missing when the payload is not valid JSON,
-    /// findings without their messages, and the kind and the text of the verdict.
+    /// findings without their messages, the kind and the text of the verdict, and the size of the payload.
     var summary: JSONValue {
         let value = content
         let findings = findingMarks.map { mark -> JSONValue in
@@ -51,7 +51,8 @@ extension ReceivedPush {
         }
         let results = JSONValue.members([
             "payload": value.map { PayloadExcerpt(of: $0).json }, "findings": .array(findings),
-            "verdict": verdict(payload: value).summary,
+            "verdict": verdict(payload: value).summary, "size": .integer(payloadByteCount),
+            "no-sound": isAlertWithoutSound(value) ? true : nil,
         ])
         return .object(facts + labels.members + (results.members ?? []))
     }
