@@ -94,14 +94,16 @@ public actor SimulatedAPNs {
     ) async throws(SimulatorError) -> SimulatedAPNs {
         let simulator = try SimulatedAPNs(configuration, clock: clock)
         let service = simulator.service
-        await simulator.inbox.setRemovalHandler { [weak service] removal in
-            service?.assumeIsolated { $0.update { machine, _ in machine.forget(removal) } }
-        }
-        await simulator.inbox.setExpiryHandler { [weak service] now in
-            service?.assumeIsolated { service in
-                service.update { machine, _ in machine.evaluator.devices.discardExpired(at: now) }
-            } ?? []
-        }
+        await simulator.inbox.setHandlers(
+            onRemoval: { [weak service] removal in
+                service?.assumeIsolated { $0.update { machine, _ in machine.forget(removal) } }
+            },
+            onRead: { [weak service] now in
+                service?.assumeIsolated { service in
+                    service.update { machine, _ in machine.evaluator.devices.discardExpired(at: now) }
+                } ?? []
+            }
+        )
         if let file = configuration.dataFile {
             let channels = try await simulator.archive.restore(from: file)
             let pushes = await simulator.inbox.pushes

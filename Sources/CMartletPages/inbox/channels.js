@@ -5,12 +5,12 @@
 import { request } from "./api.js"
 import { button, chip, copied, emptyState, facts, relativeTime, table } from "./components.js"
 import { element } from "./dom.js"
+import { grouped } from "./numbers.js"
 import {
   activity as activityLink, choice, composeTo, counted, field, formDialog, isRemoved, newestPushes, Page, push as pushLink, removeWithUndo, replaceKeepingFocus,
   rowsOr, section,
 } from "./pages.js"
 import { headline } from "./push.js"
-import { verdictAt } from "./steps.js"
 import { verdictLine } from "./verdict.js"
 
 /** The names of the message storage policies 0 and 1. */
@@ -47,7 +47,7 @@ function channelTable(page, channels, pushes) {
     { name: "Channel", isHeader: true, value: (each) => element("a", { class: "token", href: address(each) }, each.channel) },
     { name: "App", value: ({ app }) => app },
     { name: "Storage", value: storage },
-    { name: "Subscribers", isNumber: true, value: (each) => each["subscriber-count"].toLocaleString() },
+    { name: "Subscribers", isNumber: true, value: (each) => grouped(each["subscriber-count"]) },
     { name: "Last broadcast", value: (each) => {
       const found = last(each)
       return found ? [pushLink(found.number), " ", element("span", { class: "faint" }, relativeTime(found.time * 1000))] : ""
@@ -112,7 +112,7 @@ const broadcastExample = () => JSON.stringify({
 }, null, 2)
 
 const channelFacts = (found) => section("Channel", facts({
-  channel: copied(found.channel, "the channel ID"), app: found.app, storage: storage(found), subscribers: found["subscriber-count"].toLocaleString(),
+  channel: copied(found.channel, "the channel ID"), app: found.app, storage: storage(found), subscribers: grouped(found["subscriber-count"]),
 }))
 
 function subscribeForm(page, channel) {
@@ -144,16 +144,13 @@ function subscribers(page, { channel, subscribers, "subscriber-count": count }) 
     { name: "", value: (token) => element("div", { class: "actions" }, button("Unsubscribe", () =>
       page.attempt(() => changeChannels(token, (channels) => channels.delete(channel))), { class: "small", "aria-label": `Unsubscribe ${token}` })) },
   ], subscribers, (token) => ({ "data-key": token, "data-href": `#/activities/${token}` })),
-  count > subscribers.length ? element("p", { class: "faint" }, `The first ${subscribers.length} of ${count.toLocaleString()} subscribers.`) : ""]
+  count > subscribers.length ? element("p", { class: "faint" }, `The first ${subscribers.length} of ${grouped(count)} subscribers.`) : ""]
 }
 
 function broadcastTable(pushes) {
   return table("Broadcasts", [
     { name: "Push", isHeader: true, value: (push) => element("a", { href: `#/push/${push.number}` }, headline(push)) },
     { name: "Received", value: ({ time }) => relativeTime(time * 1000) },
-    { name: "Outcome", value: (push) => (push.verdict ? verdictLine(push.verdict) : outcome(push)) },
+    { name: "Outcome", value: ({ verdict }) => verdictLine(verdict) },
   ], pushes, ({ number }) => ({ "data-key": `broadcast ${number}`, "data-href": `#/push/${number}` }))
 }
-
-/** The outcome of a broadcast that the simulator gives no verdict. */
-const outcome = (push) => (push.status === 200 ? counted(push.deliveries?.length ?? 0, "delivery event") : verdictLine(verdictAt(push, "")))

@@ -321,7 +321,8 @@ class Composer {
 
   // The templates.
 
-  #showTemplates(selected) {
+  /** Shows the templates; `deleted` is the name and the values of the one that the user has just deleted. */
+  #showTemplates(selected, deleted = null) {
     const own = Object.keys(templates())
     const group = (label, prefix, names) => element("optgroup", { label }, names.map((name) => element("option", { value: `${prefix} ${name}` }, name)))
     this.#startFrom.replaceChildren(element("option", { value: "" }, "Start from…"),
@@ -329,9 +330,16 @@ class Composer {
     this.#startFrom.value = selected
     this.#templateTools.replaceChildren(button("Save as template", () => this.#nameTemplate(selected), { class: "quiet" }),
       ...selected.startsWith("template ") ? [button("Delete template", () => {
-        removeTemplate(selected.slice("template ".length))
-        this.#showTemplates("")
-      }, { class: "quiet danger" })] : [])
+        const name = selected.slice("template ".length)
+        const values = templates()[name]
+        removeTemplate(name)
+        this.#showTemplates("", { name, values })
+        this.#templateTools.lastElementChild.focus()
+      }, { class: "quiet danger" })] : [],
+      ...deleted ? [button(`Undo: keep ${deleted.name}`, () => {
+        saveTemplate(deleted.name, deleted.values)
+        this.#showTemplates(`template ${deleted.name}`)
+      }, { class: "quiet" })] : [])
   }
 
   #nameTemplate(selected) {

@@ -5,10 +5,10 @@
 import { request } from "./api.js"
 import { absoluteTime, banner, chip, durationText, emptyState, facts, relativeTime, table } from "./components.js"
 import { element } from "./dom.js"
+import { grouped } from "./numbers.js"
 import { counted, newestPushes, now, Page, replaceKeepingFocus, rowsOr, section } from "./pages.js"
 import { headline } from "./push.js"
 import { isRefused, refusal } from "./refusals.js"
-import { verdictAt } from "./steps.js"
 import { verdictLine } from "./verdict.js"
 
 /** The number of refused and unanswered pushes that are searched for those of a connection. */
@@ -23,7 +23,7 @@ function openList(container) {
     title: "Connections",
     lead: "Apple recommends few, long-lived connections, one provider token on each, and a new token at most every 20 minutes.",
   })
-  return page.follow(fetchConnections, ({ open, closed, "open-count": count }) => {
+  return page.follow(fetchConnections, ({ open, closed, "open-count": count, "closed-count": closedCount, "failed-count": failedCount }) => {
     page.showCount(`${count} open`)
     const refused = closed.filter(isRefused)
     if (!open.length && !closed.length) {
@@ -31,19 +31,19 @@ function openList(container) {
         element("a", { href: "#/connect" }, "Connect a client")))
     }
     return replaceKeepingFocus(page.body, element("div", { class: "stack" },
-      refused.length ? refusedBanner(refused) : null,
-      section(`Open: ${count}`, rowsOr(open, "No open connections.", () => connectionTable("Open connections", open))),
-      section(`Closed: ${closed.length === 100 ? "the last 100" : closed.length}`,
+      refused.length ? refusedBanner(refused[0], failedCount) : null,
+      section(`Open: ${grouped(count)}`, rowsOr(open, "No open connections.", () => connectionTable("Open connections", open))),
+      section(`Closed: ${closedCount > closed.length ? `the last ${closed.length} of ${grouped(closedCount)}` : closed.length}`,
         rowsOr(closed, "No closed connections yet.", () => connectionTable("Closed connections", closed)))))
   })
 }
 
-/** A message about the failed connections, with the remedy of the newest. */
-function refusedBanner(refused) {
-  const { cause, remedy } = refusal(refused[0])
+/** A message about the failed connections, with the remedy of the latest. */
+function refusedBanner(latest, count) {
+  const { cause, remedy } = refusal(latest)
   return banner("bad", [
-    element("strong", {}, `${counted(refused.length, "connection")} failed before the first request. `), `The latest, `, relativeTime(refused[0].closed.time * 1000), `: ${cause} `,
-    remedy, " ", element("a", { href: address(refused[0]) }, "Details"),
+    element("strong", {}, `${counted(count, "connection")} failed before the first request. `), `The latest, `, relativeTime(latest.closed.time * 1000), `: ${cause} `,
+    remedy, " ", element("a", { href: address(latest) }, "Details"),
   ])
 }
 
@@ -55,7 +55,7 @@ function connectionTable(name, connections) {
     { name: "Protocol", value: ({ tls, ...each }) => chip(tls ? tls.version : each["handshake-failed"] ? "no TLS agreed" : "HTTP/2 without TLS") },
     { name: "Opened", value: ({ opened }) => relativeTime(opened * 1000) },
     { name: "Streams, peak", isNumber: true, value: (each) => `${each["streams-open"]}, ${each["streams-most"]}` },
-    { name: "Pushes", isNumber: true, value: ({ requests }) => requests.toLocaleString() },
+    { name: "Pushes", isNumber: true, value: ({ requests }) => grouped(requests) },
     { name: "Responses", value: ({ answers, unanswered }) => element("span", { class: "chips" }, responses(answers, unanswered)) },
     ...(connections[0]?.closed ? [{ name: "Reason", value: closing }] : []),
   ], connections, (each) => ({ "data-key": `${each.id}`, "data-href": address(each) }))
@@ -77,8 +77,8 @@ function state(each) {
 
 const responses = (answers, unanswered) => [
   ...Object.entries(answers).filter(([status]) => status !== "0").map(([status, count]) =>
-    chip(`${count.toLocaleString()} × ${status}`, status.startsWith("2") ? "good" : "bad")),
-  unanswered ? chip(`${unanswered.toLocaleString()} not answered`, "bad") : "",
+    chip(`${grouped(count)} × ${status}`, status.startsWith("2") ? "good" : "bad")),
+  unanswered ? chip(`${grouped(unanswered)} not answered`, "bad") : "",
 ]
 
 function openConnection(container, id) {
@@ -112,7 +112,7 @@ function details(connection, failed) {
     section("Traffic", facts({
       streams: `${connection["streams-open"]} open, ${connection["streams-most"]} at peak`,
       "refused streams": `${connection["streams-refused"]} refused, ${connection["streams-reset"]} reset by the client`,
-      requests: `${connection.requests.toLocaleString()}, ${connection["requests-malformed"]} malformed`,
+      requests: `${grouped(connection.requests)}, ${connection["requests-malformed"]} malformed`,
       "GOAWAY sent": goAway(connection["goaway-sent"]),
       "GOAWAY received": goAway(connection["goaway-received"]),
     }))), failed.length ? section("Refused and unanswered pushes", failures(failed)) : null)
@@ -120,7 +120,7 @@ function details(connection, failed) {
 
 const failures = (pushes) => table("Refused and unanswered pushes", [
   { name: "Push", isHeader: true, value: (push) => element("a", { href: `#/push/${push.number}` }, headline(push)) },
-  { name: "Outcome", value: (push) => verdictLine(verdictAt(push, "")) },
+  { name: "Outcome", value: ({ verdict }) => verdictLine(verdict) },
   { name: "Received", value: ({ time }) => relativeTime(time * 1000) },
 ], pushes, ({ number }) => ({ "data-key": `failed ${number}`, "data-href": `#/push/${number}` }))
 

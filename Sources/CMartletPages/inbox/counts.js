@@ -30,6 +30,7 @@ export const sections = {
   } },
   Kind: { fixed: {
     Alerts: { query: () => "type:alert -is:silent", test: (push) => type(push) === "alert" && !isSilent(push) },
+    "Without sound": { query: () => "is:no-sound", test: (push) => push["no-sound"] === true },
     Silent: { query: () => "is:silent", test: isSilent },
     Activities: { query: () => "type:liveactivity", test: (push) => type(push) === "liveactivity" },
     Broadcasts: { query: () => "is:broadcast", test: (push) => push.channel !== undefined },
@@ -43,9 +44,12 @@ export const sections = {
   Findings: { fixed: {
     Errors: { query: () => "has:error", test: has("error") },
     Warnings: { query: () => "has:warning", test: has("warning") },
+    Duplicates: { query: () => "is:duplicate", test: (push) => push.findings.some(({ rule }) => rule === "device-token-repeated") },
   }, of: (push) => [...new Set(push.findings.map(({ rule }) => rule))], term: "rule" },
+  Size: { fixed: { "Over 3 KB": { query: () => "size:3073-", test: ({ size }) => size > 3072 } } },
   Tags: { of: (push) => [...(push.pinned ? [pinned] : []), ...(push.tags ?? [])], term: "tag" },
   Apps: { of: app, term: "app" },
+  Connections: { of: ({ connection }) => (connection ? String(connection) : undefined), term: "connection", label: (number) => `Connection ${number}` },
   Devices: { of: (push) => push["device-token"], term: "device" },
   "Live Activities": {
     of: (push) => (kind(push) === "activity" ? push["device-token"] : undefined), term: "device", always: "type:liveactivity",

@@ -8,7 +8,7 @@ import { element } from "./dom.js"
 import { icon, kindIcon } from "./icons.js"
 import { app, headline, kind, typeName } from "./push.js"
 import { exactTerm } from "./query.js"
-import { verdictLine } from "./verdict.js"
+import { eventText, verdictLine } from "./verdict.js"
 
 /** The time of a push or of an event, in milliseconds since 1970. */
 export const milliseconds = (timed) => timed["time-ms"] ?? timed.time * 1000
@@ -153,7 +153,7 @@ export async function change(push, value) {
 export function timeline(push) {
   const first = milliseconds(push)
   const events = [
-    { time: push.time, "time-ms": push["time-ms"], kind: `answered ${push.status || "nothing"} ${push.reason ?? ""}`, note: push.fault ? `fault ${push.fault}` : "" },
+    { time: push.time, "time-ms": push["time-ms"], kind: `Answered ${push.status || "nothing"} ${push.reason ?? ""}`, note: push.fault ? `fault ${push.fault}` : "" },
     ...push.deliveries ?? [],
   ]
   return element("ol", { class: "deliveries" }, events.map((event) => {
@@ -162,7 +162,7 @@ export function timeline(push) {
     return element("li", { "data-kind": event.kind },
       element("time", { datetime: new Date(at).toISOString(), title: completeTime(at) }, (event["time-ms"] ? preciseClock : clock).format(at)),
       element("span", { class: "faint" }, distance(at - first)),
-      element("span", {}, element("strong", {}, event.kind.replaceAll("-", " ")), note.length ? [" · ", ...note] : null))
+      element("span", {}, element("strong", {}, eventText(event.kind)), note.length ? [" · ", ...note] : null))
   }))
 }
 

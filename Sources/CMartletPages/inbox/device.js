@@ -10,11 +10,11 @@ import { actions, appsOf, destination, deviceName, devicePath } from "./device-a
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
 import {
-  activity as activityLink, activityGlance, composeTo, counted, deviceState, editableName, glance, newestPushes, Page, push as pushLink, replaceKeepingFocus,
+  activity as activityLink, activityGlance, composeTo, counted, deviceState, editableName, glance, isOnScreen, newestPushes, Page, push as pushLink, replaceKeepingFocus,
   rowsOr, search, section, short,
 } from "./pages.js"
 import { headline } from "./push.js"
-import { verdictLine, verdictTone } from "./verdict.js"
+import { eventText } from "./verdict.js"
 
 const eventsShown = 200
 
@@ -67,7 +67,7 @@ function factsSection(device) {
 function onScreen(device, notifications) {
   const { activity } = device
   return section("Notification Center",
-    activity && !activity.ended
+    activity && isOnScreen(activity)
       ? element("div", { class: "screen-item" }, activityGlance(appsOf(device)[0] ?? "", activity["content-state"]), activityLink(device.token, "activity"))
       : null,
     rowsOr(notifications, "No notifications.", () => element("ol", { class: "screen-items" }, notifications.map((push) =>
@@ -99,11 +99,11 @@ const eventKinds = {
 
 function logSection(token, events) {
   return section("Delivery log", rowsOr(events, "Nothing was sent to this device yet.", () => element("ol", { class: "log" },
-    events.slice(0, eventsShown).map(({ time, "time-ms": milliseconds = time * 1000, number, kind, note, title, verdict }) => {
-      const [name, tone] = eventKinds[kind] ?? ["trash", verdict ? verdictTone(verdict.kind) : "bad"]
+    events.slice(0, eventsShown).map(({ time, "time-ms": milliseconds = time * 1000, number, kind, note, title }) => {
+      const [name, tone] = eventKinds[kind] ?? ["trash", "bad"]
       return element("li", { "data-tone": tone, "data-key": `${number} ${kind} ${time}` }, icon(name),
         element("div", {}, element("a", { href: `#/push/${number}` }, title || `push ${number}`),
-          element("div", { class: "faint" }, verdict ? verdictLine(verdict) : [kind.replaceAll("-", " "), note ? `: ${note}` : ""])),
+          element("div", { class: "faint" }, eventText(kind), note ? `${note.startsWith("by push ") ? "" : ":"} ${note}` : "")),
         element("span", { class: "faint" }, absoluteTime(milliseconds)))
     }))),
   events.length > eventsShown ? element("p", {}, search(`device:${token}`, `All ${counted(events.length, "event")} in the inbox`)) : null)

@@ -7,13 +7,11 @@ import { button, emptyState, relativeTime, table } from "./components.js"
 import { openDevice } from "./device.js"
 import { actions, appsOf, devicePath, register } from "./device-actions.js"
 import { element } from "./dom.js"
+import { grouped } from "./numbers.js"
 import {
-  activityGlance, composeTo, counted, deviceState, deviceStateText, device as link, editableName, glance, isRemoved, ListPage, newestPushes,
+  activityGlance, composeTo, counted, deviceState, deviceStateText, device as link, editableName, glance, isOnScreen, isRemoved, ListPage, newestPushes,
   rowsShown, search, short,
 } from "./pages.js"
-
-/** The number of newest pushes that are searched for what devices show. */
-const newestRead = 200
 
 export const open = (container, [token]) => (token ? openDevice(container, token) : openList(container))
 
@@ -41,24 +39,8 @@ const isActivity = ({ kind, activity }) => kind === "activity" && activity !== u
 /** The newest notification of each device, fetched once for each push. */
 class Screens {
   #pushes = new Map()
-  /** The newest pushes that the phones of devices show that are known only from pushes, by token. */
-  #newest = new Map()
-  #newestKey = ""
 
   async load(devices, signal) {
-    await Promise.all([this.#loadShown(devices, signal), this.#loadNewest(devices.filter(({ registered }) => registered === false), signal)])
-  }
-
-  /** Loads the newest pushes for devices whose notifications the list does not name. */
-  async #loadNewest(devices, signal) {
-    const key = devices.map(({ token, last }) => `${token} ${last}`).join()
-    if (key === this.#newestKey) return
-    const pushes = await newestPushes("-is:broadcast", newestRead, signal)
-    this.#newest = new Map(pushes.filter(({ verdict }) => verdict?.kind === "shown").toReversed().map((push) => [push["device-token"].toLowerCase(), push]))
-    this.#newestKey = key
-  }
-
-  async #loadShown(devices, signal) {
     const missing = devices.map(({ shown }) => shown?.at(-1)).filter((number) => number !== undefined && !this.#pushes.has(number))
     if (!missing.length) return
     const numbers = [...new Set(missing)]
@@ -68,14 +50,12 @@ class Screens {
   }
 
   /** What the screen of a device shows, in miniature. */
-  of(device) {
-    const { token, registered, activity, shown = [], topics, apps } = device
-    if (activity && !activity.ended) return activityGlance(appsOf({ topics, apps })[0] ?? "", activity["content-state"])
-    const isKnown = registered !== false || shown.length > 0
-    const push = isKnown ? this.#pushes.get(shown.at(-1)) : this.#newest.get(token)
-    if (!push) return element("span", { class: "faint" }, activity ? "Activity ended" : isKnown ? "Nothing" : "")
+  of({ activity, shown = [], topics, apps }) {
+    if (activity && isOnScreen(activity)) return activityGlance(appsOf({ topics, apps })[0] ?? "", activity["content-state"])
+    const push = this.#pushes.get(shown.at(-1))
+    if (!push) return element("span", { class: "faint" }, activity ? "Activity ended" : "Nothing")
     const others = shown.length - 1
-    return [glance(push), others > 0 ? element("small", { title: `${counted(others, "more notification")}` }, `+${others}`) : ""]
+    return [glance(push), others > 0 ? element("small", { title: `${counted(others, "more notification")}` }, `+${grouped(others)}`) : ""]
   }
 }
 
@@ -85,7 +65,7 @@ function deviceTable(page, devices, screens) {
     { name: "App", value: (device) => appsCell(device) },
     { name: "State", value: deviceState },
     { name: "Pushes", isNumber: true, value: ({ token, pushes }) =>
-      (pushes === undefined ? search(`device:${token}`, "show") : search(`device:${token}`, pushes.toLocaleString())) },
+      (pushes === undefined ? search(`device:${token}`, "show") : search(`device:${token}`, grouped(pushes))) },
     { name: "Last push", value: ({ last }) => (last ? relativeTime(last * 1000) : "") },
     { name: "On screen", value: (device) => element("span", { class: "screen-cell" }, screens.of(device)) },
     { name: "", value: (device) => actions(page, device) },

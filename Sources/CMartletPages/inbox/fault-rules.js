@@ -42,12 +42,30 @@ export const reasons = [
   "ServiceUnavailable", "Shutdown", "IdleTimeout",
 ]
 
-/** The action of a rule with its parameters. */
-export function action(rule) {
-  const [text, names] = actions[rule.do] ?? [rule.do, []]
-  const settings = names.filter((name) => rule[name] !== undefined).map((name) => (name === "reason" ? rule[name] : `${name} ${rule[name]}`))
-  return text + (settings.length ? `: ${settings.join(", ")}` : "")
+const connections = (count) => (count === 1 ? "The next connection is" : `The next ${count} connections are`)
+
+/** The sentences about the actions of rules. */
+const sentences = {
+  respond: ({ status, reason, "retry-after": retryAfter }) =>
+    `The response is ${[status, reason].filter(Boolean).join(" ")}${retryAfter === undefined ? "" : `, with Retry-After: ${retryAfter}`}`,
+  delay: ({ seconds, jitter = 0 }) => `The response comes after ${seconds}${jitter ? ` to ${Number((seconds + jitter).toFixed(3))}` : ""} s`,
+  hang: () => "There is no response",
+  "reset-stream": ({ code = 7 }) => `The stream is reset with the code ${code}`,
+  goaway: ({ "includes-request": includesRequest = true }) =>
+    `The connection ends with GOAWAY${includesRequest ? "" : ", and the push is not processed"}`,
+  drain: () => "The connection shuts down gracefully",
+  close: () => "The connection is closed",
+  "reset-connection": () => "The connection is reset",
+  "refuse-connections": ({ limit }) => `${connections(limit)} closed before the TLS handshake`,
+  "limit-streams": ({ limit }) => `A connection may have ${limit} ${limit === 1 ? "stream" : "streams"} open`,
+  "limit-window": ({ limit }) => `A client may send ${limit} octets on a stream before it must wait`,
+  "limit-errors": ({ limit }) => `The connection ends with GOAWAY after ${limit} refused pushes`,
+  throttle: ({ limit }) => `A device gets 429 TooManyRequests after ${limit} pushes in a second`,
+  "skew-clock": ({ seconds }) => `The server’s clock is ${Math.abs(seconds)} s ${seconds < 0 ? "behind" : "ahead"}`,
 }
+
+/** The action of a rule in a sentence. */
+export const action = (rule) => sentences[rule.do]?.(rule) ?? rule.do
 
 /** The pushes that a rule affects, as text. */
 export function scope(rule) {

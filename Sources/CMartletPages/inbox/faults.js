@@ -5,6 +5,7 @@
 import { request, send, SimulatorError } from "./api.js"
 import { banner, button, relativeTime, table, toast } from "./components.js"
 import { element } from "./dom.js"
+import { grouped } from "./numbers.js"
 import { action, actions, affects, conditions, matches, parameters, reasons, same, scope } from "./fault-rules.js"
 import { choice, counted, field, newestPushes, Page, replaceKeepingFocus, search, section } from "./pages.js"
 
@@ -98,7 +99,7 @@ function activeRules(page, { rules, seed, counts }, hits) {
 /** The number of pushes that a rule has affected, as the simulator counts them or as far as they are stored. */
 function affected({ rule, hits, count }) {
   const number = count ?? hits.length
-  const text = rule.count === undefined ? number.toLocaleString() : `${Math.min(number, rule.count)} of ${rule.count}`
+  const text = rule.count === undefined ? grouped(number) : `${Math.min(number, rule.count)} of ${rule.count}`
   return hits.length ? element("a", { href: `#/push/${hits[0].number}`, title: "Show the latest" }, text) : text
 }
 

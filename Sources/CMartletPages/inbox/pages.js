@@ -6,7 +6,8 @@ import { request, SimulatorAway, SimulatorError, simulatorEvents } from "./api.j
 import { banner, button, chip, emptyState, iconButton, shortTime, toast } from "./components.js"
 import { element, released, serverURL } from "./dom.js"
 import { icon } from "./icons.js"
-import { app, headline } from "./push.js"
+import { grouped } from "./numbers.js"
+import { app, appColour, headline } from "./push.js"
 
 const pollMilliseconds = 2000
 /** The number of rows of a list that are shown. */
@@ -359,19 +360,23 @@ export const device = (token, name = null) =>
   element("a", { href: `#/devices/${token}`, class: name ? null : "token", title: token }, name ?? short(token))
 
 /** The text for a number of things. */
-export const counted = (count, one, several = `${one}s`) => `${count.toLocaleString()} ${count === 1 ? one : several}`
+export const counted = (count, one, several = `${one}s`) => `${grouped(count)} ${count === 1 ? one : several}`
 
-/** The states of a device with their tones. */
+/** The states of a device with their tones; the end of a token selects other answers. */
 const deviceTones = { unregistered: "bad", offline: "warning", online: "good" }
 
 /** The state of a device as text. */
 export function deviceStateText(device) {
-  if (device["unregistered-since"] !== undefined) return "unregistered"
+  if (device["unregistered-since"] !== undefined || device.answers === "Unregistered") return "unregistered"
+  if (device.answers) return `answers ${device.answers}`
   return device.online === false ? "offline" : "online"
 }
 
 /** The state of a device as a chip. */
-export const deviceState = (device) => chip(deviceStateText(device), deviceTones[deviceStateText(device)])
+export const deviceState = (device) => chip(deviceStateText(device), deviceTones[deviceStateText(device)] ?? "bad")
+
+/** Whether the phone shows the content of a Live Activity: an ended one stays on the screen until it is removed. */
+export const isOnScreen = ({ ended, "removed-at": removal }) => !ended || removal > now()
 
 /** A notification in miniature, as it is on the screen of a device. */
 export const glance = (push) => miniature(app(push), headline(push))
@@ -386,9 +391,11 @@ export function activityGlance(app, state) {
     ? element("progress", { max: 1, value: progress, "aria-label": "progress" }) : null)
 }
 
-const miniature = (app, text, ...more) => element("span", { class: "glance" },
-  element("span", { class: "glance-app", "aria-hidden": "true" }, app ? app.split(".").pop().slice(0, 1).toUpperCase() : icon("activity", 12)),
-  element("span", { class: "glance-text", title: text }, text), ...more)
+function miniature(app, text, ...more) {
+  const mark = element("span", { class: "glance-app", "aria-hidden": "true" }, app ? app.split(".").pop().slice(0, 1).toUpperCase() : icon("activity", 12))
+  mark.style.setProperty("--app", appColour(app))
+  return element("span", { class: "glance" }, mark, element("span", { class: "glance-text", title: text }, text), ...more)
+}
 
 /** Opens the form for a push with a destination. */
 export async function composeTo(start) {

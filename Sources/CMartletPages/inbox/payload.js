@@ -160,7 +160,8 @@ export function findingsList(findings, show = null) {
         element("div", { class: "finding-place" },
           show && /^(payload|apns-)/.test(finding.place)
             ? element("button", { type: "button", class: "link", onclick: () => show(finding.place) }, finding.place) : element("code", {}, finding.place)),
-        element("p", {}, finding.message),
+        element("p", {}, finding.message.split(/\b(push \d+)\b/).map((text, index) =>
+          (index % 2 ? element("a", { href: `#/push/${text.slice("push ".length)}` }, text) : text))),
         element("p", { class: "finding-source" },
           element("a", { href: finding.page, rel: "noreferrer", target: "_blank" }, "Apple’s documentation"),
           element("code", {}, finding.rule))))))))

@@ -100,6 +100,14 @@ export function destination(push) {
   return push["device-name"] ?? short(push["device-token"] ?? "")
 }
 
+/** A colour that depends on the bundle identifier; all are equally light, so that the white icon has contrast. */
+export function appColour(app) {
+  let hash = 7
+  for (let index = 0; index < app.length; index += 1) hash = (hash * 31 + app.charCodeAt(index)) >>> 0
+  // Multiplying by the golden ratio spreads similar identifiers over the whole circle.
+  return `oklch(0.52 0.13 ${Math.round((hash * 0.618034) % 1 * 360)})`
+}
+
 /** The time at which a push was received, in milliseconds since 1970. */
 export const received = (push) => push["time-ms"] ?? push.time * 1000
 

@@ -2,11 +2,22 @@
 
 // The terms of a search query, separated as the simulator separates them.
 
-/** The terms of a query, unchanged. */
-export const terms = (query) => query.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []
+/** The terms of a query, unchanged; alternatives with OR between them are one term. */
+export function terms(query) {
+  const found = []
+  for (const text of query.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []) {
+    if (found.length && (text === "OR" || /(^| )OR$/.test(found.at(-1)))) found.push(`${found.pop()} ${text}`)
+    else found.push(text)
+  }
+  return found
+}
+
+/** The fields whose values are numbers and ranges. */
+const numericFields = new Set(["number", "size", "connection"])
 
 /** A term that matches exactly this text; null for a text with quotation marks, which a term cannot contain. */
 export function exactTerm(name, text) {
+  if (numericFields.has(name)) return `${name}:${text}`
   if (text.includes('"')) return null
   return /\s/.test(text) ? `${name}:"=${text}"` : `${name}:=${text}`
 }
@@ -28,7 +39,8 @@ export function toggled(query, filter, others) {
  */
 export function problem(query, fields) {
   if (fields.length === 0) return ""
-  for (const term of terms(query)) {
+  for (const term of terms(query).flatMap((each) => each.split(/ OR(?: |$)/))) {
+    if (term === "" || term === "OR") return "OR must be between two terms, as in status:400 OR status:410."
     if ((term.match(/"/g) ?? []).length % 2) return `A quotation mark is missing at the end of ${term}`
     const [, name, value] = term.match(/^[-!]?([^:"]+):(.*)$/s) ?? []
     if (name === undefined) continue
@@ -40,8 +52,8 @@ export function problem(query, fields) {
     if (field.values?.length && !field.values.includes(value.replaceAll('"', "").replace(/^=/, ""))) {
       return value ? `${name}:${value} is not known; use ${listed(field.values)}.` : `${name}: needs a value: ${listed(field.values)}.`
     }
-    if (name === "number" && !/^"?\d+(-\d*)?(,\d+(-\d*)?)*"?$/.test(value)) {
-      return `number:${value} must be numbers and ranges, as in number:3,7-9 or number:43-`
+    if (numericFields.has(name) && !/^"?\d+(-\d*)?(,\d+(-\d*)?)*"?$/.test(value)) {
+      return `${name}:${value} must be numbers and ranges, as in ${name}:3,7-9 or ${name}:43-`
     }
   }
   return ""

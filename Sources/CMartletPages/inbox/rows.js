@@ -6,7 +6,7 @@ import { chip, completeTime, shortTime } from "./components.js"
 import { element } from "./dom.js"
 import { icon, kindIcon } from "./icons.js"
 import { grouped } from "./numbers.js"
-import { app, destination, excerpt, headline, kind, received, severity, typeName } from "./push.js"
+import { app, appColour, destination, excerpt, headline, kind, received, severity, typeName } from "./push.js"
 import { verdictKind, verdictLabel, verdictTone } from "./verdict.js"
 
 /** The verdicts that need no attention, and the refusal, whose chip shows status and reason. */
@@ -62,14 +62,6 @@ function mark(push) {
   const made = element("span", { class: "mark", title: typeName(kind(push)) }, icon(kindIcon(kind(push))), icon("check"))
   made.style.setProperty("--app", appColour(app(push)))
   return made
-}
-
-/** A colour that depends on the bundle identifier; all are equally light, so that the white icon has contrast. */
-function appColour(app) {
-  let hash = 7
-  for (let index = 0; index < app.length; index += 1) hash = (hash * 31 + app.charCodeAt(index)) >>> 0
-  // Multiplying by the golden ratio spreads similar identifiers over the whole circle.
-  return `oklch(0.52 0.13 ${Math.round((hash * 0.618034) % 1 * 360)})`
 }
 
 /** The text of a row for screen readers; its position in the list follows from other attributes. */

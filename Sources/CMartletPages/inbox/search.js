@@ -221,7 +221,7 @@ export class SearchField {
       },
     }, element("code", {}, text))
     return [
-      element("p", {}, "All terms must match. A word finds text of the payload, a device token, an apns-id, a nickname or a tag. ",
+      element("p", {}, "All terms must match; ", element("code", {}, "OR"), " between terms makes them alternatives. A word finds text of the payload, a device token, an apns-id, a nickname or a tag. ",
         element("code", {}, "-"), " negates a term, ", element("code", {}, '"two words"'), " keeps words together, and ",
         element("code", {}, "="), " demands the whole value."),
       element("dl", { class: "facts" }, this.#fields.flatMap(({ name, summary, example: text, values }) => [

@@ -13,7 +13,7 @@ import { contains, exactTerm, toggled } from "./query.js"
 const collapsedCount = 5
 const expandedCount = 100
 /** The sections that are closed until the user opens them. */
-const initiallyClosed = ["Collapse IDs"]
+const initiallyClosed = ["Collapse IDs", "Connections"]
 /** The minimum time between two updates, in milliseconds. */
 const delay = 200
 

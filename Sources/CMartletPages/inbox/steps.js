@@ -7,16 +7,19 @@ const shownKinds = new Set(["shown", "replaced", "ended", "delivered"])
 /** Whether the content of a push with this verdict was on the screen at some time. */
 export const isShown = (verdict) => shownKinds.has(verdict.kind) || verdict["on-screen"] === true
 
+/** The verdict on a broadcast that was not delivered to the activity, for which the simulator has none. */
+const notDelivered = { kind: "not-delivered", text: "Not delivered to this activity" }
+
 /**
  * The pushes in the order of their numbers, each with `event`, `priority`, `timestamp`, `verdict`, the content state
  * `before` and `after` it, and the push that is `shown` after it.
  */
-export function steps(pushes, token) {
+export function steps(pushes) {
   let state = undefined
   let shown = null
   return pushes.toSorted((one, other) => one.number - other.number).map((push) => {
     const aps = push.payload?.aps ?? {}
-    const verdict = verdictAt(push, token)
+    const verdict = push.verdict ?? notDelivered
     const before = state
     const wasShown = isShown(verdict)
     if (wasShown) {
@@ -29,36 +32,6 @@ export function steps(pushes, token) {
       timestamp: Number.isSafeInteger(aps.timestamp) ? aps.timestamp : null,
     }
   })
-}
-
-/** The verdict of a push at the device with this token: that of a broadcast counts several devices. */
-export function verdictAt(push, token) {
-  if (push.verdict && push.channel === undefined) return push.verdict
-  if (push.status !== 200 && push.status !== 0) return { kind: "refused", text: `Refused: ${push.reason ?? push.status}` }
-  const events = push.deliveries.filter((event) => push.channel === undefined || isAt(token, event))
-  // A push whose answer was lost may have been delivered.
-  return push.status === 0 && events.length === 0 ? { kind: "unanswered", text: "Not answered" } : eventVerdict(events, token)
-}
-
-/** Whether an event of a broadcast is about the device; events of earlier versions name it in their note. */
-const isAt = (token, { device, note }) =>
-  (device ? token.startsWith(device) : note?.startsWith(`at ${token.slice(0, 8)}…`) === true)
-
-/** The verdict that the delivery events of one device give, in their order. */
-function eventVerdict(events, token) {
-  const last = events.at(-1)
-  const note = last?.note?.replace(`at ${token.slice(0, 8)}…`, "").replace(/^: /, "") ?? ""
-  const because = note ? `: ${note}` : ""
-  switch (last?.kind) {
-    case undefined: return { kind: "not-delivered", text: "Not delivered to this activity" }
-    case "delivered": return { kind: "shown", text: "Shown" }
-    case "delivered-from-storage": return { kind: "shown", text: "Shown, delivered from storage" }
-    case "replaced-on-device": return { kind: "replaced", text: `Shown until it was replaced ${note}`.trim() }
-    case "activity-ended": return { kind: "ended", text: `Shown until the activity ended ${note}`.trim() }
-    case "ignored": return { kind: "not-shown", text: `Not shown${because}` }
-    case "stored-device-offline": return { kind: "stored", text: "Stored: the device is offline" }
-    default: return { kind: "discarded", text: `Not shown: ${last.kind.replaceAll("-", " ")}${note ? ` ${note}` : ""}` }
-  }
 }
 
 /** The number of reasons that the summary names. */

@@ -8,7 +8,7 @@ import { budget } from "./budget.js"
 import { absoluteTime, banner, chip, copied, emptyState, facts } from "./components.js"
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
-import { Page, push as pushLink, replaceKeepingFocus, section, short } from "./pages.js"
+import { isOnScreen, Page, push as pushLink, replaceKeepingFocus, section, short } from "./pages.js"
 import { previews } from "./preview.js"
 import { app } from "./push.js"
 import { changes, isShown, steps, summary } from "./steps.js"
@@ -43,6 +43,8 @@ class Timeline {
   #token
   #page
   #steps = []
+  /** The state of the activity; undefined for one that the simulator does not know. */
+  #activity = undefined
   #range = element("input", { type: "range", min: 0, "aria-label": "Push", oninput: () => this.#showStep() })
   #marks = element("ol", { class: "marks", "aria-label": "Pushes" })
   #head = element("div", { class: "stack" })
@@ -66,7 +68,8 @@ class Timeline {
 
   show(value) {
     const wasAtEnd = Number(this.#range.value) >= this.#steps.length - 1
-    this.#steps = steps(value.pushes, this.#token)
+    this.#steps = steps(value.pushes)
+    this.#activity = value.activity
     if (this.#steps.length === 0) {
       this.container.replaceChildren(emptyState("activity", "No pushes left", "The pushes of this activity are no longer stored."))
       return
@@ -170,8 +173,9 @@ class Timeline {
     this.#controller = new AbortController()
     // The preview is rendered asynchronously: reserve its height, so that the content below does not move.
     this.#preview.style.minHeight = `${this.#preview.offsetHeight}px`
+    const isRemoved = shown?.payload?.aps?.event === "end" && this.#activity && !isOnScreen(this.#activity)
     // The verdict of today may say that newer content has replaced it since.
-    const content = shown ? [previews({ ...shown, verdict: { kind: "shown", text: "Shown" } }, this.#controller.signal)].flat()
+    const content = isRemoved ? [element("p", { class: "faint" }, "Nothing: the activity was removed.")] : shown ? [previews({ ...shown, verdict: { kind: "shown", text: "Shown" } }, this.#controller.signal)].flat()
       : [element("p", { class: "faint" }, "Nothing is on the screen yet.")]
     this.#preview.replaceChildren(element("h3", {}, "On the screen"),
       shown && !wasShown ? element("p", { class: "faint" }, `Push ${push.number} was not shown. The screen still shows push ${shown.number}.`) : "", ...content)

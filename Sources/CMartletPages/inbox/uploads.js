@@ -17,12 +17,16 @@ const hints = { app: "com.example.app", language: "en, de, pt-BR", type: "OrderA
 
 /** Opens the dialog; `push` suggests the app and the attributes type, and `files` are shown for upload. */
 export function openUploads(push, files = []) {
-  const dialog = element("dialog", { class: "uploads", "aria-labelledby": "uploads-title", onclose: () => dialog.remove() })
+  const stored = new Stored()
+  const dialog = element("dialog", {
+    class: "uploads", "aria-labelledby": "uploads-title", onclose: () => {
+      dialog.remove()
+      stored.end()
+    },
+  })
   const list = element("div", { class: "upload-list" })
-  const stored = element("div", { class: "stored" })
-  const refresh = () => showStored(stored, refresh)
   const suggested = { app: push ? app(push) : "", type: push?.payload?.aps?.["attributes-type"] ?? "", language: "" }
-  const add = (added) => list.append(...[...added].map((file) => upload(file, suggested, refresh)))
+  const add = (added) => list.append(...[...added].map((file) => upload(file, suggested, () => stored.show())))
   const input = element("input", {
     type: "file", multiple: true, accept: ".strings,.xcstrings,.json", "aria-label": "Files",
     onchange: () => {
@@ -33,7 +37,7 @@ export function openUploads(push, files = []) {
   dialog.append(
     element("div", { class: "dialog-title" }, element("h2", { id: "uploads-title" }, "Strings and templates"), iconButton("close", "Close", () => dialog.close())),
     element("p", { class: "faint" }, "Previews show the texts of .strings and .xcstrings files, and Live Activities in the layout of a template (.json)."),
-    element("label", { class: "drop-zone" }, "Drop files here, or choose them: ", input), list, stored)
+    element("label", { class: "drop-zone" }, "Drop files here, or choose them: ", input), list, stored.container)
   dialog.addEventListener("dragover", (event) => event.preventDefault())
   dialog.addEventListener("drop", (event) => {
     event.preventDefault()
@@ -42,7 +46,7 @@ export function openUploads(push, files = []) {
   document.body.append(dialog)
   dialog.showModal()
   add(files)
-  refresh()
+  stored.show()
 }
 
 /** The form of one file. */
@@ -78,23 +82,64 @@ function upload(file, suggested, uploaded) {
   return form
 }
 
-/** Lists what is stored, with buttons to remove it. */
-async function showStored(container, changed) {
-  const [{ strings }, { templates }] = await Promise.all([request("/api/v1/strings"), request("/api/v1/templates")])
-  const rows = [
-    ...strings.map(({ app, language, keys }) => ({ text: `${keys} strings in ${language}`, app, path: `strings/${encodeURIComponent(app)}/${encodeURIComponent(language)}` })),
-    ...templates.map(({ topic, "attributes-type": type }) => ({ text: `Template of ${type}`, app: topic, path: `templates/${encodeURIComponent(topic)}/${encodeURIComponent(type)}` })),
-  ]
-  const problem = element("p", { class: "problem", role: "alert" })
-  const remove = async (path) => {
+/** The time in which a removal can be undone, in milliseconds. */
+const undoTime = 10_000
+
+/** What is stored, with buttons to remove it: a removal is sent when it can no longer be undone. */
+class Stored {
+  container = element("div", { class: "stored" })
+  #problem = element("p", { class: "problem", role: "alert" })
+  /** The timers of the removals that are not sent yet, by path. */
+  #removals = new Map()
+  #end = () => this.end()
+
+  constructor() {
+    addEventListener("pagehide", this.#end)
+  }
+
+  async show() {
+    const [{ strings }, { templates }] = await Promise.all([request("/api/v1/strings"), request("/api/v1/templates")])
+    const rows = [
+      ...strings.map(({ app, language, keys }) => ({ text: `${keys} strings in ${language}`, app, path: `strings/${encodeURIComponent(app)}/${encodeURIComponent(language)}` })),
+      ...templates.map(({ topic, "attributes-type": type }) => ({ text: `Template of ${type}`, app: topic, path: `templates/${encodeURIComponent(topic)}/${encodeURIComponent(type)}` })),
+    ]
+    this.container.replaceChildren(element("h3", {}, rows.length ? "Stored" : "Nothing is stored yet."),
+      element("ul", {}, rows.map((row) => element("li", {}, element("strong", {}, row.app), ...this.#row(row)))), this.#problem)
+  }
+
+  #row({ text, app, path }) {
+    if (!this.#removals.has(path)) {
+      return [element("span", {}, text), button("Remove", () => this.#remove(path), { class: "small", "aria-label": `Remove ${text} of ${app}` })]
+    }
+    return [element("span", {}, element("del", {}, text)), button("Undo", () => this.#undo(path), { class: "small", "aria-label": `Keep ${text} of ${app}` })]
+  }
+
+  #remove(path) {
+    this.#removals.set(path, setTimeout(() => this.#send(path), undoTime))
+    return this.show()
+  }
+
+  #undo(path) {
+    clearTimeout(this.#removals.get(path))
+    this.#removals.delete(path)
+    return this.show()
+  }
+
+  /** Sends a removal, also while the page is closed. */
+  async #send(path) {
+    clearTimeout(this.#removals.get(path))
+    this.#removals.delete(path)
     try {
-      await request(`/api/v1/${path}`, "DELETE")
-      changed()
+      await request(`/api/v1/${path}`, "DELETE", undefined, undefined, { keepalive: true })
+      if (this.container.isConnected) await this.show()
     } catch (error) {
-      problem.textContent = error.message
+      this.#problem.textContent = error.message
     }
   }
-  container.replaceChildren(element("h3", {}, rows.length ? "Stored" : "Nothing is stored yet."),
-    element("ul", {}, rows.map(({ text, app, path }) => element("li", {}, element("strong", {}, app), element("span", {}, text),
-      button("Remove", () => remove(path), { class: "small", "aria-label": `Remove ${text} of ${app}` })))), problem)
+
+  /** Sends all removals. */
+  end() {
+    removeEventListener("pagehide", this.#end)
+    for (const path of this.#removals.keys()) this.#send(path)
+  }
 }

@@ -28,6 +28,17 @@ export function verdictKind({ verdict, status }) {
 /** The delivery result of a push, on one line; null for a push without a verdict. */
 export function verdictLine(verdict) {
   if (!verdict) return null
-  const { kind, text } = verdict
-  return element("p", { class: "verdict", "data-tone": verdictTone(kind), "data-verdict": kind }, icon(kinds[kind]?.[2] ?? "info"), element("span", {}, text))
+  const { kind, text, uncertain } = verdict
+  const [tone, name] = uncertain ? ["warning", "warning"] : [verdictTone(kind), kinds[kind]?.[2] ?? "info"]
+  return element("p", { class: "verdict", "data-tone": tone, "data-verdict": kind }, icon(name), element("span", {}, text))
 }
+
+/** The delivery events in words. */
+const events = {
+  delivered: "Delivered", "delivered-from-storage": "Delivered from storage", "stored-device-offline": "Stored: the device is offline",
+  "discarded-replaced": "Discarded: replaced", "discarded-expired": "Discarded: expired", "discarded-not-stored": "Discarded: not stored",
+  ignored: "Ignored", "replaced-on-device": "Replaced on the device", "activity-ended": "Activity ended", released: "Sent on to a real device",
+}
+
+/** A delivery event in words; the kinds of verdicts have their label, and other texts are returned as they are. */
+export const eventText = (kind) => events[kind] ?? verdictLabel(kind)

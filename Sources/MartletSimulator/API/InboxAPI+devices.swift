@@ -82,9 +82,8 @@ extension InboxAPI {
                     || push.channel.map(channels.contains) ?? false
             }
             let members = devices.json(of: token, withToken: false).members ?? []
-            return .json(
-                .object(members.filter { $0.name != "pushes" } + [.init("pushes", .array(pushes.map(\.json)))])
-            )
+            let described = JSONValue.array(pushes.map { $0.json(atDevice: token) })
+            return .json(.object(members.filter { $0.name != "pushes" } + [.init("pushes", described)]))
         },
     ]
 

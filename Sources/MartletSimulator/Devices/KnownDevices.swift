@@ -19,7 +19,7 @@ struct KnownDevices: Sendable {
     private let names: [String: String]
     private let traffic: [String: Traffic]
     /// The numbers of the pushes whose notification each device shows, oldest first.
-    private let shown: [String: [Int]]
+    private let notifications: [String: [Int]]
     private let registered: Set<String>
     /// The types of the attributes of started activities.
     private let attributesTypes: [String: String]
@@ -36,7 +36,7 @@ struct KnownDevices: Sendable {
 
     init(_ registry: DeviceRegistry, names: [String: String], _ pushes: [ReceivedPush]) {
         var traffic: [String: Traffic] = [:]
-        var shown: [String: [Int]] = [:]
+        var notifications: [String: [Int]] = [:]
         let started = registry.startedActivities
         for push in pushes {
             // The push that starts an activity is addressed to the device, and is the first one of the activity.
@@ -48,7 +48,9 @@ struct KnownDevices: Sendable {
                 if !push.isLiveActivity { traffic[token]?.isForActivity = false }
                 if let app = push.bundleID { traffic[token]?.apps.insert(app) }
             }
-            if push.isNotificationOnScreen { shown[push.deviceToken.lowercased(), default: []].append(push.number) }
+            if push.isNotificationOnScreen {
+                notifications[push.deviceToken.lowercased(), default: []].append(push.number)
+            }
         }
         let tokens = Set(registry.tokens).union(traffic.keys).union(names.keys)
         newestFirst = tokens.sorted { left, right in
@@ -61,7 +63,7 @@ struct KnownDevices: Sendable {
         attributesTypes = Dictionary(types, uniquingKeysWith: { $1 })
         self.names = names
         self.traffic = traffic
-        self.shown = shown
+        self.notifications = notifications
     }
 
     /// Returns whether a device is known, by its token in lower case.
@@ -78,7 +80,7 @@ struct KnownDevices: Sendable {
     /// pushes have them.
     private func shown(on token: String, _ state: SimulatedDevice) -> [Int] {
         let registered = Set(state.shown)
-        let earlier = shown[token, default: []].filter { !registered.contains($0) }
+        let earlier = notifications[token, default: []].filter { !registered.contains($0) }
         return (earlier + state.shown).suffix(SimulatedDevice.shownLimit)
     }
 
@@ -199,7 +201,8 @@ extension SimulatedDevice {
                 .members([
                     "timestamp": .integer(activity.timestamp), "ended": .bool(activity.hasEnded),
                     "push": .integer(activity.source.number), "pushes": .integer(traffic.received),
-                    "ignored": .integer(traffic.ignored), "removed-at": activity.removalTime.map(JSONValue.integer),
+                    "ignored": .integer(traffic.ignored), "stale-date": activity.staleTime.map(JSONValue.integer),
+                    "removed-at": activity.removalTime.map(JSONValue.integer),
                     "content-state": activity.content ?? .null,
                 ])
             },

@@ -26,6 +26,8 @@ public struct SimulatedDevice: Sendable, Hashable {
         public fileprivate(set) var hasEnded: Bool
         /// The push that the newest content came from.
         fileprivate(set) var source: Source
+        /// The value of `stale-date` in the newest content, in seconds since 1970; nil for none.
+        fileprivate(set) var staleTime: Int64?
         /// The time at which the phone removes the ended activity from the screen, in seconds since 1970; nil while the
         /// activity runs.
         fileprivate(set) var removalTime: Int64?
@@ -229,6 +231,7 @@ public struct SimulatedDevice: Sendable, Hashable {
             baseline: baseline,
             hasEnded: change.event == .end,
             source: Source(push),
+            staleTime: aps["stale-date"]?.wholeValue,
             removalTime: change.event == .end ? ActivityPresentation.removalTime(aps, at: now) : nil
         )
     }

@@ -41,6 +41,11 @@ extension SimulatedAPNs.Fault {
             faults: [SimulatedAPNs.Fault(.respond(.expiredProviderToken), count: 1)]
         ),
         Preset(
+            name: "key-refused",
+            summary: "every push gets 403 InvalidProviderToken, as when the signing key was revoked",
+            faults: [SimulatedAPNs.Fault(.respond(.invalidProviderToken))]
+        ),
+        Preset(
             name: "drain",
             summary: "after every 1 000 pushes the connection of the last shuts down gracefully: two GOAWAY frames",
             faults: [SimulatedAPNs.Fault(.drain(debugData: #"{"reason":"Shutdown"}"#), after: 999, every: 1_000)]

@@ -118,7 +118,11 @@ actor PushInbox {
     }
 
     /// Adds a push.
-    func receive(_ push: ReceivedPush) {
+    ///
+    /// - Parameters:
+    ///   - push: The push.
+    ///   - repeated: The number of the push that it repeats, which gets the finding, too; nil for none.
+    func receive(_ push: ReceivedPush, repeating repeated: Int? = nil) {
         var push = push
         if !names.isEmpty || push.labels.deviceName != nil {
             push.labels.deviceName = names[push.deviceToken.lowercased()]
@@ -129,6 +133,10 @@ actor PushInbox {
         waiters.receive(push)
         // Without readers, no event is created.
         if hasReaders { report(.received(push)) }
+        if let number = repeated, let first = log[number] {
+            let finding = TrafficRules.repeated(by: push.number, hasSameID: first.id == push.id)
+            if log.add(finding, to: number) { reportChange(of: number) }
+        }
     }
 
     /// Adds the pushes of an export; records that are not valid pushes are skipped.
@@ -210,16 +218,18 @@ actor PushInbox {
         for numbers in log.prune(at: now) { report(.forgotten(numbers)) }
     }
 
-    /// Sets the function that is called after each request to remove pushes.
-    func setRemovalHandler(_ handler: @escaping @Sendable (Removal) -> Void) {
-        onRemoval = handler
-    }
-
-    /// Sets the function that returns the events of stored pushes that have expired at a time in seconds since 1970.
+    /// Sets the functions that keep the devices in agreement with the stored pushes.
     ///
-    /// It is called before pushes are read.
-    func setExpiryHandler(_ handler: @escaping @Sendable (Int64) -> DeviceRegistry.Deliveries) {
-        onRead = handler
+    /// - Parameters:
+    ///   - onRemoval: The function that is called after each request to remove pushes.
+    ///   - onRead: The function that is called before pushes are read. It returns the events of the pushes that were
+    ///     stored for a device and have expired at a time in seconds since 1970.
+    func setHandlers(
+        onRemoval: @escaping @Sendable (Removal) -> Void,
+        onRead: @escaping @Sendable (Int64) -> DeviceRegistry.Deliveries
+    ) {
+        self.onRemoval = onRemoval
+        self.onRead = onRead
     }
 
     // MARK: Labels

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
+
 /// The most recent pushes, limited by number and age, and the pinned ones, without I/O or a clock.
 struct PushLog {
     /// The maximum number of delivery events stored for one push.
@@ -136,6 +138,19 @@ struct PushLog {
             }
             push.record(event)
         }
+    }
+
+    /// Adds a finding to a push that has none of the same rule.
+    ///
+    /// - Returns: Whether it was added.
+    mutating func add(_ finding: PushLint.Finding, to number: Int) -> Bool {
+        var isAdded = false
+        update(number) { push in
+            guard !push.observations.contains(where: { $0.rule == finding.rule }) else { return }
+            push.observations.append(finding)
+            isAdded = true
+        }
+        return isAdded
     }
 
     /// Records that the answer to a push was not written.

@@ -13,12 +13,20 @@ struct PushMatcher {
         self.push = push
     }
 
+    /// Returns whether the push matches one of the terms.
+    mutating func matches(oneOf terms: [PushQuery.Term]) -> Bool {
+        for term in terms where matches(term) != term.isNegated { return true }
+        return false
+    }
+
     /// Returns whether the push has the value of a term, ignoring the negation of the term.
-    mutating func matches(_ term: PushQuery.Term) -> Bool {
+    private mutating func matches(_ term: PushQuery.Term) -> Bool {
         let value = term.value
         return switch term.field {
         case .text: hasText(value)
         case .number: term.numbers.contains { $0.contains(push.number) }
+        case .size: term.numbers.contains { $0.contains(push.payloadByteCount) }
+        case .connection: term.numbers.contains { $0.contains(push.connection) }
         case .app: contains(push.bundleID, value)
         case .topic: contains(push.headers.topic, value)
         case .device: contains(push.deviceToken, value) || contains(push.labels.deviceName, value)
@@ -74,6 +82,8 @@ struct PushMatcher {
 
     private mutating func hasProperty(_ value: String) -> Bool {
         switch value {
+        case "duplicate": push.findingMarks.contains { $0.rule == PushLint.Rule.deviceTokenRepeated.id }
+        case "no-sound": push.isAlertWithoutSound(payload)
         case "silent": payload?["aps"]?["content-available"] != nil && payload?["aps"]?["alert"] == nil
         case "faulted": push.wasFaulted
         case "accepted": push.status == 200

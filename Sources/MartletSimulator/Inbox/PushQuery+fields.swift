@@ -7,7 +7,7 @@ extension PushQuery {
     /// The property of a push that a term matches.
     enum Field: String, Sendable, Hashable, CaseIterable {
         case text, number, app, topic, device, channel, type, title, subtitle, body, id, status, reason, priority
-        case collapse, thread, key, verdict, rule, has, `is`, tag, after, before, ns
+        case collapse, thread, key, verdict, rule, has, `is`, tag, after, before, ns, size, connection
 
         /// The values that the field accepts; nil for any.
         var values: [String]? {
@@ -17,7 +17,7 @@ extension PushQuery {
             case .is:
                 [
                     "silent", "faulted", "accepted", "refused", "broadcast", "composed", "stored", "ignored", "shown",
-                    "pinned", "unanswered",
+                    "pinned", "unanswered", "duplicate", "no-sound",
                 ]
             default: nil
             }
@@ -52,6 +52,8 @@ extension PushQuery {
             case .after: "received at or after a time: a date, a time, or how long ago"
             case .before: "received before a time: a date, a time, or how long ago"
             case .ns: "the whole name of the namespace"
+            case .size: "the size of the payload in bytes: numbers and ranges"
+            case .connection: "the number of the connection, 0 for the HTTP interface"
             }
         }
 
@@ -83,6 +85,8 @@ extension PushQuery {
             case .after: "after:10m"
             case .before: "before:2026-11-25T08:00"
             case .ns: "ns:5d3a6a1c"
+            case .size: "size:3000-"
+            case .connection: "connection:4"
             }
         }
 

@@ -8,7 +8,10 @@ internal import MartletCore
     internal import Foundation
 #endif
 
-/// A query for received pushes: a list of terms that must all match a push.
+/// A query for received pushes: a list of terms that must all match a push, or alternatives of terms.
+///
+/// `OR` between terms makes them alternatives, of which one must match: `type:alert status:400 OR status:410` matches
+/// alerts with one of the two answers.
 ///
 /// `topic:com.example.app type:alert title:"Order ready" status:200` matches headers, alert and answer. A term without
 /// a name matches anywhere in the payload, `key:aps.badge=3` at a path in it; it also matches tags, nicknames, channels
@@ -25,7 +28,7 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
     struct Term: Sendable, Hashable {
         var field: Field
         var value: String
-        /// The ranges of a term for `number`.
+        /// The ranges of a term for `number`, `size` or `connection`.
         var numbers: [ClosedRange<Int>] = []
         /// The time of a term for `after` or `before`, in seconds since 1970.
         var time: Int64 = 0
@@ -34,16 +37,20 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
         var text: String
     }
 
-    let terms: [Term]
+    /// The terms in groups, of each of which one term must match; no group is empty.
+    private let groups: [[Term]]
+
+    /// All terms.
+    var terms: [Term] { groups.flatMap(\.self) }
 
     /// The query that matches every push.
-    public static let everything = PushQuery(terms: [])
+    public static let everything = PushQuery(groups: [])
 
     /// The terms as written.
-    public var description: String { terms.map(\.text).joined(separator: " ") }
+    public var description: String { groups.map(PushQuery.text).joined(separator: " ") }
 
-    private init(terms: [Term]) {
-        self.terms = terms
+    private init(groups: [[Term]]) {
+        self.groups = groups
     }
 
     /// Creates a query from its text; an empty text matches every push.
@@ -64,26 +71,49 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: ``PushQueryError`` as the public initializer.
     init(_ text: String, at now: Int64, offset: Int64 = 0) throws(PushQueryError) {
         var tokenizer = PushQueryTokenizer(text)
-        var terms: [Term] = []
-        while let token = try tokenizer.next() { terms.append(try Term(token, at: now, offset: offset)) }
-        self.terms = terms
+        var groups: [[Term]] = []
+        var isAlternative = false
+        while let token = try tokenizer.next() {
+            if token.source == PushQuery.alternative {
+                guard !groups.isEmpty, !isAlternative else { throw PushQuery.misplacedAlternative }
+                isAlternative = true
+                continue
+            }
+            let term = try Term(token, at: now, offset: offset)
+            if isAlternative { groups[groups.count - 1].append(term) } else { groups.append([term]) }
+            isAlternative = false
+        }
+        guard !isAlternative else { throw PushQuery.misplacedAlternative }
+        self.groups = groups
     }
 
-    /// Returns whether every term matches a push.
+    /// The word between alternatives.
+    private static let alternative = "OR"
+    private static let misplacedAlternative = PushQueryError(
+        "OR must be between two terms, as in status:400 OR status:410; \"OR\" in quotes finds the word",
+        in: alternative
+    )
+
+    private static func text(of group: [Term]) -> String {
+        group.map(\.text).joined(separator: " \(alternative) ")
+    }
+
+    /// Returns whether every term, or one of its alternatives, matches a push.
     ///
     /// - Parameter push: The push.
     /// - Returns: Whether the push matches.
     public func matches(_ push: ReceivedPush) -> Bool {
-        misses(push).isEmpty
+        var matcher = PushMatcher(push)
+        return groups.allSatisfy { matcher.matches(oneOf: $0) }
     }
 
-    /// Returns the terms that do not match a push, as written.
+    /// Returns the terms that do not match a push, as written; alternatives are one text.
     ///
     /// - Parameter push: The push.
     /// - Returns: The terms; none when the push matches.
     public func misses(_ push: ReceivedPush) -> [String] {
         var matcher = PushMatcher(push)
-        return terms.filter { matcher.matches($0) == $0.isNegated }.map(\.text)
+        return groups.filter { !matcher.matches(oneOf: $0) }.map(PushQuery.text)
     }
 }
 
@@ -122,7 +152,7 @@ extension PushQuery.Term {
         }
         self.field = field
         switch field {
-        case .number: try readNumbers()
+        case .number, .size, .connection: try readNumbers()
         case .after, .before:
             guard let time = QueryTime.seconds(value, at: now, offset: offset) else {
                 throw PushQueryError("\(name):\(value) must be a time: \(QueryTime.forms)", in: token.source)
@@ -135,8 +165,9 @@ extension PushQuery.Term {
     private mutating func readNumbers() throws(PushQueryError) {
         for part in value.split(separator: ",", omittingEmptySubsequences: false) {
             guard let range = Self.range(part) else {
+                let name = field.rawValue
                 throw PushQueryError(
-                    "number:\(value) must be numbers and ranges, as in number:3,7-9 or number:43-",
+                    "\(name):\(value) must be numbers and ranges, as in \(name):3,7-9 or \(name):43-",
                     in: text
                 )
             }

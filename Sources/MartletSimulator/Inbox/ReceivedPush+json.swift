@@ -34,8 +34,16 @@ extension ReceivedPush {
         return .object(members(payload: fields) + labels.members + results)
     }
 
+    /// Returns the push as the page of one Live Activity shows it: the verdict on a broadcast is that at the activity,
+    /// and null when the broadcast was not delivered to it.
+    func json(atDevice token: String) -> JSONValue {
+        guard isBroadcast else { return json }
+        let verdict = JSONValue.Member("verdict", verdict(atDevice: token)?.json ?? .null)
+        return .object((json.members ?? []).map { $0.name == verdict.name ? verdict : $0 })
+    }
+
     /// The push as lists show it: an excerpt of the payload, which is missing when the payload is not valid JSON,
-    /// findings without their messages, and the kind and the text of the verdict.
+    /// findings without their messages, the kind and the text of the verdict, and the size of the payload.
     var summary: JSONValue {
         let value = content
         let findings = findingMarks.map { mark -> JSONValue in
@@ -43,7 +51,8 @@ extension ReceivedPush {
         }
         let results = JSONValue.members([
             "payload": value.map { PayloadExcerpt(of: $0).json }, "findings": .array(findings),
-            "verdict": verdict(payload: value).summary,
+            "verdict": verdict(payload: value).summary, "size": .integer(payloadByteCount),
+            "no-sound": isAlertWithoutSound(value) ? true : nil,
         ])
         return .object(facts + labels.members + (results.members ?? []))
     }

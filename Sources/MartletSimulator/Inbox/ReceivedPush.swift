@@ -87,6 +87,13 @@ public struct ReceivedPush: Sendable, Hashable {
 
     /// The payload as JSON, parsed at each access; nil when it is not valid JSON, or repeats a name.
     var content: JSONValue? { try? JSONReader.readPayload(payload) }
+    /// The size of the payload in bytes; of a payload that was far too long, the least that it can be.
+    var payloadByteCount: Int {
+        switch truncatedPayloadSize {
+        case .exactly(let count), .atLeast(let count): count
+        case nil: payload.count
+        }
+    }
     /// Whether the push is a broadcast.
     var isBroadcast: Bool { app != nil }
     /// The headers with the identifier of a push to a device and of a broadcast.

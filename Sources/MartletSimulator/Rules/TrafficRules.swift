@@ -4,18 +4,21 @@ internal import MartletCore
 
 extension PushLint.Rule {
     static let deviceTokenRepeated = PushLint.Rule("device-token-repeated", .warning, .sending)
-        .when("a device gets the same push twice in a moment")
+        .when("a device gets the same push twice in a minute")
     static let connectionPerPush = PushLint.Rule("connection-per-push", .warning, .connection)
         .when("each push comes over a connection of its own")
 }
 
 /// The rules that only a sequence of pushes can break.
 ///
-/// They are applied to each push that was accepted. Memory is bounded: the last pushes of ten seconds to 50 000
-/// devices, 4 096 connections, and 256 senders. They have no clock.
+/// They are applied to each push that was accepted. Memory is bounded: the last pushes of a minute to 50 000 devices,
+/// 4 096 connections, and 256 senders. They have no clock.
 struct TrafficRules {
     /// The parts of a push that the rules depend on.
     struct Push {
+        var number = 0
+        /// The `apns-id` in the answer.
+        var id = ""
         /// The time of the push in seconds since 1970.
         var time: Int64
         /// The seconds by which a fault has set the simulator's clock ahead.
@@ -51,10 +54,18 @@ struct TrafficRules {
         var deviations: [ProviderTokenDeviation] = []
     }
 
+    /// The findings about a push.
+    struct Result {
+        var findings: [PushLint.Finding] = []
+        /// The number of the push that this one repeats; nil for none.
+        var repeated: Int?
+    }
+
     static let all: [PushLint.Rule] = [.deviceTokenRepeated, .connectionPerPush]
 
-    /// The duration of a burst of pushes in seconds: long enough to send to a list of thousands twice.
-    private static let burst: Int64 = 10
+    /// The time in seconds within which a push counts as repeated: long enough to send to a list of thousands twice,
+    /// and for a retry after a timeout.
+    private static let burst: Int64 = 60
     /// The number of seconds by which two clocks may differ.
     private static let clockTolerance: Int64 = 60
     /// The number of consecutive connections with one push each after which the next one leads to a finding.
@@ -68,6 +79,9 @@ struct TrafficRules {
     }
 
     private struct Arrival {
+        var number: Int
+        /// The hash of the `apns-id`.
+        var id: Int
         var time: Int64
         var isOnline: Bool
         var collapseID: String?
@@ -101,32 +115,38 @@ struct TrafficRules {
         }
     }
 
-    /// Returns the findings about a push in the light of those before it, and remembers the push.
-    mutating func findings(for push: Push) -> [PushLint.Finding] {
+    /// Checks a push in the light of those before it, and remembers the push.
+    mutating func check(_ push: Push) -> Result {
         var connection = connections[push.connection] ?? Connection(openedAt: push.time)
         let token = connection.token
-        var findings: [PushLint.Finding] = []
-        if let finding = repetition(push) { findings.append(finding) }
-        if let token = push.providerToken {
-            findings += TrafficRules.findings(about: token, at: push.time, skew: push.skew)
+        var result = Result()
+        if let (finding, number) = repetition(push) {
+            result.findings.append(finding)
+            result.repeated = number
         }
-        if let finding = earlyRefresh(push, on: &connection) { findings.append(finding) }
-        if let finding = connectionPerPush(push) { findings.append(finding) }
+        if let token = push.providerToken {
+            result.findings += TrafficRules.findings(about: token, at: push.time, skew: push.skew)
+        }
+        if let finding = earlyRefresh(push, on: &connection) { result.findings.append(finding) }
+        if let finding = connectionPerPush(push) { result.findings.append(finding) }
         // The rules only distinguish one push from more, so higher counts need not be exact.
         if connection.pushCount < 2 || push.providerToken?.identity != token {
             connection.pushCount = max(connection.pushCount, push.earlierPushCount) + 1
             connections.updateValue(connection, forKey: push.connection)
         }
-        return findings
+        return result
     }
 
     // MARK: Devices
 
-    private mutating func repetition(_ push: Push) -> PushLint.Finding? {
+    /// Returns the finding about a push that repeats another one, whose number it names; nil for none.
+    private mutating func repetition(_ push: Push) -> (PushLint.Finding, number: Int)? {
         // The user sees only alerts twice.
         guard push.pushType == nil || push.pushType == .alert else { return nil }
         let target = Target(deviceToken: push.deviceToken, topic: push.topic)
         let arrival = Arrival(
+            number: push.number,
+            id: push.id.hashValue,
             time: push.time,
             isOnline: push.isOnline,
             collapseID: push.collapseID,
@@ -144,10 +164,25 @@ struct TrafficRules {
         guard last.isOnline, push.isOnline, push.collapseID == nil || push.collapseID != last.collapseID else {
             return nil
         }
+        let age = push.time.distance(since: last.time)
         let message =
-            "this device received the same push less than \(TrafficRules.burst) seconds ago, and the user sees it"
-            + " twice: check whether the list contains its token twice"
+            "push \(last.number) to this device, \(age) seconds before, is the same, and the user sees both: "
+            + TrafficRules.repetitionAdvice(hasSameID: last.id == arrival.id)
+        return (PushLint.Finding(.deviceTokenRepeated, .header(":path"), message), last.number)
+    }
+
+    /// Returns the finding about a push that another one repeats.
+    static func repeated(by number: Int, hasSameID: Bool) -> PushLint.Finding {
+        let message =
+            "push \(number) to this device is the same, and the user sees both: "
+            + repetitionAdvice(hasSameID: hasSameID)
         return PushLint.Finding(.deviceTokenRepeated, .header(":path"), message)
+    }
+
+    private static func repetitionAdvice(hasSameID: Bool) -> String {
+        hasSameID
+            ? "they have the same apns-id, so the sender sent it again although APNs had accepted it"
+            : "check whether the list contains the token twice"
     }
 
     // MARK: Provider tokens

@@ -179,7 +179,7 @@ actor PushService {
         let (number, namespace) = inbox.assumeIsolated { inbox in
             (inbox.lastNumber + 1, inbox.namespace(header: header, deviceToken: deviceToken))
         }
-        let (answered, others) = machine.record(
+        let (answered, others, repeated) = machine.record(
             request,
             decision,
             number: number,
@@ -193,7 +193,7 @@ actor PushService {
         let received = push
         inbox.assumeIsolated { inbox in
             inbox.record(others)
-            inbox.receive(received)
+            inbox.receive(received, repeating: repeated)
         }
         scheduleExpiry()
         return received

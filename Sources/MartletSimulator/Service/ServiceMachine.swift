@@ -218,8 +218,8 @@ struct ServiceMachine {
 
     // MARK: Pushes
 
-    /// Returns the record of an answered push with its findings and delivery events, and the delivery events of other
-    /// pushes.
+    /// Returns the record of an answered push with its findings and delivery events, the delivery events of other
+    /// pushes, and the number of the push that it repeats, if any.
     mutating func record(
         _ request: APNsRequest,
         _ decision: Decision,
@@ -228,7 +228,7 @@ struct ServiceMachine {
         over connection: Int,
         from client: inout ClientState,
         at now: Int64
-    ) -> (push: ReceivedPush, others: DeviceRegistry.Deliveries) {
+    ) -> (push: ReceivedPush, others: DeviceRegistry.Deliveries, repeated: Int?) {
         let answer = decision.answer
         let injection = decision.injections.decisive
         var push = ReceivedPush(
@@ -249,12 +249,13 @@ struct ServiceMachine {
         }
         let loss = injection.flatMap { $0.withholdsAnswer ? AnswerLoss.fault($0) : nil }
         var others: DeviceRegistry.Deliveries = []
+        var repeated: Int?
         if push.status == 200 {
             if loss == nil {
                 let token = push.deviceToken.lowercased()
                 let concernsDevices = evaluator.devices.concerns(push, to: token)
                 let content = concernsDevices ? push.content : nil
-                observe(&push, content, to: token, from: &client)
+                repeated = observe(&push, content, to: token, from: &client)
                 evaluator.devices.recordNotification(push, to: token)
                 // Without registered devices, most pushes are delivered at once.
                 if concernsDevices {
@@ -272,16 +273,18 @@ struct ServiceMachine {
         }
         push.observations += RefusalRules.findings(about: request)
         if let loss { push.loseAnswer(to: loss) }
-        return (push, others)
+        return (push, others, repeated)
     }
 
     /// Adds the findings about an accepted push that depend on earlier pushes, its sender, channels and contracts.
+    ///
+    /// - Returns: The number of the push that it repeats; nil for none.
     private mutating func observe(
         _ push: inout ReceivedPush,
         _ content: JSONValue?,
         to deviceToken: String,
         from client: inout ClientState
-    ) {
+    ) -> Int? {
         defer { client.acceptedCount += 1 }
         if let activity = ActivityPush(push, content) {
             push.observations += contracts.findings(for: activity)
@@ -299,14 +302,16 @@ struct ServiceMachine {
             if let token = client.connection.providerToken {
                 push.observations += TrafficRules.findings(about: token, at: push.time, skew: evaluator.clockSkew)
             }
-            return
+            return nil
         }
         let isComposed = push.connection == ReceivedPush.noConnection
         if !isComposed, push.headers.isForMDM, !client.connection.isKnownByCertificate {
             push.observations.append(RefusalRules.mdmWithToken)
         }
-        push.observations += traffic.findings(
-            for: TrafficRules.Push(
+        let result = traffic.check(
+            TrafficRules.Push(
+                number: push.number,
+                id: push.id,
                 time: push.time,
                 skew: evaluator.clockSkew,
                 connection: push.connection,
@@ -321,6 +326,8 @@ struct ServiceMachine {
                 providerToken: client.connection.providerToken
             )
         )
+        push.observations += result.findings
+        return result.repeated
     }
 
     /// Delivers an accepted push, and returns the delivery events of other pushes that it affects.

@@ -161,6 +161,14 @@ extension PushHeaders {
     var isAlert: Bool { resolvedPushType.map { $0.rawValue.lowercased() == PushType.alert.rawValue } ?? true }
 }
 
+extension ReceivedPush {
+    /// Returns whether a phone shows the push, whose payload is passed as JSON, as an alert without a sound.
+    func isAlertWithoutSound(_ content: JSONValue?) -> Bool {
+        guard NotificationPresentation.isVisible(headers, content), let aps = content?["aps"] else { return false }
+        return NotificationPresentation(aps: aps).sound == nil
+    }
+}
+
 extension PushLint.Place {
     /// Returns a place in the member `aps` of the payload.
     static func aps(_ path: String) -> PushLint.Place { .payload("/aps/" + path) }

@@ -29,6 +29,16 @@ extension ReceivedPush {
         return requestFacts.isVisible { NotificationPresentation.isVisible(headers, content) }
     }
 
+    /// Returns the result of a broadcast at one of its devices, whose token is in lower case; nil when the broadcast
+    /// was not delivered to the device.
+    func verdict(atDevice token: String) -> PushVerdict? {
+        guard status == 200 || !deliveries.isEmpty else { return verdict }
+        var push = self
+        // Events of earlier versions have only the first digits of a token.
+        push.deliveries.removeAll { event in !(event.device.map { token.hasPrefix($0) } ?? false) }
+        return push.deliveries.isEmpty ? nil : push.deliveryVerdict(nil)
+    }
+
     // MARK: Answers
 
     private var refusal: PushVerdict {
@@ -160,8 +170,8 @@ extension DeliveryEvent {
             return ("Stored: device is offline, \(end)", part(end, nil, expiration))
         case .discardedReplaced: return ("Discarded: replaced by \(other) while the device was offline", nil)
         case .discardedExpired:
-            let text = note == nil ? "expired while the device was offline" : "expired before it arrived"
-            return ("Discarded: " + text, part(text, note, expiration))
+            let text = reason == nil ? "expired while the device was offline" : "expired before it arrived"
+            return ("Discarded: " + text, part(text, reason, expiration))
         case .discardedNotStored:
             let (text, cause) = ("not stored", "apns-expiration is 0")
             return ("Discarded: device is offline and \(cause)", part(text, cause, expiration))

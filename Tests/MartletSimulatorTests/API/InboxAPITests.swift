@@ -220,6 +220,8 @@ import Testing
             _ = try await bench.send("POST", "/api/v1/pushes", push)
             let findings = await bench.apns.pushes.last?.findings.filter { $0.rule == "device-token-repeated" }
             #expect(findings?.count == count, "\(path ?? "")")
+            let first = await bench.apns.pushes.first?.findings.map(\.message) ?? []
+            #expect(first.contains { $0.hasPrefix("push 6 to this device is the same") } == (path == nil))
             _ = try await bench.send("DELETE", "/api/v1/pushes")
         }
         await bench.apns.stop()

@@ -70,8 +70,9 @@ import Testing
         push.record(DeliveryEvent(.delivered, at: 3))
         let (whole, summary) = (push.json, push.summary)
         let names = (summary.members ?? []).map(\.name)
-        #expect(names == (whole.members ?? []).map(\.name).filter { $0 != "deliveries" && $0 != "observations" })
-        let shortened = ["payload", "findings", "verdict"]
+        let wholeNames = (whole.members ?? []).map(\.name).filter { $0 != "deliveries" && $0 != "observations" }
+        #expect(names.filter { $0 != "size" } == wholeNames && summary["size"] == 18)
+        let shortened = ["payload", "findings", "verdict", "size"]
         for name in names where !shortened.contains(name) { #expect(summary[name] == whole[name]) }
         let verdict = push.verdict
         #expect(summary["verdict"] == ["kind": .string(verdict.kind.rawValue), "text": .string(verdict.text)])
@@ -80,6 +81,15 @@ import Testing
         for (finding, full) in zip(findings, push.findings) {
             #expect(finding == ["rule": .string(full.rule), "severity": .string(full.severity.rawValue)])
         }
+    }
+
+    @Test func `an alert without a sound is marked`() {
+        func hasNoSound(_ payload: String) -> Bool {
+            let headers = PushHeaders(pushType: "alert", topic: "app")
+            return ReceivedPush.sample(headers: headers, payload).summary["no-sound"] == true
+        }
+        #expect(hasNoSound(#"{"aps":{"alert":"A"}}"#) && hasNoSound(#"{"aps":{"alert":"A","sound":""}}"#))
+        #expect(!hasNoSound(#"{"aps":{"alert":"A","sound":"default"}}"#) && !hasNoSound(#"{"aps":{"badge":1}}"#))
     }
 
     @Test func `a payload that is not JSON has no excerpt`() {

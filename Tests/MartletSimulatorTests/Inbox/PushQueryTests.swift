@@ -45,6 +45,9 @@ import Testing
         #"title:="Order ready""#, "-is:composed", "verdict:refused", "-verdict:shown", "-is:shown", "-is:stored",
         "-is:ignored", "-is:unanswered", "-is:pinned", "-tag:a", "-rule:badge", "order-42", "123e4567",
         "123E4567-E89B-12D3-A456-4266554400A0", "5d3a6a1c", "5D3A6A1C8F9A42D6", "after:2026-09-21T14:13",
+        "status:400 OR status:410", "type:voip OR -type:voip ready", "nowhere OR elsewhere OR ready type:alert",
+        #"ready "OR" OR ready"#, "size:1-", "size:110", "connection:1", "connection:0-3", "is:no-sound",
+        "-is:duplicate",
         "-after:2026-09-22", "before:2026-09-21T14:13:21", "-before:2026-09-21T14:13:20", "after:2026-09-21",
     ])
     func `a query with true terms matches the push`(text: String) throws {
@@ -56,6 +59,7 @@ import Testing
         "is:accepted", "is:silent", "has:error", "channel:x", "nowhere",
         "verdict:shown", "is:unanswered", "is:pinned", "tag:a", "rule:badge-negative", "123e456", "5d3a6a1",
         "8f9a42d6", "before:2026-09-21", "after:2026-09-21T14:13:21",
+        "status:400 OR status:404", "ready OR body:open type:voip", "size:0-9", "connection:2-", "is:duplicate",
         "number:43-", "number:1-41,43", "app:=com.example", "title:=Order", "collapse:=Order-42", "is:composed",
         #""ready order""#, "priority:1",
     ])
@@ -65,6 +69,7 @@ import Testing
 
     @Test(arguments: [
         ("colour:red", "unknown name colour:"), (#"title:"op"#, "is not closed"),
+        ("size:large", "size:3,7-9"), ("connection:", "connection:3,7-9"),
         ("number:x", "number:3,7-9"), ("number:9-7", "number:3,7-9"), ("number:", "must be numbers"),
         ("is:loud", "silent"),
         ("has:nothing", "warning"), ("verdict:lost", "not-shown"), ("after:noon", "must be a time"),
@@ -75,6 +80,18 @@ import Testing
         let error = try #require(throws: PushQueryError.self) { try PushQuery(text) }
         #expect(error.description.contains(word), "\(error)")
         #expect(error.term == text)
+    }
+
+    @Test(arguments: ["OR", "OR ready", "ready OR", "ready OR OR late"])
+    func `alternatives need a term on each side`(text: String) throws {
+        let error = try #require(throws: PushQueryError.self) { try PushQuery(text) }
+        #expect(error.term == "OR" && error.description.contains("between two terms"), "\(error)")
+    }
+
+    @Test func `alternatives that do not match are one text`() throws {
+        let query = try PushQuery("topic:example status:1 OR status:2 title:late")
+        #expect(query.misses(push) == ["status:1 OR status:2", "title:late"])
+        #expect(query.description == "topic:example status:1 OR status:2 title:late" && query.terms.count == 4)
     }
 
     @Test func `an error names the term at fault`() throws {

@@ -233,8 +233,8 @@ import Testing
     func `the age of a token is found by the clock that evaluated it`(age: Int64, skew: Int64, rules: [String]) {
         var traffic = TrafficRules()
         let now = ConformanceTests.now
-        let findings = traffic.findings(
-            for: TrafficRules.Push(
+        let result = traffic.check(
+            TrafficRules.Push(
                 time: now,
                 skew: skew,
                 connection: 1,
@@ -246,8 +246,8 @@ import Testing
                 providerToken: TrafficRules.SentToken(identity: 1, issuedAt: now - age)
             )
         )
-        #expect(findings.map(\.rule) == rules, "\(findings.map(\.message))")
-        for finding in findings { #expect(finding.message.contains("a fault has set") == (skew != 0)) }
+        #expect(result.findings.map(\.rule) == rules, "\(result.findings.map(\.message))")
+        for finding in result.findings { #expect(finding.message.contains("a fault has set") == (skew != 0)) }
     }
 
     @Test func `the interval between two tokens is measured without the skew`() throws {

@@ -47,11 +47,11 @@ import Testing
     /// Returns the rules of the findings about each push, joined.
     private static func rules(_ pushes: [TrafficRules.Push]) -> [String] {
         var rules = TrafficRules()
-        return pushes.map { rules.findings(for: $0).map(\.rule).joined(separator: " ") }
+        return pushes.map { rules.check($0).findings.map(\.rule).joined(separator: " ") }
     }
 
     @Test(arguments: [
-        ([push(at: 10), push(at: 19)], ["", "device-token-repeated"]), ([push(at: 10), push(at: 20)], ["", ""]),
+        ([push(at: 10), push(at: 69)], ["", "device-token-repeated"]), ([push(at: 10), push(at: 70)], ["", ""]),
         ([push(at: 10), push(at: 10, to: "5d3b")], ["", ""]), ([push(at: 10), push(at: 10, .background)], ["", ""]),
         ([push(at: 10), push(at: 10, payload: #"{"aps":{"alert":"Ho"}}"#)], ["", ""]),
         ([push(at: 10, .background), push(at: 10, .background)], ["", ""]),
@@ -70,29 +70,43 @@ import Testing
         #expect(Self.rules(pushes) == expected)
     }
 
+    @Test func `a repeated push names the first one, and the identifier that they share`() throws {
+        var rules = TrafficRules()
+        var pushes = [Self.push(at: 10), Self.push(at: 22), Self.push(at: 24)]
+        for (index, id) in ["a", "a", "b"].enumerated() {
+            pushes[index].number = index + 1
+            pushes[index].id = id
+        }
+        let results = pushes.map { rules.check($0) }
+        #expect(results.map(\.repeated) == [nil, 1, 2])
+        let messages = results.map { $0.findings.first?.message ?? "" }
+        #expect(messages[1].hasPrefix("push 1 to this device, 12 seconds before, is the same, and the user sees both"))
+        #expect(messages[1].contains("the same apns-id") && messages[2].contains("contains the token twice"))
+    }
+
     /// A list of devices that is sent to twice, as a table of few places would forget some.
     @Test(arguments: [20, 1_000, 5_000]) func `each repeated device of a long list has a finding`(count: Int) {
         var rules = TrafficRules(capacity: 5_000)
         let list = (0..<count).map { Self.push(at: 10, to: "\($0)") }
-        #expect(list.allSatisfy { rules.findings(for: $0).isEmpty })
-        #expect(list.allSatisfy { rules.findings(for: $0).map(\.rule) == ["device-token-repeated"] })
-        #expect(rules.findings(for: Self.push(at: 20, to: "0")).isEmpty, "the burst is over")
+        #expect(list.allSatisfy { rules.check($0).findings.isEmpty })
+        #expect(list.allSatisfy { rules.check($0).findings.map(\.rule) == ["device-token-repeated"] })
+        #expect(rules.check(Self.push(at: 70, to: "0")).findings.isEmpty, "the burst is over")
     }
 
     @Test func `repeated devices are found among the last ones`() {
         var rules = TrafficRules(capacity: 3)
         let list = (0..<4).map { Self.push(at: 10, to: "\($0)") }
-        for push in list { _ = rules.findings(for: push) }
-        #expect(rules.findings(for: list[3]).count == 1)
-        #expect(rules.findings(for: list[0]).isEmpty)
+        for push in list { _ = rules.check(push).findings }
+        #expect(rules.check(list[3]).findings.count == 1)
+        #expect(rules.check(list[0]).findings.isEmpty)
     }
 
     @Test func `pushes that were removed are not repeated`() {
         var rules = TrafficRules()
         let pushes = ["a", "b"].map { Self.push(at: 10, to: $0) }
-        for push in pushes { _ = rules.findings(for: push) }
+        for push in pushes { _ = rules.check(push).findings }
         rules.forget([("a", "com.example.app")])
-        #expect(pushes.map { rules.findings(for: $0).count } == [0, 1])
+        #expect(pushes.map { rules.check($0).findings.count } == [0, 1])
     }
 
     @Test(arguments: [
@@ -120,7 +134,7 @@ import Testing
     @Test func `findings about refusals have the reason`() {
         var rules = TrafficRules()
         let push = Self.push(at: 60, token: 2, issuedAt: -9_999, earlyReplacement: "early")
-        let findings = rules.findings(for: push)
+        let findings = rules.check(push).findings
         #expect(findings.compactMap(\.reason) == [.expiredProviderToken, .tooManyProviderTokenUpdates])
     }
 

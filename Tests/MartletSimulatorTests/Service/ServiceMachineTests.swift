@@ -127,7 +127,7 @@ import Testing
         let decision = machine.decide(onComposed: request, at: now)
         #expect(decision.answer.reason == .tooManyRequests && decision.injections.map(\.name) == ["respond"])
         var page = ClientState.page
-        let (push, others) = machine.record(
+        let (push, others, _) = machine.record(
             request,
             decision,
             number: 7,

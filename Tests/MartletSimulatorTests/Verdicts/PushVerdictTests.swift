@@ -279,6 +279,24 @@ import Testing
         #expect(push.verdict.text == "No answer: fault hang" && !push.verdict.isOnScreen)
     }
 
+    @Test func `a broadcast has a verdict at each of its devices`() {
+        let payload = #"{"aps":{"event":"update"}}"#
+        let headers = PushHeaders(pushType: "liveactivity")
+        var push = ReceivedPush.sample(app: "app", channel: "c", headers: headers, payload)
+        push.record(DeliveryEvent(.delivered, at: 0).at(device: "aa"))
+        push.record(DeliveryEvent(.discardedExpired, at: 0).at(device: "bb"))
+        push.record(DeliveryEvent(.ignored, at: 0, "it has no timestamp").at(device: "cc"))
+        push.record(DeliveryEvent(.replacedOnDevice, by: 9, at: 1).at(device: "aa"))
+        #expect(push.verdict(atDevice: "aa")?.text == "Replaced by push 9 (newer content)")
+        #expect(push.verdict(atDevice: "bb")?.text == "Discarded: expired while the device was offline")
+        #expect(push.verdict(atDevice: "cc")?.text == "Not shown: it has no timestamp")
+        #expect(push.verdict(atDevice: "dd") == nil && push.json(atDevice: "dd")["verdict"] == .null)
+        push.status = 400
+        push.deliveries = []
+        push.reason = .badRequestPayload
+        #expect(push.verdict(atDevice: "dd")?.kind == .refused)
+    }
+
     @Test func `a broadcast counts its devices`() {
         func verdict(_ events: [DeliveryEvent], _ event: String = "update") -> PushVerdict {
             var push = ReceivedPush.sample(

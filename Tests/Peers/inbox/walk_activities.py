@@ -157,6 +157,41 @@ class Activities(PagesWalk):
         expect(self.page.get_by_role("region", name="Preview")).to_contain_text("The screen still shows push 3.")
         self.assertEqual(self.errors, [])
 
+    def test_a_removed_activity_shows_nothing(self):
+        self.open()
+        topic = TAXI + ".push-type.liveactivity"
+        self.send(ACTIVITY, {"aps": {"event": "update", "timestamp": 100, "content-state": {"stage": "Here"}}}, "liveactivity", topic)
+        self.send(ACTIVITY, {"aps": {"event": "end", "timestamp": 200, "dismissal-date": 1}}, "liveactivity", topic)
+        self.go("activities")
+        row = self.row("abababab…abababab")
+        expect(row.locator("td[data-label=State]")).to_have_text("removed")
+        expect(row.locator("td[data-label=Shows]")).to_have_text("Nothing: it was removed")
+        row.locator("td[data-label=App]").click()
+        expect(self.page.get_by_role("region", name="Preview")).to_contain_text("Nothing: the activity was removed.")
+        self.assertEqual(self.errors, [])
+
+    def test_the_counts_of_an_activity_include_deleted_pushes(self):
+        self.open()
+        self.send_activity()
+        self.simulator.ask("DELETE", "/api/v1/pushes")
+        self.go("activities")
+        row = self.row("abababab…abababab")
+        expect(row.locator("td[data-label=Pushes]")).to_have_text("5")
+        expect(row.locator("td[data-label='Not shown']")).to_have_text("2")
+        self.assertEqual(self.errors, [])
+
+    def test_content_that_may_not_decode_is_marked(self):
+        topic = TAXI + ".push-type.liveactivity"
+        for timestamp, minutes in [(100, 5), (200, "4")]:
+            number = self.send(ACTIVITY, {"aps": {"event": "update", "timestamp": timestamp, "content-state": {"minutes": minutes}}},
+                               "liveactivity", topic)["number"]
+        self.open()
+        self.page.goto(f"{self.simulator.url}/#/push/{number}")
+        verdict = self.page.locator("#detail .verdict").first
+        expect(verdict).to_contain_text("the app may not decode it (minutes was a number in push 1, and is a string)")
+        expect(verdict).to_have_attribute("data-tone", "warning")
+        self.assertEqual(self.errors, [])
+
     def test_an_activity_that_is_not_known_is_explained(self):
         self.open()
         self.go("activities/abcd")
@@ -170,14 +205,14 @@ class Activities(PagesWalk):
         expect(self.page.get_by_role("region", name="Selected push")).to_contain_text("1795000000000000 s since 1970")
         self.assertEqual(self.errors, [])
 
-    def test_broadcasts_count_by_their_deliveries(self):
+    def test_a_broadcast_without_a_verdict_was_not_delivered(self):
         self.open()
         self.send_activity()
         answer = self.simulator.ask("GET", f"/api/v1/activities/{ACTIVITY}")
         answer["pushes"] = answer["pushes"][:2]
-        delivered = [{"time": 1, "kind": "delivered", "device": ACTIVITY}]
-        for push, (status, deliveries) in zip(answer["pushes"], [(0, delivered), (200, [])]):
-            push.update({"channel": "dHN0", "status": status, "deliveries": deliveries, "verdict": None})
+        verdicts = [{"kind": "shown", "text": "Delivered"}, None]
+        for push, verdict in zip(answer["pushes"], verdicts):
+            push.update({"channel": "dHN0", "verdict": verdict})
         self.page.route(f"**/api/v1/activities/{ACTIVITY}", lambda route: route.fulfill(json=answer))
         self.go(f"activities/{ACTIVITY}")
         expect(self.page.locator("#page .banner")).to_have_text("1 was not delivered to this activity.")

@@ -206,6 +206,9 @@ class Composer(ComposeWalk):
         expect(self.dialog.get_by_label("Push type")).to_have_value("alert")
         self.dialog.get_by_role("button", name="Delete template").click()
         expect(self.dialog.get_by_role("option", name="Lunch")).to_have_count(0)
+        self.dialog.get_by_role("button", name="Undo: keep Lunch").click()
+        expect(self.dialog.get_by_role("option", name="Lunch")).to_have_count(1)
+        expect(self.dialog.get_by_label("Start from")).to_have_value("template Lunch")
         self.assertEqual(self.errors, [])
 
     def test_the_editor_indents_formats_and_selects_mistakes(self):

@@ -451,7 +451,11 @@ class Files(DetailWalk):
         self.page.evaluate(self.DROP, ["de.strings", '"READY" = "Fertig";'])
         expect(dialog.get_by_role("form", name="de.strings")).to_be_visible()
         dialog.get_by_role("button", name="Remove 2 strings in en of com.example.app").click()
-        expect(dialog.locator(".stored")).to_have_text("Nothing is stored yet.")
+        dialog.get_by_role("button", name="Keep 2 strings in en of com.example.app").click()
+        dialog.get_by_role("button", name="Remove 2 strings in en of com.example.app").click()
+        self.assertEqual(len(self.simulator.ask("GET", "/api/v1/strings")["strings"]), 1)
+        dialog.get_by_role("button", name="Close").click()
+        self.wait_until(lambda: self.simulator.ask("GET", "/api/v1/strings")["strings"] == [])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import re
 import time
 import unittest
 
-from inbox_walk import push
 from pages_walk import TAXI, PagesWalk
 from playwright.sync_api import expect
 
@@ -120,7 +119,7 @@ class Devices(PagesWalk):
         self.go("devices")
         expect(self.page.locator("#page .title")).to_contain_text("300")
         row = self.row("00000002…00000002")
-        expect(row).to_contain_text("1,002")
+        expect(row).to_contain_text("1\u202f002")
         expect(row).to_contain_text("2 min ago")
         expect(row).to_contain_text(TAXI)
         expect(self.page.locator("#page")).to_contain_text("200 of 300 devices")
@@ -144,15 +143,17 @@ class Devices(PagesWalk):
         self.assertEqual(self.errors, [])
 
     def test_a_device_known_from_pushes_shows_its_newest_notification(self):
-        self.known({"token": PHONE, "registered": False, "online": True, "apps": [TAXI], "pushes": 2, "last": 1, "stored": {}, "shown": []},
-                   {"token": "ab" * 8, "registered": False, "online": True, "apps": [TAXI], "pushes": 1, "last": 1, "stored": {}, "shown": []})
-        verdicts = [(PHONE, 3, "not-shown"), (PHONE, 2, "shown"), ("ab" * 8, 1, "refused")]
-        pushes = [push(number, **{"device-token": token, "verdict": {"kind": kind, "text": kind}}) for token, number, kind in verdicts]
-        self.page.route("**/api/v1/pushes?query=-is*", lambda route: route.fulfill(json={"pushes": pushes}))
+        self.send(PHONE, {"aps": {"alert": "Your taxi is here"}})
+        self.send(PHONE, {"aps": {"badge": 1}})
+        self.send("ab" * 8, {"aps": {"badge": 1}})
+        self.send("5d3a6a1c8f9a00dead", {"aps": {"alert": "Gone"}})
         self.open()
         self.go("devices")
-        expect(self.row(PHONE).locator("td[data-label='On screen']")).to_contain_text("Order 2")
-        expect(self.row("ab" * 8).locator("td[data-label='On screen']")).to_have_text("")
+        expect(self.row(PHONE).locator("td[data-label='On screen']")).to_contain_text("Your taxi is here")
+        expect(self.row("ab" * 8).locator("td[data-label='On screen']")).to_have_text("Nothing")
+        expect(self.row("00dead").locator("td[data-label=State]")).to_have_text("unregistered")
+        self.go(f"devices/{PHONE}")
+        expect(self.page.get_by_role("region", name="Notification Center")).to_contain_text("Your taxi is here")
         self.assertEqual(self.errors, [])
 
     def test_a_nickname_is_edited_in_place(self):
@@ -190,7 +191,7 @@ class Devices(PagesWalk):
         self.go(f"devices/{PHONE}")
         log = self.page.get_by_role("region", name="Delivery log")
         expect(log.locator("li")).to_have_count(2)
-        expect(log.locator("li").first).to_contain_text("stored device offline")
+        expect(log.locator("li").first).to_contain_text("Stored: the device is offline")
         expect(self.page.get_by_role("region", name="Notification Center")).to_contain_text("Your taxi is here")
         stored = self.page.get_by_role("region", name="Stored by APNs")
         expect(stored).to_contain_text("Stored one")

@@ -142,7 +142,7 @@ class Pages(PagesWalk):
         expect(self.page.get_by_role("table", name="Broadcasts").locator("tbody tr")).to_have_count(1)
         subscriber.click()
         expect(self.page.get_by_role("region", name="Content state")).to_contain_text('score: "1:0"')
-        expect(self.page.get_by_role("region", name="Selected push")).to_contain_text("Shown, delivered from storage")
+        expect(self.page.get_by_role("region", name="Selected push")).to_contain_text("Delivered when the device came online")
         self.page.go_back()
         self.page.get_by_role("button", name=f"Unsubscribe {'abcd' * 4}").click()
         expect(self.page.get_by_role("region", name="Subscribers")).to_contain_text("No Live Activity subscribes")
@@ -177,11 +177,13 @@ class Pages(PagesWalk):
             "handshake-failed": True,
             "closed": {"time": 1_795_000_000, "reason": "127.0.0.1:4000 does not trust the server's certificate: tlsv1 alert unknown ca"},
         }
-        self.page.route("**/api/v1/connections", lambda route: route.fulfill(json={"open-count": 0, "open": [], "closed": [failed]}))
+        self.page.route("**/api/v1/connections", lambda route: route.fulfill(json={
+            "open-count": 0, "open": [], "closed-count": 1234, "failed-count": 1200, "closed": [failed]}))
         self.open()
         self.go("connections")
         banner = self.page.locator("#page .banner")
-        expect(banner).to_contain_text("1 connection failed before the first request.")
+        expect(banner).to_contain_text("1\u202f200 connections failed before the first request.")
+        expect(self.page.locator("#page")).to_contain_text("Closed: the last 1 of 1\u202f234")
         expect(banner).to_contain_text("The client does not trust the certificate authority of the simulator. Give it the file ca.pem")
         banner.get_by_role("link", name="Details").click()
         expect(self.page.locator("#page .banner")).to_contain_text("Give it the file ca.pem")

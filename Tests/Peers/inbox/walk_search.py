@@ -56,6 +56,16 @@ class Search(InboxWalk):
         # None of this asked the simulator, whose refusal the browser would report.
         self.assertEqual(self.errors, [])
 
+    def test_alternatives_are_one_term_beside_a_filter(self):
+        self.search.fill("reason:BadDeviceToken OR app:com.example.other")
+        expect(self.rows()).to_have_count(2)
+        self.page.locator("#filters").get_by_role("button", name="Refused", exact=True).click()
+        expect(self.search).to_have_value("reason:BadDeviceToken OR app:com.example.other is:refused")
+        expect(self.rows()).to_have_count(1)
+        self.search.fill("app:com.example.other OR")
+        expect(self.error).to_contain_text("OR must be between two terms")
+        self.assertEqual(self.errors, [])
+
     def test_fields_and_values_are_completed_with_the_keyboard(self):
         self.page.keyboard.press("/")
         self.page.keyboard.type("t")
