@@ -143,6 +143,9 @@ static const unsigned char preview_categories_js[] = {
 static const unsigned char preview_css[] = {
 #embed "inbox/preview.css"
 };
+static const unsigned char preview_language_js[] = {
+#embed "inbox/preview-language.js"
+};
 static const unsigned char preview_notification_js[] = {
 #embed "inbox/preview-notification.js"
 };
@@ -160,6 +163,9 @@ static const unsigned char preview_screen_js[] = {
 };
 static const unsigned char preview_template_js[] = {
 #embed "inbox/preview-template.js"
+};
+static const unsigned char preview_text_js[] = {
+#embed "inbox/preview-text.js"
 };
 static const unsigned char preview_widget_js[] = {
 #embed "inbox/preview-widget.js"
@@ -277,11 +283,13 @@ static const martlet_page_file files[] = {
     SCRIPT("preview-bar", preview_bar),
     SCRIPT("preview-card", preview_card),
     SCRIPT("preview-categories", preview_categories),
+    SCRIPT("preview-language", preview_language),
     SCRIPT("preview-notification", preview_notification),
     SCRIPT("preview-parts", preview_parts),
     SCRIPT("preview-pictures", preview_pictures),
     SCRIPT("preview-screen", preview_screen),
     SCRIPT("preview-template", preview_template),
+    SCRIPT("preview-text", preview_text),
     SCRIPT("preview-widget", preview_widget),
     SCRIPT("preview", preview),
     SCRIPT("push", push),

@@ -22,7 +22,7 @@ export function titleBar(push, close, actions) {
   return element("div", { class: "title-bar" },
     iconButton("left", "Back to the list", close, { class: "pane-back" }),
     element("span", { class: "kind", title: typeName(kind(push)) }, icon(kindIcon(kind(push)), 20)),
-    element("h2", { title: headline(push) }, headline(push)),
+    element("h2", { title: headline(push), dir: "auto" }, headline(push)),
     answerChip(push), relativeTime(milliseconds(push)),
     element("div", { class: "title-actions", role: "toolbar", "aria-label": "Actions" }, actions))
 }

@@ -3,7 +3,8 @@
 // Previews of Live Activities: on the Lock Screen, in the Dynamic Island, in StandBy, and in a template's widget and accessory.
 
 import { element } from "./dom.js"
-import { bannerSurface, homeScreen } from "./preview-card.js"
+import { bannerSurface, dashboard, homeScreen, menuBar } from "./preview-card.js"
+import { timeOf } from "./preview-language.js"
 import { bar, box, icon, lockScreen, night, part, ring, statusBar } from "./preview-parts.js"
 import { surface } from "./preview-screen.js"
 import { fraction, slots } from "./preview-template.js"
@@ -26,6 +27,7 @@ export function activitySurfaces(push, context, device) {
     surfaces.push(surface("StandBy", "standby", content),
       surface("StandBy at night", "standby", () => night(content()), { label: "At night" }))
   }
+  surfaces.push(...mirrors(push, found.island ?? {}, hasEnded))
   if (found.widget) surfaces.push(surface("Widget", "home", () => widgets("small", push, templated(found.widget))))
   if (found.accessory) {
     surfaces.push(surface("Accessory", "lock top", () => lockScreen(push, [], { widgets: accessory("rectangular", {
@@ -53,6 +55,25 @@ function islandSurfaces(push, island) {
         box("ear", icon(push), part("word", "Leading", island.leading)),
         box("ear end", part("word", "Trailing", island.trailing))),
       part("title", "Center", island.center), part("subtitle", "Bottom", island.bottom, 2), bar(island.progress))),
+    surface("Dynamic Island landscape", "home landscape", () => [
+      box("island upright",
+        compactSide("leading", "Compact leading", island["compact-leading"], push),
+        compactSide("trailing", "Compact trailing", island["compact-trailing"], push)), homeScreen(push, null, 2),
+    ], { label: "Landscape", notes: () => ["From iOS 27. Apple documents that the width is limited (isDynamicIslandLimitedInWidth), and not how much:"
+      + " drawn as wide as the Dynamic Island is high."] }),
+  ]
+}
+
+/** The surfaces of paired devices, which show the two sides of the compact presentation next to each other. */
+function mirrors(push, island, hasEnded) {
+  const sides = () => ["leading", "trailing"].map((side) => compactSide(side, `Compact ${side}`, island[`compact-${side}`], push))
+  const custom = "The app can draw its own layout here, if it supports the activity family small."
+  return [
+    surface("Smart Stack", "watches", () => box("watch smart-stack", box("sash", timeOf(push)), box("smart-card", sides())),
+      { notes: () => [custom] }),
+    ...hasEnded ? [] : [surface("CarPlay", "car", () => dashboard(push, box("car-card car-activity", sides())), { notes: () => [custom] })],
+    surface("Mac", "mac", () => menuBar(push, box("menu-activity", sides())),
+      { notes: () => ["In the menu bar of a Mac that is paired with the phone."] }),
   ]
 }
 

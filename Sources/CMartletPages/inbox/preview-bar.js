@@ -5,7 +5,8 @@
 import { segments } from "./components.js"
 import { element } from "./dom.js"
 import { devices } from "./preview-screen.js"
-import { selectLanguage, knownLanguages } from "./strings.js"
+import { languageName, phoneLanguages } from "./preview-language.js"
+import { knownLanguages, selectLanguage } from "./strings.js"
 
 const storageKey = "martlet.previews"
 /** The choice of all surfaces side by side. */
@@ -19,8 +20,8 @@ const names = { device: "Phone", scheme: "Appearance", text: "Text size", langua
 
 /** The current settings; `surfaces` has the chosen surface of each kind of push. */
 export const settings = {
-  device: "393x852", scheme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light", text: "default",
-  language: "", surfaces: {}, ...storedSettings(),
+  device: "402x874", scheme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light", text: "default",
+  language: "en", surfaces: {}, ...storedSettings(),
 }
 selectLanguage(settings.language)
 
@@ -29,7 +30,7 @@ function storedSettings() {
   try { found = JSON.parse(localStorage.getItem(storageKey)) } catch { /* The settings are not readable. */ }
   const isKnown = ([name, value]) => choices[name]?.some(([known]) => known === value)
     ?? typeof value === { language: "string", surfaces: "object" }[name]
-  return Object.fromEntries(Object.entries(found ?? {}).filter(([, value]) => value !== null).filter(isKnown))
+  return Object.fromEntries(Object.entries(found ?? {}).filter(([, value]) => value !== null && value !== "").filter(isKnown))
 }
 
 function change(name, value) {
@@ -59,11 +60,9 @@ export function bar(changed) {
     picker("language", languageOptions(), () => selectLanguage(settings.language)))
 }
 
-function languageOptions() {
-  const known = knownLanguages()
-  const all = settings.language && !known.includes(settings.language) ? [...known, settings.language] : known
-  return [["", known.length ? "Default" : "No strings"], ...all.map((language) => [language, language])]
-}
+/** The languages whose words are known, and those of the apps' strings. */
+const languageOptions = () => [...new Set([...phoneLanguages, ...knownLanguages(), settings.language])]
+  .map((language) => [language, languageName(language)]).sort(([, one], [, other]) => one.localeCompare(other, "en"))
 
 function picker(name, options, changed) {
   const select = element("select", {

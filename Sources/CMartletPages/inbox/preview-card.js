@@ -5,10 +5,12 @@
 import { element } from "./dom.js"
 import { app } from "./push.js"
 import { category } from "./preview-categories.js"
+import { centerTitle, dayOf, now, numberOf, summaryTitle, timeOf } from "./preview-language.js"
 import { notification } from "./preview-notification.js"
 import { picture } from "./preview-pictures.js"
-import { appName, box, dayOf, glyph, homeIndicator, icon, lockScreen, part, statusBar, timeOf } from "./preview-parts.js"
+import { appName, box, glyph, homeIndicator, icon, lockScreen, part, statusBar } from "./preview-parts.js"
 import { surface } from "./preview-screen.js"
+import { textWidth } from "./preview-text.js"
 
 /** The maximum number of notifications of a thread, and of actions, that are shown individually. */
 const maximumCards = 4
@@ -24,7 +26,7 @@ export function phoneSurfaces(push, { thread = [] }) {
     }),
     bannerSurface(push),
     surface("Expanded", "lock focused", () => expanded(push), { notes: () => expandedNotes(push) }),
-    surface("Notification Center", "lock center", () => center(push, all), {
+    surface("Notification Center", "lock center", (redraw) => center(push, all, redraw), {
       label: "Center", needsContext: true,
       notes: () => [all.length === 1 ? "No other stored push to this device has this app and thread."
         : `${all.length} notifications of ${app(push)} ${name ? `in thread ${name}` : "without a thread"} on this device.`],
@@ -68,16 +70,25 @@ function expandedNotes(push) {
   ]
 }
 
-/** A group in Notification Center: collapsed, with the newest on top and two behind it, then expanded. */
-function center(push, all) {
-  const isAlone = all.length === 1
-  const behind = all.slice(1, 3).map((_, index) => box(`behind behind-${index + 1}`))
-  const cards = excerpt(all, push).map((each) => box(`one ${each === push ? "this" : ""}`, card(each, 4, "", each === push)))
+/** The group of Notification Center that the user has opened, as its push. */
+let opened
+
+/** A group in Notification Center: a stack with the newest on top and two behind it, which a click opens and closes. */
+function center(push, all, redraw) {
+  const isOpen = opened === push
+  const toggle = all.length > 1 ? element("button", {
+    class: "toggle", "aria-expanded": String(isOpen), "aria-label": `${isOpen ? "Stack" : "Show"} the ${all.length} notifications`,
+    onclick: () => {
+      opened = isOpen ? undefined : push
+      redraw()
+    },
+  }) : null
   return [
-    statusBar(push), box("heading", "Notification Center"),
-    box("stack", card(all[0], 4, "", isAlone), behind),
-    isAlone ? null : box("open", box("heading", appName(push)), cards,
-      all.length > maximumCards ? box("more", `and ${all.length - maximumCards} more`) : null),
+    statusBar(push), box("heading", centerTitle()),
+    isOpen ? box("open", box("heading", appName(push), toggle),
+      excerpt(all, push).map((each) => box(`one ${each === push ? "this" : ""}`, card(each, 4, "", each === push))),
+      all.length > maximumCards ? box("more", `+${numberOf(all.length - maximumCards)}`) : null)
+      : box("stack", card(all[0], 4, "", all[0] === push), all.slice(1, 3).map((_, index) => box(`behind behind-${index + 1}`)), toggle),
     homeIndicator(),
   ]
 }
@@ -95,14 +106,17 @@ export function card(push, lines, style = "", isReported = true) {
   const isMessage = isMutable && sender
   const text = (kind, content, most) => part(content?.missing ? `${kind} unresolved` : kind,
     isReported ? kind[0].toUpperCase() + kind.slice(1) : null, content?.text, most)
-  return box(`notification glass ${style}`,
+  const made = box(`notification glass ${style}`,
     isMessage ? box("sender", box("avatar", initials(sender.name)), icon(push)) : icon(push),
     box("text",
       label ? box(`label ${level}`, label) : null,
       text("title", isMessage ? { ...title, text: sender.name } : title ?? { text: appName(push) }, lines && 1),
       text("subtitle", isMessage ? title : subtitle, lines && 1), text("body", body, lines)),
-    box("when", "now"),
+    box("when", now()),
     file && !(lines && file.isHidden) ? box(lines ? "thumbnail" : "attachment", media(file, lines)) : null)
+  // The first line ends before the age.
+  made.style.setProperty("--when", textWidth(now()))
+  return made
 }
 
 /** The picture of a file, or a symbol in place of a file that the user has not chosen. */
@@ -117,7 +131,7 @@ export function otherSurfaces(push, { thread = [] }) {
   const known = id ? category(app(push), id) : undefined
   const isImmediate = level === "time-sensitive" || level === "critical"
   return [
-    surface("Home Screen", "home phone", () => [statusBar(push), homeScreen(push, badge, 3), dock(), homeIndicator()],
+    surface("Home Screen", "home phone", () => [statusBar(push), homeScreen(push, badge, 3), dock()],
       { notes: () => [`Badge: ${facts.Badge}.`] }),
     surface("Summary", "lock phone", () => lockScreen(push, isImmediate ? card(push, 4) : digest(push, thread)), {
       needsContext: true,
@@ -129,16 +143,18 @@ export function otherSurfaces(push, { thread = [] }) {
     surface("Apple Watch", "watches", () => watch(push, known), {
       label: "Watch", notes: () => ["Short look and long look, which scrolls; only while the phone is locked and the watch is worn and unlocked."],
     }),
-    surface("CarPlay", "car", () => [
-      box("side", timeOf(push), [3, 5, 0].map(other)), box("map"), known?.isInCarPlay ? carBanner(push) : null,
-    ], { notes: () => [known?.isInCarPlay ? "CarPlay also needs an app that Apple has approved for it."
+    surface("CarPlay", "car", () => dashboard(push, known?.isInCarPlay ? carBanner(push) : null), { notes: () => [known?.isInCarPlay ? "CarPlay also needs an app that Apple has approved for it."
       : `Not shown in CarPlay, unless the app allows it for the category${id ? ` ${id}` : "; aps.category is missing"}.`] }),
-    surface("Mac", "mac", () => [
-      box("menu-bar", element("b", {}, "Finder"), glyph("wifi"), glyph("battery"), `${dayOf(push)}  ${timeOf(push)}`),
-      level === "passive" ? null : card(push, 4),
-    ], { notes: () => [level === "passive" ? noBanner : "If the app also runs on the Mac, or the user shows the phone's notifications there."] }),
+    surface("Mac", "mac", () => [menuBar(push), level === "passive" ? null : card(push, 4)], { notes: () => [level === "passive" ? noBanner : "If the app also runs on the Mac, or the user shows the phone's notifications there."] }),
   ]
 }
+
+/** CarPlay's Dashboard with a card over its map. */
+export const dashboard = (push, content) => [box("side", timeOf(push), [3, 5, 0].map(other)), box("map"), content]
+
+/** The menu bar of a Mac, with more content beside its symbols. */
+export const menuBar = (push, content = null) =>
+  box("menu-bar", element("b", {}, "Finder"), content, glyph("wifi"), glyph("battery"), `${dayOf(push)}  ${timeOf(push)}`)
 
 /** The icon of another app. */
 function other(index) {
@@ -155,8 +171,7 @@ export const homeScreen = (push, badge, rows) => box("grid",
 
 /** The scheduled summary: the most relevant notification with its text, the others as lines. */
 const digest = (push, thread) => box("digest glass",
-  box("digest-head", element("strong", {}, "Your Evening Summary"),
-    element("span", { dir: "ltr" }, `${thread.length + 1} notification${thread.length ? "s" : ""}`)),
+  box("digest-head", element("strong", {}, summaryTitle()), element("span", {}, numberOf(thread.length + 1))),
   card(push, 2), thread.slice(0, 3).map((each) => box("digest-row", icon(each),
     part("title", null, notification(each).title?.text ?? appName(each)), part("foot", null, notification(each).body?.text))))
 

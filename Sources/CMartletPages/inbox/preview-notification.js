@@ -38,7 +38,7 @@ export function notification(push) {
   const text = (name) => (typeof aps[name] === "string" && aps[name] ? aps[name] : undefined)
   return {
     title, subtitle, body, level, label: levels[level].label,
-    missing: [title, subtitle, body].flatMap((each) => each?.missing ?? []),
+    missing: [title, subtitle, body].flatMap((each) => each?.missing ?? []), isLocalized: Object.keys(alert).some((name) => name.endsWith("loc-key")),
     badge: Number.isInteger(aps.badge) && aps.badge > 0 ? String(aps.badge) : undefined,
     category: text("category"), thread: text("thread-id"),
     relevance: typeof aps["relevance-score"] === "number" ? aps["relevance-score"] : undefined,

@@ -4,6 +4,7 @@
 
 import { element, svgElement } from "./dom.js"
 import { app } from "./push.js"
+import { dayOf, timeOf } from "./preview-language.js"
 import { fraction } from "./preview-template.js"
 
 /** Shapes of the system: width, height, a filled path, and lines with their width. */
@@ -28,14 +29,6 @@ export function glyph(name, height = 12) {
 
 /** A part of a screen with classes. */
 export const box = (style, ...children) => element("div", { class: style }, ...children)
-
-const hours = new Intl.DateTimeFormat([], { hour: "numeric", minute: "2-digit" })
-const day = new Intl.DateTimeFormat([], { weekday: "long", month: "long", day: "numeric" })
-const dateOf = (push) => new Date(push.time ? push.time * 1000 : Date.now())
-/** The time at which a push arrived, as a phone shows it: without AM or PM. */
-export const timeOf = (push) => hours.formatToParts(dateOf(push)).filter(({ type }) => ["hour", "minute"].includes(type))
-  .map(({ value }) => value).join(":")
-export const dayOf = (push) => day.format(dateOf(push))
 
 /** The status bar of a phone, with its Dynamic Island; the Lock Screen has no time in it. */
 export const statusBar = (push, isLocked = false) => element("div", { class: "status", "aria-hidden": "true" },
@@ -67,10 +60,9 @@ export function icon(push) {
   return made
 }
 
-/** A text with a maximum number of lines, whose direction is that of its first letter; null for no text. */
+/** A text with a maximum number of lines, 0 for no limit; null for no text. */
 export const part = (style, name, text, lines = 1) =>
-  (text === undefined || text === "" ? null
-    : element("div", { class: style, "data-name": name, "data-lines": lines || null, dir: "auto" }, String(text)))
+  (text === undefined || text === "" ? null : element("div", { class: style, "data-name": name, "data-lines": lines }, String(text)))
 
 /** A progress bar; null for a value that is not a fraction. */
 export const bar = (value) =>

@@ -3,12 +3,21 @@
 // The devices of previews, and their screens: shadow trees with a style sheet of their own, whose texts are text nodes.
 
 import { element, serverURL } from "./dom.js"
+import { layOut } from "./preview-text.js"
 
-/** The devices, with Apple's sizes in points; preview.css has the rules of each. */
+/**
+ * The phones, with Apple's sizes in points; preview.css has the rules of each.
+ *
+ * The two phones without a Dynamic Island have a notch, and a Home button.
+ */
 export const devices = {
-  "393x852": { name: "393 × 852", width: 393, height: 852, hasIsland: true },
-  "430x932": { name: "430 × 932", width: 430, height: 932, hasIsland: true },
-  "375x667": { name: "375 × 667", width: 375, height: 667, hasIsland: false },
+  "402x874": { name: "iPhone 17, 17 Pro, 16 Pro", width: 402, height: 874, hasIsland: true },
+  "440x956": { name: "iPhone 17 Pro Max, 16 Pro Max", width: 440, height: 956, hasIsland: true },
+  "420x912": { name: "iPhone Air", width: 420, height: 912, hasIsland: true },
+  "393x852": { name: "iPhone 16, 15, 14 Pro", width: 393, height: 852, hasIsland: true },
+  "430x932": { name: "iPhone 16 Plus, 15 Plus, 14 Pro Max", width: 430, height: 932, hasIsland: true },
+  "390x844": { name: "iPhone 16e, 14, 13", width: 390, height: 844, hasIsland: false },
+  "375x667": { name: "iPhone SE", width: 375, height: 667, hasIsland: false },
 }
 
 /** The style sheet of all screens. It is loaded once and shared, so a new screen has its layout at once. */
@@ -17,47 +26,14 @@ const sheet = new CSSStyleSheet()
 export const ready = fetch(serverURL("/page/preview.css")).then((response) => response.text())
   .then((text) => sheet.replaceSync(text)).catch(() => {})
 
-/** The average widths of a character of San Francisco at 15 points in ems, regular and semibold, for English text. */
-const characterWidths = { "": [400, 0.445], "-bold": [600, 0.462] }
-const sampleText = "Your table for seven is ready, please come to the counter to collect the order."
-
-/**
- * Scales the previews' font to the width of San Francisco where that font is missing, so that lines end where the phone ends them.
- *
- * The sizes stay those of the phone: only the glyphs are scaled, relative to the height of the font's x.
- */
-function adjustFont() {
-  const pen = document.createElement("canvas").getContext("2d")
-  const width = (font) => {
-    pen.font = font
-    return pen.measureText(sampleText).width
-  }
-  const { fontFamily } = getComputedStyle(document.body)
-  if (width(`100px -apple-system, BlinkMacSystemFont, "SF Pro Text", monospace`) !== width("100px monospace")) return
-  for (const [name, [weight, expected]] of Object.entries(characterWidths)) {
-    const probe = element("div", { class: "measuring" })
-    Object.assign(probe.style, { width: "1ex", font: `${weight} 100px ${fontFamily}` })
-    document.body.append(probe)
-    const height = parseFloat(getComputedStyle(probe).width) / 100
-    probe.remove()
-    const factor = (expected * sampleText.length * 100) / width(`${weight} 100px ${fontFamily}`)
-    document.documentElement.style.setProperty(`--adjusted${name}`, (height * factor).toFixed(4))
-  }
-}
-adjustFont()
-
 /** An invisible place of the page, in which a screen is laid out to measure which text does not fit. */
 const measuring = element("div", { class: "measuring", "aria-hidden": "true" })
 document.body.append(measuring)
 
-/** Splits text into user-perceived characters. */
-const characters = new Intl.Segmenter(undefined, { granularity: "grapheme" })
-/** The maximum number of characters that are laid out; no surface shows more. */
-const maximumCharacters = 4000
 /** The scale of a landscape screen relative to portrait ones. */
 const landscapeScale = 0.75
 /** The least scale and height in points of a complete phone in a low window. */
-const [leastPhoneScale, leastPhoneHeight] = [0.8, 560]
+const [leastPhoneScale, leastPhoneHeight] = [0.8, 360]
 
 /**
  * A figure of a screen, with the truncated text listed below it.
@@ -75,7 +51,7 @@ function figure(title, kind, settings, content, notes) {
   root.append(device)
   const limit = kind.includes("phone") ? Math.min(settings.limit, shorten(device, settings)) : settings.limit
   measuring.replaceChildren(host)
-  const truncated = [...device.querySelectorAll("[data-lines]")].map(truncate).filter((each) => each?.name)
+  const truncated = layOut([...device.querySelectorAll("[data-lines]")])
   const overflowing = [...device.querySelectorAll("[data-overflow]")].filter((part) => part.scrollHeight > part.clientHeight + 1)
   fit(host, device, settings, limit)
   const cutOff = (...text) => element("p", { class: "cut-off" }, element("span", { "aria-hidden": "true" }, "✂ "), ...text)
@@ -89,10 +65,20 @@ function figure(title, kind, settings, content, notes) {
 /**
  * A surface that shows a push, with a function that makes its figure; `label` is a short title.
  *
- * `content` and `notes` are functions. `needsContext` marks a surface that shows other pushes.
+ * `content` and `notes` are functions; `content` receives a function that draws the figure again after a click in it, and
+ * keeps the focus on its button. `needsContext` marks a surface that shows other pushes.
  */
-export const surface = (title, kind, content, { label, notes = () => [], needsContext } = {}) =>
-  ({ title, label, needsContext, make: (settings) => figure(title, kind, settings, content(), notes()) })
+export function surface(title, kind, content, { label, notes = () => [], needsContext } = {}) {
+  const make = (settings) => {
+    const made = figure(title, kind, settings, content(() => {
+      const next = make(settings)
+      made.replaceWith(next)
+      next.querySelector(".preview").shadowRoot.querySelector("button")?.focus()
+    }), notes())
+    return made
+  }
+  return { title, label, needsContext, make }
+}
 
 /** Leaves out the middle of a complete phone where the window is lower; returns the scale of the phone. */
 function shorten(device, { device: name, tall = Infinity }) {
@@ -109,25 +95,4 @@ function fit(host, device, { room }, limit) {
   host.style.width = `${Math.ceil(width * scale)}px`
   host.style.height = `${Math.ceil(height * scale)}px`
   if (scale !== 1) device.style.transform = `scale(${scale})`
-}
-
-/** Truncates the text of an element to its lines and marks the end; returns undefined if all of it fits. */
-function truncate(part) {
-  const whole = part.textContent
-  const limit = Number(part.dataset.lines) * parseFloat(getComputedStyle(part).lineHeight) + 1
-  if (whole.length <= maximumCharacters && part.offsetHeight <= limit) return undefined
-  const parts = [...characters.segment(whole)].map(({ segment }) => segment)
-  const mark = element("span", { class: "cut" }, "…")
-  const fits = (count) => {
-    part.replaceChildren(parts.slice(0, count).join("").trimEnd(), mark)
-    return part.offsetHeight <= limit
-  }
-  let [low, high] = [0, Math.min(parts.length, maximumCharacters)]
-  while (low < high) {
-    const middle = (low + high + 1) >> 1
-    if (fits(middle)) low = middle
-    else high = middle - 1
-  }
-  fits(low)
-  return { name: part.dataset.name, rest: parts.slice(low, low + maximumCharacters).join("").trim() }
 }

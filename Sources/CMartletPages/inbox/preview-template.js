@@ -2,6 +2,8 @@
 
 // The layout of a Live Activity's values: by the user's template, by LiveSurfaces, or guessed from their names.
 
+import { clock } from "./preview-language.js"
+
 /** The values of each slot, and the source of the layout. */
 export function slots(push, context) {
   const aps = push.payload?.aps ?? {}
@@ -97,7 +99,7 @@ const percentage = (value) => (fraction(value) === undefined ? undefined : `${Ma
 function moment(name, value) {
   if (typeof value === "number" && /min/i.test(name)) return `${value} min`
   const seconds = typeof value === "number" && value > 3e8 && value < 4e9 ? (value < 1e9 ? value + 978307200 : value) : null
-  return seconds ? new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : textOf(value)
+  return seconds ? clock(new Date(seconds * 1000)) : textOf(value)
 }
 
 function textOf(value) {

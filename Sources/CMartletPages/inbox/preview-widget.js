@@ -5,6 +5,7 @@
 import { element } from "./dom.js"
 import { app } from "./push.js"
 import { bar, box, icon, lockScreen, night, part, ring } from "./preview-parts.js"
+import { stateOf } from "./preview-language.js"
 import { surface } from "./preview-screen.js"
 
 const sizes = { small: "systemSmall", medium: "systemMedium", large: "systemLarge" }
@@ -62,7 +63,7 @@ function control(push, entry, shape) {
   return box(`control ${shape}${isOn ? " on" : ""}`,
     icon(push),
     shape === "wide" ? box("text", part("title", "Label", entry.label, 2),
-      entry.controlKind === "toggle" ? box("foot", isOn ? "On" : "Off") : null) : null)
+      entry.controlKind === "toggle" ? box("foot", stateOf(isOn)) : null) : null)
 }
 
 export function accessory(shape, entry) {

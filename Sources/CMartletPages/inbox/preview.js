@@ -10,12 +10,13 @@ import { activitySurfaces } from "./preview-activity.js"
 import { bar, chosenSurface, everySurface, settings, surfaceChoice } from "./preview-bar.js"
 import { otherSurfaces, phoneSurfaces } from "./preview-card.js"
 import { categoryForm } from "./preview-categories.js"
+import { direction, languageName } from "./preview-language.js"
 import { notification } from "./preview-notification.js"
 import { pictureField } from "./preview-pictures.js"
 import { devices, ready } from "./preview-screen.js"
 import { reloadNotice, reloadSurfaces } from "./preview-widget.js"
 import { app, kind } from "./push.js"
-import { onStringsChange } from "./strings.js"
+import { onStringsChange, phoneLanguage, substituteLanguage } from "./strings.js"
 import { verdictKind, verdictTone } from "./verdict.js"
 
 const reloads = { widgets: ["widget", "lockAccessory", "standby"], controls: ["control"] }
@@ -31,7 +32,7 @@ const sideBySideScale = 0.62
 /** The width beside a single surface that its facts need. */
 const factsWidth = 280
 /** The least distance of previews from the top of the window, and the height of the choices above a surface. */
-const [leastTop, choiceHeight] = [200, 110]
+const [leastTop, choiceHeight] = [200, 60]
 
 /** The pushes with previews in the page, by their container. */
 const targets = new Map()
@@ -94,8 +95,9 @@ async function draw(target, version, data) {
   const isAlert = kind(push) === "alert"
   const group = kind(push) === "broadcast" ? "activity" : kind(push)
   const width = target.width = container.clientWidth || Infinity
+  const isWide = width > 2 * factsWidth
   const look = {
-    ...settings, room: width > 2 * factsWidth ? width - factsWidth : width, limit: 1, direction: direction(),
+    ...settings, room: isWide ? width - factsWidth : width, limit: 1, direction: direction(),
     tall: innerHeight - Math.max(leastTop, container.getBoundingClientRect().top) - choiceHeight,
   }
   const surfaces = surfacesByKind[kind(push)](push, data, devices[settings.device])
@@ -114,18 +116,24 @@ async function draw(target, version, data) {
   const verdict = verdictNote(push)
   container.toggleAttribute("data-muted", verdict !== null)
   container.replaceChildren(...[
-    verdict, surfaces.length > 1 ? surfaceChoice(group, surfaces, redraw) : null, bar(redraw),
+    verdict, surfaces.length > 1 ? surfaceChoice(group, surfaces, redraw) : null, isWall ? bar(redraw) : null,
     reloads[kind(push)] ? reloadNotice(push, data, reloads[kind(push)]) : null,
-    isAlert ? notification(push).missing.map((text) => element("p", { class: "missing-string" }, text)) : null,
-    element("div", { class: isWall ? "wall" : "stage" }, figures, isAlert ? alertFacts(push, redraw) : group === "activity" ? activityFacts(push) : null),
+    isAlert ? stringNotes(push).map((text) => element("p", { class: "missing-string" }, text)) : null,
+    element("div", { class: isWall ? "wall" : isWide ? "stage" : "stage narrow" }, figures, element("div", { class: "beside" },
+      isWall ? null : bar(redraw), isAlert ? alertFacts(push, redraw) : group === "activity" ? activityFacts(push) : null)),
     element("p", { class: "disclaimer" }, caption),
   ].flat().filter(Boolean))
   const mark = focused && (focused.dataset.value ?? focused.getAttribute("aria-label"))
   if (mark) container.querySelector(`[data-value="${CSS.escape(mark)}"], [aria-label="${CSS.escape(mark)}"]`)?.focus()
 }
 
-/** The writing direction of the phone, which is that of the chosen language; a text is aligned by its own direction. */
-const direction = () => (/^(ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)\b/.test(settings.language) ? "rtl" : "ltr")
+/** The keys without strings, and the language of the strings if the app does not have the phone's. */
+function stringNotes(push) {
+  const { missing, isLocalized } = notification(push)
+  const found = isLocalized ? substituteLanguage(app(push)) : undefined
+  return found === undefined ? missing : [...missing, `The app has no strings in ${languageName(phoneLanguage())}: an iPhone uses its development language,`
+    + ` which the strings do not name. Shown: ${languageName(found)}.`]
+}
 
 /** The reason for which a push has no preview: the app receives it without a notification, or does not receive it. */
 function hiddenText(push) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The localized strings of apps: resolves the localization keys of pushes in the selected language.
+// The localized strings of apps: resolves the localization keys of pushes in the language of the phone.
 
 import { simulatorEvents, strings, stringTable } from "./api.js"
 
@@ -8,16 +8,17 @@ import { simulatorEvents, strings, stringTable } from "./api.js"
 let languages = {}
 /** The string table of each app, in the language that `languageOf` returns. */
 let tables = {}
-let selectedLanguage = ""
+let selectedLanguage = "en"
 const listeners = []
 
 /** Calls the listener when strings may have changed. */
 export const onStringsChange = (listener) => { listeners.push(listener) }
 
-/** The languages of all apps. */
-export const knownLanguages = () => [...new Set(Object.values(languages).flat())].sort()
+/** The languages of all apps; an app's `Base` is not the language of a phone. */
+export const knownLanguages = () => [...new Set(Object.values(languages).flat())].filter((each) => each !== base)
+export const phoneLanguage = () => selectedLanguage
 
-/** Selects a language; empty for each app's default. */
+/** Selects the language of the phone. */
 export function selectLanguage(language) {
   selectedLanguage = language
   load().catch(() => {})
@@ -38,11 +39,29 @@ async function load() {
 
 for (const name of ["open", "previews"]) simulatorEvents.addEventListener(name, () => load().catch(() => {}))
 
-/** The language of an app: the selected one, the same without its region, English, or the app's first. */
+/** The name of the strings in an app's development language, if they have no language of their own (Apple). */
+const base = "Base"
+/** A language and its script; the tag itself if the browser does not know it. */
+function scriptOf(language) {
+  try {
+    const { language: name, script } = new Intl.Locale(language).maximize()
+    return `${name}-${script}`
+  } catch {
+    return language
+  }
+}
+
+/** The app's language on the phone: the phone's, one that differs by region only, the development language if known, or any. */
 function languageOf(app) {
   const available = languages[app] ?? []
-  const preferred = selectedLanguage ? [selectedLanguage, selectedLanguage.split("-")[0], "en"] : ["en"]
-  return preferred.find((language) => available.includes(language)) ?? available[0]
+  return available.find((each) => each === selectedLanguage) ?? available.find((each) => scriptOf(each) === scriptOf(selectedLanguage))
+    ?? available.find((each) => each === base) ?? available.find((each) => scriptOf(each) === scriptOf("en")) ?? available[0]
+}
+
+/** The language of an app's strings if it is not the phone's; undefined without strings. */
+export function substituteLanguage(app) {
+  const found = languageOf(app)
+  return found && scriptOf(found) !== scriptOf(selectedLanguage) ? found : undefined
 }
 
 /**

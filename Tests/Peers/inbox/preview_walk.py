@@ -9,21 +9,22 @@ from inbox_walk import InboxWalk, push
 from playwright.sync_api import expect
 
 APP = "com.example.app"
-# Widths and heights in points from Apple's Human Interface Guidelines; a tuple is a range. The guidelines have no sizes for
-# Live Activities on devices 375 points wide, notifications and controls: their sizes are based on observation.
+# Widths and heights in points from Apple's Human Interface Guidelines, which have those of 393x852 and 430x932 in full; a tuple is
+# a range. Other phones have the sizes of the nearest documented one. Sizes of notifications and controls are based on observation.
 ACTIVITY = (84, 160)
 # A watch of 45 mm has 198 by 242 points, here with a bezel of 9 around them. The other sizes are based on observation.
-OTHERS = {"app": (64, 64), "watch": (216, 260), "car": (480, 288), "mac": (344, None)}
+OTHERS = {"app": (64, 64), "watch": (216, 260), "car": (480, 288), "mac": (344, None),
+          "smart-stack": (184, 80.5), "car-activity": (240, 78), "menu-activity": ((40, 230), 22)}
 SIZES = {
     "393x852": {
         "notification": (377, None), "activity": (371, ACTIVITY), "compact": (230, 36.67), "ear": (52.33, 36.67),
-        "minimal": ((36.67, 45), 36.67), "expanded": (371, ACTIVITY), "standby": (742, (168, 320)), "small": (158, 158),
+        "minimal": ((36.67, 45), 36.67), "expanded": (371, ACTIVITY), "standby": (852, 393), "upright": (36.67, 230), "small": (158, 158),
         "medium": (338, 158), "large": (338, 354), "circular": (72, 72), "rectangular": (160, 72), "inline": (234, 26),
         "wide": (156, 70), "round": (70, 70), **OTHERS,
     },
     "430x932": {
         "notification": (414, None), "activity": (408, ACTIVITY), "compact": (250, 36.67), "ear": (62.33, 36.67),
-        "minimal": ((36.67, 45), 36.67), "expanded": (408, ACTIVITY), "standby": (816, (168, 320)), "small": (170, 170),
+        "minimal": ((36.67, 45), 36.67), "expanded": (408, ACTIVITY), "standby": (932, 430), "upright": (36.67, 250), "small": (170, 170),
         "medium": (364, 170), "large": (364, 382), "circular": (76, 76), "rectangular": (172, 76), "inline": (257, 26),
         "wide": (156, 70), "round": (70, 70), **OTHERS,
     },
@@ -61,6 +62,13 @@ def alert(number, **aps):
     made["device-token"] = "5d3a6a1c"
     return made
 
+
+for name, base, width, height in (("402x874", "393x852", 402, 874), ("420x912", "430x932", 420, 912), ("440x956", "430x932", 440, 956)):
+    SIZES[name] = {**SIZES[base], "notification": (width - 16, None), "activity": (width - 22, ACTIVITY), "expanded": (width - 22, ACTIVITY),
+                   "standby": (height, width)}
+SIZES["390x844"] = {**SIZES["393x852"], "notification": (374, None), "activity": (368, ACTIVITY)}
+# The phones without a Dynamic Island.
+WITHOUT_ISLAND = {"390x844", "375x667"}
 
 RELOAD = {"aps": {"content-changed": True}}
 

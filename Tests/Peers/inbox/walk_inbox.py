@@ -35,7 +35,7 @@ class InboxPage(InboxWalk):
         lock_screen = self.page.locator(".preview[aria-label='Lock Screen']")
         expect(lock_screen.locator(".title")).to_have_text("Order 1")
         width = self.evaluated(lock_screen.locator(".notification"), "card => card.offsetWidth")
-        self.assertEqual(width, 393 - 2 * 8)
+        self.assertEqual(width, 402 - 2 * 8)
         detail.get_by_role("tab", name="Payload").click()
         found = detail.locator("[data-found]")
         expect(found).to_have_count(1)

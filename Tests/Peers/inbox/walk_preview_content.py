@@ -11,7 +11,7 @@ from preview_walk import APP, BASE, LIVE_STATE, RELOAD, SLICES, PreviewWalk, act
 
 # The elements of a screen that could load or run something: only text, shapes and progress bars may be in it.
 CONTENT = """device => [...device.querySelectorAll("*")].filter(each =>
-    !["DIV", "SPAN", "I", "STRONG", "B", "PROGRESS", "svg", "path", "circle"].includes(each.tagName)
+    !["DIV", "SPAN", "I", "STRONG", "B", "PROGRESS", "BUTTON", "svg", "path", "circle"].includes(each.tagName)
     || [...each.attributes].some(({ name }) => name.startsWith("on") || ["href", "src"].includes(name))).map(each => each.outerHTML)"""
 
 
@@ -26,8 +26,17 @@ class PreviewContent(PreviewWalk):
         center = self.screen("Notification Center")
         expect(center.locator(".stack .body")).to_have_text("third")
         expect(center.locator(".behind")).to_have_count(2)
+        expect(center.locator(".one")).to_have_count(0)
+        toggle = center.get_by_role("button")
+        expect(toggle).to_have_attribute("aria-label", "Show the 3 notifications")
+        toggle.focus()
+        self.page.keyboard.press("Enter")
         expect(center.locator(".one .body")).to_have_text(["third", "second", "first"])
         expect(center.locator(".this .body")).to_have_text("second")
+        expect(center.locator(".stack")).to_have_count(0)
+        expect(toggle).to_be_focused()
+        toggle.click()
+        expect(center.locator(".stack .body")).to_have_text("third")
         self.show(4)
         expect(center.locator(".body")).to_have_text(["apart"])
         expect(center.locator(".behind")).to_have_count(0)
@@ -54,6 +63,44 @@ class PreviewContent(PreviewWalk):
         expect(self.page.locator("#push-1 .headline")).to_have_text("Fertig, Anna")
         self.show(2)
         expect(self.screen("Lock Screen").locator(".body.unresolved")).to_have_text("UNKNOWN 7")
+
+    def test_the_phone_has_the_language_of_the_setting(self):
+        self.put("strings/com.example.app/ar", '"READY" = "جاهز.";')
+        self.put("strings/com.example.app/de", '"READY" = "Fertig.";')
+        self.open(alert(1, alert={"title-loc-key": "READY", "body": "Tap."}), of_type(2, "controls", RELOAD, ".push-type.controls"))
+        self.put_surfaces()
+        self.show(1)
+        note = self.page.locator(".missing-string")
+        expect(note).to_contain_text("The app has no strings in English")
+        part = lambda title, selector: self.screen(title).locator(selector)
+        expected = {
+            "en": ("Wednesday, November 18", "Notification Center", "Summary", "now", "ltr"),
+            "de": ("Mittwoch, 18. November", "Mitteilungszentrale", "Übersicht", "jetzt", "ltr"),
+            "ar": ("الأربعاء، 18 نوفمبر", "مركز الإشعارات", "الملخص", "الآن", "rtl"),
+            "ja": ("11月18日水曜日", "通知センター", "要約", "今", "ltr"),
+        }
+        for language, (day, center, summary, age, direction) in expected.items():
+            self.choose("Language", language)
+            expect(part("Lock Screen", ".date")).to_have_text(day)
+            expect(part("Notification Center", ".heading")).to_have_text(center)
+            expect(part("Summary", ".digest-head strong")).to_have_text(summary)
+            expect(part("Lock Screen", ".when")).to_have_text(age)
+            expect(part("Lock Screen", ".device")).to_have_attribute("dir", direction)
+        self.choose("Language", "de")
+        expect(part("Lock Screen", ".title")).to_have_text("Fertig.")
+        expect(note).to_have_count(0)
+        self.assertEqual(len(self.page.get_by_label("Language").locator("option", has_text="German").all()), 1)
+        self.show(2)
+        expect(part("Control", ".foot")).to_have_text("Ein")
+
+    def test_paired_devices_show_the_compact_presentation(self):
+        self.open(activity(1, LIVE_STATE), activity(2, LIVE_STATE, event="end"))
+        self.show(1)
+        for title in ("Smart Stack", "CarPlay", "Mac", "Dynamic Island landscape"):
+            expect(self.screen(title).locator(".leading")).to_have_text("Live")
+            expect(self.screen(title).locator(".leading ~ .trailing")).to_have_text("50 %")
+        self.show(2)
+        self.assertEqual(self.titles(), ["Lock Screen", "StandBy", "StandBy at night", "Smart Stack", "Mac"])
 
     def test_live_activity_layouts(self):
         ride = {"driver": {"name": "Anna"}, "status": "Arriving", "minutes": 5, "progress": 0.8}
@@ -82,7 +129,7 @@ class PreviewContent(PreviewWalk):
         expect(self.screen("Accessory").locator(".title")).to_have_text("Arriving")
         expect(self.page.locator(".note-below").nth(1)).to_have_text("The content state has no driver.age.")
         for title, row in {"Widget": "small", "Accessory": "rectangular"}.items():
-            self.assert_size("393x852", title, f".{row}", row)
+            self.assert_size("402x874", title, f".{row}", row)
 
     def test_only_values_of_a_push_are_drawn_and_its_alert_is_listed(self):
         self.open(activity(1, {"driver": "Anna"}, event="end", alert={"title": "Your ride", "body": "Anna is here."}), activity(2, {}))

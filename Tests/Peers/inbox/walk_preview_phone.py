@@ -204,22 +204,23 @@ class PreviewPhone(PreviewWalk):
         self.open(alert(1, alert={"title": "Order 17.", "body": "مرحبا بكم."}), alert(2, alert={"title": "مرحبا بكم.", "body": "Tap."}))
         # Whether the last character is drawn to the left of the first one.
         is_mirrored = """part => {
+            const text = document.createTreeWalker(part, NodeFilter.SHOW_TEXT).nextNode()
             const at = (index) => {
                 const range = document.createRange()
-                range.setStart(part.firstChild, index)
-                range.setEnd(part.firstChild, index + 1)
+                range.setStart(text, index)
+                range.setEnd(text, index + 1)
                 return range.getBoundingClientRect().left
             }
-            return at(part.firstChild.length - 1) < at(0)
+            return at(text.length - 1) < at(0)
         }"""
         for number, expected in {1: (False, True), 2: (True, False)}.items():
             self.select(number)
             card = self.screen("Lock Screen").locator(".notification")
             self.assertEqual(tuple(self.evaluated(card.locator(part), is_mirrored) for part in (".title", ".body")), expected)
+            self.assertEqual(self.evaluated(self.page.locator("#detail h2"), is_mirrored), expected[0])
             # A text is aligned by its own direction, and the phone keeps that of its language.
             icon, text = (self.box(card.locator(part).first)["x"] for part in (".icon", ".text"))
             self.assertLess(icon, text)
-        self.put("strings/com.example.app/ar", '"HELLO" = "مرحبا";')
         self.choose("Language", "ar")
         expect(self.screen("Lock Screen").locator(".device")).to_have_attribute("dir", "rtl")
         icon, text = (self.box(card.locator(part).first)["x"] for part in (".icon", ".text"))
