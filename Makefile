@@ -50,15 +50,15 @@ test: ## Run all tests, including those with other programs, on the optimised bu
 	@Scripts/timed "crashes, load and memory" \
 		Scripts/run-tests .build/busy-tests-$(CONFIGURATION).log $(RUN_TESTS) --parallel --filter "$(BUSY_TESTS)"
 	@Scripts/timed "pages in Chromium" Scripts/walks $(PROGRAM)
-	@Scripts/timed "examples" Scripts/check-examples $(PROGRAM)
-	@Scripts/timed "documentation" Scripts/check-documentation $(PROGRAM)
-	@Scripts/timed "the phone's side" Scripts/check-phone
-	@Scripts/timed "workflows" Scripts/check-workflows
-	@Scripts/timed "deployment" Scripts/check-deployment $(PROGRAM)
+	@Scripts/timed "examples" Scripts/check examples $(PROGRAM)
+	@Scripts/timed "documentation" Scripts/check documentation $(PROGRAM)
+	@Scripts/timed "the phone's side" Scripts/check phone
+	@Scripts/timed "workflows" Scripts/check workflows
+	@Scripts/timed "deployment" Scripts/check deployment $(PROGRAM)
 
 first-push: ## Follow the article "Send and test a first push" from its first command
 	@Scripts/prerequisites build
-	@Scripts/check-first-push
+	@Scripts/check first-push
 
 walks: ## Test the web pages in Chromium; ONLY="walk_list walk_speed" runs some, MARTLET_MEASURE=1 checks their times, too
 	@Scripts/prerequisites build test
@@ -91,12 +91,10 @@ fuzz: ## Fuzz the parsers of snapshots, queries and JSON for FOR seconds (defaul
 	@Scripts/prerequisites build
 	@Scripts/fuzz $(FOR)
 
-lint: ## Check formatting and the rules of Scripts/tidy
+lint: ## Check formatting, and everything else that needs no build
 	@Scripts/prerequisites lint
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Snippets
-	@Scripts/tidy
-	@Scripts/check-targets
-	@Scripts/check-availability
+	@Scripts/check style targets availability interface
 
 format: ## Format every Swift file in place
 	@Scripts/prerequisites
@@ -129,10 +127,10 @@ check-package: package ## Build the packages, install, upgrade and remove them i
 	@Scripts/prerequisites check-package unit
 	@Scripts/check-package
 
-check-checks: ## Plant a mistake for each check, and require that the check fails; ONLY=tidy plants those of one check
+check-checks: ## Plant a mistake for each check, and require that the check fails; ONLY=style plants those of one check
 	@Scripts/prerequisites lint build test
 	@Scripts/symbol-graphs .build/symbol-graphs $(API_MODULES)
-	@Scripts/check-checks $(PROGRAM) $(ONLY)
+	@Scripts/check mistakes $(PROGRAM) $(ONLY)
 
 docs: ## Build the documentation as a website in .build/docs, and check the recorded public interface
 	@Scripts/prerequisites build
@@ -146,14 +144,14 @@ api: ## Write the public interface to Documentation/PublicAPI.txt
 
 phone: ## Check the modules and examples for iOS apps with stand-ins for Apple's frameworks; on macOS, with its SDK
 	@Scripts/prerequisites build
-	@Scripts/check-phone --mistakes
+	@Scripts/check phone --mistakes
 
 release-notes: ## Write the notes of VERSION from CHANGELOG.md to .build/release-notes.md
 	@Scripts/release-notes $(VERSION)
 
 traits: ## Build with all package traits and test them; PACKAGES is a directory with the packages, when there is no network
 	@Scripts/prerequisites build
-	@Scripts/check-traits $(PACKAGES)
+	@Scripts/check traits $(PACKAGES)
 
 clean: ## Remove all build products
 	@rm -rf .build .build-*
