@@ -12,7 +12,7 @@ RUNNERS = r"^\.ci/|^\.github/workflows/.*\.yml$"
 # Files that name scripts.
 NAMING = r"\.(md|swift|py|yml|yaml)$|^(Scripts|\.ci)/(.*/)?[^./]+$|^Makefile$"
 # Words after `make`, up to the end of the command.
-MAKE = r'\bmake((?: [\w=$.\"{}-]+)+)'
+MAKE = r"\bmake((?: [\w=$.{}-]+)+)"
 
 
 def targets():
