@@ -40,26 +40,26 @@ demo: ## Build, start the APNs simulator, send pushes to it and show every respo
 	@$(PROGRAM) demo
 
 fleet-demo: ## Run three relays on one PostgreSQL, kill one, and check that no push is lost
-	@Scripts/prerequisites build fleet
+	@Scripts/prerequisites build scripts fleet
 	@$(BUILD) --product martlet
 	@Scripts/fleet-demo $(PROGRAM)
 
 test: ## Run all tests, including those with other programs, on the optimised build; CONFIGURATION=debug tests the other
-	@Scripts/prerequisites build test
+	@Scripts/prerequisites build test examples
 	@Scripts/timed "build" $(BUILD) --build-tests
 	@Scripts/timed "suites" Scripts/run-tests .build/tests-$(CONFIGURATION).log $(RUN_TESTS) --parallel --skip "$(BUSY_TESTS)"
 	@Scripts/timed "crashes, load and memory" \
 		Scripts/run-tests .build/busy-tests-$(CONFIGURATION).log $(RUN_TESTS) --parallel --filter "$(BUSY_TESTS)"
 	@Scripts/timed "pages in Chromium" Scripts/walks $(PROGRAM)
-	@Scripts/timed "examples" Scripts/check-examples $(PROGRAM)
-	@Scripts/timed "documentation" Scripts/check-documentation $(PROGRAM)
-	@Scripts/timed "the phone's side" Scripts/check-phone
-	@Scripts/timed "workflows" Scripts/check-workflows
-	@Scripts/timed "deployment" Scripts/check-deployment $(PROGRAM)
+	@Scripts/timed "examples" Scripts/check examples $(PROGRAM)
+	@Scripts/timed "documentation" Scripts/check documentation $(PROGRAM)
+	@Scripts/timed "the phone's side" Scripts/check phone
+	@Scripts/timed "workflows" Scripts/check workflows
+	@Scripts/timed "deployment" Scripts/check deployment $(PROGRAM)
 
 first-push: ## Follow the article "Send and test a first push" from its first command
-	@Scripts/prerequisites build
-	@Scripts/check-first-push
+	@Scripts/prerequisites build examples
+	@Scripts/check first-push
 
 walks: ## Test the web pages in Chromium; ONLY="walk_list walk_speed" runs some, MARTLET_MEASURE=1 checks their times, too
 	@Scripts/prerequisites build test
@@ -67,7 +67,7 @@ walks: ## Test the web pages in Chromium; ONLY="walk_list walk_speed" runs some,
 	@Scripts/walks $(PROGRAM) $(ONLY)
 
 repeat: export RUN_TESTS := $(RUN_TESTS)
-repeat: ## Repeat suites and walks RUNS times beside LOAD busy processes; ONLY=walk_list or ONLY=SendManyTests repeats one
+repeat: ## Repeat suites and walks RUNS times beside LOAD busy processes; ONLY is suites, walks, a walk or a filter of suites
 	@Scripts/prerequisites build test
 	@$(BUILD) --build-tests
 	@Scripts/repeat $(PROGRAM) $(or $(RUNS),10) $(or $(LOAD),4) $(ONLY)
@@ -92,12 +92,10 @@ fuzz: ## Fuzz the parsers of snapshots, queries and JSON for FOR seconds (defaul
 	@Scripts/prerequisites build
 	@Scripts/fuzz $(FOR)
 
-lint: ## Check formatting and the rules of Scripts/tidy
-	@Scripts/prerequisites lint
+lint: ## Check formatting, and everything else that needs no build
+	@Scripts/prerequisites scripts
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Snippets
-	@Scripts/tidy
-	@Scripts/check-targets
-	@Scripts/check-availability
+	@Scripts/check style targets availability interface
 
 format: ## Format every Swift file in place
 	@Scripts/prerequisites
@@ -112,10 +110,10 @@ bench: ## Measure the cost of a push relative to h2load, nginx and aioapns; ONLY
 bench-compare: bench ## Measure, and compare each figure with Benchmarks/baseline.json
 	@$(MARTLET_PYTHON) Benchmarks/compare.py
 
-screenshots: ## Create the screenshots of all pages for the documentation
+screenshots: ## Create the screenshots of all pages for the documentation, or in the directory TO
 	@Scripts/prerequisites build test
 	@$(BUILD) --product martlet
-	@$(MARTLET_PYTHON) Scripts/screenshots $(PROGRAM) Documentation/Screenshots
+	@$(MARTLET_PYTHON) Scripts/screenshots $(PROGRAM) $(or $(TO),Documentation/Screenshots)
 
 unit: ## Check the relay's systemd unit in a Debian container (requires root)
 	@Scripts/prerequisites build unit
@@ -123,38 +121,38 @@ unit: ## Check the relay's systemd unit in a Debian container (requires root)
 	@Scripts/check-unit $(PROGRAM)
 
 package: ## Build a Debian package, a portable archive and an OCI image in .build/packages, with lists of components
-	@Scripts/prerequisites build package
+	@Scripts/prerequisites build scripts package
 	@Scripts/package
 
 check-package: package ## Build the packages, install, upgrade and remove them in Debian containers (requires root)
 	@Scripts/prerequisites check-package unit
 	@Scripts/check-package
 
-check-checks: ## Plant a mistake for each check, and require that the check fails; ONLY=tidy plants those of one check
-	@Scripts/prerequisites lint build test
+check-checks: ## Plant a mistake for each check, and require that the check fails; ONLY=style plants those of one check
+	@Scripts/prerequisites build test examples
 	@Scripts/symbol-graphs .build/symbol-graphs $(API_MODULES)
-	@Scripts/check-checks $(PROGRAM) $(ONLY)
+	@Scripts/check mistakes $(PROGRAM) $(ONLY)
 
 docs: ## Build the documentation as a website in .build/docs, and check the recorded public interface
-	@Scripts/prerequisites build
+	@Scripts/prerequisites build scripts
 	@Scripts/docs
 	@Scripts/api .build/symbol-graphs --check
 
 api: ## Write the public interface to Documentation/PublicAPI.txt
-	@Scripts/prerequisites build
+	@Scripts/prerequisites build scripts
 	@Scripts/symbol-graphs .build/symbol-graphs $(API_MODULES)
 	@Scripts/api .build/symbol-graphs
 
 phone: ## Check the modules and examples for iOS apps with stand-ins for Apple's frameworks; on macOS, with its SDK
-	@Scripts/prerequisites build
-	@Scripts/check-phone --mistakes
+	@Scripts/prerequisites build scripts
+	@Scripts/check phone --mistakes
 
 release-notes: ## Write the notes of VERSION from CHANGELOG.md to .build/release-notes.md
 	@Scripts/release-notes $(VERSION)
 
 traits: ## Build with all package traits and test them; PACKAGES is a directory with the packages, when there is no network
-	@Scripts/prerequisites build
-	@Scripts/check-traits $(PACKAGES)
+	@Scripts/prerequisites build examples
+	@Scripts/check traits $(PACKAGES)
 
 clean: ## Remove all build products
 	@rm -rf .build .build-*

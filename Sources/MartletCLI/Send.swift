@@ -90,7 +90,7 @@ extension Command {
         await withTaskGroup(of: (Int, SendAnswer).self) { group in
             for (index, token) in tokens.enumerated() {
                 group.addTask {
-                    // Not within the tuple: see Scripts/check-awaits.
+                    // Not within the tuple: see `late_awaits` in Scripts/checks/source.py.
                     let answer = await answer(to: token, send)
                     return (index, answer)
                 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-format-ignore-file
 
-// Declarations of App Intents that the phone's code uses, for Scripts/check-phone.
+// Declarations of App Intents that the phone's code uses, for Scripts/check phone.
 
 @_exported public import Foundation
 

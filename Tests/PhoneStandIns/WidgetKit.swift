@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-format-ignore-file
 
-// Declarations of WidgetKit that the phone's code uses, for Scripts/check-phone.
+// Declarations of WidgetKit that the phone's code uses, for Scripts/check phone.
 
 public import AppIntents
 @_exported public import Foundation

@@ -1,28 +1,19 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks every example of the documentation: Scripts/check-documentation [MARTLET-PROGRAM] [DOCUMENT...]
 
-Compiles Swift blocks with the modules beside the program (.build/release/martlet by default), and runs shell blocks and
-transcripts with the program. Scripts/documentation/blocks.py describes the comments that control the checks. It also
-compiles the server of the tutorials as it is after each step, and runs their commands; Scripts/check-phone compiles the
-app.
+"""Checks every example of the documentation.
+
+Compiles Swift blocks with the modules beside the program, and runs shell blocks and transcripts with the program.
+Scripts/documentation/blocks.py describes the comments that control the checks. It also compiles the server of the
+tutorials as it is after each step, and runs their commands; Scripts/check phone compiles the app.
 """
 
 import json
-import os
 import pathlib
 import shutil
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "Scripts/documentation"))
-sys.dont_write_bytecode = True
-
-import blocks
-import shell
-import swift
-import tutorials
+from documentation import blocks, shell, swift, tutorials
 
 COMMANDS = ["sh", "console", "sql"]
 # The modules with public doc comments.
@@ -97,12 +88,12 @@ def check_tutorials(program, scratch):
     return errors
 
 
-def main():
-    os.chdir(ROOT)
-    program = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".build/release/martlet").resolve()
+def check(program, *paths):
+    """The examples in documents compile and run, and print what is shown."""
+    program = pathlib.Path(program).resolve()
     if not program.exists() or not (program.parent / "Modules").is_dir():
-        sys.exit(f"{program} or the modules beside it are missing; run `make walks` or `swift build` first.")
-    documents, setups = documents_of(sys.argv[2:])
+        sys.exit(f"{program} or the modules beside it are missing; run `make test` or `swift build` first.")
+    documents, setups = documents_of(paths)
     errors = [error for document in documents for error in document.errors]
     shown = [block for document in documents for block in document.blocks if not block.is_hidden]
     for block in shown:
@@ -118,20 +109,18 @@ def main():
         for number, document in enumerate(documents):
             if any(each.language in COMMANDS for each in document.blocks):
                 errors += check_shell(document, program, scratch / str(number))
-        if not sys.argv[2:]:
+        if not paths:
             errors += check_tutorials(program, scratch)
     if errors:
-        sys.exit("\n".join(errors))
+        return errors
     checked = {name: sum(each.language in names and "skip" not in each.marks for each in shown)
                for name, names in (("Swift", ["swift"]), ("shell and SQL", COMMANDS), ("JSON", ["json"]))}
     skipped = [block for block in shown if "skip" in block.marks]
     print("Checked in the documentation: " + ", ".join(f"{count} {name} blocks" for name, count in checked.items()) + ".")
-    if not sys.argv[2:]:
+    if not paths:
         sides = [side for side, *_ in tutorials.steps()]
         print(f"Checked in the tutorials: {sides.count('server')} steps of the server, {sides.count('commands')} of commands.")
     print(f"Skipped: {len(skipped)} blocks:")
     for block in skipped:
         print(f"  {block.place}: {block.marks['skip']}")
-
-
-main()
+    return []

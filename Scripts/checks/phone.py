@@ -1,30 +1,25 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+
 """Type-checks the modules and examples for iOS apps as iOS and macOS see them.
 
 Apple's frameworks exist only on Apple's systems, so Tests/PhoneStandIns declares what the phone's code uses of them.
 The sources are copied to .build/phone with os(iOS) replaced by a condition that is true for iOS and false for macOS.
 The app of the tutorials is compiled as it is shown at each step.
-
-Usage: Scripts/check-phone [--mistakes]
-  --mistakes  Also plant each mistake of Tests/PhoneStandIns/mistakes.json, and fail if one is not found.
 """
+
 import concurrent.futures
 import json
 import os
 import pathlib
 import platform
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "Scripts/documentation"))
-sys.dont_write_bytecode = True
-
-import tutorials
+from checks import common
+from checks.common import ROOT
+from documentation import tutorials
 
 BUILD = ROOT / ".build" / "phone"
 SWIFTC = os.environ.get("SWIFTC", "swiftc")
@@ -33,7 +28,6 @@ STAND_INS = ["UIKit", "SwiftUI", "ActivityKit", "AppIntents", "WidgetKit", "User
 PLATFORMS = {"iOS": (STAND_INS, "compiler(>=6)"), "macOS": (["UserNotifications"], "compiler(<6)")}
 MODULES = ["MartletCore", "LiveSurfaces"]
 EXAMPLES = "Examples/Sources/PhoneSide"
-ALLOWED = {*MODULES, "ActivityKit", "Foundation", "FoundationEssentials", "UserNotifications"}
 FLAGS = ["-swift-version", "6", "-parse-as-library", "-warnings-as-errors"]
 # Apple's Foundation contains URLSession, which is a module of its own here.
 EXAMPLE_FLAGS = [*FLAGS, "-Xfrontend", "-import-module", "-Xfrontend", "FoundationNetworking"]
@@ -95,15 +89,6 @@ def check_tutorials():
         require(messages and f"{place}: the app does not compile after this step:\n{messages}")
 
 
-def check_imports():
-    """Refuses an import of a module that is not available to iOS apps."""
-    pattern = re.compile(r"^ *(?:(?:public|package|internal|private|fileprivate) )?import (\w+)", re.MULTILINE)
-    for module in MODULES:
-        for file in (ROOT / "Sources" / module).rglob("*.swift"):
-            for other in set(pattern.findall(file.read_text())) - ALLOWED:
-                sys.exit(f"{file.relative_to(ROOT)} imports {other}, which is not available to iOS apps.")
-
-
 def plant(mistake):
     """Compiles the sources with one mistake, and returns the compiler's messages; None if it accepts the mistake."""
     folder = BUILD / "iOS"
@@ -130,21 +115,23 @@ def check_mistakes():
                 sys.exit(f"{mistake['name']}: the compiler accepts {mistake['to']} in {mistake['file']}.")
             if mistake["message"] not in messages:
                 sys.exit(f"{mistake['name']}: no message contains \"{mistake['message']}\":\n{messages}")
-            print(f"check-phone: found: {mistake['name']}")
+            print(f"found: {mistake['name']}")
     if len(mistakes) < 10:
         sys.exit(f"Tests/PhoneStandIns/mistakes.json has {len(mistakes)} mistakes; the minimum is 10.")
 
 
-def main():
-    """Checks the imports, then what each platform sees, then the mistakes."""
-    if arguments := [argument for argument in sys.argv[1:] if argument != "--mistakes"]:
-        sys.exit(f"unknown argument {arguments[0]}\n{__doc__}")
-    check_imports()
+def check(option=""):
+    """The modules and examples for iOS apps compile as iOS and macOS see them.
+
+    With --mistakes, also plants each mistake of Tests/PhoneStandIns/mistakes.json, and fails if one is not found.
+    """
+    if option not in ("", "--mistakes"):
+        sys.exit(f"unknown argument {option}; the only one is --mistakes")
     if platform.system() == "Darwin":
         # Apple's SDK has the frameworks themselves.
         for product in MODULES:
-            subprocess.run(["xcodebuild", "-quiet", "-scheme", product, "-destination", "generic/platform=iOS",
-                            "-derivedDataPath", ".build/ios", "build"], cwd=ROOT, check=True)
+            common.run("xcodebuild", "-quiet", "-scheme", product, "-destination", "generic/platform=iOS",
+                       "-derivedDataPath", ".build/ios", "build", show=True)
         return
     shutil.rmtree(BUILD, ignore_errors=True)
     BUILD.mkdir(parents=True)
@@ -154,8 +141,5 @@ def main():
     for name in PLATFORMS:
         check_platform(name)
     check_tutorials()
-    if "--mistakes" in sys.argv:
+    if option:
         check_mistakes()
-
-
-main()
