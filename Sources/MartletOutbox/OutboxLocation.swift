@@ -2,6 +2,7 @@
 
 internal import MartletCore
 internal import MartletPostgreSQL
+internal import MartletSQLite
 
 /// The location of an outbox.
 package enum OutboxLocation: Sendable, Hashable, CustomStringConvertible {
@@ -19,6 +20,13 @@ package enum OutboxLocation: Sendable, Hashable, CustomStringConvertible {
     package var violatedRule: String? {
         guard case .database(let address) = self, ConnectionString(address) == nil else { return nil }
         return ConnectionString.rule
+    }
+
+    /// The space in bytes that this process may still use on the disk of the file; nil for a database, and when it is
+    /// not known.
+    package var freeSpace: Int64? {
+        guard case .file(let path) = self else { return nil }
+        return DiskFile.freeSpace(beside: path)
     }
 
     /// The location for logs, without the password and the options of a database's connection string.

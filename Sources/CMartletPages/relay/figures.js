@@ -21,6 +21,13 @@ export const counted = (value, one, many) => `${number(value)} ${value === 1 ? o
 /** The duration from a time until `now`, both by the clock of the relay. */
 export const age = (time, now) => durationText(Math.max(0, now - time) / 1000)
 
+/** The age of the push of some lanes that has been due longest; unknown while the relay cannot read its outbox. */
+export function oldestText(lanes) {
+  if (lanes.some(({ waiting }) => waiting === undefined)) return "unknown"
+  const ages = lanes.flatMap((lane) => lane["oldest-seconds"] ?? [])
+  return ages.length ? durationText(Math.max(...ages)) : "–"
+}
+
 /** The age of a time as text; hovering shows the time itself. */
 export const ageElement = (time, now, suffix = "") => element("time",
   { datetime: new Date(time).toISOString(), title: completeTime(time) }, age(time, now) + suffix)

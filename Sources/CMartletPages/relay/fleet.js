@@ -4,18 +4,19 @@
 
 import { chip, definitionList, table } from "./components.js"
 import { element } from "./dom.js"
-import { age, ageElement, count, counted, number, rate, sum, updateWhenChanged } from "./figures.js"
+import { age, ageElement, count, counted, number, oldestText, rate, sum, updateWhenChanged } from "./figures.js"
 
 /** Shows the four figures that matter first. */
 export function showTiles(container, { lanes }) {
-  const oldest = Math.max(0, ...lanes.map((lane) => lane["oldest-seconds"] ?? 0))
+  const [oldest, oldestAge] = [oldestText(lanes), Math.max(0, ...lanes.map((lane) => lane["oldest-seconds"] ?? 0))]
+  const oldestNote = { "–": "no push is due", unknown: "the stored pushes cannot be read" }[oldest] ?? "since the push that is due longest became due"
   const [attempts, failed] = [sum(lanes, (lane) => lane["recent-attempts"]), sum(lanes, (lane) => lane["recent-failures"])]
   const share = attempts ? failed / attempts : 0
   const period = lanes.some(({ since }) => since !== undefined) ? "in the last minute, or since the outage was noticed" : "in the last minute"
-  const retrying = sum(lanes, (lane) => lane.retrying) ?? 0
+  const retrying = sum(lanes.filter(({ state }) => state !== "paused"), (lane) => lane.retrying) ?? 0
   const tiles = [
     ["Waiting", count(sum(lanes, (lane) => lane.waiting)), retrying ? `${counted(retrying, "push", "pushes")} being sent again` : "pushes stored and not sent", ""],
-    ["Oldest", oldest ? age(0, oldest * 1000) : "–", oldest ? "since the push that is due longest became due" : "no push is due", oldest >= 300 ? "bad" : oldest >= 60 ? "warning" : ""],
+    ["Oldest", oldest, oldestNote, oldestAge >= 300 ? "bad" : oldestAge >= 60 ? "warning" : ""],
     ["Delivered a second", rate(sum(lanes, (lane) => lane["delivered-per-second"])), "accepted by Apple, mean of ten seconds", ""],
     ["Failing", attempts ? `${share > 0 && share < 0.01 ? "<1" : Math.round(share * 100)} %` : "–", attempts ? `${number(failed)} of ${counted(attempts, "attempt", "attempts")} ${period}` : `no attempts ${period}`,
       share >= 0.5 ? "bad" : share >= 0.1 ? "warning" : ""],
@@ -47,11 +48,20 @@ export function showFleet(section, container, { nodes = [], now, "nodes-outdated
   ])
 }
 
+/** A number of bytes in the units of `df -h`; below ten it has one decimal. */
+function sizeText(bytes) {
+  const units = ["bytes", "kB", "MB", "GB", "TB"]
+  let index = 0
+  for (; bytes >= 1024 && index < units.length - 1; index += 1) bytes /= 1024
+  return `${rate(bytes)} ${units[index]}`
+}
+
 /** Shows the facts about the relay that change seldom. */
 export function showFacts(container, { version, storage, connections, lanes, caller, "started-at": start, now }) {
   const outcomes = ["delivered", "refused", "expired", "cancelled", "dead"].map((state) => `${number(sum(lanes, (lane) => lane.outcomes[state]) ?? 0)} ${state}`)
-  updateWhenChanged(container, [version, storage.place, connections, outcomes, caller, age(start, now)], () => definitionList({
-    Version: version, Started: ageElement(start, now, " ago"), Storage: storage.place, "Pushes since the start": outcomes.join(", "),
+  const place = storage["free-bytes"] === undefined ? storage.place : `${storage.place}, ${sizeText(storage["free-bytes"])} free on its disk`
+  updateWhenChanged(container, [version, place, connections, outcomes, caller, age(start, now)], () => definitionList({
+    Version: version, Started: ageElement(start, now, " ago"), Storage: place, "Pushes since the start": outcomes.join(", "),
     "Client connections": number(connections), "Your key": `${caller.name} (${caller.scopes.join(", ")})`,
   }))
 }

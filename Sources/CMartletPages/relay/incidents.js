@@ -9,6 +9,8 @@ import { age, ageElement, clockElement, updateWhenChanged } from "./figures.js"
 const tones = { critical: ["bad", "error"], warning: ["warning", "warning"], notice: ["", "info"] }
 const announcement = element("div", { class: "visually-hidden", id: "announcement", "aria-live": "assertive" })
 let announced = null
+/** The elements of the incidents in the last status. */
+let known = []
 
 /** Shows the incidents of a status. */
 export function showIncidents(container, { incidents, headline, now }) {
@@ -16,20 +18,22 @@ export function showIncidents(container, { incidents, headline, now }) {
   const calm = urgent.length ? [] : [line("good", "shown", element("strong", {}, headline))]
   // The text changes with each minute, and the announcement only with the problems themselves.
   const facts = incidents.map(({ text, since, ...incident }) => [incident, since !== undefined && age(since, now)])
-  updateWhenChanged(container, [calm.length ? headline : "", facts], () =>
-    [...calm, ...incidents.map((incident, index) => incidentBanner(incident, now, index === 0))])
+  updateWhenChanged(container, [calm.length ? headline : "", facts], () => {
+    known = incidents.map((incident, index) => incidentBanner(incident, now, index === 0))
+    return [...calm, ...known]
+  })
   document.title = urgent.length ? `${urgent.length} ⚠ Martlet relay` : "Martlet relay"
   announce(urgent.map(({ title }) => title).join(". ") || "No problems")
 }
 
-/** Shows that the relay does not answer since a time by the clock of this page; what the page shows is older. */
+/** Shows that the relay does not answer since a time by the clock of this page, above the last known incidents. */
 export function showUnreachable(container, since) {
-  updateWhenChanged(container, ["unreachable", Math.floor(Date.now() / 1000)], () => line("bad", "error",
+  updateWhenChanged(container, ["unreachable", Math.floor(Date.now() / 1000)], () => [line("bad", "error",
     element("p", { class: "incident-title" }, element("strong", {}, "This page cannot reach the relay"), " since ",
       clockElement(since), " (", ageElement(since, Date.now()), ")."),
     element("p", {}, "Everything below is of that time."),
     element("p", { class: "incident-action" }, "Check that the relay runs: ", element("code", {}, "systemctl status martlet-relay"), ".",
-      runbook("MartletRelayUnreachable"))))
+      runbook("MartletRelayUnreachable"))), ...known])
   document.title = "⚠ Martlet relay"
   announce("This page cannot reach the relay")
 }
@@ -50,9 +54,9 @@ function incidentBanner(incident, now, isFirst) {
 
 const line = (tone, name, ...content) => element("div", { class: "banner", "data-tone": tone }, icon(name, 20), element("div", {}, ...content))
 
-/** The name of the alert, under which the article "Runbook" of the documentation describes the problem; it has no fixed address. */
-const runbook = (name) => element("span", { class: "faint" }, "See the runbook of the alert ", element("code", {}, name),
-  ", in the article Runbook of the documentation of MartletRelay.")
+/** The heading in the article "Runbook" of the documentation, which has no fixed address. */
+const runbook = (name) => element("span", { class: "faint", title: "The heading in the article Runbook of the documentation of MartletRelay" },
+  "Runbook: ", element("code", {}, name))
 
 /** A sentence in which addresses are links. */
 const linked = (text) => text.split(/(https:\/\/[^\s;]+[^\s;.])/).map((part, index) =>

@@ -5,7 +5,7 @@
 import { announce, button, chip, table } from "./components.js"
 import { icon } from "./icons.js"
 import { element } from "./dom.js"
-import { age, ageElement, count, number, rate, updateWhenChanged } from "./figures.js"
+import { age, ageElement, count, number, oldestText, rate, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
 
 /** The number of reasons of failures that a lane shows. */
@@ -44,10 +44,10 @@ function columns(caller) {
     cell("Since", (lane, { now }) => [since(lane), since(lane) && age(since(lane), now)],
       (lane, { now }) => (since(lane) ? ageElement(since(lane), now) : element("span", { class: "faint" }, "–"))),
     figure("Waiting", (lane) => count(lane.waiting)),
-    figure("Oldest", (lane) => (lane["oldest-seconds"] === undefined ? "–" : age(0, lane["oldest-seconds"] * 1000))),
+    figure("Oldest", (lane) => oldestText([lane])),
     figure("In flight", (lane) => number(lane["in-flight"])),
     figure("Sent a second", (lane) => rate(lane["sent-per-second"])),
-    cell("Failures", (lane) => [lane.failures, lane.retrying, lane["retry-reason"]], failures),
+    cell("Failures", (lane) => [lane.failures, lane.retrying, lane["retry-reason"], lane.state], failures),
     ...(caller["may-manage"] ? [cell("Control", (lane) => [lane["manual-pause"] !== undefined, problems.get(laneName(lane))], control)] : []),
   ]
 }
@@ -66,7 +66,7 @@ function stateOf(lane, { storage }) {
 }
 
 /** The attempts that Apple did not accept since the start of the relay, by reason, most frequent first. */
-function failures({ failures: reasons = {}, retrying, "retry-reason": retryReason }) {
+function failures({ failures: reasons = {}, retrying, "retry-reason": retryReason, state }) {
   const all = Object.entries(reasons)
   const chips = all.slice(0, shownReasons).map(([reason, total]) => chip(`${reason} ${number(total)}`))
   const rest = all.slice(shownReasons)
@@ -74,7 +74,8 @@ function failures({ failures: reasons = {}, retrying, "retry-reason": retryReaso
     chips.push(element("details", { class: "rest" }, element("summary", {}, `${rest.length} more`),
       rest.map(([reason, total]) => element("div", {}, `${reason} ${number(total)}`))))
   }
-  if (retrying) chips.push(element("small", {}, `${number(retrying)} sent again later${retryReason ? ` (${retryReason})` : ""}`))
+  const time = state === "paused" ? "after the pause" : "later"
+  if (retrying) chips.push(element("small", {}, `${number(retrying)} sent again ${time}${retryReason ? ` (${retryReason})` : ""}`))
   return element("span", { class: "chips" }, chips.length ? chips : element("span", { class: "faint" }, "none"))
 }
 

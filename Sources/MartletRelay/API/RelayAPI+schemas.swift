@@ -235,6 +235,8 @@ extension RelayAPI {
                 "properties": {
                   "place": {"type": "string"}, "durability": {"enum": ["full", "relaxed"]},
                   "limit": {"type": "integer"},
+                  "free-bytes": {"type": "integer",
+                    "description": "The free space on the disk of the file; absent for a database"},
                   "problem": {"type": "string", "description": "The last error; only while pushes cannot be stored"},
                   "since": {"$ref": "#/components/schemas/Milliseconds"},
                   "action": {"type": "string", "description": "How to fix it"}

@@ -126,7 +126,7 @@ struct DeliveryLane {
     func problem(at now: Int64) -> LaneProblem? {
         if let outage {
             let nextTry = outage.nextTry > now ? outage.nextTry : nil
-            return LaneProblem(since: outage.since, reason: outage.reason, nextTry: nextTry)
+            return LaneProblem(since: outage.since, reason: outage.reason, nextTry: nextTry, lastTry: outage.lastTry)
         }
         return silence(at: now).map { LaneProblem(since: $0, reason: SendResult.noAnswer, nextTry: nil) }
     }
@@ -176,6 +176,7 @@ struct DeliveryLane {
         outage = LaneOutage(
             since: before?.since ?? earlierOutage ?? lostSince ?? silence(at: now) ?? now,
             after: result,
+            at: now,
             nextTry: now + Backoff.spread(wait, using: &generator)
         )
     }
@@ -201,6 +202,7 @@ struct DeliveryLane {
     mutating func setBack(by time: Int64) {
         outage?.nextTry -= time
         outage?.since -= time
+        outage?.lastTry -= time
         unansweredSince? -= time
         lostSince? -= time
         earlierOutage? -= time

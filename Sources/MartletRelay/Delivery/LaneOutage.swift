@@ -9,6 +9,8 @@ struct LaneOutage: Hashable {
     /// The reason of the last failure: Apple's, a code of the client such as `ConnectionFailed`, `NoAnswer`, or the
     /// status of an answer without a reason.
     var reason: String
+    /// The time of the last attempt that failed, in milliseconds since 1970.
+    var lastTry: Int64
     /// The time of the next attempt, in milliseconds since 1970; in the past when it is under way or no push is due.
     var nextTry: Int64
 
@@ -20,8 +22,9 @@ struct LaneOutage: Hashable {
     /// Apple's reasons.
     static let connectionLost = "ConnectionLost"
 
-    init(since: Int64, after result: SendResult, nextTry: Int64) {
+    init(since: Int64, after result: SendResult, at lastTry: Int64, nextTry: Int64) {
         self.since = since
+        self.lastTry = lastTry
         self.nextTry = nextTry
         reason = result.reason
         switch result {
@@ -52,4 +55,6 @@ struct LaneProblem: Hashable {
     var reason: String
     /// The time of the next attempt, in milliseconds since 1970; nil once it is due, and while the lane still sends.
     var nextTry: Int64?
+    /// The time of the last attempt that failed, in milliseconds since 1970; nil while the lane still sends.
+    var lastTry: Int64?
 }

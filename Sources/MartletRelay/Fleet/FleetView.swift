@@ -16,6 +16,20 @@ struct FleetView: Sendable {
         var since: Int64
     }
 
+    /// Relays that run at the same time with the same name.
+    struct Duplicate: Sendable, Hashable {
+        var name: String
+        /// The numbers of the relays, in ascending order.
+        var numbers: [Int64]
+    }
+
+    /// The times at which updates contained a registered relay, in milliseconds since 1970.
+    private struct Sighting {
+        var first: Int64
+        /// The last update that showed that the relay had renewed its lease since the update before.
+        var renewed: Int64
+    }
+
     /// The time without a heartbeat after which a relay counts as missing, in milliseconds: several were missed.
     private static let longestSilence: Int64 = 5_000
     /// The time for which a missing relay is reported, in milliseconds.
@@ -33,17 +47,19 @@ struct FleetView: Sendable {
     private var stopped: [Lane: LaneFacts] = [:]
     /// The relays whose registration has expired without a shutdown, oldest first.
     private var expired: [MissingNode] = []
-    /// The running relays with the same name as this relay.
-    private var duplicates: Set<Int64> = []
-    /// Those of them that ``takeDuplicates()`` has not returned yet.
-    private var newDuplicates: [Int64] = []
+    private var sightings: [Int64: Sighting] = [:]
+    /// The relays that run with the same name, by name.
+    private(set) var duplicates: [Duplicate] = []
+    /// The relays with this relay's name that ``takeDuplicates()`` has returned.
+    private var reportedDuplicates: Set<Int64> = []
 
     /// Updates the registered relays and their published data.
     mutating func update(_ nodes: [OutboxNode], at now: Int64) {
-        findDuplicates(among: nodes)
         findExpired(among: nodes)
+        recordSightings(of: nodes, at: now)
         updatedAt = now
         self.nodes = nodes
+        findDuplicates()
         let before = others
         others = [:]
         for node in nodes where !node.isOwn { others[node.number] = FleetView.lanes(in: node.publishedData) }
@@ -70,8 +86,17 @@ struct FleetView: Sendable {
         let all =
             expired
             + silent.map { MissingNode(number: $0.number, name: $0.name, since: (updatedAt ?? now) - $0.silence) }
-        let running = Set(nodes.filter { $0.silence < FleetView.longestSilence }.map(\.name))
-        return all.filter { (0..<FleetView.missingTime).contains(now - $0.since) && !running.contains($0.name) }
+        return all.filter { (0..<FleetView.missingTime).contains(now - $0.since) && !wasRestarted($0) }
+    }
+
+    /// Returns whether a relay of the same name has been started since a relay has stopped.
+    ///
+    /// One that ran beside it before is another relay with the same name.
+    private func wasRestarted(_ missing: MissingNode) -> Bool {
+        nodes.contains { node in
+            node.name == missing.name && node.silence < FleetView.longestSilence
+                && sightings[node.number].map { $0.first > missing.since } ?? false
+        }
     }
 
     /// Returns the time of the last update if it was long ago, because the database does not answer; nil otherwise.
@@ -81,21 +106,40 @@ struct FleetView: Sendable {
 
     /// Returns the relays with this relay's name that were not returned before.
     mutating func takeDuplicates() -> [Int64] {
-        defer { newDuplicates = [] }
-        return newDuplicates
+        guard let own = nodes.first(where: \.isOwn) else { return [] }
+        let numbers = duplicates.first { $0.name == own.name }?.numbers ?? []
+        let new = numbers.filter { $0 != own.number && !reportedDuplicates.contains($0) }
+        reportedDuplicates.formUnion(new)
+        return new
     }
 
-    /// Finds relays with this relay's name that have renewed their lease since the last call.
+    private mutating func recordSightings(of now: [OutboxNode], at time: Int64) {
+        let silences = Dictionary(nodes.map { ($0.number, $0.silence) }) { first, _ in first }
+        var all: [Int64: Sighting] = [:]
+        for node in now {
+            var sighting = sightings[node.number] ?? Sighting(first: time, renewed: time)
+            if node.isOwn || node.silence < silences[node.number] ?? 0 { sighting.renewed = time }
+            all[node.number] = sighting
+        }
+        sightings = all
+    }
+
+    private mutating func findDuplicates() {
+        let running = nodes.filter { $0.silence < FleetView.longestSilence }
+        duplicates = Dictionary(grouping: running, by: \.name).compactMap { name, nodes in
+            let numbers = nodes.map(\.number).sorted()
+            let together = numbers.filter { number in numbers.contains { runTogether(number, $0) } }
+            return together.isEmpty ? nil : Duplicate(name: name, numbers: together)
+        }
+        .sorted { $0.name < $1.name }
+    }
+
+    /// Returns whether each of two relays has renewed its lease after the other one was seen for the first time.
     ///
     /// A relay that was killed and started again leaves a registration without renewals until its lease expires.
-    private mutating func findDuplicates(among now: [OutboxNode]) {
-        let before = Dictionary(nodes.map { ($0.number, $0) }) { first, _ in first }
-        let name = now.first(where: \.isOwn)?.name
-        let running = now.filter { node in
-            guard !node.isOwn, node.name == name, let last = before[node.number] else { return false }
-            return node.silence < last.silence
-        }
-        for node in running where duplicates.insert(node.number).inserted { newDuplicates.append(node.number) }
+    private func runTogether(_ number: Int64, _ other: Int64) -> Bool {
+        guard number != other, let one = sightings[number], let two = sightings[other] else { return false }
+        return one.renewed > two.first && two.renewed > one.first
     }
 
     /// Returns the sum of the other relays' data about a lane.

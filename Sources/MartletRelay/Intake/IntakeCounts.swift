@@ -14,6 +14,7 @@ struct IntakeCounts: Sendable {
     private var unstoredByCaller = CallerCounter()
 
     var shed: Int { shedByCaller.total }
+    var notStored: Int { unstoredByCaller.total }
 
     /// Returns the number of pushes of a caller that were refused because of overload or the limit of the outbox.
     func shed(of caller: String) -> Int { shedByCaller.count(of: caller) }

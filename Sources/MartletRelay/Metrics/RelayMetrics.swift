@@ -30,6 +30,9 @@ struct RelayMetrics {
         sheet.histogram("outbox_commit_batch_size", "Pushes in one commit.")
         sheet.add([:], measures.commitSizes)
         sheet.gauge("outbox_writable", "Whether pushes can be stored.", snapshot.store.problem == nil ? 1 : 0)
+        if let space = snapshot.context.configuration.data.freeSpace {
+            sheet.gauge("disk_free_bytes", "Free space on the disk of the outbox.", Int(clamping: space))
+        }
         addRequests(to: &sheet)
         addCallers(to: &sheet)
         addConfiguration(to: &sheet)

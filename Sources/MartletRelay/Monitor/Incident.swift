@@ -41,6 +41,7 @@ struct Incident: Sendable, Hashable {
         case configurationRejected = "configuration-rejected"
         case webhookFailing = "webhook-failing"
         case relayMissing = "relay-missing"
+        case duplicateName = "duplicate-name"
         case fleetOutdated = "fleet-outdated"
         case deadLetters = "dead-letters"
         case retrying
@@ -49,6 +50,8 @@ struct Incident: Sendable, Hashable {
     }
 
     var kind: Kind
+    /// The kind that an outage had before it was over; nil for a problem that lasts.
+    var formerKind: Kind?
     var severity: Severity
     /// The problem and its scope, as a sentence without a final period.
     var title: String
@@ -70,7 +73,7 @@ struct Incident: Sendable, Hashable {
 
     /// The heading of the article <doc:Runbook> about the problem.
     var runbook: String {
-        switch kind {
+        switch formerKind ?? kind {
         case .dataDamaged, .databaseAway, .diskFull, .notStoring: "MartletRelayCannotStore"
         case .storeSilent: "MartletRelayDiskSlow"
         case .queueFull: "MartletRelaySheds"
@@ -78,7 +81,7 @@ struct Incident: Sendable, Hashable {
             "MartletRelayLaneDown"
         case .appleSilent: "MartletRelayNoAnswers"
         case .tokensRefused: "MartletRelayCircuitOpen"
-        case .draining, .relayMissing, .fleetOutdated: "MartletRelayUnreachable"
+        case .draining, .relayMissing, .duplicateName, .fleetOutdated: "MartletRelayUnreachable"
         case .paused: "MartletRelayLanePaused"
         case .callerExpires: "MartletRelayCallerExpires"
         case .certificateExpires: "MartletRelayCertificateExpires"

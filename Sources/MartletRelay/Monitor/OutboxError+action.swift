@@ -13,9 +13,9 @@ extension OutboxError.Kind {
         case (.damaged, .database):
             "restore the database with the tools of PostgreSQL"
         case (.full, .file(let path)):
-            "free space on the disk of \(path), or raise limit if that many pushes wait"
+            "free space on the disk of \(path): df -h \(path) shows how much is left"
         case (.full, .database):
-            "free space on the disk of the database, or raise limit if that many pushes wait"
+            "free space on the disk of the database"
         case (.inUse, _):
             "stop the other relay, or set data to another file"
         case (.unavailable, .file(let path)), (.unreachable, .file(let path)), (.closed, .file(let path)):

@@ -25,6 +25,7 @@ extension RelaySnapshot {
         }
         state.storeError = store.problem
         state.storeSince = store.problemSince
+        state.notStored = intake.counts.notStored
         state.isDraining = isDraining
         state.reloads = reloads.succeeded
         state.rejections = reloads.failed
@@ -60,6 +61,7 @@ extension RelaySnapshot {
             )
         }
         facts.commitSince = store.stalledSince
+        facts.notStored = observations.watch.notStored(of: intake.counts.notStored)
         let stored = (backlog ?? [:]).values.map(\.count).reduce(0, +)
         facts.isFull = stored >= configuration.outbox.limit
         facts.rejection = reloads.rejection.map { rejection in
@@ -83,6 +85,7 @@ extension RelaySnapshot {
         facts.deadLetters = observations.deadLetters
         facts.fleetOutdatedSince = fleet.outdatedSince(at: now)
         facts.missingRelays = fleet.missing(at: now)
+        facts.duplicateRelays = fleet.duplicates
         facts.pastOutages = observations.watch.pastOutages.filter { $0.lane.map { apps.contains($0.app) } ?? true }
         return facts
     }
@@ -94,6 +97,8 @@ extension RelaySnapshot {
         _ backlog: [Lane: Backlog]?
     ) -> StatusFacts.LaneState {
         var state = StatusFacts.LaneState(lane: lane, problem: report.problem, pause: report.pause)
+        state.keyID = context.configuration.apps.first { $0.name == lane.app }?.key.keyID ?? ""
+        state.inFlight = report.inFlight
         if backlog != nil { state.waiting = waiting(in: lane, stored) }
         state.retrying = stored?.retrying ?? 0
         state.retryingSince = stored?.oldestRetry

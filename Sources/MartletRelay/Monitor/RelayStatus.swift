@@ -102,7 +102,8 @@ extension RelaySnapshot {
         return .members([
             "place": .string("\(configuration.data)"),
             "durability": isShared ? nil : .string(configuration.outbox.durability.rawValue),
-            "limit": .whole(configuration.outbox.limit), "problem": store.problem.map { .string($0) },
+            "limit": .whole(configuration.outbox.limit),
+            "free-bytes": .whole(configuration.data.freeSpace), "problem": store.problem.map { .string($0) },
             "since": .whole(store.problemSince),
             "action": store.problemKind.map { .string($0.action(at: configuration.data)) },
         ])

@@ -34,6 +34,10 @@ struct StatusFacts: Sendable {
         var lane: Lane
         var problem: LaneProblem?
         var pause: LanePause?
+        /// The identifier of the key that signs the lane's provider tokens.
+        var keyID = ""
+        /// The number of pushes of this relay that wait for Apple's answer.
+        var inFlight = 0
         /// The number of pushes that wait; nil while the outbox cannot be read.
         var waiting: Int?
         /// The number of pushes that are sent again, the time when the oldest was accepted, and Apple's last
@@ -80,6 +84,8 @@ struct StatusFacts: Sendable {
     var store: StoreProblem?
     /// The start of a commit that takes too long; nil without one.
     var commitSince: Int64?
+    /// The number of pushes that this relay has refused since it cannot store them.
+    var notStored = 0
     /// Whether as many pushes wait as the outbox may contain.
     var isFull = false
     var rejection: LastingProblem?
@@ -91,6 +97,8 @@ struct StatusFacts: Sendable {
     /// The time of the last data about the relays that share the database, if that is outdated.
     var fleetOutdatedSince: Int64?
     var missingRelays: [FleetView.MissingNode] = []
+    /// The relays that run with the same name.
+    var duplicateRelays: [FleetView.Duplicate] = []
     /// The latest outages that are over, oldest first.
     var pastOutages: [StatusWatch.PastOutage] = []
 }

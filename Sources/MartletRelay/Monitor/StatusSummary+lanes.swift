@@ -17,41 +17,94 @@ extension StatusSummary {
             let states = found.map(\.state)
             let reasons = Set(found.map(\.problem.reason)).sorted()
             let isLasting = facts.now - since >= StatusSummary.lastingOutageTime
-            return incident(
+            var incident = incident(
                 of: states,
                 kind,
-                title: kind.title(names(of: states)),
+                title: kind.title(names(of: states), keys: Set(states.map(\.keyID)).sorted()),
                 since: since,
                 lost: states.map(\.lost).reduce(0, +),
                 refused: states.map(\.refused).reduce(0, +),
                 detail: reasons.joined(separator: ", "),
                 action: kind.action(reasons, isLasting: isLasting)
             )
+            if kind == .tokensRefused { incident.action += StatusSummary.purgeText(incident.waiting) }
+            guard let obstacle, found.allSatisfy({ isUntested($0.state) }) else { return incident }
+            // The cause of the last attempt may be gone.
+            let lastTry = found.compactMap(\.problem.lastTry).max() ?? since
+            incident.title = Incident.Kind.laneDown.title(names(of: states), keys: [])
+            incident.effect =
+                "Last tried \(StatusText.duration(facts.now - lastTry)) ago; not tried since, because \(obstacle). "
+                + incident.effect
+            incident.action = "Remove the problem of the storage first; then the relay tries at once."
+            return incident
         }
+    }
+
+    /// The reason why no push can be claimed, as the end of a sentence; nil if pushes can be claimed.
+    private var obstacle: String? {
+        guard facts.store != nil || facts.commitSince != nil, let title = storeIncident?.title else { return nil }
+        return title.prefix(1).lowercased() + title.dropFirst()
+    }
+
+    /// Returns whether the next attempt of a lane that is down is due and not under way.
+    private func isUntested(_ state: StatusFacts.LaneState) -> Bool {
+        guard let problem = state.problem, problem.lastTry != nil else { return false }
+        return problem.nextTry == nil && state.inFlight == 0
+    }
+
+    /// Returns a sentence about the pushes that a purge cancels, all of the lane.
+    private static func purgeText(_ waiting: Int?) -> String {
+        let count = waiting.map { " (\(StatusText.count($0, "push", "pushes")))" } ?? ""
+        return " Purging the lane cancels everything that waits in it\(count), also pushes to valid tokens."
     }
 
     /// The outages that were over within the last hour, newest first.
     var pastIncidents: [Incident] {
-        facts.pastOutages.reversed().compactMap { outage in
-            guard (0..<StatusSummary.pastTime).contains(facts.now - outage.end) else { return nil }
-            let states = facts.lanes.filter { $0.lane == outage.lane }
-            guard outage.lane == nil || !states.isEmpty else { return nil }
-            let name = outage.lane == nil ? "the storage" : names(of: states)
-            let losses = StatusSummary.lossText(outage.lost, refused: outage.refused)
-            let duration = StatusText.duration(outage.end - outage.start)
-            return Incident(
-                kind: .outageOver,
-                severity: .notice,
-                title: "The outage of \(name) is over",
-                apps: outage.lane.map { [$0.app] } ?? facts.apps,
-                environments: outage.lane.map { [$0.environment.rawValue] } ?? [],
-                since: outage.end,
-                lost: outage.lost + outage.refused,
-                effect: "It lasted \(duration)" + (losses.map { "; \($0)." } ?? ", and no accepted push was lost."),
-                detail: outage.reason,
-                action: losses == nil ? "Nothing to do." : "Send again what still matters."
-            )
+        let recent = facts.pastOutages.filter { outage in
+            (0..<StatusSummary.pastTime).contains(facts.now - outage.end)
+                && (outage.lane == nil || facts.lanes.contains { $0.lane == outage.lane })
         }
+        return StatusSummary.groups(of: recent).map(pastIncident).sorted { ($1.since ?? 0) < ($0.since ?? 0) }
+    }
+
+    /// Combines outages of the same kind whose times overlap: an outage of Apple ends for each lane at another time.
+    private static func groups(of outages: [StatusWatch.PastOutage]) -> [[StatusWatch.PastOutage]] {
+        var groups: [[StatusWatch.PastOutage]] = []
+        for outage in outages.sorted(by: { $0.start < $1.start }) {
+            let index = groups.lastIndex { group in
+                group.contains { $0.kind == outage.kind && $0.end >= outage.start }
+            }
+            if let index { groups[index].append(outage) } else { groups.append([outage]) }
+        }
+        return groups
+    }
+
+    /// Returns the incident of outages that were over at about the same time, at least one.
+    private func pastIncident(_ outages: [StatusWatch.PastOutage]) -> Incident {
+        let states = facts.lanes.filter { state in outages.contains { $0.lane == state.lane } }
+        let start = outages.map(\.start).min() ?? facts.now
+        let end = outages.map(\.end).max() ?? facts.now
+        let lost = outages.map(\.lost).reduce(0, +)
+        let refused = outages.map(\.refused).reduce(0, +)
+        let notStored = outages.map(\.notStored).reduce(0, +)
+        let losses = StatusSummary.lossText(lost, refused: refused)
+        let refusals = StatusText.count(notStored, "push was", "pushes were") + " refused with 503"
+        let effects = [notStored > 0 ? refusals : nil, losses ?? "no accepted push was lost"].compactMap(\.self)
+        return Incident(
+            kind: .outageOver,
+            formerKind: outages.first?.kind,
+            severity: .notice,
+            title: "The outage of \(states.isEmpty ? "the storage" : names(of: states)) is over",
+            apps: states.isEmpty ? facts.apps : Set(states.map(\.lane.app)).sorted(),
+            environments: Set(states.map(\.lane.environment.rawValue)).sorted(),
+            since: end,
+            lost: lost + refused,
+            effect: "It lasted \(StatusText.duration(end - start)); \(effects.joined(separator: ", ")).",
+            detail: Set(outages.map(\.reason)).sorted().joined(separator: ", "),
+            action: losses != nil
+                ? "Send again what still matters."
+                : notStored > 0 ? "Nothing to do if clients have sent them again." : "Nothing to do."
+        )
     }
 
     /// The incident of lanes that operators have paused.
@@ -107,7 +160,9 @@ extension StatusSummary {
 
     /// The incident of pushes that are sent again although their lanes deliver.
     var retryIncident: Incident? {
-        let retrying = facts.lanes.filter { $0.retrying > 0 && $0.problem == nil && !isFailing($0) }
+        let retrying = facts.lanes.filter { state in
+            state.retrying > 0 && state.problem == nil && state.pause == nil && !isFailing(state)
+        }
         guard !retrying.isEmpty else { return nil }
         let count = retrying.map(\.retrying).reduce(0, +)
         let since = retrying.compactMap(\.retryingSince).min()
@@ -195,6 +250,17 @@ extension StatusSummary {
     }
 }
 
+extension StatusWatch.PastOutage {
+    /// The kind of the outage.
+    ///
+    /// Each lane notices an outage of Apple or of the network in its own way, so that these are one kind.
+    fileprivate var kind: Incident.Kind {
+        guard lane != nil else { return .notStoring }
+        let kind = Incident.Kind(reason: reason)
+        return [.connectionsReset, .appleSilent, .appleErrors].contains(kind) ? .appleUnreachable : kind
+    }
+}
+
 extension Incident.Kind {
     /// The reasons for which Apple refuses the credentials of a lane.
     private static let credentialReasons: Set<String> = Set(
@@ -222,14 +288,14 @@ extension Incident.Kind {
         }
     }
 
-    /// Returns the title for some apps.
-    fileprivate func title(_ apps: String) -> String {
+    /// Returns the title for some apps, whose lanes use keys with these identifiers.
+    fileprivate func title(_ apps: String, keys: [String]) -> String {
         switch self {
         case .appleUnreachable: "Apple cannot be reached for \(apps)"
         case .connectionsReset: "Connections to Apple are reset for \(apps)"
         case .tlsIntercepted: "The server that answers for Apple is not Apple's, for \(apps)"
         case .appleSilent: "Apple does not answer for \(apps)"
-        case .keyRefused: "Apple refuses the key of \(apps)"
+        case .keyRefused: "Apple refuses the \(keys.count > 1 ? "keys" : "key") \(StatusText.list(keys)) of \(apps)"
         case .tokensRefused: "Apple refuses the device tokens of \(apps)"
         case .appleErrors: "Apple answers with errors for \(apps)"
         default: "Nothing is delivered for \(apps)"
@@ -254,7 +320,7 @@ extension Incident.Kind {
         case .keyRefused:
             "Compare key-id, team-id and the key file with the developer account, check the clock, and reload."
         case .tokensRefused:
-            "Find the back end that sends tokens of the other environment, pause the lane, and purge it."
+            "Find the back end that sends tokens of the other environment, and stop it."
         default: "Look up the reason in the runbook."
         }
     }

@@ -28,7 +28,7 @@ struct StatusSummary: Sendable {
         found += [outdatedIncident, clockIncident, retryIncident, failureIncident].compactMap(\.self)
         found += laneIncidents + pastIncidents
         found += webhookIncidents
-        found += missingIncidents
+        found += missingIncidents + duplicateIncidents
         found += deadLetterIncidents
         found += facts.expiries.map { $0.incident(facts.apps) }
         let kinds = Incident.Kind.allCases
@@ -75,8 +75,11 @@ struct StatusSummary: Sendable {
 
     // MARK: Storage
 
-    private var storeIncident: Incident? {
-        let refused = "New pushes are refused with 503, so that clients send them again; accepted pushes are stored."
+    /// The incident of an outbox that stores no pushes.
+    var storeIncident: Incident? {
+        let refusal = "New pushes are refused with 503"
+        let count = "\(StatusText.count(facts.notStored)) \(facts.isDatabase ? "by this relay " : "")so far"
+        let counted = refusal + (facts.notStored == 0 ? "" : ", \(count)") + "; "
         if let problem = facts.store {
             let (kind, title) = storeTitle(problem.kind)
             let isDamaged = kind == .dataDamaged
@@ -85,7 +88,7 @@ struct StatusSummary: Sendable {
                 title,
                 since: problem.since,
                 lost: isDamaged ? nil : 0,
-                effect: isDamaged ? "New pushes are refused with 503; accepted pushes may be unreadable." : refused,
+                effect: counted + (isDamaged ? "accepted pushes may be unreadable." : "accepted pushes are stored."),
                 detail: problem.error,
                 action: StatusText.sentence(problem.action)
             )
@@ -96,7 +99,7 @@ struct StatusSummary: Sendable {
                 .storeSilent,
                 "The \(store) does not answer",
                 since: since,
-                effect: refused,
+                effect: counted + "accepted pushes are stored.",
                 action: facts.isDatabase
                     ? "Check that the database runs, and its locks." : "Check the load of the disk with iostat -x 1."
             )
@@ -106,7 +109,7 @@ struct StatusSummary: Sendable {
             .queueFull,
             "As many pushes wait as `limit` allows",
             waiting: facts.lanes.compactMap(\.waiting).reduce(0, +),
-            effect: refused,
+            effect: refusal + "; accepted pushes are stored.",
             action: "Remove the cause for which pushes wait, or raise limit."
         )
     }
@@ -217,6 +220,18 @@ struct StatusSummary: Sendable {
                 since: relay.since,
                 effect: effect,
                 action: "Start it again if it should run; its last log lines name the cause.",
+                severity: .warning
+            )
+        }
+    }
+
+    private var duplicateIncidents: [Incident] {
+        facts.duplicateRelays.map { duplicate in
+            incident(
+                .duplicateName,
+                "Relays \(StatusText.list(duplicate.numbers.map { String($0) })) have the same name, \(duplicate.name)",
+                effect: "They deliver, but their logs and metrics have the same name.",
+                action: "Set node to another name in the configuration of each, and restart it.",
                 severity: .warning
             )
         }

@@ -33,10 +33,12 @@ struct StatusWatch: Sendable {
         /// The number of pushes that expired or were abandoned in the outage, and of those that Apple refused.
         var lost = 0
         var refused = 0
+        /// The number of pushes that the relay refused because it could not store them.
+        var notStored = 0
     }
 
     /// The maximum number of past outages that are stored.
-    private static let pastLimit = 20
+    private static let pastLimit = 200
     /// The duration from which an outage without losses is stored, in milliseconds.
     private static let notableTime: Int64 = 10_000
 
@@ -47,6 +49,8 @@ struct StatusWatch: Sendable {
         var storeError: String?
         /// The time of its first error, in milliseconds since 1970.
         var storeSince: Int64?
+        /// The number of pushes that were refused since the start of the relay because they could not be stored.
+        var notStored = 0
         var isDraining = false
         var reloads = 0
         var rejections = 0
@@ -60,6 +64,8 @@ struct StatusWatch: Sendable {
     private var last: State?
     /// The state of each lane that is down when its outage was noticed.
     private var outages: [Lane: LaneState] = [:]
+    /// The number of pushes that were refused before the storage failed; nil while it works.
+    private var notStoredBefore: Int?
     /// The latest outages that are over, oldest first, in memory only.
     private(set) var pastOutages: [PastOutage] = []
 
@@ -72,6 +78,9 @@ struct StatusWatch: Sendable {
     /// Returns the number of pushes of a lane that Apple has refused for good since its outage was noticed.
     func refused(of lane: Lane, total: Int) -> Int { max(0, total - (outages[lane]?.refused ?? total)) }
 
+    /// Returns the number of pushes that were refused since the storage failed.
+    func notStored(of total: Int) -> Int { max(0, total - (notStoredBefore ?? total)) }
+
     /// Returns the events since the last call; the first call returns none of the fleet and the reloads.
     mutating func update(_ state: State, at now: Int64) -> [StatusEvent] {
         let before = last ?? State(reloads: state.reloads, rejections: state.rejections, relays: state.relays)
@@ -83,10 +92,16 @@ struct StatusWatch: Sendable {
             events.append(StatusEvent(time: time ?? now, kind: kind, text: text))
         }
         switch (before.storeError, state.storeError) {
-        case (nil, let error?): add(.storageFailed, "Pushes cannot be stored: \(error)", at: state.storeSince)
+        case (nil, let error?):
+            // Those since the last call were refused for this error.
+            notStoredBefore = before.notStored
+            add(.storageFailed, "Pushes cannot be stored: \(error)", at: state.storeSince)
         case (let error?, nil):
             add(.storageRecovered, "Pushes can be stored again")
-            addPast(PastOutage(lane: nil, reason: error, start: before.storeSince ?? now, end: now))
+            var outage = PastOutage(lane: nil, reason: error, start: before.storeSince ?? now, end: now)
+            outage.notStored = notStored(of: state.notStored)
+            notStoredBefore = nil
+            addPast(outage)
         default: break
         }
         if state.reloads > before.reloads { add(.reloaded, "The configuration was reloaded") }
@@ -138,7 +153,7 @@ struct StatusWatch: Sendable {
     /// Stores an outage that is over; a short one without losses needs no attention afterwards.
     private mutating func addPast(_ outage: PastOutage) {
         let isLong = outage.end - outage.start >= StatusWatch.notableTime
-        guard isLong || outage.lost > 0 || outage.refused > 0 else { return }
+        guard isLong || outage.lost + outage.refused + outage.notStored > 0 else { return }
         pastOutages.append(outage)
         if pastOutages.count > StatusWatch.pastLimit { pastOutages.removeFirst() }
     }

@@ -9,6 +9,7 @@ import Testing
     private let outage = LaneOutage(
         since: 1,
         after: .neverSent(reason: "ConnectionFailed", retryAfter: nil),
+        at: 1,
         nextTry: 9
     )
 

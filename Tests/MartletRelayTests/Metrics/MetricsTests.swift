@@ -51,6 +51,7 @@ import Testing
         }
         let build = /martlet_relay_build_info{version="[0-9.]+",libuv="[0-9.]+",nghttp2="[0-9.]+",openssl="3[^"]+"/
         #expect(metrics.text.contains(build))
+        #expect(metrics.text.contains(/\nmartlet_relay_disk_free_bytes [1-9][0-9]+\n/))
         #expect(metrics.text.contains(/martlet_relay_streams_limit{.*} [1-9][0-9]*\n/))
         #expect(metrics.text.contains(/martlet_relay_provider_token_age_seconds{.*} [0-9]\n/))
         for (status, count) in [(200, 3), (410, 1), (422, 1)] {

@@ -143,6 +143,12 @@ import Testing
         #expect(view.missing(at: 100_000 + 3_600_000).isEmpty, "after an hour")
         view.update([own, node(4, "b", silence: 0)], at: 120_000)
         #expect(view.missing(at: 120_000).isEmpty, "it was started again")
+        view.update([own, node(4, "b", silence: 100), node(5, "b", silence: 0)], at: 121_000)
+        view.update([own, node(4, "b", silence: 7_000), node(5, "b", silence: 100)], at: 127_000)
+        #expect(view.missing(at: 127_000).isEmpty, "relay 5 may have replaced relay 4")
+        view.update([own, node(4, "b", silence: 500), node(5, "b", silence: 100)], at: 128_000)
+        view.update([own, node(4, "b", silence: 6_000), node(5, "b", silence: 200)], at: 134_000)
+        #expect(view.missing(at: 134_000).map(\.number) == [4], "relay 5 ran beside it")
     }
 
     @Test func `reasons that another relay reports are limited`() throws {

@@ -15,6 +15,7 @@ import Testing
     private static func lane(_ app: String, _ environment: PushEnvironment = .production) -> StatusFacts.LaneState {
         var state = StatusFacts.LaneState(lane: Lane(app: app, environment: environment), waiting: 0)
         state.attempts = 10
+        state.keyID = "ABC123DEFG"
         return state
     }
 
@@ -155,6 +156,57 @@ import Testing
         facts.lanes[0].refused = refused
         let incident = try #require(StatusSummary(facts).incidents.first)
         #expect(incident.effect == effect && incident.lost == ended + refused)
+        #expect(
+            incident.action.hasSuffix(
+                "Purging the lane cancels everything that waits in it (5 pushes), also pushes to valid tokens."
+            )
+        )
+    }
+
+    @Test func `keys that Apple refuses are named`() {
+        var facts = facts
+        for index in 0..<2 { facts.lanes[index].problem = Self.problem("InvalidProviderToken") }
+        #expect(StatusSummary(facts).headline.hasPrefix("Apple refuses the key ABC123DEFG of orders and rides since"))
+        facts.lanes[1].keyID = "ABC123DEFH"
+        let title = StatusSummary(facts).incidents.first?.title
+        #expect(title == "Apple refuses the keys ABC123DEFG and ABC123DEFH of orders and rides")
+    }
+
+    @Test func `a lane that is not tried because of the storage is not said to be down`() throws {
+        var facts = facts
+        facts.lanes[0].waiting = 8
+        facts.lanes[0].problem = Self.problem("ConnectionFailed")
+        facts.lanes[0].problem?.lastTry = Self.now - 39_000
+        func incident() throws -> Incident {
+            try #require(StatusSummary(facts).incidents.first { $0.kind == .appleUnreachable })
+        }
+        #expect(try incident().title == "Apple cannot be reached for orders")
+        facts.store = StatusFacts.StoreProblem(kind: .full, error: "no room", since: Self.now - 60_000, action: "free")
+        let untested = try incident()
+        #expect(untested.title == "Nothing is delivered for orders")
+        #expect(
+            untested.effect == "Last tried 39 s ago; not tried since, because the disk is full."
+                + " 8 pushes wait, none is lost."
+        )
+        #expect(untested.action.hasPrefix("Remove the problem of the storage first"))
+        facts.lanes[0].inFlight = 1
+        #expect(try incident().title == "Apple cannot be reached for orders", "an attempt is under way")
+        facts.lanes[0].inFlight = 0
+        facts.lanes[0].problem?.nextTry = Self.now + 1_000
+        #expect(try incident().title == "Apple cannot be reached for orders", "the next attempt is not due")
+    }
+
+    @Test(arguments: [
+        (0, false, "New pushes are refused with 503; accepted pushes are stored."),
+        (1_312, false, "New pushes are refused with 503, 1,312 so far; accepted pushes are stored."),
+        (2, true, "New pushes are refused with 503, 2 by this relay so far; accepted pushes are stored."),
+    ])
+    func `pushes that are refused because of the storage are counted`(count: Int, isDatabase: Bool, effect: String) {
+        var facts = facts
+        facts.isDatabase = isDatabase
+        facts.commitSince = Self.now - 4_000
+        facts.notStored = count
+        #expect(StatusSummary(facts).incidents.first?.effect == effect)
     }
 
     @Test func `a slow commit and a full queue are problems before the outbox reports an error`() {
@@ -194,23 +246,25 @@ import Testing
         facts.lanes[0].retryReason = "429 TooManyRequests"
         facts.fleetOutdatedSince = Self.now - 20_000
         facts.missingRelays = [FleetView.MissingNode(number: 3, name: "b", since: Self.now - 6_000)]
+        facts.duplicateRelays = [FleetView.Duplicate(name: "a", numbers: [1, 2])]
         let summary = StatusSummary(facts)
         let kinds: [Incident.Kind] = [
-            .draining, .paused, .configurationRejected, .webhookFailing, .relayMissing, .fleetOutdated, .deadLetters,
-            .retrying, .clockJumped,
+            .draining, .paused, .configurationRejected, .webhookFailing, .relayMissing, .duplicateName, .fleetOutdated,
+            .deadLetters, .retrying, .clockJumped,
         ]
         #expect(summary.incidents.map(\.kind) == kinds)
         #expect(summary.incidents.allSatisfy { !$0.action.isEmpty && !$0.runbook.isEmpty })
         let texts = summary.incidents.map { $0.text(at: Self.now) }
         #expect(texts[1].hasPrefix("rides is paused by kim since 11:41 UTC (1 h). No push waits, none is lost. Resume"))
         #expect(texts[4].hasPrefix("Relay 3 (b) is missing since 12:40 UTC (6 s)."))
+        #expect(texts[5].hasPrefix("Relays 1 and 2 have the same name, a. They deliver"))
         #expect(
-            texts[6].hasPrefix("31 pushes of wallet were abandoned after repeated attempts. The last one 1 min ago.")
+            texts[7].hasPrefix("31 pushes of wallet were abandoned after repeated attempts. The last one 1 min ago.")
         )
-        #expect(texts[7].hasPrefix("2 pushes of orders are being sent again. Apple refused them for now"))
-        #expect(texts[8].hasPrefix("The clock of this machine jumped back by 2 h since 12:40 UTC (5 s)."))
+        #expect(texts[8].hasPrefix("2 pushes of orders are being sent again. Apple refused them for now"))
+        #expect(texts[9].hasPrefix("The clock of this machine jumped back by 2 h since 12:40 UTC (5 s)."))
         #expect(summary.headline.hasPrefix("This relay is shutting down. It accepts no more pushes"))
-        #expect(summary.headline.hasSuffix(" Also: rides is paused by kim; 5 more problems."))
+        #expect(summary.headline.hasSuffix(" Also: rides is paused by kim; 6 more problems."))
     }
 
     @Test func `notices do not change the headline, and become warnings later`() {
@@ -224,6 +278,9 @@ import Testing
         #expect(StatusSummary(facts).incidents.map(\.severity) == [.warning, .notice])
         facts.lanes[0].problem = Self.problem("ConnectionFailed")
         #expect(StatusSummary(facts).incidents.map(\.kind) == [.appleUnreachable, .deadLetters], "named once")
+        facts.lanes[0].problem = nil
+        facts.lanes[0].pause = LanePause(lane: facts.lanes[0].lane, since: Self.now, caller: "kim")
+        #expect(StatusSummary(facts).incidents.map(\.kind) == [.paused, .deadLetters], "a paused lane sends nothing")
         facts.clockJump = StatusFacts.ClockJump(time: Self.now - 3_600_001, seconds: 100)
         #expect(!StatusSummary(facts).incidents.contains { $0.kind == .clockJumped })
     }
@@ -233,7 +290,13 @@ import Testing
         let lane = facts.lanes[0].lane
         let end = Self.now - 5 * Self.minute
         facts.pastOutages = [
-            StatusWatch.PastOutage(lane: nil, reason: "no room", start: end - 3_020_000, end: end - 3_000_000),
+            StatusWatch.PastOutage(
+                lane: nil,
+                reason: "no room",
+                start: end - 3_020_000,
+                end: end - 3_000_000,
+                notStored: 300
+            ),
             StatusWatch.PastOutage(
                 lane: lane,
                 reason: "ConnectionFailed",
@@ -256,9 +319,44 @@ import Testing
         )
         let storage = summary.incidents[1].text(at: Self.now)
         #expect(storage.hasPrefix("The outage of the storage is over since 11:46 UTC (55 min)."), "\(storage)")
-        #expect(storage.contains("and no accepted push was lost. Nothing to do."), "\(storage)")
+        #expect(
+            storage.contains(
+                "It lasted 20 s; 300 pushes were refused with 503, no accepted push was lost. Nothing to do if clients"
+            ),
+            "\(storage)"
+        )
+        #expect(incident.runbook == "MartletRelayLaneDown")
+        #expect(summary.incidents[1].runbook == "MartletRelayCannotStore")
         facts.now = end + StatusSummary.pastTime
         #expect(StatusSummary(facts).incidents.isEmpty)
+    }
+
+    @Test func `an outage of several lanes is reported once when it is over`() throws {
+        var facts = facts
+        func outage(_ index: Int, _ reason: String, _ start: Int64, _ end: Int64) -> StatusWatch.PastOutage {
+            StatusWatch.PastOutage(
+                lane: facts.lanes[index].lane,
+                reason: reason,
+                start: Self.now - start * 1_000,
+                end: Self.now - end * 1_000,
+                lost: 1
+            )
+        }
+        facts.pastOutages = [
+            outage(2, "ConnectionFailed", 1_000, 900), outage(1, "ConnectionLost", 298, 203),
+            outage(0, "ConnectionFailed", 300, 200), outage(2, "InvalidProviderToken", 290, 150),
+        ]
+        let incidents = StatusSummary(facts).incidents
+        #expect(
+            incidents.map(\.title) == [
+                "The outage of wallet is over", "The outage of orders and rides is over",
+                "The outage of wallet is over",
+            ]
+        )
+        let apple = try #require(incidents.dropFirst().first)
+        #expect(apple.since == Self.now - 200_000 && apple.lost == 2 && apple.apps == ["orders", "rides"])
+        #expect(apple.effect == "It lasted 1 min; 2 have expired or were abandoned.")
+        #expect(apple.detail == "ConnectionFailed, ConnectionLost")
     }
 
     @Test func `numbers, times and lists are readable at any size`() {

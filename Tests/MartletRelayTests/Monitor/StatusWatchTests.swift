@@ -23,6 +23,8 @@ import Testing
 
         var totalsBeforeOutage: RecentRates.Totals? { watch.totalsBeforeOutage(of: StatusWatchTests.lane) }
 
+        func notStored(of total: Int) -> Int { watch.notStored(of: total) }
+
         func refused(of total: Int) -> Int { watch.refused(of: StatusWatchTests.lane, total: total) }
     }
 
@@ -103,14 +105,26 @@ import Testing
 
     @Test func `a failure of the storage is an outage, too`() {
         var state = Self.state()
+        state.notStored = 7
+        _ = recorder.events(state, at: 4)
         state.storeError = "the disk is full"
         state.storeSince = 5
+        state.notStored = 9
         _ = recorder.events(state, at: 10)
+        #expect(recorder.notStored(of: 12) == 5, "also those before the failure was noticed")
         state.storeError = nil
+        state.notStored = 307
         _ = recorder.events(state, at: 96_005)
+        #expect(recorder.notStored(of: 307) == 0)
         #expect(
             recorder.pastOutages == [
-                StatusWatch.PastOutage(lane: nil, reason: "the disk is full", start: 5, end: 96_005)
+                StatusWatch.PastOutage(
+                    lane: nil,
+                    reason: "the disk is full",
+                    start: 5,
+                    end: 96_005,
+                    notStored: 300
+                )
             ]
         )
     }
