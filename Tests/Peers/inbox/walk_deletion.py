@@ -115,6 +115,7 @@ class Deletion(InboxWalk):
         self.assertEqual(self.errors, [])
 
     def test_clicks_report_that_the_simulator_does_not_answer(self):
+        self.allow_errors("net::ERR")
         self.page.locator("#push-4").click()
         expect(self.page.locator("#detail h2")).to_have_text("Keep that")
         self.simulator.process.kill()
@@ -131,7 +132,6 @@ class Deletion(InboxWalk):
         self.page.clock.run_for(1_000)
         expect(self.page.locator("#search-error")).to_contain_text("The simulator does not answer")
         expect(self.rows()).to_have_count(4)
-        self.assertEqual([error for error in self.errors if "Failed to load resource" not in error], [])
 
     def test_deletion_and_undo_during_a_load_are_kept(self):
         for key, count in [("Delete", 3), ("z", 4)]:

@@ -23,6 +23,7 @@ class Devices(PagesWalk):
         self.page.get_by_role("menuitem", name=item).click()
 
     def test_a_device_is_managed_with_the_keyboard(self):
+        self.allow_errors("status of 404")
         self.open()
         self.page.keyboard.press("g")
         self.page.keyboard.press("d")
@@ -47,7 +48,6 @@ class Devices(PagesWalk):
         expect(row).to_contain_text("online")
         row.get_by_role("link", name=PHONE).press("Enter")
         expect(self.page.locator("#page h2")).to_contain_text(PHONE)
-        self.assertEqual([line for line in self.errors if "404" not in line], [])
 
     def test_an_element_that_changes_while_pressed_gets_the_click(self):
         self.simulator.ask("PUT", f"/api/v1/devices/{PHONE}", {"topics": [TAXI]})
@@ -98,6 +98,7 @@ class Devices(PagesWalk):
         expect(self.page.locator("#page .empty")).to_contain_text("No devices yet")
 
     def test_an_invalid_token_is_explained_in_the_form(self):
+        self.allow_errors("status of 400")
         self.open()
         self.go("devices")
         self.page.get_by_role("button", name="Register a device").first.click()
@@ -109,7 +110,6 @@ class Devices(PagesWalk):
         expect(dialog.get_by_role("textbox", name="Device token")).to_have_value("martlet")
         self.page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
-        self.assertEqual([line for line in self.errors if "400" not in line], [])
 
     def test_devices_known_from_pushes_are_listed_and_filtered(self):
         now = int(time.time())

@@ -67,6 +67,7 @@ class Pages(PagesWalk):
         self.assertEqual(self.errors, [])
 
     def test_a_page_reports_a_lost_simulator_and_recovers(self):
+        self.allow_errors("net::ERR_FAILED")
         self.simulator.ask("PUT", "/api/v1/devices/5d3a6a1c8f9a42d6", {"topics": [TAXI]})
         self.open()
         # The last text that each page shows when it is loaded.
@@ -83,9 +84,9 @@ class Pages(PagesWalk):
                     self.page.get_by_role("button", name="Take offline").click()
                     expect(self.page.get_by_role("alert")).to_contain_text("Nothing was changed: the simulator did not answer.")
             expect(banner).to_have_count(0)
-        self.assertEqual([line for line in self.errors if "ERR_FAILED" not in line], [])
 
     def test_a_page_that_cannot_be_loaded_and_an_unknown_address_are_reported(self):
+        self.allow_errors("net::ERR_FAILED")
         self.open()
         self.page.route("**/page/devices.js", lambda route: route.abort())
         self.page.evaluate("location.hash = '#/devices'")
@@ -97,7 +98,6 @@ class Pages(PagesWalk):
         expect(self.page.locator("#page")).to_contain_text("No such page")
         self.page.get_by_role("link", name="Open the inbox").click()
         expect(self.page.locator("#inbox")).to_be_visible()
-        self.assertEqual([line for line in self.errors if "ERR_FAILED" not in line], [])
 
     def test_nothing_is_requested_for_a_page_that_was_left(self):
         self.open()
@@ -115,6 +115,7 @@ class Pages(PagesWalk):
         self.assertEqual(self.errors, [])
 
     def test_a_channel_is_created_and_subscribed_to(self):
+        self.allow_errors("status of 400")
         self.open()
         self.go("channels")
         self.page.get_by_role("button", name="Create a channel").first.click()
@@ -151,7 +152,6 @@ class Pages(PagesWalk):
         expect(row).to_have_count(0)
         self.undo()
         expect(row).to_have_count(1)
-        self.assertEqual([line for line in self.errors if "400" not in line], [])
 
     def test_connections(self):
         self.open()
