@@ -158,6 +158,7 @@ class Activities(PagesWalk):
         self.assertEqual(self.errors, [])
 
     def test_an_activity_that_is_not_known_is_explained(self):
+        self.allow_errors("status of 404")
         self.open()
         self.go("activities/abcd")
         expect(self.page.locator("#page")).to_contain_text("there is no Live Activity abcd")

@@ -91,6 +91,7 @@ class Views(DetailWalk):
         self.assertEqual(len(seen()), 1)
 
     def test_a_push_that_is_gone_is_reported(self):
+        self.allow_errors("status of 404")
         self.open(*[alert(number) for number in range(1, 4)])
         self.page.route(re.compile("/pushes/2/payload"), lambda route: route.fulfill(status=404, json={"detail": "gone"}))
         self.show(2)
@@ -100,6 +101,7 @@ class Views(DetailWalk):
         expect(self.page.locator(".toast")).to_have_text("Push 2 is no longer stored.")
 
     def test_a_deleted_push_is_reported(self):
+        self.allow_errors("status of 404")
         self.open(*[alert(number) for number in range(1, 4)])
         answer = {"status": 404, "json": {"detail": "push 2 is no longer stored"}}
         self.page.route(re.compile("/pushes/2$"), lambda route: route.fulfill(**answer))
@@ -209,6 +211,7 @@ class Views(DetailWalk):
         self.assertEqual(self.errors, [])
 
     def test_an_error_of_a_tab_does_not_replace_another_tab(self):
+        self.allow_errors("status of 404")
         self.open(alert(1))
         held = []
         self.page.route("**/pushes/1/payload", lambda route: held.append(route))
@@ -356,6 +359,7 @@ class Copies(DetailWalk):
         self.check_curl()
 
     def test_curl_runs_as_copied_with_a_certificate_authority(self):
+        self.allow_errors("net::ERR")
         self.simulator.stop()
         directory = tempfile.TemporaryDirectory(prefix="it's a ca ")
         self.addCleanup(directory.cleanup)
@@ -364,6 +368,7 @@ class Copies(DetailWalk):
         self.check_curl()
 
     def test_a_row_that_is_selected_while_the_simulator_is_stopped(self):
+        self.allow_errors("net::ERR")
         self.open(alert(1), alert(2))
         self.show(1)
         self.page.route("**/api/v1/**", lambda route: route.abort())
@@ -394,6 +399,7 @@ class Files(DetailWalk):
     }"""
 
     def test_a_file_of_one_push_opens_in_another_inbox(self):
+        self.allow_errors("status of 400")
         self.open(alert(1), alert(2))
         self.show(2)
         with self.page.expect_download() as download:
@@ -411,6 +417,7 @@ class Files(DetailWalk):
         expect(self.page.locator("body[data-dropping]")).to_have_count(0)
 
     def test_strings_and_templates_are_uploaded(self):
+        self.allow_errors("status of 400")
         localized = alert(1, payload={"aps": {"alert": {"title-loc-key": "READY", "loc-key": "BODY"}}})
         self.open(localized)
         self.show(1)

@@ -83,6 +83,7 @@ class InboxPage(InboxWalk):
         expect(self.page.locator(".row .headline", has_text=re.compile("^Order 0$"))).to_be_visible()
 
     def test_the_page_reconnects_to_a_restarted_simulator(self):
+        self.allow_errors("net::ERR")
         self.open(push(1))
         self.simulator.stop()
         expect(self.page.locator("#live")).to_have_attribute("data-state", "lost")

@@ -207,12 +207,14 @@ class Lists(InboxWalk):
         self.assertEqual(self.errors, [])
 
     def test_a_refused_connection_shows_the_cause(self):
+        self.allow_errors("status of 403")
         # The browser resolves each name that ends in localhost to this machine.
         self.page.goto(f"http://inbox.localhost:{self.simulator.port}/")
         expect(self.page.locator("#live")).to_have_text(
             "unknown host name inbox.localhost: start the simulator with --name inbox.localhost")
 
     def test_the_connection_continues_once_the_simulator_accepts_it(self):
+        self.allow_errors("status of 503")
         self.simulator.import_pushes(order(1))
         problem = {"detail": "too many clients wait or read events: try again later"}
         self.page.route("**/api/v1/events?*", lambda route: route.fulfill(status=503, json=problem))
@@ -239,6 +241,7 @@ class Lists(InboxWalk):
         self.assertEqual(self.errors, [])
 
     def test_unread_pushes_are_stored(self):
+        self.allow_errors("net::ERR")
         self.open(order(1), order(2))
         expect(self.page.locator("[data-unread]")).to_have_count(0)
         self.simulator.import_pushes(order(3), order(4))
@@ -338,6 +341,7 @@ class Lists(InboxWalk):
         self.assertEqual(self.errors, [])
 
     def test_a_failed_export_is_reported(self):
+        self.allow_errors("status of 500")
         self.open(order(1))
         self.page.route("**/api/v1/export.jsonl?*", lambda route: route.fulfill(status=500, body="broken"))
         downloads = []

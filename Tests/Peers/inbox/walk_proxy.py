@@ -48,6 +48,7 @@ class Proxy(InboxWalk):
         self.assertEqual(self.errors, [])
 
     def test_a_change_without_the_name_of_the_host_is_refused_with_the_reason(self):
+        self.allow_errors("status of 403")
         self.go(self.put_before("location / { proxy_pass http://127.0.0.1:PORT; }"))
         self.simulator.import_pushes(push(1))
         self.rows().first.click()
