@@ -37,6 +37,35 @@ class DeadLetters(RelayWalk):
         expect(self.page.locator("#facts")).to_contain_text("1 delivered")
         expect(self.page.get_by_role("button", name="Send all 2 of orders again")).to_be_visible()
 
+    def test_a_dead_letter_is_discarded_after_a_question(self):
+        self.enter()
+        expect(self.rows).to_have_count(3)
+        discard = self.rows.first.get_by_role("button", name="Discard")
+        discard.click()
+        dialog = self.page.get_by_role("dialog", name="Discard this dead letter?")
+        expect(dialog).to_contain_text("This cannot be undone.")
+        self.page.keyboard.press("Enter")
+        expect(dialog).to_have_count(0)
+        expect(self.rows).to_have_count(3)
+        discard.click()
+        dialog.get_by_role("button", name="Discard").click()
+        expect(self.rows).to_have_count(2)
+        expect(self.banner("dead-letters")).to_contain_text("2 pushes of orders were abandoned")
+        expect(self.page.locator("#facts")).to_contain_text("0 delivered")
+
+    def test_dead_letters_are_filtered(self):
+        self.enter()
+        expect(self.rows).to_have_count(3)
+        field = self.page.get_by_role("searchbox", name="Filter the dead letters")
+        for text, count in [("orders 429", 3), ("TOOMANY 5d3a6a1c", 3), ("rides", 0)]:
+            field.fill(text)
+            expect(self.rows).to_have_count(count)
+        expect(self.page.locator("#dead")).to_have_text("No listed dead letter matches.")
+        # The page is shown again each second.
+        expect(field).to_have_value("rides")
+        field.fill("")
+        expect(self.rows).to_have_count(3)
+
     def test_all_are_sent_again_unless_that_is_undone(self):
         self.enter()
         everything = self.page.get_by_role("button", name="Send all 3 of orders again")
