@@ -4,28 +4,31 @@ import MartletCommands
 import MartletCore
 
 extension Command {
-    /// Lists, shows and requeues the dead letters of an app.
+    /// Lists, shows, requeues and discards the dead letters of an app.
     static let relayDeadLetters = Command(
         "relay dead-letters",
-        "List, show or requeue the pushes of an app that a relay has abandoned",
+        "List, show, requeue or discard the pushes of an app that a relay has abandoned",
         examples: [
             "relay dead-letters --app orders --key-file operator.key",
             "relay dead-letters show --app orders --id 123e4567-e89b-42d3-a456-426655440000 --key-file operator.key",
             "relay dead-letters requeue --app orders --key-file operator.key",
             "relay dead-letters requeue --app orders --id 123e4567-e89b-42d3-a456-426655440000",
+            "relay dead-letters discard --app orders --id 123e4567-e89b-42d3-a456-426655440000",
         ],
-        Argument<DeadLetterAction?>("list|show|requeue", "Action; list by default"),
+        Argument<DeadLetterAction?>("list|show|requeue|discard", "Action; list by default"),
         Option<AppName>("--app", "Name of the app in the relay"),
-        Option<[APNsID]>("--id", "Identifier of a push to show or requeue; requeue all pushes by default"),
+        Option<[APNsID]>("--id", "Identifier of a push to show, requeue or discard; requeue all pushes by default"),
         RelayClient.declared,
         OutputFormat.declared
     ) { action, app, ids, relay, output in
         let path = "/v1/apps/\(app.text)/dead-letters"
-        if action == .requeue {
+        if action == .requeue || action == .discard {
+            guard !ids.isEmpty || action == .requeue else { throw UsageError("discard requires --id") }
+            let (verb, done) = action == .discard ? ("discard", "discarded") : ("requeue", "requeued")
             let body: JSONValue? = ids.isEmpty ? nil : ["ids": .array(ids.map { .string("\($0)") })]
-            let answer = try await relay.send("POST", path + ":requeue", body)
-            let count = Int(max(0, answer["requeued"]?.integerValue ?? 0))
-            output.write(json: answer, text: "\(count) requeued\n")
+            let answer = try await relay.send("POST", "\(path):\(verb)", body)
+            let count = Int(max(0, answer[done]?.integerValue ?? 0))
+            output.write(json: answer, text: "\(count) \(done)\n")
             let missing = Set(ids).count - count
             guard missing > 0 else { return }
             if !output.isJSON {
@@ -40,7 +43,7 @@ extension Command {
             output.write(json: letter, text: lines(of: letter))
             return
         }
-        guard ids.isEmpty else { throw UsageError("--id requires show or requeue") }
+        guard ids.isEmpty else { throw UsageError("--id requires show, requeue or discard") }
         let answer = try await relay.send("GET", path)
         guard !output.isJSON else { return Terminal.output.write(answer.line) }
         var table = Table(["push", "environment", Table.Column("attempts", isNumeric: true), "Apple's last answer"])
@@ -63,4 +66,5 @@ enum DeadLetterAction: String, CaseIterable, ArgumentValue {
     case list
     case show
     case requeue
+    case discard
 }

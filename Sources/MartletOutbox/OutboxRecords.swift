@@ -94,6 +94,17 @@ package protocol OutboxRecords: Sendable {
     /// Returns the pushes that were abandoned after too many attempts, newest first.
     func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter]
 
+    /// Deletes dead letters with their payloads.
+    ///
+    /// Their identifiers are forgotten, so that pushes with the same ones are accepted again.
+    ///
+    /// - Parameters:
+    ///   - ids: The identifiers; those of other pushes are ignored.
+    ///   - app: The app.
+    /// - Returns: The number of deleted dead letters.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func deleteDeadLetters(_ ids: [APNsID], of app: String) async throws(OutboxError) -> Int
+
     /// Deletes the dead letters of a user, with their payloads.
     ///
     /// - Parameters:

@@ -241,7 +241,19 @@ extension CommandTable {
                 "relay dead-letters $relay --app app --id 123e4567-e89b-42d3-a456-426655440000 "
                     + "--key-file operator.key",
                 status: 2,
-                errors: ["--id requires show or requeue"]
+                errors: ["--id requires show, requeue or discard"]
+            ),
+            Invocation(
+                "relay dead-letters discard $relay --app app --key-file operator.key",
+                status: 2,
+                errors: ["discard requires --id"]
+            ),
+            Invocation(
+                "relay dead-letters discard $relay --app app --id 123e4567-e89b-42d3-a456-426655440000 "
+                    + "--key-file operator.key",
+                status: 1,
+                output: ["0 discarded"],
+                errors: ["not among the dead letters of app"]
             ),
             Invocation("relay dead-letters $relay --app other --key-file operator.key", status: 1),
             Invocation("relay dead-letters requeue $relay --app app --key-file operator.key", output: ["0 requeued"]),

@@ -294,6 +294,26 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `dead letters are discarded by their identifiers`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        let pushes = try (1...3).map { try OutboxPush.numbered($0) }
+        _ = try await store.accept(pushes, at: 10)
+        for push in try await store.claimAll(at: 10) {
+            let outcome = push.push.id == pushes[2].id ? Outcome(.cancelled) : Outcome(.dead, status: 503, attempts: 9)
+            try await store.settle([Settlement(number: push.number, .ended(outcome))], at: 20)
+        }
+        let ids = [pushes[0].id, pushes[2].id]
+        #expect(try await store.records.deleteDeadLetters(ids, of: "rides") == 0)
+        #expect(try await store.records.deleteDeadLetters(ids, of: "orders") == 1)
+        #expect(try await store.records.deleteDeadLetters(ids, of: "orders") == 0)
+        #expect(try await store.records.deadLetters(of: "orders", limit: 10).map(\.push.id) == [pushes[1].id])
+        #expect(try await store.status(of: pushes[0].id, of: "orders") == nil)
+        #expect(try await store.status(of: pushes[2].id, of: "orders") != nil)
+        #expect(try await store.accept([pushes[0]], at: 30) == [.accepted], "its identifier is forgotten")
+        #expect(try await store.claimAll(at: 30).map(\.push.id) == [pushes[0].id])
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `postponed and new pushes are claimed after the clock is set back`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open()
         _ = try await store.accept([try .numbered(1), try .numbered(2)], at: 1_000)

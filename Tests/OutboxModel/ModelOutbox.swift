@@ -108,6 +108,10 @@ private struct ModelRecords: OutboxRecords {
         disk.model.withLock { $0.deadLetters(of: app, limit: limit) }
     }
 
+    func deleteDeadLetters(_ ids: [APNsID], of app: String) -> Int {
+        disk.model.withLock { $0.deleteDeadLetters(ids, of: app) }
+    }
+
     func deleteDeadLetters(ofUser user: String, of app: String) -> Int {
         disk.model.withLock { $0.deleteDeadLetters(ofUser: user, of: app) }
     }

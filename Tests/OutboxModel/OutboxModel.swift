@@ -270,6 +270,12 @@ package struct OutboxModel: Sendable {
         deadLetters(of: app, limit: .max).first { $0.push.id == id }
     }
 
+    package mutating func deleteDeadLetters(_ ids: [APNsID], of app: String) -> Int {
+        let letters = deadLetters(of: app, limit: .max).filter { ids.contains($0.push.id) }
+        for letter in letters { ends[Name(app: app, id: letter.push.id)] = nil }
+        return letters.count
+    }
+
     package mutating func deleteDeadLetters(ofUser user: String, of app: String) -> Int {
         let letters = ends.filter {
             $0.key.app == app && $0.value.outcome.state == .dead && isOf(user, $0.value.push, $0.value.user)

@@ -33,16 +33,26 @@ class BrowserWalk(unittest.TestCase):
             timeout=PATIENCE * 1000)
         cls.addClassCleanup(cls.browser.close)
 
+    def setUp(self):
+        self.errors, self.allowed = [], []
+
+    def tearDown(self):
+        self.assertEqual([error for error in self.errors if not any(text in error for text in self.allowed)], [])
+
+    def allow_errors(self, *texts):
+        """Lets the page report errors with one of these texts, which the walk causes; others fail each walk."""
+        self.allowed += texts
+
     def open_page(self, **more):
-        """Opens an empty page in a context with more settings; `errors` receives its errors."""
+        """Opens an empty page in a context with more settings; `errors` receives its errors and warnings."""
         # Language and time zone of the machine would change the numbers and times on the pages.
         settings = {"viewport": {"width": 1280, "height": 800}, "locale": "en-US", "timezone_id": "UTC", **more}
         self.context = self.browser.new_context(**settings)
         self.addCleanup(self.context.close)
         self.context.set_default_timeout(PATIENCE * 1000)
         self.page = self.context.new_page()
-        self.errors = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda message: message.type in ("error", "warning") and self.errors.append(message.text))
 
     def wait_until(self, condition, message="the condition has not become true"):
         """Waits until a condition is true that the page does not show."""

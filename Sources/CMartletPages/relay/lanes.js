@@ -2,7 +2,7 @@
 
 // The table of lanes: what each does and why, and buttons that pause and resume it.
 
-import { announce, button, chip, table } from "./components.js"
+import { announce, button, chip, confirmed, table } from "./components.js"
 import { icon } from "./icons.js"
 import { element } from "./dom.js"
 import { age, ageElement, count, number, oldestText, rate, updateWhenChanged } from "./figures.js"
@@ -83,35 +83,12 @@ function control(lane, { refresh }) {
   const isPaused = lane["manual-pause"] !== undefined
   const [name, action] = isPaused ? ["Resume", "resume"] : ["Pause", "pause"]
   const made = button(name, async () => {
-    if (isPaused || await confirmPause(lane)) await change(lane, action, made, refresh)
+    const text = "Pushes wait until you resume. None is lost, unless it expires before."
+    if (isPaused || await confirmed(`Pause ${laneName(lane)}?`, text, "Pause", "pause")) await change(lane, action, made, refresh)
   },
     { class: "small", icon: isPaused ? "play" : "pause", "aria-label": `${name} ${laneName(lane)}`, "data-action": action })
   const problem = problems.get(laneName(lane))
   return [made, problem ? element("p", { class: "problem", role: "alert" }, problem) : null]
-}
-
-/** Asks whether a lane is to be paused, and returns the answer; Cancel has the focus. */
-function confirmPause(lane) {
-  return new Promise((answered) => {
-    let isConfirmed = false
-    const close = (answer) => {
-      isConfirmed = answer
-      dialog.close()
-    }
-    const dialog = element("dialog", {
-      class: "confirm", "aria-labelledby": "confirm-title", "aria-describedby": "confirm-text",
-      onclose: () => {
-        dialog.remove()
-        answered(isConfirmed)
-      },
-    },
-    element("h2", { id: "confirm-title" }, `Pause ${laneName(lane)}?`),
-    element("p", { id: "confirm-text" }, "Pushes wait until you resume. None is lost, unless it expires before."),
-    element("div", { class: "actions" }, button("Cancel", () => close(false), { autofocus: true }),
-      button("Pause", () => close(true), { class: "primary", icon: "pause" })))
-    document.body.append(dialog)
-    dialog.showModal()
-  })
 }
 
 async function change(lane, action, pressed, refresh) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The dead letters: pushes that the relay abandoned, each with its payload on demand and a button that sends it again.
+// The dead letters: pushes that the relay abandoned, each with its payload on demand and buttons that send it again or discard it.
 
-import { announce, button, definitionList, emptyState, table, toast } from "./components.js"
+import { announce, button, confirmed, definitionList, emptyState, table, toast } from "./components.js"
 import { element } from "./dom.js"
 import { ageElement, counted, number, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
@@ -15,7 +15,7 @@ let letters = []
 let problem = ""
 /** The problems of single dead letters, by their identifiers. */
 const problems = new Map()
-/** The identifiers of the dead letters that are being sent again one by one. */
+/** The identifiers of the dead letters that are being sent again or discarded one by one. */
 const sending = new Set()
 /** The apps of which all dead letters will be sent again, each with a function that does so at once. */
 const pending = new Map()
@@ -43,21 +43,35 @@ export async function loadLetters({ caller, "dead-letters": counts = {} }, isCur
   }
 }
 
-/** Shows the dead letters; `refresh` requests the status and the dead letters again. */
-export function showLetters(container, actions, { caller, now, "dead-letters": counts = {} }, refresh) {
+/** The dead letters that contain each word of a text. */
+function matching(text) {
+  const words = text.toLowerCase().split(/\s+/)
+  return letters.filter((letter) => {
+    const content = [letter.app, letter.environment, letter["short-token"], letter.channel, answerText(letter), letter.id].join(" ").toLowerCase()
+    return words.every((word) => content.includes(word))
+  })
+}
+
+/** Shows the dead letters that match the text of a field; `refresh` requests the status and the dead letters again. */
+export function showLetters(container, actions, filter, status, refresh) {
+  const { caller, now, "dead-letters": counts = {} } = status
   const total = Object.values(counts).reduce((sum, value) => sum + value, 0)
   const isListed = caller["may-manage"] && letters.length > 0
   showActions = () => updateWhenChanged(actions, [counts, caller, isListed, [...pending.keys()], [...appProblems]], () =>
     (caller["may-manage"] ? Object.entries(counts).flatMap(([app, value]) => requeueAll(app, value, refresh)) : []))
   showActions()
+  filter.hidden = !isListed
+  filter.oninput = () => showLetters(container, actions, filter, status, refresh)
+  const listed = isListed ? matching(filter.value) : []
   const minutes = Math.floor(now / 60_000)
-  updateWhenChanged(container, [counts, caller, letters, problem, [...problems], [...sending], minutes], () => {
+  updateWhenChanged(container, [counts, caller, listed, letters.length, problem, [...problems], [...sending], minutes], () => {
     if (problem) return element("p", { class: "problem", role: "alert" }, problem)
     if (total === 0) return emptyState("shown", "No dead letters", "A push is abandoned after 16 attempts; then it is listed here.")
     if (!caller["may-manage"]) {
       return element("p", {}, `${counted(total, "push was", "pushes were")} abandoned. The list needs a key with the scope `, element("code", {}, "manage"), ".")
     }
-    const list = table("Dead letters", columns(now, refresh), letters, (letter) => ({ "data-id": letter.id }))
+    if (isListed && listed.length === 0) return element("p", {}, "No listed dead letter matches.")
+    const list = table("Dead letters", columns(now, refresh), listed, (letter) => ({ "data-id": letter.id }))
     const shown = element("div", { class: "scroll" }, list)
     return [shown, total > letters.length ? element("p", { class: "faint" }, `The newest ${number(letters.length)} of ${number(total)} are listed.`) : null]
   })
@@ -105,24 +119,35 @@ function columns(now, refresh) {
     { name: "When", isHeader: true, value: (letter) => ageElement(letter["ended-at"], now, " ago") },
     { name: "App", value: ({ app, environment }) => element("span", {}, app, element("small", {}, ` ${environment}`)) },
     { name: "To", value: (letter) => element("code", { class: "token" }, letter["short-token"] ?? letter.channel ?? "") },
-    { name: "Apple's last answer", value: ({ apns = {} }) => [apns.status, apns.reason].filter(Boolean).join(" ") || "no answer" },
+    { name: "Apple's last answer", value: answerText },
     { name: "Attempts", isNumber: true, value: ({ attempts }) => number(attempts) },
     { name: "Actions", value: (letter) => element("span", { class: "actions" },
       button("Payload", () => showPayload(letter), { class: "small", "aria-label": `Show the payload of ${letter.id}` }),
-      button("Send again", ({ currentTarget }) => requeue(letter, currentTarget, refresh), {
+      button("Send again", ({ currentTarget }) => perform("requeue", letter, currentTarget, refresh), {
         class: "small", icon: "replay", "aria-label": `Send ${letter.id} again`, disabled: sending.has(letter.id),
+      }),
+      button("Discard", ({ currentTarget }) => discard(letter, currentTarget, refresh), {
+        class: "small", icon: "trash", "aria-label": `Discard ${letter.id}`, disabled: sending.has(letter.id),
       }),
       problems.has(letter.id) ? element("span", { class: "problem", role: "alert" }, problems.get(letter.id)) : null) },
   ]
 }
 
-async function requeue(letter, pressed, refresh) {
+const answerText = ({ apns = {} }) => [apns.status, apns.reason].filter(Boolean).join(" ") || "no answer"
+
+async function discard(letter, pressed, refresh) {
+  const text = "The push is deleted with its payload, and will not be sent. This cannot be undone."
+  if (await confirmed("Discard this dead letter?", text, "Discard", "trash")) await perform("discard", letter, pressed, refresh)
+}
+
+/** Sends a dead letter again or discards it. */
+async function perform(verb, letter, pressed, refresh) {
   pressed.disabled = true
   sending.add(letter.id)
   try {
-    const { requeued } = await request(appPath(letter.app, "dead-letters:requeue"), { method: "POST", content: { ids: [letter.id] } })
+    const { requeued, discarded } = await request(appPath(letter.app, `dead-letters:${verb}`), { method: "POST", content: { ids: [letter.id] } })
     problems.delete(letter.id)
-    announce(requeued ? "1 sent again" : "It is not among the dead letters any more")
+    announce(requeued ? "1 sent again" : discarded ? "1 discarded" : "It is not among the dead letters any more")
   } catch (error) {
     problems.set(letter.id, error.message)
   }

@@ -99,7 +99,7 @@ async function show(status, isForced, isCurrent) {
     plots.show(history, events)
     showEvents(events)
   }
-  showLetters(byID("dead"), byID("dead-actions"), status, () => refresh({ isForced: true }))
+  showLetters(byID("dead"), byID("dead-actions"), byID("dead-filter"), status, () => refresh({ isForced: true }))
 }
 
 /** Lists the latest events, newest first, as the marks in the plots cannot be read by everyone. */

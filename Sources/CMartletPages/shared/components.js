@@ -174,6 +174,29 @@ export function place(popover, opener) {
   popover.style.left = `${Math.max(4, Math.min(at.left, innerWidth - width - 8))}px`
 }
 
+/** Asks whether to do something, and returns the answer; `action` is the name of the button that does it. Cancel has the focus. */
+export function confirmed(title, text, action, iconName) {
+  return new Promise((answered) => {
+    let isConfirmed = false
+    const close = (answer) => {
+      isConfirmed = answer
+      dialog.close()
+    }
+    const dialog = element("dialog", {
+      class: "confirm", "aria-labelledby": "confirm-title", "aria-describedby": "confirm-text",
+      onclose: () => {
+        dialog.remove()
+        answered(isConfirmed)
+      },
+    },
+    element("h2", { id: "confirm-title" }, title), element("p", { id: "confirm-text" }, text),
+    element("div", { class: "actions" }, button("Cancel", () => close(false), { autofocus: true }),
+      button(action, () => close(true), { class: "primary", icon: iconName })))
+    document.body.append(dialog)
+    dialog.showModal()
+  })
+}
+
 const toasts = element("div", { class: "toasts", role: "status" })
 
 /**

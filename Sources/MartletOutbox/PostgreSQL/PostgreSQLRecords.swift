@@ -140,6 +140,20 @@ struct PostgreSQLRecords: OutboxRecords {
         }
     }
 
+    func deleteDeadLetters(_ ids: [APNsID], of app: String) async throws(OutboxError) -> Int {
+        let number = try await apps.number(of: app)
+        return try await connections.query(
+            .watching,
+            """
+            WITH letter AS (
+                DELETE FROM martlet.outcome WHERE app = $1 AND state = 'dead' AND apns_id = ANY ($2) RETURNING apns_id
+            )
+            DELETE FROM martlet.push p USING letter WHERE p.apns_id = letter.apns_id AND p.app = $1 RETURNING 1
+            """,
+            [.integer(number), .identifiers(ids.map(\.bytes))]
+        ) { $0.count }
+    }
+
     func deleteDeadLetters(ofUser user: String, of app: String) async throws(OutboxError) -> Int {
         let number = try await apps.number(of: app)
         return try await connections.query(

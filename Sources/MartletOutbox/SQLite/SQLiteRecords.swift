@@ -159,6 +159,19 @@ struct SQLiteRecords: OutboxRecords {
         }
     }
 
+    func deleteDeadLetters(_ ids: [APNsID], of app: String) async throws(OutboxError) -> Int {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return 0 }
+            let letters = try tables.pushes.deadLetters(of: app).filter { ids.contains($0.id) }
+            for letter in letters {
+                try tables.database.connection.prepare("DELETE FROM outcome WHERE apns_id = ? AND app = ?")
+                    .run(with: letter.id.bytes, app)
+                try tables.database.connection.prepare("DELETE FROM push WHERE number = ?").run(with: letter.number)
+            }
+            return letters.count
+        }
+    }
+
     func deleteDeadLetters(ofUser user: String, of app: String) async throws(OutboxError) -> Int {
         try await outbox.change { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return 0 }

@@ -30,8 +30,8 @@ extension RelayAPI {
             ?? request.query.first { $0.name == "environment" }?.value
         let token = arguments["token"].flatMap { try? DeviceToken(hex: $0) }?.description
         let id = arguments["id"].flatMap { try? APNsID($0) }?.description
-        entry.target = id ?? arguments["node"] ?? token ?? requeuedIDs(in: request)
-        entry.count = (json["purged"] ?? json["requeued"])?.integerValue
+        entry.target = id ?? arguments["node"] ?? token ?? deadLetterIDs(in: request)
+        entry.count = (json["purged"] ?? json["requeued"] ?? json["discarded"])?.integerValue
         entry.peer = peer
         entry.status = response.status
         return entry
@@ -43,10 +43,8 @@ extension RelayAPI {
     private static let targetLimit = 10
 
     /// Returns the first identifiers of the dead letters that a request names; nil for a request that names none.
-    private static func requeuedIDs(in request: HTTPRequest) -> String? {
-        guard request.path.hasSuffix("/dead-letters:requeue"), let json = try? JSONReader.read(request.body) else {
-            return nil
-        }
+    private static func deadLetterIDs(in request: HTTPRequest) -> String? {
+        guard request.path.contains("/dead-letters:"), let json = try? JSONReader.read(request.body) else { return nil }
         let ids = (json["ids"]?.elements ?? []).compactMap { $0.stringValue.flatMap { try? APNsID($0) }?.description }
         return ids.isEmpty ? nil : ids.prefix(targetLimit).joined(separator: " ")
     }

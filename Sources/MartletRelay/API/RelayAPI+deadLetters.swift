@@ -67,13 +67,38 @@ extension RelayAPI {
             await call.parts.monitor.readDeadLetters()
             return .json(["requeued": .number(JSONNumber(count))])
         },
+        Route(
+            method: "POST",
+            path: "/v1/apps/{app}/dead-letters:discard",
+            summary: "Deletes abandoned pushes with their payloads; their identifiers can be used again",
+            access: .scope("manage", audit: "discard"),
+            body: RouteBody([
+                "type": "object", "additionalProperties": false, "required": ["ids"],
+                "properties": ["ids": ["type": "array", "items": .schema("PushID")]],
+            ]),
+            answers: [RouteAnswer(200, "The number of pushes", object("discarded", "integer"))],
+            problems: [503]
+        ) { (call) throws(APIProblem) in
+            let app = try call.app()
+            let ids = try call.object(of: ["ids"])["ids"].pushIDs()
+            let count = try await outboxCall(await call.parts.outbox.records.deleteDeadLetters(ids, of: app))
+            await call.parts.monitor.readDeadLetters()
+            return .json(["discarded": .number(JSONNumber(count))])
+        },
     ]
 
     private static func requeued(_ call: Call) throws(APIProblem) -> [APNsID]? {
         guard !call.body.isEmpty else { return nil }
-        return try call.object(of: ["ids"])["ids"].ifPresent?.elements().map { (id) throws(APIProblem) in
+        return try call.object(of: ["ids"])["ids"].ifPresent?.pushIDs() ?? []
+    }
+}
+
+extension JSONField<APIProblem> {
+    /// Returns the identifiers of pushes in an array.
+    fileprivate func pushIDs() throws(APIProblem) -> [APNsID] {
+        try elements().map { (id) throws(APIProblem) in
             try id.parsed { (text) throws(APNsIDError) in try APNsID(text) }
-        } ?? []
+        }
     }
 }
 

@@ -83,7 +83,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a dead letter is shown with its content and can be requeued`() async throws {
+    @Test func `a dead letter is shown with its content, requeued and discarded`() async throws {
         let bench = try await pausedBench()
         let pushes = [
             #"{"aps":{"alert":"Hi"},"b":1e400}"#, "no JSON", #"{"aps":{}}"#,
@@ -120,6 +120,11 @@ import Testing
         #expect(requeued.json == ["requeued": 1])
         #expect(await bench.ask("GET", "/v1/pushes/\(pushes[2].id)?wait=60").json["state"] == "delivered")
         #expect(await bench.ask("GET", place).json["dead-letters"]?.elements?.count == 2)
+        let discarded = await bench.ask("POST", place + ":discard", #"{"ids":["\#(pushes[1].id)","\#(Self.id)"]}"#)
+        #expect(discarded.json == ["discarded": 1])
+        #expect(await bench.ask("GET", place).json["dead-letters"]?.elements?.count == 1)
+        #expect(await bench.ask("GET", "/v1/status").json["dead-letters"] == ["orders": 1])
+        for body in ["", "{}"] { #expect(await bench.ask("POST", place + ":discard", body).status == 400) }
         await bench.stop()
     }
 }

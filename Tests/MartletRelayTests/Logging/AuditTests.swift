@@ -59,6 +59,7 @@ import Testing
         _ = await bench.ask("DELETE", "/v1/apps/orders/dead-tokens/\(Self.token)")
         _ = await bench.ask("DELETE", "/v1/pushes/\(Self.token)")
         _ = await bench.ask("POST", "/v1/apps/orders/dead-letters:requeue", #"{"ids":["\#(ids[0])"]}"#)
+        _ = await bench.ask("POST", "/v1/apps/orders/dead-letters:discard", #"{"ids":["\#(ids[1])"]}"#)
         _ = await bench.ask("POST", "/v1/drain")
         _ = await bench.ask("GET", "/v1/status")
         await bench.stop()
@@ -78,6 +79,7 @@ import Testing
                 "back end accept-token orders - 5d3a6a1c… - 404 failed",
                 "back end cancel - - - - 400 failed",
                 "back end requeue orders - \(ids[0]) 0 200 done",
+                "back end discard orders - \(ids[1]) 0 200 done",
                 "back end drain - - - - 403 failed",
             ]
         )

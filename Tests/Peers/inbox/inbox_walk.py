@@ -57,13 +57,13 @@ class Simulator:
 
 class InboxWalk(BrowserWalk):
     def setUp(self):
+        super().setUp()
         self.simulator = Simulator()
         # A test may replace its simulator.
         self.addCleanup(lambda: self.simulator.stop())
         self.open_page()
         self.requests = []
         self.page.on("request", lambda request: self.requests.append(request))
-        self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
 
     def open(self, *pushes):
         if pushes:

@@ -23,7 +23,6 @@ class Activities(PagesWalk):
         expect(row.locator("td[data-label='Not shown']")).to_have_text("2")
         row.locator("td[data-label=App]").click()
         expect(self.page.locator("#page .marks")).to_be_visible()
-        self.assertEqual(self.errors, [])
 
     def test_the_timeline_of_imported_pushes(self):
         payload = {"aps": {"event": "end", "timestamp": 1_795_000_000, "content-state": {"stage": "Here"}}}
@@ -32,7 +31,6 @@ class Activities(PagesWalk):
         self.page.goto(f"{self.simulator.url}/#/activities/{ACTIVITY}")
         expect(self.page.locator("#page .marks li")).to_have_count(1)
         expect(self.page.locator("#page .state-bar")).to_contain_text("ended")
-        self.assertEqual(self.errors, [])
 
     def test_the_timeline_of_an_activity(self):
         self.open()
@@ -80,7 +78,6 @@ class Activities(PagesWalk):
         self.send_activity()
         expect(self.page.locator(".step-mark")).to_have_count(10)
         expect(push).to_contain_text("4 of 10")
-        self.assertEqual(self.errors, [])
 
     def test_the_first_line_names_the_cause_of_ignored_updates(self):
         self.open()
@@ -97,7 +94,6 @@ class Activities(PagesWalk):
                   TAXI + ".push-type.liveactivity")
         expect(banner).to_contain_text(
             "3 of 6 pushes were not shown: 2 × older than the content on screen, 1 × the activity has ended.")
-        self.assertEqual(self.errors, [])
 
     def test_the_first_line_has_the_reasons_of_malformed_updates(self):
         self.open()
@@ -109,7 +105,6 @@ class Activities(PagesWalk):
         banner = self.page.locator("#page .banner")
         expect(banner).to_have_text(
             "3 of 4 pushes were not shown: 2 × its timestamp … is in milliseconds, not in seconds, 1 × it has no timestamp.")
-        self.assertEqual(self.errors, [])
 
     def test_an_update_to_a_device_is_not_shown(self):
         self.send("5d3a6a1c8f9a42d6", {"aps": {"alert": "Your taxi is here"}})
@@ -120,7 +115,6 @@ class Activities(PagesWalk):
         expect(self.page.locator("#detail")).to_contain_text("Not shown: this is a device's token, not an activity's")
         self.go("activities")
         expect(self.page.locator("#page .empty")).to_be_visible()
-        self.assertEqual(self.errors, [])
 
     def test_a_shown_push_is_reported_as_shown(self):
         self.open()
@@ -139,7 +133,6 @@ class Activities(PagesWalk):
             expect(self.row(token).locator("td[data-label=State]")).to_have_text(state)
         self.row("aa" * 8).get_by_role("link", name="aa" * 8).click()
         expect(self.page.locator("#page .state-bar")).to_contain_text("stale")
-        self.assertEqual(self.errors, [])
 
     def test_verdicts_decide_what_the_timeline_shows(self):
         self.open()
@@ -155,7 +148,6 @@ class Activities(PagesWalk):
         expect(push).to_contain_text("Verdict refused")
         expect(state).to_contain_text('stage: "Late"')
         expect(self.page.get_by_role("region", name="Preview")).to_contain_text("The screen still shows push 3.")
-        self.assertEqual(self.errors, [])
 
     def test_a_removed_activity_shows_nothing(self):
         self.open()
@@ -168,7 +160,6 @@ class Activities(PagesWalk):
         expect(row.locator("td[data-label=Shows]")).to_have_text("Nothing: it was removed")
         row.locator("td[data-label=App]").click()
         expect(self.page.get_by_role("region", name="Preview")).to_contain_text("Nothing: the activity was removed.")
-        self.assertEqual(self.errors, [])
 
     def test_the_counts_of_an_activity_include_deleted_pushes(self):
         self.open()
@@ -178,7 +169,6 @@ class Activities(PagesWalk):
         row = self.row("abababab…abababab")
         expect(row.locator("td[data-label=Pushes]")).to_have_text("5")
         expect(row.locator("td[data-label='Not shown']")).to_have_text("2")
-        self.assertEqual(self.errors, [])
 
     def test_content_that_may_not_decode_is_marked(self):
         topic = TAXI + ".push-type.liveactivity"
@@ -190,9 +180,9 @@ class Activities(PagesWalk):
         verdict = self.page.locator("#detail .verdict").first
         expect(verdict).to_contain_text("the app may not decode it (minutes was a number in push 1, and is a string)")
         expect(verdict).to_have_attribute("data-tone", "warning")
-        self.assertEqual(self.errors, [])
 
     def test_an_activity_that_is_not_known_is_explained(self):
+        self.allow_errors("status of 404")
         self.open()
         self.go("activities/abcd")
         expect(self.page.locator("#page")).to_contain_text("there is no Live Activity abcd")
@@ -203,7 +193,6 @@ class Activities(PagesWalk):
         self.send(ACTIVITY, payload, "liveactivity", TAXI + ".push-type.liveactivity")
         self.go(f"activities/{ACTIVITY}")
         expect(self.page.get_by_role("region", name="Selected push")).to_contain_text("1795000000000000 s since 1970")
-        self.assertEqual(self.errors, [])
 
     def test_a_broadcast_without_a_verdict_was_not_delivered(self):
         self.open()

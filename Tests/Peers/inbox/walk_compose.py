@@ -87,7 +87,6 @@ class Composer(ComposeWalk):
         expect(dialog.get_by_label("Channel")).to_have_attribute("aria-invalid", "true")
         dialog.locator(".result a").click()
         expect(self.page.locator("#detail h2")).to_have_text("The kitchen is busy")
-        self.assertEqual(self.errors, [])
 
     def test_every_example_is_accepted_without_errors(self):
         channel = self.simulator.ask("POST", "/api/v1/channels", {"app": "com.example.app", "message-storage-policy": 0})["channel"]
@@ -111,7 +110,6 @@ class Composer(ComposeWalk):
             types.add(sent["headers"]["apns-push-type"])
         known = self.evaluated(self.dialog.get_by_label("Push type"), "list => [...list.options].map(option => option.value).filter(Boolean)")
         self.assertEqual(set(known) - types, {"accessory"})
-        self.assertEqual(self.errors, [])
 
     def test_a_draft_is_kept_until_it_is_discarded(self):
         self.open(order(1))
@@ -142,7 +140,6 @@ class Composer(ComposeWalk):
         self.page.reload()
         self.compose()
         expect(self.payload).to_have_value(re.compile("Order ready"))
-        self.assertEqual(self.errors, [])
 
     def test_the_destination_of_a_page_wins_over_a_draft(self):
         self.simulator.ask("PUT", f"/api/v1/devices/{PHONE}", {"topics": ["com.example.app"]})
@@ -161,7 +158,6 @@ class Composer(ComposeWalk):
         expect(self.payload).to_have_value('{"aps":{"alert":"Draft"}}')
         self.dialog.get_by_role("button", name="Undo").click()
         expect(self.dialog.get_by_label("Device token")).to_have_value(PHONE)
-        self.assertEqual(self.errors, [])
 
     def test_a_broadcast_has_the_expiration_that_its_channel_accepts(self):
         self.open()
@@ -174,7 +170,6 @@ class Composer(ComposeWalk):
             self.dialog.get_by_role("button", name="Send", exact=True).click()
             expect(self.dialog.locator(".result")).to_contain_text(f"push {policy + 1}")
             self.dialog.get_by_role("button", name="Close").click()
-        self.assertEqual(self.errors, [])
 
     def test_findings_at_fields_are_counted_and_an_alert_is_not_for_an_activity(self):
         self.open(order(1), push(2, **{"device-token": ACTIVITY, "headers": {
@@ -209,7 +204,6 @@ class Composer(ComposeWalk):
         self.dialog.get_by_role("button", name="Undo: keep Lunch").click()
         expect(self.dialog.get_by_role("option", name="Lunch")).to_have_count(1)
         expect(self.dialog.get_by_label("Start from")).to_have_value("template Lunch")
-        self.assertEqual(self.errors, [])
 
     def test_the_editor_indents_formats_and_selects_mistakes(self):
         self.open()
@@ -231,7 +225,6 @@ class Composer(ComposeWalk):
         self.dialog.get_by_role("button", name="Line 2, column 8: expected a value").click()
         expect(self.payload).to_be_focused()
         self.assertEqual(self.evaluated(self.payload, "field => field.selectionStart"), 9)
-        self.assertEqual(self.errors, [])
 
     def test_the_preview_follows_the_form_and_paired_fields_are_equally_high(self):
         self.open()
@@ -245,7 +238,6 @@ class Composer(ComposeWalk):
         heights = self.dialog.locator(".composer-grid :is(input, select):visible").evaluate_all("list => list.map(each => each.getBoundingClientRect().height)")
         self.assertEqual(len(set(heights)), 1, heights)
         self.assertFalse([request.url for request in self.requests if "undefined" in request.url])
-        self.assertEqual(self.errors, [])
 
     def test_a_push_is_edited_and_replayed(self):
         one = order(1)
@@ -266,7 +258,6 @@ class Composer(ComposeWalk):
         self.assertEqual(sent["headers"], {
             "apns-push-type": "alert", "apns-priority": "5", "apns-topic": "com.example.app", "apns-collapse-id": "c"})
         self.assertEqual(sent["payload"], one["payload"])
-        self.assertEqual(self.errors, [])
 
 
 class CopiedSwift(ComposeWalk):
@@ -292,11 +283,11 @@ class CopiedSwift(ComposeWalk):
         copied = self.copied_by(self.page.get_by_role("menuitem", name="Copy as Swift").click)
         expect(self.page.locator(".toast")).to_contain_text("Copied as Swift")
         self.assertIn('PushNotification.Alert(title: "Order 1", body: "Tap to open it.")', copied)
-        self.assertEqual(self.errors, [])
 
 
 class Releases(ComposeWalk):
     def test_a_push_is_released_if_allowed(self):
+        self.allow_errors("net::ERR")
         self.open(order(1), push(2))
         self.rows().last.click()
         more = self.page.locator("#detail").get_by_role("button", name="More actions")
@@ -326,7 +317,6 @@ class Releases(ComposeWalk):
         expect(dialog.locator(".result")).to_have_text("200 ")
         received = real.ask("GET", "/api/v1/pushes")["pushes"]
         self.assertEqual([(one["device-token"], one["payload"]["aps"]["alert"]["title"]) for one in received], [(PHONE, "Order 1")])
-        self.assertEqual(self.errors, [])
 
 
 if __name__ == "__main__":

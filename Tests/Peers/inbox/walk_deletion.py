@@ -50,7 +50,6 @@ class Deletion(InboxWalk):
         self.page.keyboard.press("z")
         expect(self.rows()).to_have_count(4)
         self.assertEqual(self.deletions(), [])
-        self.assertEqual(self.errors, [])
 
     def test_deletion_takes_place_after_ten_seconds_and_spares_later_pushes(self):
         self.open_menu()
@@ -65,7 +64,6 @@ class Deletion(InboxWalk):
         self.wait_until(lambda: self.stored() == [5])
         expect(self.toast).to_have_count(0)
         expect(self.rows()).to_have_count(1)
-        self.assertEqual(self.errors, [])
 
     def test_pinned_pushes_are_kept(self):
         self.simulator.ask("PUT", "/api/v1/pushes/2/tags", {"pinned": True})
@@ -100,7 +98,6 @@ class Deletion(InboxWalk):
         expect(self.rows()).to_have_count(4)
         self.page.goto("about:blank")
         self.assertEqual(self.stored(), [4, 3, 2, 1])
-        self.assertEqual(self.errors, [])
 
     def test_the_next_deletion_completes_the_one_before(self):
         self.page.locator("#push-4").click()
@@ -113,9 +110,9 @@ class Deletion(InboxWalk):
         expect(self.toast).to_have_count(1)
         self.page.keyboard.press("z")
         expect(self.rows()).to_have_count(3)
-        self.assertEqual(self.errors, [])
 
     def test_clicks_report_that_the_simulator_does_not_answer(self):
+        self.allow_errors("net::ERR")
         self.page.locator("#push-4").click()
         expect(self.page.locator("#detail h2")).to_have_text("Keep that")
         self.simulator.process.kill()
@@ -132,7 +129,6 @@ class Deletion(InboxWalk):
         self.page.clock.run_for(1_000)
         expect(self.page.locator("#search-error")).to_contain_text("The simulator does not answer")
         expect(self.rows()).to_have_count(4)
-        self.assertEqual([error for error in self.errors if "Failed to load resource" not in error], [])
 
     def test_deletion_and_undo_during_a_load_are_kept(self):
         for key, count in [("Delete", 3), ("z", 4)]:
@@ -149,7 +145,6 @@ class Deletion(InboxWalk):
             expect(self.page.locator("#push-1")).to_contain_text(f"Phone {count}")
             self.page.unroute("**/api/v1/pushes?*")
             expect(self.rows()).to_have_count(count)
-        self.assertEqual(self.errors, [])
 
 
 if __name__ == "__main__":

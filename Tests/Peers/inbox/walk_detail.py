@@ -58,7 +58,6 @@ class Views(DetailWalk):
         self.evaluated(self.detail, "detail => { detail.scrollTop = 400 }")
         top = "title => title.getBoundingClientRect().top - document.getElementById('detail').getBoundingClientRect().top"
         self.assertEqual(self.evaluated(title, top), 0)
-        self.assertEqual(self.errors, [])
 
     def test_tabs_keep_the_focus_and_follow_the_arrow_keys(self):
         self.open(alert(1))
@@ -76,7 +75,6 @@ class Views(DetailWalk):
         self.simulator.ask("PUT", "/api/v1/pushes/1/tags", {"tags": ["checkout"]})
         expect(self.detail.locator(".tags")).to_contain_text("checkout")
         expect(self.detail.get_by_role("tab", name="Raw")).to_be_focused()
-        self.assertEqual(self.errors, [])
 
     def test_the_payload_is_requested_only_when_it_is_shown(self):
         self.open(alert(1))
@@ -91,6 +89,7 @@ class Views(DetailWalk):
         self.assertEqual(len(seen()), 1)
 
     def test_a_push_that_is_gone_is_reported(self):
+        self.allow_errors("status of 404")
         self.open(*[alert(number) for number in range(1, 4)])
         self.page.route(re.compile("/pushes/2/payload"), lambda route: route.fulfill(status=404, json={"detail": "gone"}))
         self.show(2)
@@ -100,6 +99,7 @@ class Views(DetailWalk):
         expect(self.page.locator(".toast")).to_have_text("Push 2 is no longer stored.")
 
     def test_a_deleted_push_is_reported(self):
+        self.allow_errors("status of 404")
         self.open(*[alert(number) for number in range(1, 4)])
         answer = {"status": 404, "json": {"detail": "push 2 is no longer stored"}}
         self.page.route(re.compile("/pushes/2$"), lambda route: route.fulfill(**answer))
@@ -118,7 +118,6 @@ class Views(DetailWalk):
         self.page.locator("#push-3").click()
         expect(self.detail.locator("h2")).to_have_text("Order 3")
         self.wait_until(lambda: any(url.endswith("/pushes/2") for url in cancelled), "the request is not cancelled")
-        self.assertEqual(self.errors, [])
 
     def test_the_tree_keeps_numbers_and_shows_findings(self):
         self.open()
@@ -144,7 +143,6 @@ class Views(DetailWalk):
         self.detail.get_by_role("button", name="payload/aps/badge").click()
         expect(self.detail.get_by_role("tab", name="Payload")).to_have_attribute("aria-selected", "true")
         expect(tree.locator("[data-shown=value]")).to_have_attribute("data-pointer", "/aps/badge")
-        self.assertEqual(self.errors, [])
 
     def test_the_parts_of_the_verdict_open_their_places(self):
         text = "Delivered · banner · no sound (aps.sound is missing) · low priority · replaced by push 1"
@@ -171,7 +169,6 @@ class Views(DetailWalk):
         expect(self.detail.get_by_role("tabpanel", name="Headers").locator("dt[data-shown]")).to_have_text("apns-priority")
         line.get_by_role("link", name="push 1").click()
         expect(self.detail.locator("h2")).to_have_text("Order 1")
-        self.assertEqual(self.errors, [])
 
     def test_tags_and_the_pin_are_edited_in_place(self):
         self.open(alert(1))
@@ -187,7 +184,6 @@ class Views(DetailWalk):
         expect(self.detail.get_by_role("button", name="Unpin")).to_have_attribute("aria-pressed", "true")
         stored = self.simulator.ask("GET", "/api/v1/pushes/1")
         self.assertEqual((stored["tags"], stored["pinned"]), (["sprint 12"], True))
-        self.assertEqual(self.errors, [])
 
     def test_a_tag_being_typed_survives_an_event(self):
         self.open(alert(1))
@@ -206,9 +202,9 @@ class Views(DetailWalk):
         expect(self.detail.locator(".tags a")).to_have_text(["sprint 12", "checkout"])
         self.detail.get_by_role("link", name="sprint 12").click()
         expect(self.page.locator("#search")).to_have_value('tag:"=sprint 12"')
-        self.assertEqual(self.errors, [])
 
     def test_an_error_of_a_tab_does_not_replace_another_tab(self):
+        self.allow_errors("status of 404")
         self.open(alert(1))
         held = []
         self.page.route("**/pushes/1/payload", lambda route: held.append(route))
@@ -248,7 +244,6 @@ class Views(DetailWalk):
         expect(self.detail.get_by_role("menu", name="Copy")).to_be_visible()
         opener.click()
         expect(self.detail.get_by_role("menu", name="Copy")).to_be_hidden()
-        self.assertEqual(self.errors, [])
 
     def test_a_narrow_screen_has_a_way_back(self):
         self.page.set_viewport_size({"width": 390, "height": 844})
@@ -257,11 +252,11 @@ class Views(DetailWalk):
         expect(self.page.locator("#list")).to_be_hidden()
         self.detail.get_by_role("button", name="Back to the list").click()
         expect(self.page.locator("#list")).to_be_visible()
-        self.assertEqual(self.errors, [])
 
 
 class Comparison(DetailWalk):
     def test_two_pushes_are_compared(self):
+        self.allow_errors("status of 404")
         one = alert(1, payload={"aps": {"alert": {"title": "Order 1", "body": "Same"}, "badge": 1}, "old": True})
         other = alert(3, payload={"aps": {"alert": {"title": "Order 3", "body": "Same"}, "badge": 1, "sound": "default"}})
         other["headers"]["apns-priority"] = "5"
@@ -287,7 +282,6 @@ class Comparison(DetailWalk):
         expect(payload.locator("tr[data-kind=added] th")).to_contain_text("old")
         self.page.goto(f"{self.simulator.url}/#/compare/1/9")
         expect(self.page.locator("#page")).to_contain_text("The pushes cannot be compared")
-        self.assertEqual([error for error in self.errors if "404" not in error], [])
 
 
 class Replay(DetailWalk):
@@ -315,7 +309,6 @@ class Replay(DetailWalk):
         dialog.get_by_role("link", name="push 3").click()
         expect(dialog).to_be_hidden()
         expect(self.page).to_have_url(re.compile("#/push/3$"))
-        self.assertEqual(self.errors, [])
 
     def test_an_alert_goes_to_another_device(self):
         self.open(alert(1))
@@ -328,7 +321,6 @@ class Replay(DetailWalk):
         dialog.get_by_role("button", name="Replay").click()
         expect(dialog.locator(".outcome-lines")).to_contain_text("push 3")
         self.assertEqual(self.simulator.ask("GET", "/api/v1/pushes/3")["device-token"], "77" * 16)
-        self.assertEqual(self.errors, [])
 
 
 class Copies(DetailWalk):
@@ -349,13 +341,13 @@ class Copies(DetailWalk):
         self.show(2)
         self.detail.get_by_role("tab", name="Raw").click()
         expect(self.detail.locator("pre")).to_have_text(text)
-        self.assertEqual(self.errors, [])
 
     def test_curl_runs_as_copied_without_tls(self):
         self.open()
         self.check_curl()
 
     def test_curl_runs_as_copied_with_a_certificate_authority(self):
+        self.allow_errors("net::ERR")
         self.simulator.stop()
         directory = tempfile.TemporaryDirectory(prefix="it's a ca ")
         self.addCleanup(directory.cleanup)
@@ -364,6 +356,7 @@ class Copies(DetailWalk):
         self.check_curl()
 
     def test_a_row_that_is_selected_while_the_simulator_is_stopped(self):
+        self.allow_errors("net::ERR")
         self.open(alert(1), alert(2))
         self.show(1)
         self.page.route("**/api/v1/**", lambda route: route.abort())
@@ -387,7 +380,6 @@ class Copies(DetailWalk):
         self.assertEqual(self.copied("Copy identifier"), "11111111-2222-3333-4444-555555555555")
         copy = self.detail.get_by_role("button", name="Copy app com.example.app")
         self.assertEqual(self.copied_by(copy.click), "com.example.app")
-        self.assertEqual(self.errors, [])
 
 
 class Files(DetailWalk):
@@ -398,6 +390,7 @@ class Files(DetailWalk):
     }"""
 
     def test_a_file_of_one_push_opens_in_another_inbox(self):
+        self.allow_errors("status of 400")
         self.open(alert(1), alert(2))
         self.show(2)
         with self.page.expect_download() as download:
@@ -415,6 +408,7 @@ class Files(DetailWalk):
         expect(self.page.locator("body[data-dropping]")).to_have_count(0)
 
     def test_strings_and_templates_are_uploaded(self):
+        self.allow_errors("status of 400")
         localized = alert(1, payload={"aps": {"alert": {"title-loc-key": "READY", "loc-key": "BODY"}}})
         self.open(localized)
         self.show(1)

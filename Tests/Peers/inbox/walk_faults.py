@@ -52,7 +52,6 @@ class Faults(PagesWalk):
             seed.press("Enter")
         self.assertEqual(self.simulator.ask("GET", "/api/v1/chaos")["seed"], -9007199254740993)
         self.assertEqual(self.simulator.ask("GET", "/api/v1/chaos")["rules"], [rule])
-        self.assertEqual(self.errors, [])
 
     def test_stopping_all_faults_can_be_undone(self):
         self.simulator.ask("PUT", "/api/v1/chaos", {"presets": ["flaky", "slow"], "seed": 7})
@@ -70,7 +69,6 @@ class Faults(PagesWalk):
         expect(self.page.locator("#page .title")).to_contain_text("3 active")
         self.undo()
         expect(self.page.locator("#page .title")).to_contain_text("4 active")
-        self.assertEqual(self.errors, [])
 
     def test_a_rule_counts_the_pushes_that_it_has_affected(self):
         self.simulator.ask("PUT", "/api/v1/chaos", {"rules": [
@@ -86,9 +84,9 @@ class Faults(PagesWalk):
         expect(self.row("A device gets 429 TooManyRequests after 1000 pushes in a second").locator("td[data-label='Pushes affected']")).to_have_text("0")
         row.get_by_role("link", name="2 of 3").click()
         expect(self.page.locator("#detail h2")).to_have_text("Two")
-        self.assertEqual(self.errors, [])
 
     def test_an_invalid_rule_is_explained_in_the_form(self):
+        self.allow_errors("status of 400")
         self.open()
         self.go("faults")
         form = self.page.get_by_role("form", name="Add a rule")

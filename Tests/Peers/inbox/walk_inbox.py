@@ -21,7 +21,6 @@ class InboxPage(InboxWalk):
         expect(self.page).to_have_title("(1) Martlet inbox")
         self.rows().first.click()
         expect(self.page).to_have_title("Martlet inbox")
-        self.assertEqual(self.errors, [])
 
     def test_push_details(self):
         wrong = push(1)
@@ -48,7 +47,6 @@ class InboxPage(InboxWalk):
         expect(detail.locator("pre")).to_contain_text('"order":12345678901234567890')
         detail.get_by_role("button", name="Delete").click()
         expect(self.rows()).to_have_count(0)
-        self.assertEqual(self.errors, [])
 
     def test_search_filters_and_keyboard_shortcuts(self):
         silent = push(2, payload={"aps": {"content-available": 1}})
@@ -83,6 +81,7 @@ class InboxPage(InboxWalk):
         expect(self.page.locator(".row .headline", has_text=re.compile("^Order 0$"))).to_be_visible()
 
     def test_the_page_reconnects_to_a_restarted_simulator(self):
+        self.allow_errors("net::ERR")
         self.open(push(1))
         self.simulator.stop()
         expect(self.page.locator("#live")).to_have_attribute("data-state", "lost")
@@ -139,7 +138,6 @@ class InboxPage(InboxWalk):
         self.open(made)
         self.rows().first.click()
         expect(self.page.locator(".detail-facts")).to_contain_text("9223372036854776000 s since 1970")
-        self.assertEqual(self.errors, [])
 
 
 if __name__ == "__main__":

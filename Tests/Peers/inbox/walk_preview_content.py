@@ -185,7 +185,6 @@ class PreviewContent(PreviewWalk):
         self.assertGreater(count, 40)
         self.assertIsNone(self.page.evaluate("window.hacked ?? null"))
         self.assertEqual(self.page.locator("#detail :is(img, script)").count(), 0)
-        self.assertEqual(self.errors, [])
 
 
 if __name__ == "__main__":

@@ -49,7 +49,6 @@ class Previews(PreviewWalk):
                 self.assertEqual(set(self.titles()), expected, f"push {number} on {device}")
                 for preview in previews:
                     self.assert_size(device, *preview)
-        self.assertEqual(self.errors, [])
 
     def test_no_text_overflows_at_any_text_size(self):
         self.put_surfaces()

@@ -28,7 +28,6 @@ class Proxy(InboxWalk):
         expect(self.rows()).to_have_count(2)
         self.rows().first.click()
         expect(self.page.locator("#detail h2")).to_have_text("Order 2")
-        self.assertEqual(self.errors, [])
 
     def test_pages_and_changes_work_below_a_path_behind_tls(self):
         block = "location /tools/inbox/ { proxy_pass http://127.0.0.1:PORT/; proxy_set_header Host $http_host; }"
@@ -45,9 +44,9 @@ class Proxy(InboxWalk):
         expect(self.page.locator("#page h2").first).to_have_text("Faults")
         self.page.reload()
         expect(self.page.locator("#page h2").first).to_have_text("Faults")
-        self.assertEqual(self.errors, [])
 
     def test_a_change_without_the_name_of_the_host_is_refused_with_the_reason(self):
+        self.allow_errors("status of 403")
         self.go(self.put_before("location / { proxy_pass http://127.0.0.1:PORT; }"))
         self.simulator.import_pushes(push(1))
         self.rows().first.click()

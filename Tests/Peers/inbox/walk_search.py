@@ -54,7 +54,6 @@ class Search(InboxWalk):
         expect(self.search).to_have_value("is:refused")
         expect(self.rows()).to_have_count(1)
         # None of this asked the simulator, whose refusal the browser would report.
-        self.assertEqual(self.errors, [])
 
     def test_alternatives_are_one_term_beside_a_filter(self):
         self.search.fill("reason:BadDeviceToken OR app:com.example.other")
@@ -64,7 +63,6 @@ class Search(InboxWalk):
         expect(self.rows()).to_have_count(1)
         self.search.fill("app:com.example.other OR")
         expect(self.error).to_contain_text("OR must be between two terms")
-        self.assertEqual(self.errors, [])
 
     def test_fields_and_values_are_completed_with_the_keyboard(self):
         self.page.keyboard.press("/")
@@ -89,7 +87,6 @@ class Search(InboxWalk):
         self.page.keyboard.press("Tab")
         expect(self.search).to_have_value("is:refused -app:=com.example.other ")
         expect(self.rows()).to_have_count(1)
-        self.assertEqual(self.errors, [])
 
     def test_recent_searches_and_help(self):
         self.search.fill("is:refused")
@@ -110,7 +107,6 @@ class Search(InboxWalk):
         help_text.get_by_role("button", name="reason:BadDeviceToken").click()
         expect(self.search).to_have_value("is:refused reason:BadDeviceToken")
         expect(self.rows()).to_have_count(1)
-        self.assertEqual(self.errors, [])
 
     def test_the_filters_are_one_stop_of_the_tab_key(self):
         stops = self.page.locator("#filters button:not([tabindex='-1'])")
@@ -134,7 +130,6 @@ class Search(InboxWalk):
         self.page.keyboard.press("End")
         self.page.keyboard.press("Home")
         expect(all_filter).to_be_focused()
-        self.assertEqual(self.errors, [])
 
     def test_a_pasted_apns_id_and_token_find_and_filters_use_the_whole_language(self):
         identifier = "9a8e0f6c-1b2c-4d3e-8f90-123456789abc"
@@ -158,7 +153,6 @@ class Search(InboxWalk):
                 number = group.get_by_role("button", name=name, exact=True).locator(".number")
                 # The page shows new numbers later than new rows.
                 self.wait_until(lambda: self.rows().count() == int(number.text_content()), f"the rows are not those of {name}")
-        self.assertEqual(self.errors, [])
 
     def test_a_push_that_arrives_while_a_search_is_evaluated_is_listed(self):
         held = []
@@ -171,7 +165,6 @@ class Search(InboxWalk):
         for route, answer in held:
             route.fulfill(response=answer)
         expect(self.rows()).to_have_count(2)
-        self.assertEqual(self.errors, [])
 
     def test_an_empty_search_is_not_overtaken_by_the_one_before(self):
         held = []
@@ -191,7 +184,6 @@ class Search(InboxWalk):
         self.page.wait_for_timeout(300)
         expect(self.rows()).to_have_count(3)
         expect(self.search).to_have_value("")
-        self.assertEqual(self.errors, [])
 
     def test_the_help_button_closes_the_help(self):
         opener = self.page.get_by_role("button", name="Search help")

@@ -36,7 +36,6 @@ class Weight(InboxWalk):
         self.assertLess(total, 250_000)
         # Everything, with fields, previews and the first list.
         self.assertLess(sum(received.values()), 150_000)
-        self.assertEqual(self.errors, [])
 
     def test_python_decodes_pages_and_lists(self):
         self.simulator.import_pushes(*(push(number) for number in range(1, 200)))
@@ -59,7 +58,6 @@ class Weight(InboxWalk):
         self.open(push(1))
         self.rows().first.click()
         expect(self.page.locator(".previews figure").first).to_be_visible()
-        self.assertEqual(self.errors, [])
 
 
 if __name__ == "__main__":

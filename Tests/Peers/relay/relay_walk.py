@@ -47,6 +47,7 @@ class RelayWalk(BrowserWalk):
     apps = ["orders", "rides"]
 
     def setUp(self):
+        super().setUp()
         self.directory = tempfile.TemporaryDirectory()
         self.addCleanup(self.directory.cleanup)
         self.start_simulator()
@@ -55,7 +56,6 @@ class RelayWalk(BrowserWalk):
         self.start_relay()
         self.addCleanup(lambda: self.relay.stop())
         self.open_page()
-        self.page.on("console", lambda message: self.errors.append(message.text))
 
     def start_simulator(self, port=0):
         self.simulator = Program(
@@ -156,11 +156,11 @@ class RelayWalk(BrowserWalk):
 
 
 class Traffic:
-    """Pushes that a thread submits until the block ends; refused ones are submitted again."""
+    """Pushes that a thread submits until the block ends, with the numbers of those that the relay accepts and refuses."""
 
     def __init__(self, walk, *apps):
         self.walk, self.apps = walk, apps
-        self.accepted = 0
+        self.accepted = self.refused = 0
         self.isOver = threading.Event()
         self.thread = threading.Thread(target=self.run)
 
@@ -171,7 +171,9 @@ class Traffic:
             try:
                 self.walk.push(1, self.apps[number % len(self.apps)], f"{number:08x}", wait=False)
                 self.accepted += 1
-            except (urllib.error.HTTPError, OSError):
+            except urllib.error.HTTPError as error:
+                self.refused += error.code == 503
+            except OSError:
                 pass
 
     def __enter__(self):

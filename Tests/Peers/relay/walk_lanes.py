@@ -32,7 +32,6 @@ class Lanes(RelayWalk):
         expect(self.lane("orders")).to_contain_text("Delivers")
         expect(self.page.locator("#incidents")).to_have_text("orders delivers, rides is ready. 0 wait.")
         expect(self.page.locator("#facts")).to_contain_text("3 delivered")
-        self.assertEqual(self.errors, [])
 
     def full_time(self):
         return re.compile(r"20\d\d.*:\d\d:\d\d")
@@ -50,7 +49,6 @@ class Lanes(RelayWalk):
         expect(resume).to_be_focused()
         self.page.keyboard.press("Enter")
         expect(pause).to_be_focused()
-        self.assertEqual(self.errors, [])
 
     def test_an_element_that_changes_while_pressed_gets_the_click(self):
         self.enter()
@@ -64,9 +62,9 @@ class Lanes(RelayWalk):
         self.page.mouse.up()
         expect(self.page.get_by_role("dialog", name="Pause orders development?")).to_be_visible()
         expect(self.lane("rides")).to_contain_text("Paused")
-        self.assertEqual(self.errors, [])
 
     def test_a_failure_is_shown_beside_the_button(self):
+        self.allow_errors("status of 503")
         self.enter()
         self.page.route("**/pause", lambda route: route.fulfill(status=503, body='{"detail": "the disk is full"}'))
         self.pause("orders")
@@ -76,7 +74,6 @@ class Lanes(RelayWalk):
         self.pause("orders")
         expect(self.lane("orders")).to_contain_text("Paused")
         expect(self.lane("orders").get_by_role("alert")).to_have_count(0)
-        self.assertEqual([error for error in self.errors if "503" not in error], [])
 
 
 if __name__ == "__main__":

@@ -29,7 +29,6 @@ class DeadLetters(RelayWalk):
         self.page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
         expect(self.rows.first.get_by_role("button", name="Show the payload")).to_be_focused()
-        self.assertEqual(self.errors, [])
 
     def test_a_dead_letter_is_sent_again(self):
         self.enter()
@@ -37,7 +36,35 @@ class DeadLetters(RelayWalk):
         expect(self.rows).to_have_count(2)
         expect(self.page.locator("#facts")).to_contain_text("1 delivered")
         expect(self.page.get_by_role("button", name="Send all 2 of orders again")).to_be_visible()
-        self.assertEqual(self.errors, [])
+
+    def test_a_dead_letter_is_discarded_after_a_question(self):
+        self.enter()
+        expect(self.rows).to_have_count(3)
+        discard = self.rows.first.get_by_role("button", name="Discard")
+        discard.click()
+        dialog = self.page.get_by_role("dialog", name="Discard this dead letter?")
+        expect(dialog).to_contain_text("This cannot be undone.")
+        self.page.keyboard.press("Enter")
+        expect(dialog).to_have_count(0)
+        expect(self.rows).to_have_count(3)
+        discard.click()
+        dialog.get_by_role("button", name="Discard").click()
+        expect(self.rows).to_have_count(2)
+        expect(self.banner("dead-letters")).to_contain_text("2 pushes of orders were abandoned")
+        expect(self.page.locator("#facts")).to_contain_text("0 delivered")
+
+    def test_dead_letters_are_filtered(self):
+        self.enter()
+        expect(self.rows).to_have_count(3)
+        field = self.page.get_by_role("searchbox", name="Filter the dead letters")
+        for text, count in [("orders 429", 3), ("TOOMANY 5d3a6a1c", 3), ("rides", 0)]:
+            field.fill(text)
+            expect(self.rows).to_have_count(count)
+        expect(self.page.locator("#dead")).to_have_text("No listed dead letter matches.")
+        # The page is shown again each second.
+        expect(field).to_have_value("rides")
+        field.fill("")
+        expect(self.rows).to_have_count(3)
 
     def test_all_are_sent_again_unless_that_is_undone(self):
         self.enter()
@@ -50,21 +77,19 @@ class DeadLetters(RelayWalk):
         expect(self.page.locator("#dead")).to_contain_text("No dead letters")
         expect(self.page.locator("#facts")).to_contain_text("3 delivered")
         expect(self.page.locator("#incidents")).to_contain_text(" 0 wait.")
-        self.assertEqual(self.errors, [])
 
     def test_a_failure_is_shown_beside_the_button(self):
+        self.allow_errors("status of 503")
         self.enter()
         self.page.route("**:requeue", lambda route: route.fulfill(status=503, body='{"detail": "the disk is full"}'))
         self.rows.first.get_by_role("button", name="again").click()
         expect(self.rows.first.get_by_role("alert")).to_have_text("the disk is full")
         expect(self.rows).to_have_count(3)
-        self.assertEqual([error for error in self.errors if "503" not in error], [])
 
     def test_a_reader_sees_their_number_only(self):
         self.enter(READER)
         expect(self.page.locator("#dead")).to_contain_text("3 pushes were abandoned. The list needs a key with the scope manage.")
         expect(self.page.locator("#dead-actions button")).to_have_count(0)
-        self.assertEqual(self.errors, [])
 
     def test_sending_all_again_stays_pending_while_the_list_changes(self):
         self.enter()
@@ -75,6 +100,7 @@ class DeadLetters(RelayWalk):
         self.wait_until(lambda: not self.ask("GET", "/v1/status")["dead-letters"])
 
     def test_a_failure_of_all_is_shown_beside_their_button(self):
+        self.allow_errors("status of 503")
         self.enter()
         self.page.route("**:requeue", lambda route: route.fulfill(status=503, body='{"detail": "the disk is full"}'))
         everything = self.page.get_by_role("button", name="Send all 3 of orders again")

@@ -28,7 +28,6 @@ class Proxy(RelayWalk):
         expect(self.page.locator("#incidents")).to_contain_text("Both apps")
         self.pause("orders")
         expect(self.lane("orders")).to_contain_text("Paused")
-        self.assertEqual(self.errors, [])
 
     def test_events_are_passed_on_at_once_by_the_default_settings(self):
         url = self.put_before("location / { proxy_pass RELAY; }")
