@@ -59,7 +59,7 @@ extension RelayAPI {
             let after = Int64(try call.number("after", 0 ... .max, default: 0))
             let limit = try call.number("limit", 1...1_000, default: 100)
             let store = call.parts.outbox.installations
-            let found = try await outboxCall(await store.installations(of: app, selection, after: after, limit: limit))
+            let found = try await outboxCall(await store.page(of: app, selection, after: after, limit: limit))
             return .json([
                 "installations": .array(found.map(\.installation.json)), "cursor": .whole(found.last?.number ?? after),
             ])
@@ -122,7 +122,7 @@ extension RelayAPI {
             let (app, user) = (try call.app(), try call.user())
             // A user has at most a few more than the limit, when several phones enroll at the same time.
             let found = try await outboxCall(
-                await call.parts.outbox.installations.installations(of: app, .user(user), after: 0, limit: 1_000)
+                await call.parts.outbox.installations.page(of: app, .user(user), after: 0, limit: 1_000)
             )
             let export = UserExport(found.map(\.installation), of: user, app, from: call.parts.outbox.records)
             return .pieces(["content-type": "application/json", "cache-control": "no-store"], export)
