@@ -22,6 +22,8 @@ struct DeliveryMachine {
     private var settling: [Int64: ClaimedPush] = [:]
     /// The settlements that have not been passed to the outbox yet.
     private var unsettled: [Settlement] = []
+    /// The lanes whose provider tokens are to be replaced.
+    private var renewals: [Lane] = []
     /// The time to use the outbox again, after it failed.
     private var storePausedUntil: Int64?
     /// The time of the last call of ``takeActions(at:)``.
@@ -112,6 +114,7 @@ struct DeliveryMachine {
         guard let push = sending.removeValue(forKey: number) else { return nil }
         let lane = push.push.lane
         let decision = policy.decision(on: result, for: push, at: now, using: &generator)
+        let wasDown = lanes[lane]?.outage != nil
         lanes[lane]?.ended(result, isFinal: decision.isFinal, at: now)
         switch decision {
         case .settle(let settlement):
@@ -123,6 +126,8 @@ struct DeliveryMachine {
         case .credentialsRefused(let outcome, let wait):
             refuseCredentials(of: push, result, outcome, wait, at: now)
         }
+        // Once in an outage: Apple refuses tokens that are renewed too often.
+        if case .refused(status: 403, _, _, _) = result, !wasDown, lanes[lane]?.outage != nil { renewals.append(lane) }
         return decision
     }
 
@@ -235,6 +240,8 @@ struct DeliveryMachine {
         var actions = Actions()
         recordTime(now)
         returnClaims(at: now)
+        actions.renewals = renewals
+        renewals = []
         if !isDraining { actions.sends = takeSends(at: now) }
         if storePausedUntil.map({ $0 <= now }) ?? true {
             actions.settlements = unsettled

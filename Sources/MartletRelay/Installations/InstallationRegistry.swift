@@ -130,7 +130,7 @@ actor InstallationRegistry {
         let hasWaited = try await beginChange(of: id)
         defer { endChange(of: id) }
         if hasWaited {
-            guard let current = try await storeCall(by: author, await store.installation(id, of: app)) else {
+            guard let current = try await storeCall(await store.installation(id, of: app), by: author) else {
                 return nil
             }
             stored = current
@@ -139,9 +139,9 @@ actor InstallationRegistry {
             var new = stored.installation
             try InstallationReader.apply(change, to: &new, at: context.now, by: author)
             guard new != stored.installation else { return new }
-            let isStored = try await storeCall(by: author, await store.replace(stored, with: new))
+            let isStored = try await storeCall(await store.replace(stored, with: new), by: author)
             // Read back, because another installation may have taken a token since this one was read.
-            guard let current = try await storeCall(by: author, await store.installation(id, of: app)) else {
+            guard let current = try await storeCall(await store.installation(id, of: app), by: author) else {
                 return nil
             }
             guard !isStored else { return current.installation }
@@ -156,8 +156,8 @@ actor InstallationRegistry {
     ///
     /// An app on a phone gets no text of the error, which is logged, because it describes the relay's machines.
     private func storeCall<Value>(
-        by author: InstallationChange.Author = .app,
-        _ body: @autoclosure () async throws(OutboxError) -> Value
+        _ body: @autoclosure () async throws(OutboxError) -> Value,
+        by author: InstallationChange.Author = .app
     ) async throws(APIProblem) -> Value {
         do throws(OutboxError) {
             return try await body()

@@ -125,6 +125,24 @@ import Testing
         }
     }
 
+    @Test func `the provider token is renewed once when refused credentials stop a lane`() {
+        var machine = machine(claimed: (1...3).map { push($0, Self.busy) })
+        #expect(machine.takeActions(at: 0).sends.count == 3)
+        let expired = SendResult.refused(status: 403, reason: .expiredProviderToken, timestamp: nil, retryAfter: nil)
+        for number in 1...2 as ClosedRange<Int64> { machine.answered(number, expired, at: 5) }
+        #expect(machine.takeActions(at: 6).renewals == [Self.busy])
+        machine.answered(3, expired, at: 7)
+        #expect(machine.takeActions(at: 8).renewals.isEmpty)
+    }
+
+    @Test func `an outage for another reason renews no provider token`() {
+        var machine = machine(claimed: [push(1, Self.busy)])
+        #expect(machine.takeActions(at: 0).sends.count == 1)
+        machine.answered(1, .neverSent(reason: "ConnectionFailed", retryAfter: nil), at: 5)
+        #expect(machine.lanes[Self.busy]?.outage != nil)
+        #expect(machine.takeActions(at: 6).renewals.isEmpty)
+    }
+
     @Test func `a paused lane returns its pushes and claims none until resumed`() {
         var machine = machine(rate: 3, claimed: (1...9).map { push($0, Self.busy) } + [push(20, Self.calm)])
         #expect(machine.takeActions(at: 0).sends.count == 4)
