@@ -122,7 +122,7 @@ extension RelayAPI {
             let (app, user) = (try call.app(), try call.user())
             // A user has at most a few more than the limit, when several phones enroll at the same time.
             let found = try await outboxCall(
-                await call.parts.outbox.installations.page(of: app, .user(user), after: 0, limit: 1_000)
+                await call.parts.outbox.installations.installations(of: app, .user(user), after: 0, limit: 1_000)
             )
             let export = UserExport(found.map(\.installation), of: user, app, from: call.parts.outbox.records)
             return .pieces(["content-type": "application/json", "cache-control": "no-store"], export)
