@@ -136,8 +136,8 @@ struct DeliveryMachine {
         switch result {
         case .refused(let status, _, _, let retryAfter) where status >= 500:
             lanes[lane]?.recordServerError(after: result, retryAfter, at: now, using: &generator)
-        case .refused where lanes[lane]?.staysDown(after: result) ?? false:
-            lanes[lane]?.pause(after: result, LaneOutage.circuitPause, at: now, using: &generator)
+        case .refused(_, .badDeviceToken?, _, _):
+            lanes[lane]?.recordBadToken(after: result, at: now, using: &generator)
         case .accepted, .refused:
             lanes[lane]?.recover()
         case .unknown where lanes[lane]?.outage != nil:
