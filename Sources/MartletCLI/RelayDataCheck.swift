@@ -61,9 +61,10 @@ extension OutboxCheck {
         if damaged > damagedPushes.count { lines.append("… and \((damaged - damagedPushes.count).grouped) more") }
         lines.append(
             "\(waiting.grouped) waiting pushes, \(deadLetters.grouped) dead letters, \(outcomes.grouped) outcomes, "
-                + "\(installations.grouped) installations, \(tickets.grouped) tickets."
+                + "\(installations.grouped) installations, \(tickets.grouped) tickets. "
+                + "Damaged pushes: \(damaged.grouped)."
         )
-        lines.append(isSound ? "\(location) is sound." : "\(location) is damaged: \(damaged.grouped) pushes.")
+        lines.append("\(location) is \(isSound ? "sound" : "damaged").")
         return lines.joined(separator: "\n") + "\n"
     }
 }

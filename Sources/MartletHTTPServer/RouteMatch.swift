@@ -15,6 +15,11 @@ package struct RouteMatch<Service: Sendable>: Sendable {
     /// Whether any route has the path of the request, for any method.
     package var isKnownPath: Bool { !methods.isEmpty }
 
+    /// Whether the route answers with an event stream, which may never end.
+    package var streamsEvents: Bool {
+        route?.answers.contains { $0.type == ServerSentEvent.contentType } ?? false
+    }
+
     /// The credentials that the route requires; nil without a route.
     package var access: RouteAccess? { route?.access }
 

@@ -132,6 +132,15 @@ package protocol OutboxStore: Sendable {
     /// The installations of apps, and their tickets.
     var installations: any InstallationStore { get }
 
+    /// This store if several relays can share it; nil for one that a single relay uses.
+    var shared: (any SharedOutbox)? { get }
+
+    /// Copies the file of the store while it is in use.
+    ///
+    /// - Returns: The path of the copy; nil for a store without a file.
+    /// - Throws: ``OutboxError``; an earlier copy is unchanged then, unless only its directory cannot be written.
+    func backUp() async throws(OutboxError) -> String?
+
     /// The measurements since the store was opened.
     var measures: OutboxMeasures { get async }
 
@@ -145,4 +154,10 @@ package protocol OutboxStore: Sendable {
 extension OutboxStore {
     /// Empty measurements, for stores without a disk.
     package var measures: OutboxMeasures { get async { OutboxMeasures() } }
+
+    /// Nil, for stores that a single relay uses.
+    package var shared: (any SharedOutbox)? { nil }
+
+    /// Returns nil, for stores without a file.
+    package func backUp() async throws(OutboxError) -> String? { nil }
 }

@@ -18,6 +18,8 @@ package struct PushStatus: Sendable, Hashable {
     package var lane: Lane
     package var acceptedAt: Int64
     package var state: State
+    /// The outcome of a push that has ended; nil for one that has not.
+    package var outcome: Outcome? { if case .ended(let outcome, _) = state { outcome } else { nil } }
 
     package init(id: APNsID, lane: Lane, acceptedAt: Int64, state: State) {
         self.id = id

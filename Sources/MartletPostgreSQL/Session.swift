@@ -12,8 +12,8 @@ internal import CMartletPostgreSQL
 ///
 /// The module `MartletPostgreSQL` stores rows that several machines share, through libpq, and contains all unsafe
 /// pointers that this needs. It handles statements, parameters and rows and contains no application logic. It blocks
-/// only in ``init(_:name:)``, ``execute(_:within:)`` and ``query(_:within:)``. Afterwards the owner of a session monitors
-/// its ``descriptor`` and calls ``receive()`` and ``flush()``.
+/// only in ``init(_:name:)``, ``execute(_:within:)`` and ``query(_:within:)``. Afterwards the owner of a session
+/// monitors its ``descriptor`` and calls ``receive()`` and ``flush()``.
 ///
 /// After ``beginPipeline()`` statements are sent one after the other without waiting for their results, each in a
 /// transaction of its own (https://www.postgresql.org/docs/current/libpq-pipeline-mode.html). A session belongs to one

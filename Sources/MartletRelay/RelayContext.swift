@@ -46,7 +46,7 @@ struct RelayContext: Sendable {
     var loop: EventLoop { owner.loop }
 
     /// The same outbox, when several relays can share it.
-    var sharedOutbox: (any SharedOutbox)? { outbox as? any SharedOutbox }
+    var sharedOutbox: (any SharedOutbox)? { outbox.shared }
 
     /// The time in milliseconds since 1970.
     var now: Int64 { clock.millisecondsSince1970() }

@@ -149,7 +149,7 @@ import Testing
         let store = try #require(try await place.open() as? SQLiteOutbox)
         let payload = String(repeating: "x", count: 4_000)
         _ = try await store.accept(try (1...2_000).map { try OutboxPush.numbered($0, payload: payload) }, at: 1_000)
-        let path = try await store.backUp()
+        let path = try #require(try await store.backUp())
         func content() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: place.directory.path).sorted()
         }
@@ -159,7 +159,8 @@ import Testing
         for spaces in [[20 << 20], [100 << 20, 15 << 20]] as [[Int64]] {
             let left = Mutex(spaces)
             do throws(OutboxError) {
-                _ = try await store.backUp { _ in left.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } }
+                _ = try await store.backUp(freeSpace: { _ in left.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } }
+                )
                 Issue.record("there was enough space")
             } catch {
                 #expect(error.kind == .full && error.description.contains("MB free"), "\(error)")
@@ -185,7 +186,8 @@ import Testing
             _ = try await store.accept([push], at: 1_200)
             later.append(push)
         }
-        let path = try await copy
+        let copied = try await copy
+        let path = try #require(copied)
         #expect(!FileManager.default.fileExists(atPath: path + "-wal"), "one file is the whole backup")
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect((attributes[.posixPermissions] as? Int ?? 0) & 0o077 == 0, "the file is its owner's alone")

@@ -18,6 +18,18 @@ package struct ChildProcess: Sendable {
         return resident * Int(sysconf(CInt(_SC_PAGESIZE)))
     }
 
+    /// The processor time that the process has used; nil on systems that do not tell it of another process.
+    package var processorTime: Duration? {
+        #if canImport(Glibc)
+            var clock = clockid_t()
+            var time = timespec()
+            guard clock_getcpuclockid(processID, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+            return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+        #else
+            return nil
+        #endif
+    }
+
     /// Starts a program; relative names are searched on `PATH` and in the `sbin` directories.
     package init(
         _ program: String,

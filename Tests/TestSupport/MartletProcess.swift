@@ -55,6 +55,8 @@ package final class MartletProcess: Sendable {
     package var isRunning: Bool { process.isRunning }
     /// The resident memory in bytes; nil if it cannot be measured.
     package var memory: Int? { process.memory }
+    /// The processor time that the process has used; nil if it cannot be measured.
+    package var processorTime: Duration? { process.processorTime }
     /// The standard error output.
     package var errorOutput: String { (try? scratch.read("errors")) ?? "" }
 

@@ -11,7 +11,8 @@ package final class RelayProcess: Sendable {
     package let httpPort: UInt16
     /// The API key of the caller.
     package static let callerKey = "mrt_0123456789abcdefghijklmnopqrstuv"
-    private static let callerKeyHash = "62e8323ef7d6a6b1dbcf68cfcdfffbb12d8c4684121b4e27b108d66523ffb778"
+    /// The SHA-256 of the key, as in the configuration.
+    package static let callerKeyHash = "62e8323ef7d6a6b1dbcf68cfcdfffbb12d8c4684121b4e27b108d66523ffb778"
     /// The app's signing key in PEM.
     package let keyPEM: String
     package static let keyID = "ABC123DEFG"
@@ -93,6 +94,8 @@ package final class RelayProcess: Sendable {
     package var isRunning: Bool { process?.isRunning ?? false }
     /// The resident memory in bytes; nil if it cannot be measured.
     package var memory: Int? { process?.memory }
+    /// The processor time that the process has used; nil if it cannot be measured.
+    package var processorTime: Duration? { process?.processorTime }
 
     /// Sends requests to the JSON interface; returns fewer responses than requests if the relay stops.
     package func ask(_ requests: [RawHTTP1.Request]) async -> [RawHTTP1.Answer] {

@@ -32,4 +32,6 @@ package final class SimulatorProcess: Sendable {
     package var isRunning: Bool { process.isRunning }
     /// The resident memory in bytes; nil if it cannot be measured.
     package var memory: Int? { process.memory }
+    /// The processor time that the process has used; nil if it cannot be measured.
+    package var processorTime: Duration? { process.processorTime }
 }

@@ -29,6 +29,8 @@ BEGIN
         SELECT q.number, q.order_key FROM martlet.queue q
         WHERE q.app = p_app AND q.is_production = p_is_production AND q.ready_at BETWEEN p_from AND p_now
             AND q.node IS NULL AND q.line <= 0 AND q.order_key IS NOT NULL
+            -- The update below would make a changed time appear to be right.
+            AND q.ready_check = ~q.ready_at
         ORDER BY q.ready_at, q.number LIMIT 1000
     ), keys AS (
         SELECT arrived.order_key, max(arrived.number) AS last FROM arrived GROUP BY arrived.order_key

@@ -90,8 +90,3 @@ struct CircuitBreaker {
         return error
     }
 }
-
-extension PushClient {
-    /// The time for which a client with an open circuit sends nothing.
-    package static var circuitPause: Duration { CircuitBreaker.pause }
-}

@@ -58,7 +58,7 @@ extension HeaderRules {
     /// Checks the topic of an alert or a background push for a suffix that a bundle identifier may also end with; Apple
     /// does not document the answer of APNs.
     static func ambiguousSuffix(_ text: String?, of type: PushType?) -> PushLint.Finding? {
-        guard let type, type == .alert || type == .background, let text,
+        guard let type, type == .alert || type == .background, let text, isWellFormed(topic: text),
             let other = PushType.descriptors.first(where: { $0.isSuffixAmbiguous && text.hasSuffix($0.topicSuffix) })
         else { return nil }
         let message =
@@ -92,7 +92,9 @@ extension HeaderRules {
 
     /// Checks for a second suffix before the suffix.
     static func doubledSuffix(_ text: String?, of type: PushType?) -> PushLint.Finding? {
-        guard let suffix = type?.topicSuffix, !suffix.isEmpty, let text, text.hasSuffix(suffix) else { return nil }
+        guard let suffix = type?.topicSuffix, !suffix.isEmpty, let text, isWellFormed(topic: text),
+            text.hasSuffix(suffix)
+        else { return nil }
         let app = text.dropLast(suffix.count)
         guard let other = ([suffix] + distinctiveSuffixes).first(where: app.hasSuffix) else { return nil }
         let message =

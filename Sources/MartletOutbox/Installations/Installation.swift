@@ -123,6 +123,17 @@ package struct Installation: Sendable, Hashable {
     }
 }
 
+extension Installation {
+    /// The maximum number of bytes of the tokens, as digits, and their names: those of an app with all tokens that it
+    /// may have, of usual length.
+    package static let tokenByteLimit = 16_384
+
+    /// The number of bytes of the tokens, as digits, and their names.
+    package var tokenByteCount: Int {
+        tokens.reduce(0) { $0 + $1.key.name.utf8.count + $1.value.token.hex.utf8.count }
+    }
+}
+
 /// An installation as it is stored.
 package struct StoredInstallation: Sendable, Hashable {
     /// The position in lists of installations; it increases with each enrollment.

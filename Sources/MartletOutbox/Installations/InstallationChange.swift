@@ -27,11 +27,12 @@ package struct InstallationChange: Sendable, Hashable {
     package init() {}
 }
 
-/// An error for a change after which an installation would have too many tokens of a kind.
-package struct TokenLimitError: Error, Sendable, Hashable {
-    package let kind: Installation.TokenKind
-    /// The number of tokens that it would have.
-    package let count: Int
+/// An error for a change after which the tokens of an installation would exceed a limit.
+package enum TokenLimitError: Error, Sendable, Hashable {
+    /// The installation would have this number of tokens of a kind.
+    case number(Installation.TokenKind, Int)
+    /// The tokens and their names would have this number of bytes.
+    case bytes(Int)
 }
 
 extension Installation {
@@ -65,8 +66,11 @@ extension Installation {
         }
         for kind in TokenKind.allCases {
             let count = new.tokens.count { $0.key.kind == kind }
-            guard count <= kind.limit else { throw TokenLimitError(kind: kind, count: count) }
+            guard count <= kind.limit else { throw .number(kind, count) }
         }
+        // An installation that is larger already can be made smaller.
+        let (bytes, before) = (new.tokenByteCount, tokenByteCount)
+        guard bytes <= max(Self.tokenByteLimit, before) else { throw .bytes(bytes) }
         for (attribute, text) in change.attributes { new.attributes[attribute] = text }
         for (permission, isGiven) in change.permissions { new.permissions[permission] = isGiven }
         new.tags = change.tags ?? new.tags

@@ -93,6 +93,35 @@ package enum InstallationSelection: Sendable, Hashable {
     case tag(String)
 }
 
+extension InstallationStore {
+    /// The number of bytes of tokens after which a page ends.
+    private static var pageBytes: Int { 1 << 20 }
+    /// The number of installations that are read at once, so that other calls need not wait for long.
+    private static var step: Int { 10 }
+
+    /// Returns a page of installations, as ``installations(of:_:after:limit:)``, which ends earlier when it is large.
+    ///
+    /// It is read in steps, because a store reads and writes on one thread. No further installations follow an empty
+    /// page.
+    package func page(
+        of app: String,
+        _ selection: InstallationSelection,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [StoredInstallation] {
+        var page: [StoredInstallation] = []
+        var bytes = 0
+        while page.count < limit, bytes < Self.pageBytes {
+            let step = min(limit - page.count, Self.step)
+            let found = try await installations(of: app, selection, after: page.last?.number ?? cursor, limit: step)
+            page += found
+            bytes += found.reduce(0) { $0 + $1.installation.tokenByteCount }
+            if found.count < step { break }
+        }
+        return page
+    }
+}
+
 extension Installation {
     /// The maximum number of installations of a user in an app.
     package static let limitPerUser = 20

@@ -69,6 +69,7 @@ package actor PostgreSQLOutbox: SharedOutbox {
     package nonisolated let events: AsyncStream<OutboxEvent>
     nonisolated let eventsOut: AsyncStream<OutboxEvent>.Continuation
     package nonisolated var fleet: any OutboxFleet { membership }
+    package nonisolated var shared: (any SharedOutbox)? { self }
     package nonisolated var records: any OutboxRecords { PostgreSQLRecords(connections: connections, apps: apps) }
     package nonisolated var installations: any InstallationStore {
         PostgreSQLInstallations(connections: connections, apps: apps)

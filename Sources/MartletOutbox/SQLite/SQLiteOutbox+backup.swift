@@ -17,14 +17,16 @@ extension SQLiteOutbox {
     /// The disk needs free space for the outbox with its log, and 16 MB that stay free for the outbox. A copy that
     /// fails is deleted.
     ///
-    /// - Parameter freeSpace: Returns the free space in bytes beside a file; nil when it is not known.
     /// - Returns: The path of the copy, which replaces an earlier one when it is complete.
     /// - Throws: ``OutboxError`` of kind `.inUse` while another copy is being made, `.full` when the disk has too
     ///   little space, and of other kinds when the file cannot be written; an earlier copy is unchanged then, unless
     ///   only its directory cannot be written.
-    package func backUp(
-        freeSpace: @Sendable (String) -> Int64? = DiskFile.freeSpace(beside:)
-    ) async throws(OutboxError) -> String {
+    package func backUp() async throws(OutboxError) -> String? {
+        try await backUp(freeSpace: DiskFile.freeSpace(beside:))
+    }
+
+    /// Copies the outbox to a file beside its own, with another way to find the free space in bytes beside a file.
+    package func backUp(freeSpace: @Sendable (String) -> Int64?) async throws(OutboxError) -> String {
         let database = try openTables().database
         let path = file + ".backup"
         let partial = path + ".partial"

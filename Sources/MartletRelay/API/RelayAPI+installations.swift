@@ -59,7 +59,7 @@ extension RelayAPI {
             let after = Int64(try call.number("after", 0 ... .max, default: 0))
             let limit = try call.number("limit", 1...1_000, default: 100)
             let store = call.parts.outbox.installations
-            let found = try await outboxCall(await store.installations(of: app, selection, after: after, limit: limit))
+            let found = try await outboxCall(await store.page(of: app, selection, after: after, limit: limit))
             return .json([
                 "installations": .array(found.map(\.installation.json)), "cursor": .whole(found.last?.number ?? after),
             ])

@@ -145,7 +145,7 @@ extension RelayAPI {
             problems: [409, 503]
         ) { (call) throws(APIProblem) in
             try await call.service.requireAllApps()
-            let file = try await outboxCall(await (call.parts.outbox as? SQLiteOutbox)?.backUp())
+            let file = try await outboxCall(await call.parts.outbox.backUp())
             guard let file else {
                 throw APIProblem(409, "this relay stores pushes in PostgreSQL: back the database up with pg_dump")
             }
@@ -165,7 +165,7 @@ extension RelayAPI {
             try await call.service.requireAllApps()
             let name = call.arguments["node"] ?? ""
             let exists = try await outboxCall(
-                await (call.parts.outbox as? any SharedOutbox)?.fleet.requestDrain(Int64(name) ?? 0) ?? false
+                await call.parts.outbox.shared?.fleet.requestDrain(Int64(name) ?? 0) ?? false
             )
             guard exists else { throw APIProblem(404, "relay \(name) does not exist") }
             return .json(["state": "draining"], status: 202)

@@ -70,7 +70,7 @@ extension RelayAPI {
             let caller = call.caller
             let time = try call.waitingTime()
             let (answers, acceptedAt) = await call.parts.intake.accept(pushes, from: caller)
-            let statuses = try await call.parts.intake.statuses(
+            let statuses = await call.parts.intake.statuses(
                 of: pushes,
                 answers,
                 storedAt: acceptedAt,

@@ -47,6 +47,8 @@ struct DeliveryLane {
     private(set) var failures = 0
     /// The number of consecutive server errors of Apple.
     private var serverErrors = 0
+    /// The number of consecutive device tokens that Apple refused.
+    private var badTokens = 0
     /// The reason why the lane does not send; nil when it does.
     private(set) var outage: LaneOutage?
     /// The time since which pushes are sent and none is answered, in milliseconds since 1970; nil when none waits for
@@ -70,6 +72,10 @@ struct DeliveryLane {
     ///
     /// Apple answers within a second. A push that is not answered fails only after the timeout of the client.
     static let silenceLimit: Int64 = 10_000
+
+    /// The number of consecutive refused device tokens after which the lane is down: they are probably tokens of the
+    /// other environment.
+    static let badTokenLimit = 100
 
     /// The time after a lost connection in which further losses count as the same one, in milliseconds.
     ///
@@ -152,11 +158,17 @@ struct DeliveryLane {
         serverErrors = 0
     }
 
-    /// Returns whether an answer is that of a test push while the client sends nothing else, because Apple refuses all
-    /// device tokens of the lane.
-    func staysDown(after result: SendResult) -> Bool {
-        guard case .refused(_, .badDeviceToken?, _, _) = result, let outage else { return false }
-        return outage.reason == APNsReason.badDeviceToken.rawValue
+    /// Records that Apple refused a device token; pauses the lane after many in a row, and after each further one.
+    mutating func recordBadToken(
+        after result: SendResult,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        let count = badTokens + 1
+        if count < DeliveryLane.badTokenLimit { recover() }
+        badTokens = count
+        guard count >= DeliveryLane.badTokenLimit else { return }
+        pause(after: result, LaneOutage.badTokenPause, at: now, using: &generator)
     }
 
     /// Pauses the lane after an error, for the time in milliseconds that Apple or the client asked for, if any.
@@ -194,6 +206,7 @@ struct DeliveryLane {
     mutating func tryAgain(at now: Int64) {
         outage?.nextTry = now
         failures = 0
+        badTokens = 0
     }
 
     /// Moves the times of the lane back with the clock, so that a pause does not get longer.
@@ -236,6 +249,7 @@ struct DeliveryLane {
         credentials.accepted()
         failures = 0
         serverErrors = 0
+        badTokens = 0
         earlierOutage = nil
         outage = nil
     }

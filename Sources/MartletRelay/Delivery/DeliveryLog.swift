@@ -24,27 +24,19 @@ struct DeliveryLog {
     }
 
     /// Logs the beginning or the end of an outage of a lane; without a result, only time has passed.
-    ///
-    /// - Returns: Whether an outage has begun because Apple refused the credentials.
-    @discardableResult
     mutating func update(
         _ lane: Lane,
         _ state: DeliveryLane,
         after result: SendResult?,
         at now: Int64,
         to log: Logger
-    ) -> Bool {
+    ) {
         let changes = outages[lane, default: OutageLog()].update(
             state.problem(at: now),
             state.outage,
             isAfterAttempt: result != nil
         )
-        var areCredentialsRefused = false
-        for change in changes {
-            log.outage(change, of: lane, inFlight: state.inFlight, after: result, at: now)
-            if case .down = change, case .refused(status: 403, _, _, _)? = result { areCredentialsRefused = true }
-        }
-        return areCredentialsRefused
+        for change in changes { log.outage(change, of: lane, inFlight: state.inFlight, after: result, at: now) }
     }
 
     /// Logs the end of an outage of a lane that has no pushes any more.

@@ -18,6 +18,8 @@ extension DeliveryMachine {
         var claims: [ClaimAction] = []
         var sends: [ClaimedPush] = []
         var settlements: [Settlement] = []
+        /// The lanes whose provider tokens are to be replaced.
+        var renewals: [Lane] = []
     }
 
     struct ClaimAction: Equatable {

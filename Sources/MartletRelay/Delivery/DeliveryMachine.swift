@@ -22,6 +22,8 @@ struct DeliveryMachine {
     private var settling: [Int64: ClaimedPush] = [:]
     /// The settlements that have not been passed to the outbox yet.
     private var unsettled: [Settlement] = []
+    /// The lanes whose provider tokens are to be replaced.
+    private var renewals: [Lane] = []
     /// The time to use the outbox again, after it failed.
     private var storePausedUntil: Int64?
     /// The time of the last call of ``takeActions(at:)``.
@@ -112,6 +114,7 @@ struct DeliveryMachine {
         guard let push = sending.removeValue(forKey: number) else { return nil }
         let lane = push.push.lane
         let decision = policy.decision(on: result, for: push, at: now, using: &generator)
+        let wasDown = lanes[lane]?.outage != nil
         lanes[lane]?.ended(result, isFinal: decision.isFinal, at: now)
         switch decision {
         case .settle(let settlement):
@@ -123,6 +126,8 @@ struct DeliveryMachine {
         case .credentialsRefused(let outcome, let wait):
             refuseCredentials(of: push, result, outcome, wait, at: now)
         }
+        // Once in an outage: Apple refuses tokens that are renewed too often.
+        if case .refused(status: 403, _, _, _) = result, !wasDown, lanes[lane]?.outage != nil { renewals.append(lane) }
         return decision
     }
 
@@ -131,8 +136,8 @@ struct DeliveryMachine {
         switch result {
         case .refused(let status, _, _, let retryAfter) where status >= 500:
             lanes[lane]?.recordServerError(after: result, retryAfter, at: now, using: &generator)
-        case .refused where lanes[lane]?.staysDown(after: result) ?? false:
-            lanes[lane]?.pause(after: result, LaneOutage.circuitPause, at: now, using: &generator)
+        case .refused(_, .badDeviceToken?, _, _):
+            lanes[lane]?.recordBadToken(after: result, at: now, using: &generator)
         case .accepted, .refused:
             lanes[lane]?.recover()
         case .unknown where lanes[lane]?.outage != nil:
@@ -235,6 +240,8 @@ struct DeliveryMachine {
         var actions = Actions()
         recordTime(now)
         returnClaims(at: now)
+        actions.renewals = renewals
+        renewals = []
         if !isDraining { actions.sends = takeSends(at: now) }
         if storePausedUntil.map({ $0 <= now }) ?? true {
             actions.settlements = unsettled

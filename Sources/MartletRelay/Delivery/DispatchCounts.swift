@@ -42,27 +42,12 @@ struct DispatchCounts: Sendable {
     /// Tokens that Apple has reported as unregistered, by app.
     private(set) var unregistered: [String: Int] = [:]
 
+    /// The numbers of each lane since the start, for recent rates.
+    private(set) var totals: [Lane: RecentRates.Totals] = [:]
+
     /// Attempts to send a push, by lane; a push that was sent twice counts twice.
     var sent: [Lane: Int] {
         answers.reduce(into: [:]) { $0[$1.key.lane, default: 0] += $1.value }
-    }
-
-    /// The numbers of each lane since the start, for recent rates.
-    var totals: [Lane: RecentRates.Totals] {
-        var totals: [Lane: RecentRates.Totals] = [:]
-        for (answer, count) in answers {
-            totals[answer.lane, default: RecentRates.Totals()].sent += count
-            totals[answer.lane]?.attempts += count
-            if answer.status != 200 { totals[answer.lane]?.failures += count }
-        }
-        for (cause, count) in unsent {
-            totals[cause.lane, default: RecentRates.Totals()].attempts += count
-            totals[cause.lane]?.failures += count
-        }
-        for (lane, states) in outcomes {
-            totals[lane, default: RecentRates.Totals()].delivered = states[.delivered, default: 0]
-        }
-        return totals
     }
 
     /// The attempts that Apple did not accept, by lane and reason; an answer without a reason counts by its status.
@@ -82,13 +67,16 @@ struct DispatchCounts: Sendable {
         _ decision: DeliveryPolicy.Decision?,
         _ time: Duration
     ) {
+        let status = result.status
+        totals[push.lane, default: RecentRates.Totals()].attempts += 1
+        if status != 200 { totals[push.lane]?.failures += 1 }
         guard result.wasSent else {
             unsent[Cause(lane: push.lane, reason: result.reason), default: 0] += 1
             return
         }
+        totals[push.lane]?.sent += 1
         let pushType = push.headers.pushType ?? PushType.alert.rawValue
         let isKnown = DispatchCounts.pushTypes.contains(pushType)
-        let status = result.status
         let type = isKnown ? pushType : "other"
         answers[Answer(lane: push.lane, pushType: type, status: status ?? 0, reason: result.reason), default: 0] += 1
         if status != nil { answerTimes[push.lane, default: .times].observe(time) }
@@ -102,6 +90,7 @@ struct DispatchCounts: Sendable {
 
     mutating func ended(_ outcome: Outcome, _ lane: Lane) {
         outcomes[lane, default: [:]][outcome.state, default: 0] += 1
+        totals[lane, default: RecentRates.Totals()].delivered += outcome.state == .delivered ? 1 : 0
         guard outcome.state == .dead else { return }
         let reason: String =
             switch outcome.reason {

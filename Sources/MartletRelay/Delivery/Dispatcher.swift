@@ -148,6 +148,10 @@ actor Dispatcher {
         isActing = false
         let now = context.now
         let actions = machine.takeActions(at: now)
+        for lane in actions.renewals {
+            guard let client = clients[lane]?.client else { continue }
+            Task { await client.renewToken() }
+        }
         for action in actions.claims { claim(action) }
         for push in actions.sends { send(push) }
         if !actions.settlements.isEmpty { settle(actions.settlements) }
@@ -197,10 +201,8 @@ actor Dispatcher {
         context.log.attempt(push, result, time)
         let now = context.now
         deliveryLog.refused(push, result, decision, at: now, to: context.log)
-        if let state = machine.lanes[lane], deliveryLog.update(lane, state, after: result, at: now, to: context.log),
-            let client = clients[lane]?.client
-        {
-            Task { await client.renewToken() }
+        if let state = machine.lanes[lane] {
+            deliveryLog.update(lane, state, after: result, at: now, to: context.log)
         }
         actSoon()
     }

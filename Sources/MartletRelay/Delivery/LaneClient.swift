@@ -34,8 +34,9 @@ struct LaneClient: Sendable {
         var configuration = PushClient.Configuration()
         configuration.additionalAuthorities = endpoint.authorities
         configuration.proxy = proxy
-        // The outbox schedules retries.
+        // The outbox schedules retries, and the delivery machine decides when a lane is down.
         configuration.retry = .none
+        configuration.breaksCircuit = false
         configuration.sendTimeout = LaneClient.sendTimeout
         configuration.checksBeforeSending = false
         do throws(APNsError) {
@@ -120,10 +121,8 @@ extension SendResult {
 }
 
 extension APNsError {
-    /// The reason that a push was not sent, from a short list: Apple's if the client stopped because of that, else the
-    /// code of the error in the form of Apple's reasons.
+    /// The reason that a push was not sent, from a short list: the code of the error in the form of Apple's reasons.
     fileprivate var laneReason: String {
-        if code == .circuitOpen, let reason { return SendResult.listed(reason) }
         let name = code.description
         return name.prefix(1).uppercased() + name.dropFirst()
     }

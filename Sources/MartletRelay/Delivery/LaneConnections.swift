@@ -10,8 +10,6 @@ struct LaneConnections: Sendable, Equatable {
     private(set) var goAways: [String: Int] = [:]
     /// The number of connections that failed or were lost, by the error.
     private(set) var errors: [String: Int] = [:]
-    /// The number of times that the circuit breaker stopped sending after many refusals.
-    private(set) var circuitsOpened = 0
 
     mutating func record(_ event: ClientEvent) {
         switch event {
@@ -24,9 +22,7 @@ struct LaneConnections: Sendable, Equatable {
         case .disconnected(_, let error):
             count -= 1
             if error.code != .closed { errors[error.code.description, default: 0] += 1 }
-        case .circuitOpened:
-            circuitsOpened += 1
-        case .clockSkew, .retrying:
+        case .circuitOpened, .clockSkew, .retrying:
             break
         }
     }

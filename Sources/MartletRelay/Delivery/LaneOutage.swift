@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Martlet
-
 /// An outage of a lane, during which it sends only single pushes as a test.
 struct LaneOutage: Hashable {
     /// The time of the first failure, in milliseconds since 1970.
@@ -14,9 +12,10 @@ struct LaneOutage: Hashable {
     /// The time of the next attempt, in milliseconds since 1970; in the past when it is under way or no push is due.
     var nextTry: Int64
 
-    /// The pause after a device token was refused while the client sends only test pushes, in milliseconds: as long as
-    /// the client waits before it sends the next one.
-    static let circuitPause = Int64(PushClient.circuitPause / .milliseconds(1))
+    /// The pause of a lane whose device tokens Apple refuses, in milliseconds.
+    ///
+    /// Apple disconnects clients that cause many errors.
+    static let badTokenPause: Int64 = 30_000
 
     /// The reason of a lane whose connections end before Apple answers: the code of the client's error, in the form of
     /// Apple's reasons.

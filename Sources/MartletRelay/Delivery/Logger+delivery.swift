@@ -28,9 +28,7 @@ extension Logger {
             )
         case .clockSkew(let skew):
             error(.clockSkew, ["app": app, "env": environment, "ahead-seconds": .whole(skew.components.seconds)])
-        case .circuitOpened(let cause):
-            error(.circuitOpened, ["app": app, "env": environment, "error": .string("\(cause)")])
-        case .retrying:
+        case .circuitOpened, .retrying:
             break
         }
     }
@@ -141,8 +139,6 @@ extension SendResult {
         switch self {
         case .accepted: "accepted"
         case .refused(let status, let reason, _, _): "\(status) \(reason?.rawValue ?? "")"
-        case .neverSent(let reason, _) where APNsReason.all.contains { $0.rawValue == reason }:
-            "not sent, because Apple refused earlier pushes: \(reason)"
         case .neverSent(let reason, _): "not sent: \(reason)"
         case .unknown: "no answer"
         case .lost: "no answer, because the connection was lost"

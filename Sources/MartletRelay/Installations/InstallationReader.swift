@@ -150,13 +150,24 @@ struct InstallationReader {
         do throws(TokenLimitError) {
             try installation.apply(change, at: now, by: author)
         } catch {
-            let name = tokenMembers.first { $0.kind == error.kind }?.name ?? ""
-            throw APIProblem(
-                400,
-                "tokens.\(name) must have at most \(error.kind.limit) tokens (the installation would have"
-                    + " \(error.count)): remove those that are no longer in use with null",
-                at: "/tokens/\(name)"
-            )
+            let advice = "remove those that are no longer in use with null"
+            switch error {
+            case .number(let kind, let count):
+                let name = tokenMembers.first { $0.kind == kind }?.name ?? ""
+                throw APIProblem(
+                    400,
+                    "tokens.\(name) must have at most \(kind.limit) tokens (the installation would have \(count)):"
+                        + " \(advice)",
+                    at: "/tokens/\(name)"
+                )
+            case .bytes(let count):
+                throw APIProblem(
+                    400,
+                    "tokens must have at most \(Installation.tokenByteLimit) bytes with their names (the installation"
+                        + " would have \(count)): \(advice)",
+                    at: "/tokens"
+                )
+            }
         }
     }
 }

@@ -60,7 +60,7 @@ actor InstallationRegistry {
         let (hash, now) = (try secret.hash, context.now)
         try beginLookup()
         defer { lookups -= 1 }
-        guard let ticket = try await phoneCall(await store.ticket(hash, at: now)) else {
+        guard let ticket = try await storeCall(await store.ticket(hash, at: now)) else {
             throw Self.invalidTicket
         }
         try spend(hash)
@@ -92,7 +92,7 @@ actor InstallationRegistry {
             secretHash: try secret.hash,
             replacedSecretHash: try replaced?.hash
         )
-        guard try await phoneCall(await store.enroll(enrollment, at: now)) else { throw Self.invalidTicket }
+        guard try await storeCall(await store.enroll(enrollment, at: now)) else { throw Self.invalidTicket }
         return (installation, secret.text)
     }
 
@@ -104,7 +104,7 @@ actor InstallationRegistry {
         let hash = try secret.hash
         try beginLookup()
         defer { lookups -= 1 }
-        guard let stored = try await phoneCall(await store.installation(withSecret: hash)) else {
+        guard let stored = try await storeCall(await store.installation(withSecret: hash)) else {
             throw Self.invalidSecret
         }
         try spend(hash)
@@ -114,7 +114,7 @@ actor InstallationRegistry {
     /// Removes the installation whose secret an `authorization` field has.
     func remove(_ authorization: String?) async throws(APIProblem) {
         let stored = try await installation(authorization).installation
-        _ = try await phoneCall(await store.remove(stored.id, of: stored.app))
+        _ = try await storeCall(await store.remove(stored.id, of: stored.app))
     }
 
     /// Changes an installation, and returns it as it is stored; nil if it was removed meanwhile.
@@ -130,16 +130,20 @@ actor InstallationRegistry {
         let hasWaited = try await beginChange(of: id)
         defer { endChange(of: id) }
         if hasWaited {
-            guard let current = try await phoneCall(await store.installation(id, of: app)) else { return nil }
+            guard let current = try await storeCall(await store.installation(id, of: app), by: author) else {
+                return nil
+            }
             stored = current
         }
         for _ in 0..<Self.attempts {
             var new = stored.installation
             try InstallationReader.apply(change, to: &new, at: context.now, by: author)
             guard new != stored.installation else { return new }
-            let isStored = try await phoneCall(await store.replace(stored, with: new))
+            let isStored = try await storeCall(await store.replace(stored, with: new), by: author)
             // Read back, because another installation may have taken a token since this one was read.
-            guard let current = try await phoneCall(await store.installation(id, of: app)) else { return nil }
+            guard let current = try await storeCall(await store.installation(id, of: app), by: author) else {
+                return nil
+            }
             guard !isStored else { return current.installation }
             stored = current
         }
@@ -148,15 +152,17 @@ actor InstallationRegistry {
 
     // MARK: Errors
 
-    /// Returns the result of a call to the outbox for an app on a phone; an error becomes a problem with status 503.
+    /// Returns the result of a call to the outbox; an error becomes a problem with status 503.
     ///
-    /// The text of the error is logged and not sent, because it describes the relay's machines.
-    private func phoneCall<Value>(
-        _ body: @autoclosure () async throws(OutboxError) -> Value
+    /// An app on a phone gets no text of the error, which is logged, because it describes the relay's machines.
+    private func storeCall<Value>(
+        _ body: @autoclosure () async throws(OutboxError) -> Value,
+        by author: InstallationChange.Author = .app
     ) async throws(APIProblem) -> Value {
         do throws(OutboxError) {
             return try await body()
         } catch {
+            guard author == .app else { throw APIProblem(503, "\(error)", retryAfter: 5) }
             context.logPhoneError(error)
             throw APIProblem(503, "the relay cannot use its store at the moment: try again later", retryAfter: 5)
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
-internal import MartletHTTPServer
 internal import MartletOutbox
 internal import MartletTransport
 
@@ -21,13 +20,11 @@ extension Intake {
         storedAt acceptedAt: Int64,
         for caller: Callers.Caller,
         waiting time: Duration?
-    ) async throws(APIProblem) -> [PushAnswer] {
+    ) async -> [PushAnswer] {
         let first = zip(answers, pushes).map { PushAnswer($0, $1, at: acceptedAt) }
         guard let time, pushes.count == 1, case .status(let status) = first[0], !status.hasEnded,
-            let end = await end(of: status.id, of: status.lane.app, for: caller, within: time)
+            let ended = await end(of: status.id, of: status.lane.app, for: caller, within: time)
         else { return first }
-        var ended = status
-        ended.state = .ended(end.outcome, at: end.time)
         return [.status(ended)]
     }
 
@@ -38,7 +35,7 @@ extension Intake {
         of app: String,
         for caller: Callers.Caller,
         within time: Duration
-    ) async -> OutcomeWaiters.End? {
+    ) async -> PushStatus? {
         guard mayWait(caller) else { return nil }
         let number = waiters.makeNumber()
         return await withTaskCancellationHandler {

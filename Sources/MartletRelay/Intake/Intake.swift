@@ -301,8 +301,7 @@ actor Intake {
 
     /// Reports the outcome of a push to the callers that wait for it.
     func reportToWaiters(_ push: PushStatus) {
-        guard case .ended(let outcome, let time) = push.state else { return }
-        waiters.ended(push.id, of: push.lane.app, outcome, at: time)
+        if push.outcome != nil { waiters.ended(push) }
     }
 }
 

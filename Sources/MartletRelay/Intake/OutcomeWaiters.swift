@@ -6,14 +6,8 @@ internal import MartletTransport
 
 /// The callers that wait for the outcome of a push, each for a limited time.
 struct OutcomeWaiters {
-    struct End: Sendable {
-        var outcome: Outcome
-        /// The time of the end, in milliseconds since 1970, as it is stored.
-        var time: Int64
-    }
-
-    /// A callback with the end of the push; nil when the time is over.
-    typealias Completion = @Sendable (End?) -> Void
+    /// A callback with the push that has ended; nil when the time is over.
+    typealias Completion = @Sendable (PushStatus?) -> Void
 
     private struct PushKey: Hashable {
         var app: String
@@ -71,9 +65,9 @@ struct OutcomeWaiters {
     }
 
     /// Completes the waiters for a push that has ended.
-    mutating func ended(_ id: APNsID, of app: String, _ outcome: Outcome, at time: Int64) {
-        guard !waiters.isEmpty, let ended = numbers[PushKey(app: app, id: id)] else { return }
-        for number in ended { remove(number)?.completion(End(outcome: outcome, time: time)) }
+    mutating func ended(_ push: PushStatus) {
+        guard !waiters.isEmpty, let ended = numbers[PushKey(app: push.lane.app, id: push.id)] else { return }
+        for number in ended { remove(number)?.completion(push) }
     }
 
     /// Completes a waiter as if its time were over, because its client has disconnected.

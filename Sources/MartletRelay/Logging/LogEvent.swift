@@ -57,7 +57,6 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
     case goAwayReceived = "goaway received"
     case disconnected = "disconnected from APNs"
     case clockSkew = "clock skew"
-    case circuitOpened = "circuit opened"
     case push = "push"
     case pushDamaged = "push damaged"
     case pushPostponed = "push postponed"

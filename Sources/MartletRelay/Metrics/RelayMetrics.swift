@@ -158,6 +158,10 @@ struct RelayMetrics {
         }
         sheet.gauge("lane_paused_manually", "Whether an operator has paused a lane.")
         for (lane, report) in lanes { sheet.add(lane.labels, report.pause == nil ? 0 : 1) }
+        sheet.gauge("circuit_open", "Whether a lane is down because Apple refused many device tokens in a row.")
+        for (lane, report) in lanes {
+            sheet.add(lane.labels, report.problem?.reason == APNsReason.badDeviceToken.rawValue ? 1 : 0)
+        }
     }
 
     private func addConnections(to sheet: inout MetricSheet) {
@@ -173,15 +177,11 @@ struct RelayMetrics {
         for (lane, report) in lanes {
             for (kind, count) in report.connections.errors { sheet.add(lane.labels(and: kind, as: "kind"), count) }
         }
-        sheet.counter("circuit_opened_total", "Times that sending was interrupted because Apple rejected many pushes.")
-        for (lane, report) in lanes { sheet.add(lane.labels, report.connections.circuitsOpened) }
     }
 
     private func addConditions(to sheet: inout MetricSheet) {
         sheet.gauge("streams_limit", "Maximum number of concurrent pushes that Apple allows.")
         for (lane, _, condition) in conditions { sheet.add(lane.labels, condition.streamLimit) }
-        sheet.gauge("circuit_open", "Whether sending is interrupted because Apple rejected many pushes.")
-        for (lane, _, condition) in conditions { sheet.add(lane.labels, condition.isCircuitOpen ? 1 : 0) }
         sheet.gauge("provider_token_age_seconds", "Age of the provider token that was used last.")
         for (lane, teamID, condition) in conditions {
             guard let issuedAt = condition.tokenIssuedAt else { continue }

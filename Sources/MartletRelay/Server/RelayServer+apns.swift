@@ -119,10 +119,10 @@ extension RelayServer {
         guard waits, time > .zero, let caller = pending.caller else { return finish(pending, .accepted) }
         let waiting = pendingRequests.add(pending)
         intake.assumeIsolated { intake in
-            intake.wait(for: push.id, of: push.lane.app, by: caller, within: time) { end in
+            intake.wait(for: push.id, of: push.lane.app, by: caller, within: time) { push in
                 self.assumeIsolated { server in
                     guard let pending = server.pendingRequests.take(waiting) else { return }
-                    server.finish(pending, end.map { .ended($0.outcome) } ?? .accepted)
+                    server.finish(pending, push?.outcome.map(APNsResponse.ended) ?? .accepted)
                 }
             }
         }
@@ -153,7 +153,7 @@ extension APNsResponse {
         switch result {
         case .success(.accepted), .success(nil): return nil
         case .success(.duplicate(let status)):
-            guard case .ended(let outcome, _) = status.state else { return nil }
+            guard let outcome = status.outcome else { return nil }
             self = .ended(outcome)
         case .success(.conflict): self = .rejected(.badMessageID)
         case .success(.suppressed(let token)): self = .suppressed(token)

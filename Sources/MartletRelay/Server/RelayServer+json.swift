@@ -22,7 +22,7 @@ extension RelayServer {
     ) async {
         switch await api.answer(request, match, from: peer) {
         case .whole(let response): reply.send(response)
-        case .pieces(let fields, let pieces) where fields["content-type"] != ServerSentEvent.contentType:
+        case .pieces(let fields, let pieces) where !match.streamsEvents:
             var body: [UInt8] = []
             for await piece in pieces { body += piece }
             reply.send(HTTPResponse(status: 200, fields: fields, body: body))

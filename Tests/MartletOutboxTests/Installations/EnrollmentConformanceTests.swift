@@ -116,6 +116,27 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `a page of large installations ends early`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open().installations
+        for number in 1...80 as ClosedRange<UInt64> {
+            var installation = Installation.numbered(number, user: "user \(number / 10)")
+            let name = "\(number) " + String(repeating: "n", count: 112)
+            // Each installation has its own tokens, because a token belongs to one.
+            for index in 10..<41 {
+                let digits = String(repeating: "\(100 + number)\(index)0", count: 66)
+                installation = try installation.with(digits, .init(.control, "\(name)\(index)"))
+            }
+            try await store.enroll(installation)
+        }
+        let all = try await store.installations(of: "orders", .all, after: 0, limit: 100)
+        let first = try await store.page(of: "orders", .all, after: 0, limit: 100)
+        let rest = try await store.page(of: "orders", .all, after: first.last?.number ?? 0, limit: 100)
+        #expect(first.count == 70 && rest.count == 10 && first + rest == all)
+        #expect(try await store.page(of: "orders", .all, after: all.last?.number ?? 0, limit: 100).isEmpty)
+        #expect(try await store.page(of: "orders", .all, after: 0, limit: 13).count == 13)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `a change is stored only over the state that it was made from`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open().installations
         let stored = try #require(try await store.enroll(Installation.numbered(1).with("aa")))

@@ -127,6 +127,24 @@ import Testing
         }
     }
 
+    @Test func `the provider token is renewed once when refused credentials stop a lane`() {
+        var machine = machine(claimed: (1...3).map { push($0, Self.busy) })
+        #expect(machine.takeActions(at: 0).sends.count == 3)
+        let expired = SendResult.refused(status: 403, reason: .expiredProviderToken, timestamp: nil, retryAfter: nil)
+        for number in 1...2 as ClosedRange<Int64> { machine.answered(number, expired, at: 5) }
+        #expect(machine.takeActions(at: 6).renewals == [Self.busy])
+        machine.answered(3, expired, at: 7)
+        #expect(machine.takeActions(at: 8).renewals.isEmpty)
+    }
+
+    @Test func `an outage for another reason renews no provider token`() {
+        var machine = machine(claimed: [push(1, Self.busy)])
+        #expect(machine.takeActions(at: 0).sends.count == 1)
+        machine.answered(1, .neverSent(reason: "ConnectionFailed", retryAfter: nil), at: 5)
+        #expect(machine.lanes[Self.busy]?.outage != nil)
+        #expect(machine.takeActions(at: 6).renewals.isEmpty)
+    }
+
     @Test func `a paused lane returns its pushes and claims none until resumed`() {
         var machine = machine(rate: 3, claimed: (1...9).map { push($0, Self.busy) } + [push(20, Self.calm)])
         #expect(machine.takeActions(at: 0).sends.count == 4)
@@ -287,15 +305,17 @@ import Testing
         #expect(others == [false, false], "they are not down")
     }
 
-    @Test func `a lane with an open circuit stays down until Apple accepts a token`() throws {
-        var machine = machine(claimed: (1...3).map { push($0, Self.busy) })
-        #expect(machine.takeActions(at: 0).sends.count == 3)
+    @Test func `a lane whose device tokens are refused stays down until Apple accepts one`() throws {
+        let limit = Int64(DeliveryLane.badTokenLimit)
+        var machine = machine(claimed: (1...limit + 1).map { push($0, Self.busy) })
+        #expect(machine.takeActions(at: 0).sends.count == Int(limit) + 1)
         let bad = SendResult.refused(status: 400, reason: .badDeviceToken, timestamp: nil, retryAfter: nil)
-        machine.answered(1, bad, at: 1)
+        for number in 1..<limit { machine.answered(number, bad, at: 1) }
         #expect(machine.lanes[Self.busy]?.outage == nil)
-        machine.answered(2, .neverSent(reason: "BadDeviceToken", retryAfter: nil), at: 5)
+        machine.answered(limit, bad, at: 5)
+        #expect(machine.lanes[Self.busy]?.outage?.since == 5)
         // Those in flight, and the test pushes, are refused as well.
-        machine.answered(3, bad, at: 6)
+        machine.answered(limit + 1, bad, at: 6)
         _ = machine.settled(machine.takeActions(at: 6).settlements)
         for time in [60_000, 120_000, 180_000] as [Int64] {
             machine.markReady(Self.busy, .immediate)
@@ -311,5 +331,19 @@ import Testing
         }
         machine.answered(180_000, .accepted(uniqueID: nil), at: 180_001)
         #expect(machine.lanes[Self.busy]?.outage == nil)
+    }
+
+    @Test func `refused device tokens between others do not stop a lane`() {
+        var state = DeliveryLane()
+        var generator = SplitMix64(state: 1)
+        let bad = SendResult.refused(status: 400, reason: .badDeviceToken, timestamp: nil, retryAfter: nil)
+        for number in 0..<3 * DeliveryLane.badTokenLimit {
+            if number.isMultiple(of: DeliveryLane.badTokenLimit - 1) {
+                state.recover()
+            } else {
+                state.recordBadToken(after: bad, at: 1, using: &generator)
+            }
+        }
+        #expect(state.outage == nil)
     }
 }

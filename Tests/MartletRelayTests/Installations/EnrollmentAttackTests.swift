@@ -252,6 +252,27 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `an installation cannot have more bytes of tokens than the limit`() async throws {
+        let bench = try await EnrollmentBench()
+        let (secret, id) = try await bench.enroll()
+        func tokens(_ kind: String, _ range: Range<Int>) -> String {
+            let digits = String(repeating: "ab", count: 200)
+            let name = String(repeating: "n", count: 120)
+            let members = range.map { "\"\(name)\($0)\":\"\(digits)\"" }.joined(separator: ",")
+            return #"{"tokens":{"\#(kind)":{\#(members)}}}"#
+        }
+        #expect(await bench.phone("PATCH", tokens("controls", 0..<31), with: secret).status == 200)
+        let over = await bench.phone("PATCH", tokens("activities", 0..<1), with: secret)
+        #expect(over.status == 400, "\(over.text)")
+        #expect(over.text.contains("tokens must have at most 16384 bytes with their names"), "\(over.text)")
+        #expect(over.json["errors"]?.elements?.first?["pointer"] == "/tokens")
+        let stored = await bench.ask("GET", "/installations/\(id)").json["tokens"]
+        #expect(stored?["controls"]?.members?.count == 31 && stored?["activities"]?.members?.first == nil)
+        #expect(await bench.phone("PATCH", #"{"tokens":{"controls":null}}"#, with: secret).status == 200)
+        #expect(await bench.phone("PATCH", tokens("activities", 0..<1), with: secret).status == 200)
+        await bench.stop()
+    }
+
     @Test(arguments: [("start", 32), ("activities", 32), ("controls", 64)])
     func `a change with too many token names is refused`(kind: String, limit: Int) async throws {
         let bench = try await EnrollmentBench()

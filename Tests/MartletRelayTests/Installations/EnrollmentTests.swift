@@ -264,6 +264,24 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a back end gets the text of the store`() async throws {
+        let bench = try await EnrollmentBench()
+        _ = try await bench.enroll()
+        let parts = bench.relay.parts
+        let found = try await parts.outbox.installations.installations(of: "orders", .all, after: 0, limit: 1)
+        let stored = try #require(found.first)
+        await parts.outbox.close(isInOrder: true)
+        var change = InstallationChange()
+        change.tags = ["vip"]
+        do throws(APIProblem) {
+            _ = try await parts.registry.change(stored, change, by: .backEnd)
+            Issue.record("the change was stored")
+        } catch {
+            #expect(error.status == 503 && error.detail == "the outbox is closed")
+        }
+        await bench.stop()
+    }
+
     @Test func `an hour passes before an unchanged report is stored`() async throws {
         let clock = TestClock()
         let bench = try await EnrollmentBench(clock: clock.wall)

@@ -64,8 +64,26 @@ import Testing
         }
         change.tags = ["vip"]
         var own = installation()
-        #expect(throws: TokenLimitError.self) { try own.apply(change, at: 2_000, by: .app) }
+        #expect(throws: TokenLimitError.number(.start, 17)) { try own.apply(change, at: 2_000, by: .app) }
         #expect(own == installation())
+    }
+
+    @Test func `an installation over the limit of bytes can only be made smaller`() throws {
+        var own = installation()
+        let digits = try token(String(repeating: "ab", count: 200))
+        let name = String(repeating: "n", count: 120)
+        for index in 0..<32 { own.tokens[.init(.control, "\(name)\(index)")] = .init(digits, registeredAt: 1_000) }
+        for index in 0..<16 { own.tokens[.init(.start, "\(name)\(index)")] = .init(digits, registeredAt: 1_000) }
+        let size = own.tokenByteCount
+        #expect(size > Installation.tokenByteLimit)
+        var change = InstallationChange()
+        change.tokens = [.init(.activity, "a"): try token("aa")]
+        for index in 0..<4 { change.tokens.updateValue(nil, forKey: .init(.control, "\(name)\(index)")) }
+        try own.apply(change, at: 2_000, by: .app)
+        #expect(own.tokenByteCount < size && own.tokens.count == 45)
+        change.tokens = [.init(.activity, "b"): try token("aabb")]
+        #expect(throws: TokenLimitError.bytes(own.tokenByteCount + 5)) { try own.apply(change, at: 3_000, by: .app) }
+        #expect(own.tokens.count == 45)
     }
 
     @Test(arguments: [.min, -1, 0, .max] as [Int64])

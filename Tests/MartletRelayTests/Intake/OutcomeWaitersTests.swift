@@ -21,6 +21,10 @@ import Testing
     }
 
     private func id(_ number: UInt64) -> APNsID { APNsID(randomBits: (number, number)) }
+    private func ended(_ number: UInt64, of app: String = "orders", _ state: Outcome.State = .delivered) -> PushStatus {
+        let lane = Lane(app: app, environment: .production)
+        return PushStatus(id: id(number), lane: lane, acceptedAt: 0, state: .ended(Outcome(state), at: 7))
+    }
     private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
     @Test func `each waiter is called once, with the outcome or at its deadline`() {
@@ -37,8 +41,8 @@ import Testing
             }
         }
         #expect(waiters.count == 4 && waiters.nextDeadline == time(5))
-        waiters.ended(id(2), of: "rides", Outcome(.refused), at: 7)
-        waiters.ended(id(2), of: "orders", Outcome(.delivered), at: 7)
+        waiters.ended(ended(2, of: "rides", .refused))
+        waiters.ended(ended(2))
         waiters.expire(at: time(4))
         waiters.expire(at: time(10))
         #expect(recorded.words.withLock { $0.sorted() } == ["a gives up", "c delivered", "d gives up"])
@@ -56,7 +60,7 @@ import Testing
         }
         for number in 1...10_000 as ClosedRange<UInt64> {
             waiters.add(0, for: id(number), of: "orders", by: "x", until: time(Int64(number))) { _ in }
-            waiters.ended(id(number), of: "orders", Outcome(.delivered), at: 7)
+            waiters.ended(ended(number))
         }
         // Some are left from after the last time that they were looked through.
         #expect(waiters.nextDeadline.map { $0 > time(8_000) } == true)
@@ -78,7 +82,7 @@ import Testing
         waiters.cancel(2)
         #expect(waiters.count(of: "x") == 1 && recorded.words.withLock { $0 } == ["b gives up"])
         waiters.cancelAll { $0 == "y" }
-        waiters.ended(id(7), of: "orders", Outcome(.delivered), at: 7)
+        waiters.ended(ended(7))
         #expect(recorded.words.withLock { $0 } == ["b gives up", "c gives up", "a delivered"])
         #expect(waiters.count == 0 && waiters.count(of: "x") == 0 && waiters.names.isEmpty)
     }
