@@ -9,6 +9,10 @@ import unittest
 
 from playwright.sync_api import expect, sync_playwright
 
+# Proxies of the machine and options of martlet would change what the pages, the programs and this process do.
+for name in list(os.environ):
+    if name.lower().endswith("_proxy") or name.startswith("MARTLET_") and name not in ("MARTLET_PROGRAM", "MARTLET_MEASURE"):
+        del os.environ[name]
 # The path of the program.
 MARTLET = os.environ["MARTLET_PROGRAM"]
 # The time in seconds after which a test fails that waits: a guard against hanging, ten times what a busy machine needs.
@@ -31,7 +35,9 @@ class BrowserWalk(unittest.TestCase):
 
     def open_page(self, **more):
         """Opens an empty page in a context with more settings; `errors` receives its errors."""
-        self.context = self.browser.new_context(viewport={"width": 1280, "height": 800}, **more)
+        # Language and time zone of the machine would change the numbers and times on the pages.
+        settings = {"viewport": {"width": 1280, "height": 800}, "locale": "en-US", "timezone_id": "UTC", **more}
+        self.context = self.browser.new_context(**settings)
         self.addCleanup(self.context.close)
         self.context.set_default_timeout(PATIENCE * 1000)
         self.page = self.context.new_page()

@@ -48,15 +48,31 @@ package struct ChildProcess: Sendable {
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
         let path = try ChildProcess.find(program)
-        var argumentPointers: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
-        argumentPointers.append(nil)
-        defer { for pointer in argumentPointers { free(pointer) } }
-        // A program that exits while threads run does not free all memory, which the leak sanitizer would report.
-        setenv("ASAN_OPTIONS", "detect_leaks=0", 0)
+        let argumentPointers = Self.pointers(to: [path] + arguments)
+        let environmentPointers = Self.pointers(to: Self.environment)
+        defer { for pointer in argumentPointers + environmentPointers { free(pointer) } }
         var processID: pid_t = 0
-        let status = posix_spawn(&processID, path, &actions, &attributes, argumentPointers, environ)
+        let status = posix_spawn(&processID, path, &actions, &attributes, argumentPointers, environmentPointers)
         guard status == 0 else { throw MissingProgram(name: "\(program): \(String(cString: strerror(status)))") }
         self.processID = processID
+    }
+
+    /// The environment of programs, which has no proxies of the machine, no options of `martlet` and no other language.
+    private static let environment: [String] = {
+        let kept = ["MARTLET_PROGRAM", "MARTLET_PYTHON"]
+        var variables = ProcessInfo.processInfo.environment.filter { name, _ in
+            let isOption = name.hasPrefix("MARTLET_") && !kept.contains(name)
+            let isLanguage = name.hasPrefix("LC_") || name.hasPrefix("LANG")
+            return !isOption && !isLanguage && !name.lowercased().hasSuffix("_proxy")
+        }
+        variables["LANG"] = "C.UTF-8"
+        // A program that exits while threads run does not free all memory, which the leak sanitizer would report.
+        if variables["ASAN_OPTIONS"] == nil { variables["ASAN_OPTIONS"] = "detect_leaks=0" }
+        return variables.map { "\($0.key)=\($0.value)" }
+    }()
+
+    private static func pointers(to texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+        texts.map { strdup($0) } + [nil]
     }
 
     /// Whether the process runs.

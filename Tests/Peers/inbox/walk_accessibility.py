@@ -10,7 +10,8 @@ from inbox_walk import InboxWalk, push
 from playwright.sync_api import expect
 
 ACTIVITY = "ab" * 16
-ADDRESSES = ["", "push/1", "activities", f"activities/{ACTIVITY}", "devices", "channels", "connections", "faults", "connect"]
+PAGES = ["activities", "devices", "channels", "connections", "faults", "connect"]
+ADDRESSES = ["", "push/1", f"activities/{ACTIVITY}", *PAGES]
 CONTROLS = {
     "button", "link", "textbox", "searchbox", "combobox", "checkbox", "slider", "tab", "option", "spinbutton",
     "DisclosureTriangle", "listbox", "dialog", "image",
@@ -66,6 +67,8 @@ class Accessibility(InboxWalk):
         for address in ADDRESSES:
             self.page.goto(f"{self.simulator.url}/#/{address}")
             expect(self.page.locator("main:not([hidden])")).to_be_visible()
+            if address in PAGES:
+                expect(self.page.locator("#page h2").first).to_have_text(address.capitalize())
             wanted = {"": ".row", "push/1": "#detail h2", "connections": "#page .empty", "connect": "pre"}
             wanted[f"activities/{ACTIVITY}"] = ".step-mark"
             expect(self.page.locator(wanted.get(address, "#page .table, #page .preset")).first).to_be_visible()

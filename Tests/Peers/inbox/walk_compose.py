@@ -67,6 +67,7 @@ class Composer(ComposeWalk):
         text = '{ "aps": {"alert":"Hi","badge":"3"}, "n": 12345678901234567890, "m": 1.50 }'
         self.payload.fill(text)
         found.get_by_role("button", name="payload/aps/badge").click()
+        expect(self.payload).to_be_focused()
         selected = "field => field.value.slice(field.selectionStart, field.selectionEnd)"
         self.assertEqual(self.evaluated(self.payload, selected), '"3"')
         dialog.get_by_label("Device token").fill(PHONE)
@@ -171,7 +172,7 @@ class Composer(ComposeWalk):
             expect(self.dialog.get_by_label("Expiration")).to_have_value("0" if policy == 0 else re.compile("^1[0-9]{9}$"))
             expect(self.dialog.get_by_label("Channel")).to_have_value(channel)
             self.dialog.get_by_role("button", name="Send", exact=True).click()
-            expect(self.dialog.locator(".result")).to_contain_text("200")
+            expect(self.dialog.locator(".result")).to_contain_text(f"push {policy + 1}")
             self.dialog.get_by_role("button", name="Close").click()
         self.assertEqual(self.errors, [])
 
@@ -195,6 +196,7 @@ class Composer(ComposeWalk):
         self.dialog.get_by_role("button", name="Save as template").click()
         self.dialog.get_by_label("Name of the template").fill("Lunch")
         self.page.keyboard.press("Enter")
+        expect(self.dialog.get_by_role("option", name="Lunch")).to_have_count(1)
         self.page.reload()
         self.compose()
         self.dialog.get_by_label("Start from").select_option("Call")

@@ -70,7 +70,7 @@ class Views(DetailWalk):
             expect(self.detail.get_by_role("tab", name=name)).to_be_focused()
             expect(self.detail.get_by_role("tab", name=name)).to_have_attribute("aria-selected", "true")
             expect(self.detail.get_by_role("tabpanel", name=name)).to_be_visible()
-        self.assertEqual(self.detail.locator("[role=tab][tabindex='0']").count(), 1)
+        expect(self.detail.locator("[role=tab][tabindex='0']")).to_have_count(1)
         self.page.keyboard.press("End")
         # A change of the push keeps tab and focus.
         self.simulator.ask("PUT", "/api/v1/pushes/1/tags", {"tags": ["checkout"]})
@@ -117,7 +117,7 @@ class Views(DetailWalk):
             self.page.locator("#push-2").click()
         self.page.locator("#push-3").click()
         expect(self.detail.locator("h2")).to_have_text("Order 3")
-        self.assertTrue(any(url.endswith("/pushes/2") for url in cancelled), cancelled)
+        self.wait_until(lambda: any(url.endswith("/pushes/2") for url in cancelled), "the request is not cancelled")
         self.assertEqual(self.errors, [])
 
     def test_the_tree_keeps_numbers_and_shows_findings(self):

@@ -27,6 +27,9 @@ class Lists(InboxWalk):
         return [int(number) for number in self.page.eval_on_selector_all(
             ".row", "rows => rows.sort((one, other) => one.offsetTop - other.offsetTop).map(row => row.dataset.number)")]
 
+    def expect_numbers(self, *numbers):
+        self.wait_until(lambda: self.numbers() == list(numbers), f"the rows are not {numbers}")
+
     def ask(self, path, method="GET", body=None, simulator=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request((simulator or self.simulator).url + path, data, method=method)
@@ -96,13 +99,13 @@ class Lists(InboxWalk):
         expect(groups.locator(".headline")).to_have_text(["one", "two", "no thread"])
         expect(self.page.get_by_role("tree", name="Pushes")).to_have_attribute("aria-multiselectable", "true")
         expect(self.page.get_by_role("treeitem", level=2)).to_have_count(4)
-        self.assertEqual(self.numbers(), [3, 1, 2, 4])
+        self.expect_numbers(3, 1, 2, 4)
         self.page.locator("#list").focus()
         self.page.keyboard.press("Home")
         expect(self.page.locator("#list")).to_have_attribute("aria-activedescendant", "group-1")
         self.page.keyboard.press("ArrowLeft")
         expect(groups.first).to_have_attribute("aria-expanded", "false")
-        self.assertEqual(self.numbers(), [2, 4])
+        self.expect_numbers(2, 4)
         self.page.keyboard.press("x")
         expect(self.page.get_by_role("toolbar", name="Selected pushes").get_by_role("status")).to_have_text("2 selected")
         self.page.keyboard.press("Enter")
@@ -132,7 +135,7 @@ class Lists(InboxWalk):
         self.assertEqual([json.loads(line)["number"] for line in lines], [2, 5, 6, 8, 9])
         self.page.get_by_role("button", name="Delete", exact=True).first.click()
         expect(self.rows()).to_have_count(5)
-        self.assertEqual(self.numbers(), [10, 7, 4, 3, 1])
+        self.expect_numbers(10, 7, 4, 3, 1)
         expect(self.page.get_by_role("toolbar", name="Selected pushes")).to_be_hidden()
         self.page.locator("#push-7").click()
         for _ in range(2):
@@ -160,7 +163,7 @@ class Lists(InboxWalk):
             self.page.locator("#push-2").click()
         self.page.locator("#detail").get_by_role("button", name="Delete").click()
         expect(self.rows()).to_have_count(2)
-        self.assertTrue(any("/pushes/2/context" in url for url in cancelled), cancelled)
+        self.wait_until(lambda: any("/pushes/2/context" in url for url in cancelled), "the request is not cancelled")
         self.assertEqual(self.errors, [])
 
     def test_visible_rows_keep_their_position(self):
@@ -171,7 +174,7 @@ class Lists(InboxWalk):
         before = self.page.evaluate(place)
         self.simulator.import_pushes(*[order(number) for number in range(101, 121)])
         expect(self.page.locator("#tools .shown")).to_have_text("120 pushes")
-        self.assertEqual(self.page.evaluate(place), before)
+        self.wait_until(lambda: self.page.evaluate(place) == before, "the row has moved")
 
     def test_pushes_that_arrive_before_the_list_is_answered_stay_unread(self):
         self.simulator.import_pushes(order(1), order(2))

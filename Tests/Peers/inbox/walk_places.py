@@ -2,6 +2,7 @@
 
 """Addresses of pushes, the rows of the list, the layout on wide and narrow screens, and the empty inbox."""
 
+import re
 import unittest
 
 from inbox_walk import InboxWalk, push
@@ -11,8 +12,8 @@ IDENTIFIER = "9A8E0F6C-1B2C-4D3E-8F90-123456789ABC"
 
 
 class Places(InboxWalk):
-    def hash(self):
-        return self.page.evaluate("location.hash")
+    def expect_hash(self, hash):
+        self.wait_until(lambda: self.page.evaluate("location.hash") == hash, f"the address has not become {hash}")
 
     def test_a_push_has_addresses_by_number_and_by_apns_id(self):
         self.simulator.import_pushes(push(1), push(2, **{"apns-id": IDENTIFIER}), push(3))
@@ -20,10 +21,10 @@ class Places(InboxWalk):
             self.page.goto("about:blank")
             self.page.goto(f"{self.simulator.url}/#/push/{name}")
             expect(self.page.locator("#detail h2")).to_have_text("Order 2")
-            self.assertEqual(self.hash(), f"#/push/{name}")
+            self.expect_hash(f"#/push/{name}")
         self.page.keyboard.press("j")
         expect(self.page.locator("#detail h2")).to_have_text("Order 1")
-        self.assertEqual(self.hash(), "#/push/1")
+        self.expect_hash("#/push/1")
         self.assertEqual(self.errors, [])
 
     def test_the_address_of_a_missing_push_stays_with_a_message(self):
@@ -36,7 +37,7 @@ class Places(InboxWalk):
             self.page.goto(f"{self.simulator.url}/#/push/{name}")
             expect(self.page.locator("#detail")).to_contain_text(text)
             expect(self.rows()).to_have_count(1)
-            self.assertEqual(self.hash(), f"#/push/{name}")
+            self.expect_hash(f"#/push/{name}")
         self.rows().first.click()
         expect(self.page.locator("#detail h2")).to_have_text("Order 2")
         self.assertEqual(self.errors, [])
@@ -51,7 +52,7 @@ class Places(InboxWalk):
         expect(self.page.locator("#pane-notice")).to_contain_text("Push 2 is no longer stored")
         expect(self.page.locator("#detail h2")).to_have_text("Order 2")
         expect(self.rows()).to_have_count(2)
-        self.assertEqual(self.hash(), "#/push/2")
+        self.expect_hash("#/push/2")
         self.page.locator("#push-1").click()
         expect(self.page.locator("#detail h2")).to_have_text("Order 1")
         expect(self.page.locator("#pane-notice")).to_have_text("")
@@ -69,7 +70,7 @@ class Places(InboxWalk):
         finding = push(2, **{"tags": ["checkout"]})
         finding["payload"]["aps"]["badge"] = "3"
         self.open(push(1, status=410, reason="Unregistered"), finding, push(3, connection=0))
-        expect(self.rows().last).to_be_visible()
+        expect(self.rows()).to_have_count(3)
         heights = self.page.eval_on_selector_all(".row", "rows => rows.map(row => row.offsetHeight)")
         self.assertEqual(heights, [52, 52, 52])
         chips = self.page.eval_on_selector_all(".row .chip", """chips => chips.map(chip => {
@@ -80,9 +81,9 @@ class Places(InboxWalk):
         self.assertTrue(chips and all(space <= 14 for space in chips), chips)
         self.assertEqual(self.box(self.page.locator("#push-2 .severity"))["width"], 8)
         expect(self.page.locator("#push-1 .result")).to_have_text("410 Unregistered")
-        self.assertEqual(self.page.locator("#push-1").get_attribute("aria-label"),
-                         "Order 1, Tap to open it., Alert, com.example.app, 00000001, refused Unregistered")
-        self.assertIn("errors found", self.page.locator("#push-2").get_attribute("aria-label"))
+        expect(self.page.locator("#push-1")).to_have_attribute(
+            "aria-label", "Order 1, Tap to open it., Alert, com.example.app, 00000001, refused Unregistered")
+        expect(self.page.locator("#push-2")).to_have_attribute("aria-label", re.compile("errors found"))
         expect(self.page.locator("#push-1")).to_have_attribute("aria-setsize", "3")
 
     def test_the_second_line_has_details_and_chips_do_not_cut_the_title(self):
@@ -135,7 +136,7 @@ class Places(InboxWalk):
         expect(self.page.locator("#detail h2")).to_have_text("Order 1")
         self.page.go_back()
         expect(self.page.locator("#list")).to_be_visible()
-        self.assertEqual(self.hash(), "")
+        self.expect_hash("")
         self.page.get_by_role("button", name="Filters").click()
         filters = self.page.get_by_role("navigation", name="Filters")
         filters.get_by_role("button", name="Refused", exact=True).click()
@@ -150,15 +151,20 @@ class Places(InboxWalk):
         width = self.box(self.page.locator("#list"))["width"]
         handle.focus()
         self.page.keyboard.press("ArrowRight")
-        self.assertEqual(self.box(self.page.locator("#list"))["width"], width + 24)
+        self.expect_width(width + 24)
         box = self.box(handle)
         self.page.mouse.move(box["x"], box["y"] + 100)
         self.page.mouse.down()
         self.page.mouse.move(box["x"] + 40, box["y"] + 100)
         self.page.mouse.up()
+        # The width is stored when the pointer is released, in an event of its own.
+        self.wait_until(lambda: self.page.evaluate("localStorage['martlet.list-width']") == str(round(width + 64)))
         self.page.reload()
         expect(self.rows()).to_have_count(1)
-        self.assertEqual(self.box(self.page.locator("#list"))["width"], width + 64)
+        self.expect_width(width + 64)
+
+    def expect_width(self, width):
+        self.wait_until(lambda: self.box(self.page.locator("#list"))["width"] == width, f"the list is not {width} pixels wide")
 
     def test_the_empty_inbox_shows_clients_and_sends_a_test_push(self):
         self.open()

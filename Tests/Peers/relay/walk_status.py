@@ -102,8 +102,9 @@ class StatusPage(RelayWalk):
                 self.page.set_viewport_size({"width": width, "height": 800})
                 self.page.emulate_media(color_scheme=scheme)
                 expect(self.page.locator("#lanes tbody tr")).to_have_count(2)
-                self.assertEqual(self.page.evaluate("document.documentElement.scrollWidth"), width)
-                self.assertLessEqual(self.page.evaluate("document.querySelector('.page').scrollWidth"), width)
+                # The plots are drawn again when the width has changed.
+                self.wait_until(lambda: self.page.evaluate("document.documentElement.scrollWidth") == width, f"the page is not {width} wide")
+                self.wait_until(lambda: self.page.evaluate("document.querySelector('.page').scrollWidth") <= width, f"more than {width} wide")
         self.assertEqual(self.errors, [])
 
     def test_an_error_of_the_relay_is_not_a_lost_connection(self):
@@ -120,8 +121,8 @@ class StatusPage(RelayWalk):
         held = []
         self.page.route("**/v1/status/history", lambda route: held.append((route, route.fetch())))
         self.enter()
-        self.page.get_by_role("button", name="Sign out").click()
         self.wait_until(lambda: held)
+        self.page.get_by_role("button", name="Sign out").click()
         for route, answer in held:
             route.fulfill(response=answer)
         self.page.wait_for_timeout(300)
