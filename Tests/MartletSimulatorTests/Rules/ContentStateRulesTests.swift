@@ -109,7 +109,7 @@ import Testing
         #expect(push.findings.map(\.rule) == ["activity-state-type-changed"], "\(push)")
     }
 
-    @Test mutating func `as many differences as there are make few findings`() {
+    @Test mutating func `many differences of a content state make at most ten findings`() {
         let members = (0..<400).map { #""k\#($0)":1"# }.joined(separator: ",")
         _ = receive("{\(members)}")
         #expect(receive("{}").findings.count == 10)
