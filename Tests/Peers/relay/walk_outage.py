@@ -9,13 +9,12 @@ import os
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 import unittest
 
-from browser import MARTLET
+from browser import MARTLET, unused_port
 from playwright.sync_api import expect
 from relay_walk import RelayWalk, Traffic
 
@@ -135,9 +134,7 @@ class Database(OutageWalk):
     def data(self):
         self.server_directory = tempfile.mkdtemp()
         os.chmod(self.server_directory, 0o755)
-        with socket.socket() as reserved:
-            reserved.bind(("127.0.0.1", 0))
-            self.port = reserved.getsockname()[1]
+        self.port = unused_port()
         self.server = subprocess.Popen([POSTGRESQL, self.server_directory, str(self.port), str(os.getpid()), "-F"])
         self.addCleanup(self.stop_server)
         address = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
