@@ -251,6 +251,16 @@ let package = Package(
             swiftSettings: tests
         ),
         .testTarget(
+            name: "MartletPostgreSQLTests",
+            dependencies: ["MartletPostgreSQL", "TestSupport"],
+            swiftSettings: tests
+        ),
+        .testTarget(
+            name: "MartletServerTests",
+            dependencies: ["MartletCore", "MartletServer", "MartletTransport"],
+            swiftSettings: tests
+        ),
+        .testTarget(
             name: "PeerTests",
             dependencies: ["MartletCore", "Martlet", "MartletSimulator", "TestSupport", "MartletTransport"],
             swiftSettings: tests

@@ -57,10 +57,10 @@ struct Invocation: Sendable {
         }
         expect(run.status == status, "the exit status is \(status)")
         for text in output {
-            expect(run.output.localizedCaseInsensitiveContains(text), "standard output contains \"\(text)\"")
+            expect(run.output.lowercased().contains(text.lowercased()), "standard output contains \"\(text)\"")
         }
         for text in errors {
-            expect(run.errors.localizedCaseInsensitiveContains(text), "standard error contains \"\(text)\"")
+            expect(run.errors.lowercased().contains(text.lowercased()), "standard error contains \"\(text)\"")
         }
         let all = run.output + run.errors
         for leak in ["Optional(", "Swift.", "Foundation.", "Error Domain", "MartletCore.", "fatal", " nil"] {

@@ -88,7 +88,7 @@ struct World: Sendable {
             let target = push["device-token"].map { "device: \($0)" } ?? "channel: \(push["channel"] ?? "none")"
             let headers = try #require(push["headers"] as? [String: String])
             let payload = try JSONSerialization.data(
-                withJSONObject: push["payload"] ?? [:],
+                withJSONObject: push["payload"] ?? [String: String](),
                 options: [.sortedKeys, .withoutEscapingSlashes]
             )
             let lines = [target] + headers.map { "\($0.key): \($0.value)" }.sorted()

@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: exists("groff"))) func `groff finds nothing wrong with the manual page`() async throws {
+    @Test(.enabled(if: exists("groff"))) func `groff accepts the manual page`() async throws {
         let page = try await ProgramRun(MartletProcess.program, ["manual"])
         let run = try await ProgramRun("groff", ["-man", "-Tutf8", "-Kutf8", "-ww", "-P-cbou"], input: page.output)
         #expect(run.status == 0 && run.errorOutput.isEmpty, "\(run.errorOutput)")

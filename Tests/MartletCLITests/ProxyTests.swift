@@ -46,7 +46,7 @@ import Testing
         (["HTTPS_PROXY=socks5://user:secret@127.0.0.1:1080"], "HTTPS_PROXY must be the URL of an HTTP proxy"),
         (["MARTLET_PROXY=https://user:secret@127.0.0.1"], "MARTLET_PROXY: must be the URL of an HTTP proxy"),
     ])
-    func `a proxy of another kind is wrong usage`(environment: [String], message: String) async throws {
+    func `an unsupported proxy is a usage error`(environment: [String], message: String) async throws {
         let server = ["--host", "api.push.apple.com", "--topic", "com.example.app"]
         let sent = try await martlet(["send", "--to", "5d3a", "--body", "x"] + server, environment: environment)
         #expect(sent.status == 2 && sent.errorOutput.contains(message), "\(sent.errorOutput)")

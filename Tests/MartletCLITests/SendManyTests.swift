@@ -179,7 +179,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `each device has one outcome under faults, and unregistered tokens are listed with their times`()
+    @Test func `each device has one outcome under faults, and unregistered tokens have times`()
         async throws
     {
         let bench = try await Bench(.init(streamsBeforeToken: 100, seed: 7))

@@ -32,7 +32,7 @@ import Testing
         token = try DeviceToken(hex: "5d3a6a1c8f9a42d6")
     }
 
-    @Test func `a start is that of the package`() async throws {
+    @Test func `a start equals the request of the package`() async throws {
         let start = try await push(activity, to: .activityStart(token), .mobileSurfaces)
         #expect(start.priority == "5")
         let aps = try #require(start.payload["aps"])

@@ -151,7 +151,7 @@ import Testing
     }
 
     /// A phone ignores an update or end whose timestamp is not later than that of the one before.
-    @Test func `each push to an activity has a second of its own, through a client and through the protocol`()
+    @Test func `each push to an activity has its own second`()
         async throws
     {
         try await withSimulatedAPNs { apns, client in

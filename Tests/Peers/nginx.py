@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from browser import PATIENCE
+from browser import PATIENCE, unused_port
 
 PROGRAM = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
 
@@ -23,9 +23,7 @@ class Nginx:
     def __init__(self, block, is_encrypted=False):
         self.directory = tempfile.TemporaryDirectory()
         path = pathlib.Path(self.directory.name)
-        with socket.socket() as reserved:
-            reserved.bind(("127.0.0.1", 0))
-            port = reserved.getsockname()[1]
+        port = unused_port()
         tls = ""
         if is_encrypted:
             subprocess.run(

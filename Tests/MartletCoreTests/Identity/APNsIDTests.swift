@@ -43,11 +43,11 @@ import Testing
     @Test(arguments: [
         ("a", true), (String(repeating: "a", count: 64), true), (String(repeating: "a", count: 65), false),
     ])
-    func `64 bytes are the limit`(text: String, isValid: Bool) {
+    func `a collapse identifier has at most 64 bytes`(text: String, isValid: Bool) {
         #expect(((try? CollapseID(text)) != nil) == isValid)
     }
 
-    @Test func `bytes are counted, not characters`() {
+    @Test func `the length of a collapse identifier is counted in bytes`() {
         let error = #expect(throws: CollapseIDError.self) { try CollapseID(String(repeating: "é", count: 33)) }
         #expect(error?.byteCount == 66)
     }

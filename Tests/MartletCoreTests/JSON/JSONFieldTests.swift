@@ -71,7 +71,7 @@ import Testing
         )
     }
 
-    @Test func `values are read`() throws {
+    @Test func `fields are read as integers, numbers and texts`() throws {
         #expect(try root["count"].integer(in: 0...10) == 7)
         #expect(try root["count"].number(in: 0...10) == 7)
         #expect(try root["apps"].elements()[0]["name"].nonemptyText() == "orders")

@@ -145,7 +145,7 @@ import Testing
             ("1e99999999999999999999", nil), ("1e-9223372036854775808", nil), ("1.1e-9223372036854775808", nil),
         ] as [(String, Int64?)]
     )
-    func `a whole number has any notation`(text: String, value: Int64?) throws {
+    func `a whole number is read in any notation`(text: String, value: Int64?) throws {
         #expect(try read(text).wholeValue == value)
     }
 

@@ -170,7 +170,7 @@ import Testing
         #expect(findings.first?.message.hasSuffix("; APNs refuses the push") == true, "\(findings)")
     }
 
-    @Test func `whole numbers have any notation`() {
+    @Test func `whole numbers are accepted in any notation`() {
         let push = LintedPush("alert", #"{"aps":{"alert":"x","badge":1.0,"mutable-content":1e0}}"#)
         #expect(push.findings.isEmpty, "\(push.findings)")
         #expect(LintedPush.beside(#""badge":1.5"#).findings.map(\.rule) == ["badge-not-a-number"])

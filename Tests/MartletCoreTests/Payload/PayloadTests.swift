@@ -82,7 +82,7 @@ import Testing
         #expect(try text(PushNotification.Payload(APS(badge: 0))) == #"{"aps":{"badge":0}}"#)
     }
 
-    @Test func `opaque bytes are not touched`() throws {
+    @Test func `opaque bytes stay unchanged`() throws {
         let bytes: [UInt8] = [0xFF, 0x00, 0x7B]
         #expect(try PushNotification.Payload(opaque: bytes).encoded() == bytes)
     }
@@ -127,7 +127,7 @@ import Testing
         )
     }
 
-    @Test(arguments: ["{}", " { } "]) func `no members add nothing`(json: String) throws {
+    @Test(arguments: ["{}", " { } "]) func `custom data without members adds nothing`(json: String) throws {
         #expect(try text(PushNotification.CustomData(json: Array(json.utf8))) == #"{"aps":{"badge":1}}"#)
     }
 

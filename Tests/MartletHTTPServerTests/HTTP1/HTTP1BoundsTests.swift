@@ -86,7 +86,7 @@ import Testing
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ])
-    func `garbage is not answered with 200, and others are served`(garbage: String) async throws {
+    func `random input is not answered with 200, and other clients are served`(garbage: String) async throws {
         let listener = try listener()
         defer { listener.stop() }
         do {

@@ -29,7 +29,7 @@ import Testing
         Set((value?.elements ?? []).compactMap(\.stringValue))
     }
 
-    @Test func `every reference names something`() async throws {
+    @Test func `every reference of the description has a target`() async throws {
         let document = try await document()
         let references = Set(Self.references(in: document))
         #expect(references.count > 20)

@@ -244,7 +244,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a phone gets no texts of the store, which the log has`() async throws {
+    @Test func `errors of the store are logged and not shown to a phone`() async throws {
         let lines = LogLines()
         let bench = try await EnrollmentBench(log: lines.logger(.warning))
         let secret = try await bench.enroll().secret

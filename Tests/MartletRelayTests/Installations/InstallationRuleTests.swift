@@ -112,7 +112,7 @@ import Testing
         ("anna", true), ("Zoë 👋", true), (" ", true), ("", false), ("a\u{0}", false), ("a\tb", false),
         (String(repeating: "a", count: 128), true), (String(repeating: "ä", count: 65), false), ("\u{85}", false),
     ])
-    func `users are any text without control characters`(text: String, isAccepted: Bool) {
+    func `a user is any text without control characters`(text: String, isAccepted: Bool) {
         #expect(TextRule.user.accepts(text) == isAccepted)
     }
 

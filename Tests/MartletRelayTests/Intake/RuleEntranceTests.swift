@@ -3,6 +3,7 @@
 import Foundation
 import Martlet
 import MartletCore
+import MartletOutbox
 import MartletSimulator
 import MartletTransport
 import TestSupport

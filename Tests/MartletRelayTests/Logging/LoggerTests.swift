@@ -104,7 +104,7 @@ final class LogLines: Sendable {
         if format == .json { #expect(lines.objects[0]["a"] == .string("x\(text)")) }
     }
 
-    @Test func `one line of a kind is due in a second, and others are counted`() {
+    @Test func `one line of a kind is logged per second, and the others are counted`() {
         var throttle = LogThrottle()
         #expect([0, 1, 999, 1_000, 1_500, 2_000].map { throttle.take(at: $0) } == [0, nil, nil, 2, nil, 1])
     }

@@ -83,7 +83,7 @@ import Testing
     private static let promtool = "/usr/bin/promtool"
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: promtool), "promtool is not installed"))
-    func `promtool has no complaint about the metrics`() async throws {
+    func `promtool accepts the metrics`() async throws {
         let bench = try await RelayBench()
         #expect(await bench.push().json["state"] == "delivered")
         let client = try await bench.client()

@@ -119,7 +119,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a relay that stops sending heartbeats is missing until one of its name runs`() {
+    @Test func `a relay without heartbeats is missing until a relay of its name runs`() {
         func node(_ number: Int64, _ name: String, silence: Int64, isOwn: Bool = false) -> OutboxNode {
             OutboxNode(
                 number: number,

@@ -134,7 +134,7 @@ import Testing
         ("HTTP/1.1 200 OK\r\n" + String(repeating: "x: y\r\n", count: 3_000), "more than 16 KB of header fields"),
         (String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1_000), "more than 16 KB of interim responses"),
     ])
-    func `a status 200 is enough, and endless fields have a message of their own`(answer: String, error: String?)
+    func `an answer needs only its status, and endless fields have an error`(answer: String, error: String?)
         async throws
     {
         let server = try SilentServer()

@@ -13,7 +13,7 @@ import Testing
         var rideID: String
     }
 
-    @Test(arguments: [1, 2]) func `no update right after a start is ignored`(clientCount: Int) async throws {
+    @Test(arguments: [1, 2]) func `an update right after a start is not ignored`(clientCount: Int) async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(storedPushes: 2 * Self.rounds))
         var clients: [PushClient] = []
         for _ in 0..<clientCount {

@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(arguments: ["a\r\u{354}b", "\u{600}\nb", "-\u{301} \"\u{301}\""])
-    func `a query means the same when it is written out`(text: String) throws {
+    func `the description of a query is an equal query`(text: String) throws {
         let query = try PushQuery(text)
         #expect(try PushQuery(query.description) == query)
     }

@@ -144,7 +144,7 @@ import Testing
         #expect(receive(#"{"n":1}"#, "end").findings.isEmpty)
     }
 
-    @Test mutating func `as many differences as there are make few findings`() {
+    @Test mutating func `many differences of a content state make at most ten findings`() {
         let members = (0..<400).map { #""k\#($0)":1"# }.joined(separator: ",")
         _ = receive("{\(members)}")
         #expect(receive("{}").findings.count == 10)

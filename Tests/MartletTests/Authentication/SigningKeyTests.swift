@@ -79,7 +79,7 @@ import Testing
         #expect(try SigningKey(pem: pem, keyID: "ABC123DEFG", teamID: "DEF123GHIJ").keyID == "ABC123DEFG")
     }
 
-    @Test func `a key never shows its material`() throws {
+    @Test func `the description of a key has no key material`() throws {
         let key = try SigningKey.ephemeral(keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         #expect("\(key)" == "SigningKey(ABC123DEFG of team DEF123GHIJ)")
         var dumped = ""

@@ -7,7 +7,7 @@ import Testing
 @Suite struct BulkMachineTests {
     typealias Grant = BulkMachine.Grant
 
-    @Test func `devices are read by grants, each for the lane that has least to do`() {
+    @Test func `each grant to read devices goes to the least busy lane`() {
         var machine = BulkMachine(window: 200, lanes: 2)
         #expect(machine.readerReady() == .read(Grant(lane: 0, first: 0, count: 64)))
         #expect(machine.readerReady() == .read(Grant(lane: 1, first: 64, count: 64)))

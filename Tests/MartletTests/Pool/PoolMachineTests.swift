@@ -299,7 +299,7 @@ import Testing
         #expect(story.machine.isFinished)
     }
 
-    @Test func `giving up ends each push with its known outcome`() {
+    @Test func `an abandoned shutdown ends each push with its known outcome`() {
         var story = PoolStory(connectionLimit: 1)
         story.submit("wire")
         story.open(streams: 1)

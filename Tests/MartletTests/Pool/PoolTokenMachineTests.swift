@@ -53,7 +53,7 @@ import Testing
         #expect(wait().request != nil)
     }
 
-    @Test mutating func `the source learns once of a rejected token`() {
+    @Test mutating func `a rejected token is reported to its source once`() {
         _ = wait()
         _ = receive()
         machine.rejected(tokenIssuedAt: Date(timeIntervalSince1970: 1))

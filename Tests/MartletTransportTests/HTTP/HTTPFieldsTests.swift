@@ -117,7 +117,7 @@ import Testing
         #expect(fields.firstDuplicate(startingWith: ":", or: "authorization") == nil)
     }
 
-    @Test func `a text is found behind its beginning`() {
+    @Test func `the rest of a value follows its prefix`() {
         let fields: HTTPFields = [":path": "/3/device/5d3a", "empty": ""]
         #expect(fields.text(of: ":path", after: "/3/device/") == "5d3a")
         #expect(fields.text(of: ":path", after: "/3/device/5d3a") == "")

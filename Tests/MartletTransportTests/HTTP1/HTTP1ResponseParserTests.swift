@@ -77,7 +77,7 @@ import Testing
         #expect(response.status == 204 && response.body.isEmpty)
     }
 
-    @Test func `fields, interim answers and bodies without end have messages of their own`() {
+    @Test func `fields, interim answers and bodies without end have their own errors`() {
         let field = String(repeating: "x: y\r\n", count: 3_000)
         let interim = String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1_000)
         let cases: [(text: String, reason: HTTP1ResponseParser.Problem)] = [

@@ -10,7 +10,7 @@ import re
 import subprocess
 import urllib.request
 
-from browser import MARTLET, BrowserWalk
+from browser import MARTLET, BrowserWalk, unused_port
 from playwright.sync_api import expect
 
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202eevil\u2066'
@@ -25,10 +25,10 @@ def push(number, **more):
 
 
 class Simulator:
-    def __init__(self, inbox_port=0, *more, is_encrypted=False, keep=6000):
+    def __init__(self, inbox_port=None, *more, is_encrypted=False, keep=6000):
         protocol = [] if is_encrypted else ["--h2c"]
         self.process = subprocess.Popen(
-            [MARTLET, "simulate", *protocol, "--port", "0", "--inbox-port", str(inbox_port), "--keep", str(keep), *more],
+            [MARTLET, "simulate", *protocol, "--port", "0", "--inbox-port", str(inbox_port or unused_port()), "--keep", str(keep), *more],
             stdout=subprocess.PIPE, text=True)
         for line in self.process.stdout:
             if found := re.search(r"Simulated APNs at (https?://localhost:\d+)", line):

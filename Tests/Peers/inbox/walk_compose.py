@@ -298,7 +298,7 @@ class Releases(ComposeWalk):
         self.addCleanup(real.stop)
         self.page.goto("about:blank")
         self.simulator.stop()
-        self.simulator = Simulator(0, "--allow-release", "--release-to", PHONE.upper(), "--release-host", real.apns)
+        self.simulator = Simulator(None, "--allow-release", "--release-to", PHONE.upper(), "--release-host", real.apns)
         self.open(order(1), push(2))
         dialog = self.page.get_by_role("dialog", name="Send this push to a real device?")
         self.rows().first.click()

@@ -351,7 +351,7 @@ class Copies(DetailWalk):
         self.simulator.stop()
         directory = tempfile.TemporaryDirectory(prefix="it's a ca ")
         self.addCleanup(directory.cleanup)
-        self.simulator = Simulator(0, "--ca-directory", directory.name, is_encrypted=True)
+        self.simulator = Simulator(None, "--ca-directory", directory.name, is_encrypted=True)
         self.open()
         self.check_curl()
 

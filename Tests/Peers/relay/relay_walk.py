@@ -16,7 +16,7 @@ import threading
 import urllib.error
 import urllib.request
 
-from browser import MARTLET, PATIENCE, BrowserWalk
+from browser import MARTLET, PATIENCE, BrowserWalk, unused_port
 
 KEY = "mrt_abcdefghijklmnopqrstuvwxyz234567"
 SENDER = "mrt_765432zyxwvutsrqponmlkjihgfedcba"
@@ -57,9 +57,10 @@ class RelayWalk(BrowserWalk):
         self.addCleanup(lambda: self.relay.stop())
         self.open_page()
 
-    def start_simulator(self, port=0):
+    def start_simulator(self, port=None):
+        """Starts the simulator, at the port of an earlier one if it is given."""
         self.simulator = Program(
-            "Press Control-C", "simulate", "--h2c", "--port", str(port), "--channel-port", "0", "--inbox-port", "0", "--quiet")
+            "Press Control-C", "simulate", "--h2c", "--port", str(port or unused_port()), "--channel-port", "0", "--inbox-port", "0", "--quiet")
         inbox = re.search(r"http://localhost:(\d+)/", self.simulator.text)[1]
         self.inbox = f"http://127.0.0.1:{inbox}/api/v1/"
         info = json.load(urllib.request.urlopen(self.inbox + "info"))
