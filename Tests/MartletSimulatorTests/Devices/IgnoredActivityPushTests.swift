@@ -205,7 +205,7 @@ import Testing
     @Test(arguments: ["alert", "background"], ["update", "end"])
     mutating func `an update to a device token is ignored`(type: String, event: String) throws {
         let headers = PushHeaders(pushType: type, topic: "com.example.app")
-        registry.recordNotification(.sample(1, to: "5D3A", headers: headers, #"{"aps":{"alert":"Hi"}}"#))
+        registry.recordNotification(.sample(1, headers: headers, #"{"aps":{"alert":"Hi"}}"#), to: "5d3a")
         let update = #"{"aps":{"timestamp":30,"event":"\#(event)","content-state":{"n":2}}}"#
         let push = deliver(Self.push(2, update))
         #expect(push.deliveries.map(\.kind) == [.ignored] && push.findings.map(\.rule) == ["activity-device-token"])

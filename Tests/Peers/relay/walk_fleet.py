@@ -7,13 +7,12 @@ import os
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 import tempfile
 import unittest
 
 from accessibility import assert_accessible
-from browser import MARTLET
+from browser import MARTLET, unused_port
 from drill import LIMIT, Drill
 from playwright.sync_api import expect
 from relay_walk import Program, Traffic
@@ -28,9 +27,7 @@ class Fleet(Drill):
     def data(self):
         self.server_directory = tempfile.mkdtemp()
         os.chmod(self.server_directory, 0o755)
-        with socket.socket() as reserved:
-            reserved.bind(("127.0.0.1", 0))
-            self.port = reserved.getsockname()[1]
+        self.port = unused_port()
         self.server = subprocess.Popen([POSTGRESQL, self.server_directory, str(self.port), str(os.getpid()), "-F"])
         self.addCleanup(self.stop_server)
         address = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
