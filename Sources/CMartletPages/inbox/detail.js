@@ -60,6 +60,9 @@ export class Detail {
     try {
       const whole = await request(`/api/v1/pushes/${push.number}`, "GET", undefined, signal)
       await released()
+      // A menu that is open stays until it is closed.
+      const opened = this.#push?.number === push.number && this.#container.querySelector(":popover-open")
+      if (opened) await new Promise((closed) => { opened.addEventListener("beforetoggle", closed, { once: true }) })
       if (!signal.aborted) this.#render(whole)
     } catch (error) {
       if (!signal.aborted) this.#showMessage(error.message, error instanceof SimulatorAway ? "Select the push again when it runs." : undefined)

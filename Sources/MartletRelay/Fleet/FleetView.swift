@@ -59,6 +59,7 @@ struct FleetView: Sendable {
         recordSightings(of: nodes, at: now)
         updatedAt = now
         self.nodes = nodes
+        expired.removeAll(where: wasRestarted)
         findDuplicates()
         let before = others
         others = [:]
@@ -89,13 +90,12 @@ struct FleetView: Sendable {
         return all.filter { (0..<FleetView.missingTime).contains(now - $0.since) && !wasRestarted($0) }
     }
 
-    /// Returns whether a relay of the same name has been started since a relay has stopped.
+    /// Returns whether a relay of the same name has been started since a relay has stopped; it may be missing itself.
     ///
     /// One that ran beside it before is another relay with the same name.
     private func wasRestarted(_ missing: MissingNode) -> Bool {
         nodes.contains { node in
-            node.name == missing.name && node.silence < FleetView.longestSilence
-                && sightings[node.number].map { $0.first > missing.since } ?? false
+            node.name == missing.name && sightings[node.number].map { $0.first > missing.since } ?? false
         }
     }
 

@@ -149,6 +149,10 @@ import Testing
         view.update([own, node(4, "b", silence: 500), node(5, "b", silence: 100)], at: 128_000)
         view.update([own, node(4, "b", silence: 6_000), node(5, "b", silence: 200)], at: 134_000)
         #expect(view.missing(at: 134_000).map(\.number) == [4], "relay 5 ran beside it")
+        view.update([own, node(4, "b", silence: 7_000)], at: 135_000)
+        #expect(view.missing(at: 135_000).map(\.number) == [4], "relay 4 was relay 2, started again")
+        view.update([own], at: 145_000)
+        #expect(view.missing(at: 145_000).map(\.number) == [4], "relay 4 was relay 2, started again")
     }
 
     @Test func `reasons that another relay reports are limited`() throws {

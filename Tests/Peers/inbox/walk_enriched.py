@@ -24,7 +24,7 @@ COLORS = """image => {
     const canvas = document.createElement("canvas")
     canvas.width = image.naturalWidth
     canvas.height = image.naturalHeight
-    const brush = canvas.getContext("2d")
+    const brush = canvas.getContext("2d", { willReadFrequently: true })
     brush.drawImage(image, 0, 0)
     const color = (x, y) => [...brush.getImageData(x, y, 1, 1).data].slice(0, 3)
     return [image.naturalWidth, image.naturalHeight, color(120, 55), color(5, 5)]

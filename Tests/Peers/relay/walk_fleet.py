@@ -20,6 +20,8 @@ from relay_walk import Program, Traffic
 POSTGRESQL = pathlib.Path(__file__).parents[3] / "Scripts/postgresql"
 # The time in seconds without a heartbeat after which a relay counts as missing, and the interval of heartbeats.
 SILENCE = 5 + 1
+# On a busy machine a relay can be late with its heartbeats, which is reported.
+BUSY = ["missing"]
 
 
 @unittest.skipUnless(list(pathlib.Path("/usr/lib/postgresql").glob("*/bin")), "requires PostgreSQL")
@@ -110,10 +112,10 @@ class Fleet(Drill):
                 "The other relays deliver its pushes", limit=SILENCE + LIMIT)
             self.drill(
                 "duplicate", "duplicate-name", self.start_namesake, lambda: self.end(self.namesake),
-                "Relays 1 and 5 have the same name, a", "Set node to another name")
+                "Relays 1 and 5 have the same name, a", "Set node to another name", also=BUSY)
             self.drill(
                 "away", "database-away", lambda: self.signal_server(signal.SIGSTOP), lambda: self.signal_server(signal.SIGCONT),
-                "New pushes are refused with 503", also=["outdated", "missing"], unknown=["Waiting", "Oldest"])
+                "New pushes are refused with 503", also=["outdated", *BUSY], unknown=["Waiting", "Oldest"])
 
 
 if __name__ == "__main__":
