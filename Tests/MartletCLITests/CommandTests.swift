@@ -330,6 +330,7 @@ import Testing
             "--release-host",
             "[::1]:1"
         )
+        defer { simulator.kill() }
         let run = try await ProgramRun.curl(["http://localhost:\(simulator.inboxPort)/api/v1/info"])
         #expect(run.text.contains(#""destination":"[::1]:1""#), "\(run.text)")
     }
