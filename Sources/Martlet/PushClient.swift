@@ -128,7 +128,7 @@ public final class PushClient: Sendable {
     /// An executor on the thread of the connections (the first, if there are several), for tasks that mainly send.
     ///
     /// A task that prefers it, as in `Task(executorPreference: client.executor) { … }`, spends no time on switching
-    /// threads. It must not block, because it would block the client's connections.
+    /// threads. It must not block, because it would block the connections of all clients of the event loop.
     public var executor: any TaskExecutor { taskExecutor }
 
     /// Sends a notification to one device and waits for the response of APNs.

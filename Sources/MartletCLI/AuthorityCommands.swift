@@ -79,7 +79,7 @@ struct AuthorityOptions: Sendable {
 
     /// Loads the authority for a run of a simulator, which needs no directory unless one was given.
     ///
-    /// A container may run as a user without a directory.
+    /// A container may run as a user that can write to no directory.
     ///
     /// - Returns: The authority, and a warning if it exists only in memory.
     /// - Throws: ``UsageError`` as ``authority()``, except for a default directory without an authority.

@@ -3,6 +3,7 @@
 import Martlet
 import MartletCommands
 import MartletSimulator
+import MartletTransport
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -67,7 +68,7 @@ struct ReleaseOptions: Sendable {
         )
         return SimulatedAPNs.Release(
             with: client,
-            destination: host == nil ? endpoint.host : "\(endpoint.host):\(endpoint.port)",
+            destination: host == nil ? endpoint.host : "\(HostPort(host: endpoint.host, port: endpoint.port))",
             environment: environment,
             to: Set(deviceTokens)
         )

@@ -322,6 +322,19 @@ import Testing
         #expect(simulator.errorOutput.contains("--allow-release, other machines can send") == hasWarning)
     }
 
+    @Test func `a server for releases is named with its port`() async throws {
+        let simulator = try await SimulatorProcess(
+            "--allow-release",
+            "--release-to",
+            "5d3a",
+            "--release-host",
+            "[::1]:1"
+        )
+        defer { simulator.kill() }
+        let run = try await ProgramRun.curl(["http://localhost:\(simulator.inboxPort)/api/v1/info"])
+        #expect(run.text.contains(#""destination":"[::1]:1""#), "\(run.text)")
+    }
+
     @Test func `simulate needs no directory that can be written`() async throws {
         let scratch = try ScratchDirectory()
         let environment = ["-u", "XDG_DATA_HOME", "-u", "MARTLET_CA_DIRECTORY", "HOME=/dev/null", Self.martlet]

@@ -126,6 +126,18 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test(arguments: [
+        (#"{"token":"00aa","push_token":"00ff"}"#, "line 1: both token and push-token may be the token"),
+        (#"{"token":"00aa","collapse_id":"a","collapse-id":"b"}"#, #"line 1: has the field "collapse-id" twice"#),
+    ]) func `a JSON line has each field once`(line: String, message: String) async throws {
+        let bench = try await Bench()
+        let file = try bench.scratch.write(line + "\n", to: "list")
+        let run = try await bench.send("--tokens", file, "--body", "Hi")
+        #expect(run.status == 2 && run.errorOutput.contains(message), "\(run.errorOutput)")
+        #expect(await bench.apns.pushCount == 0)
+        await bench.apns.stop()
+    }
+
     // MARK: Output files
 
     @Test(arguments: [

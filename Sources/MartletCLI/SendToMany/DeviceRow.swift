@@ -155,13 +155,23 @@ struct DeviceRow: Equatable {
             }
             try self.init(token: token, overrides, place: "column ")
         case .json:
-            let members = try DeviceRow.members(of: line)
-            let others = members.filter { !DeviceRow.isTokenName($0.name) }
-            try self.init(
-                token: members.first { DeviceRow.isTokenName($0.name) },
-                others.map { Override(name: $0.name, value: $0.value) },
-                place: "field "
-            )
+            var token: Field?
+            var overrides: [Override] = []
+            var seen: Set<String> = []
+            for field in try DeviceRow.members(of: line) {
+                guard seen.insert(field.name).inserted else {
+                    throw UsageError("has the field \"\(field.name.prefix(40))\" twice")
+                }
+                guard DeviceRow.isTokenName(field.name) else {
+                    overrides.append(Override(name: field.name, value: field.value))
+                    continue
+                }
+                if let token {
+                    throw UsageError("both \(token.name) and \(field.name) may be the token: remove one of the fields")
+                }
+                token = field
+            }
+            try self.init(token: token, overrides, place: "field ")
         }
     }
 

@@ -25,7 +25,7 @@ package enum RefusalCause: Sendable, Hashable {
     package init(status: Int, reason: APNsReason?, hasRetryAfter: Bool = false) {
         // Reasons such as a provider token that has expired can be answered with any status.
         switch (status, reason?.advice ?? .fixFirst) {
-        // Without a reason the answer is not from APNs, and no token is given up for it.
+        // A response without a reason is not from APNs, so the token is kept.
         case (410, _) where reason != nil: self = .deviceToken
         case (_, .renewToken): self = .providerToken
         case (_, .backOff) where reason == .tooManyProviderTokenUpdates: self = .providerToken

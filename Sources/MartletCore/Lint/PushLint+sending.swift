@@ -6,7 +6,7 @@
     package import Foundation
 #endif
 
-/// The checks of those who send pushes or pass them on, without parsing the payload.
+/// The checks of a client or a relay before it sends a push, without parsing the payload.
 extension PushLint {
     /// Returns the reason for which a push is not sent; applies the rules of ``firstRefusal(headers:payload:)``, and
     /// those whose mistake APNs accepts.

@@ -20,7 +20,7 @@ final class Certificate: @unchecked Sendable {
     /// the text.
     static func all(in pem: String) -> [Certificate] {
         let certificates = read(pem)
-        // OpenSSL skips a certificate before whose first line something stands, such as a quotation mark.
+        // OpenSSL skips a certificate whose first line begins with other text, such as a quotation mark.
         guard certificates.isEmpty || pem.ranges(of: "BEGIN CERTIFICATE").count > certificates.count,
             let repaired = KeyText(pem).repairedCertificates
         else { return certificates }

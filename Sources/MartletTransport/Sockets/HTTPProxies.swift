@@ -5,8 +5,8 @@
 /// `HTTPS_PROXY` has the proxy for connections with TLS, `HTTP_PROXY` that for connections without, and `ALL_PROXY`
 /// that for both if the other is not set. `NO_PROXY` has the servers that are connected to directly: host names with
 /// their subdomains, and addresses, each with an optional port, networks such as `10.0.0.0/8`, or `*` for all. A name
-/// in lower case takes precedence. Other than in curl, a port in `NO_PROXY` counts, `HTTP_PROXY` may be in upper case,
-/// and this machine is always connected to directly.
+/// in lower case takes precedence. Unlike curl, it compares a port in `NO_PROXY`, reads `HTTP_PROXY` in upper case, and
+/// always connects to this machine directly.
 ///
 /// Source: https://curl.se/docs/manpage.html, "Environment".
 package struct HTTPProxies: Sendable, Hashable {
