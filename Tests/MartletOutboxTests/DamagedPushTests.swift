@@ -176,4 +176,34 @@ import Testing
         #expect(changed.map(\.isDamaged) == [true, true])
         await store.close(isInOrder: true)
     }
+
+    @Test func `PostgreSQL marks an ordered push whose time has changed`() async throws {
+        let place = try await OutboxEngine.postgresql.place()
+        let store = try await place.open()
+        _ = try await store.accept((1...2).map { try OutboxPush.numbered($0, orderKey: "a") }, at: 10)
+        // No statement changes a generated column.
+        try await place.ask("ALTER TABLE martlet.queue ALTER COLUMN ready_check DROP EXPRESSION")
+        try await place.ask("UPDATE martlet.queue SET ready_check = NULL WHERE number = 1")
+        try await place.ask("SELECT martlet.line_up(app, is_production, 0, 10) FROM martlet.queue LIMIT 1")
+        try await place.ask("ALTER TABLE martlet.queue DROP COLUMN ready_check")
+        try await place.ask(
+            "ALTER TABLE martlet.queue ADD COLUMN ready_check bigint GENERATED ALWAYS AS (~ready_at) STORED"
+        )
+        let first = try await store.claimAll(at: 10)
+        #expect(first.map(\.number) == [1] && first.allSatisfy(\.isDamaged))
+        try await store.end(try #require(first.first), at: 11)
+        let second = try await store.claimAll(at: 11)
+        #expect(second.map(\.number) == [2] && second.allSatisfy { !$0.isDamaged })
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `PostgreSQL marks a push without a check of its time`() async throws {
+        let place = try await OutboxEngine.postgresql.place()
+        let store = try await place.open()
+        _ = try await store.accept([.numbered(1)], at: 10)
+        try await place.ask("ALTER TABLE martlet.queue ALTER COLUMN ready_check DROP EXPRESSION")
+        try await place.ask("UPDATE martlet.queue SET ready_check = NULL")
+        #expect(try await store.claimAll(at: 10).map(\.isDamaged) == [true])
+        await store.close(isInOrder: true)
+    }
 }

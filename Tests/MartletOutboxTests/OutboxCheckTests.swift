@@ -105,6 +105,15 @@ import Testing
         await store.close(isInOrder: true)
     }
 
+    @Test func `a file of another version is not checked`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        let store = try await place.open()
+        await store.close(isInOrder: true)
+        try Connection(path: place.file).execute("PRAGMA user_version = 1")
+        let error = #expect(throws: OutboxError.self) { try OutboxCheck.run(on: place.location) }
+        #expect(error?.kind == .unavailable && error?.description.hasPrefix("the file has version 1, and") == true)
+    }
+
     /// The kinds of damage of a drill.
     enum Damage: String, CaseIterable {
         case bit

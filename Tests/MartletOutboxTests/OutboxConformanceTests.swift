@@ -302,7 +302,7 @@ import Testing
             let outcome = push.push.id == pushes[2].id ? Outcome(.cancelled) : Outcome(.dead, status: 503, attempts: 9)
             try await store.settle([Settlement(number: push.number, .ended(outcome))], at: 20)
         }
-        let ids = [pushes[0].id, pushes[2].id]
+        let ids = [pushes[0].id, pushes[2].id, pushes[0].id, try OutboxPush.numbered(9).id]
         #expect(try await store.records.deleteDeadLetters(ids, of: "rides") == 0)
         #expect(try await store.records.deleteDeadLetters(ids, of: "orders") == 1)
         #expect(try await store.records.deleteDeadLetters(ids, of: "orders") == 0)

@@ -33,7 +33,8 @@ BEGIN
         WHERE n.number = p_node AND EXISTS (SELECT FROM due) FOR KEY SHARE
     ), taken AS (
         UPDATE martlet.queue q SET node = own.number FROM own, due WHERE q.number = due.number
-        RETURNING q.number, q.ready_at, q.attempts, q.unknown_tries, q.ready_check <> ~q.ready_at AS has_changed_time
+        RETURNING q.number, q.ready_at, q.attempts, q.unknown_tries,
+            q.ready_check IS DISTINCT FROM ~q.ready_at AS has_changed_time
     )
     SELECT t.number, t.ready_at, t.attempts, t.unknown_tries, p.apns_id, p.fingerprint IS NOT NULL, p.token,
         p.channel, p.bundle, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace,

@@ -29,8 +29,6 @@ BEGIN
         SELECT q.number, q.order_key FROM martlet.queue q
         WHERE q.app = p_app AND q.is_production = p_is_production AND q.ready_at BETWEEN p_from AND p_now
             AND q.node IS NULL AND q.line <= 0 AND q.order_key IS NOT NULL
-            -- The update below would make a changed time appear to be right.
-            AND q.ready_check = ~q.ready_at
         ORDER BY q.ready_at, q.number LIMIT 1000
     ), keys AS (
         SELECT arrived.order_key, max(arrived.number) AS last FROM arrived GROUP BY arrived.order_key
@@ -45,8 +43,12 @@ BEGIN
         ) earlier
     ) found;
     WITH due AS MATERIALIZED (
-        SELECT q.number, q.order_key, q.line FROM martlet.queue q
+        SELECT q.number, q.order_key, q.line, q.ready_check IS DISTINCT FROM ~q.ready_at AS has_changed_time
+        FROM martlet.queue q
         WHERE q.number = ANY (numbers) AND q.node IS NULL AND q.line <= 0 FOR UPDATE SKIP LOCKED
+    ), damaged AS (
+        -- The last update makes a changed time appear to be right. The checksum then shows that the push is damaged.
+        UPDATE martlet.push p SET checksum = ~p.checksum FROM due WHERE p.number = due.number AND due.has_changed_time
     ), first AS MATERIALIZED (
         SELECT q.order_key FROM martlet.queue q
         WHERE q.app = p_app AND q.is_production = p_is_production AND q.line = 1

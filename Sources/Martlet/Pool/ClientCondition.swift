@@ -10,8 +10,6 @@
 package struct ClientCondition: Sendable, Hashable {
     /// The number of streams that APNs allows on all open connections together.
     package var streamLimit = 0
-    /// Whether nothing is sent because everything was rejected for one reason.
-    package var isCircuitOpen = false
     /// The time of issue of the current provider token; nil before the first, and without tokens.
     package var tokenIssuedAt: Date?
     /// The number of provider tokens used so far.
@@ -20,7 +18,6 @@ package struct ClientCondition: Sendable, Hashable {
     static func + (left: ClientCondition, right: ClientCondition) -> ClientCondition {
         var sum = left
         sum.streamLimit += right.streamLimit
-        sum.isCircuitOpen = left.isCircuitOpen || right.isCircuitOpen
         sum.tokenIssuedAt = [left.tokenIssuedAt, right.tokenIssuedAt].compactMap(\.self).max()
         // All loops use the tokens of the same source.
         sum.tokensUsed = max(left.tokensUsed, right.tokensUsed)
@@ -43,7 +40,6 @@ extension PoolMachine {
     var condition: ClientCondition {
         var condition = ClientCondition()
         condition.streamLimit = connections.streamLimit
-        condition.isCircuitOpen = pushes.circuit.isOpen
         condition.tokenIssuedAt = tokens.issuedAt
         condition.tokensUsed = tokens.count
         return condition

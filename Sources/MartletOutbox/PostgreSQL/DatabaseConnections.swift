@@ -216,7 +216,14 @@ actor DatabaseConnections {
     ///
     /// A pooler in transaction mode accepts `LISTEN`, and discards what the server sends between transactions.
     func checkNotifications() {
-        send(.maintaining, "SELECT pg_notify('martlet', '')", [])
+        table.connections[.maintaining]?.send("SELECT pg_notify('martlet', '')", []) { [weak self] result in
+            // A notification that was not sent, or is sent late, is not lost.
+            guard case .success = result else { return }
+            self?.assumeIsolated { $0.awaitNotification() }
+        }
+    }
+
+    private func awaitNotification() {
         loop.schedule(after: Self.notificationTime) { [weak self] in
             self?.assumeIsolated { connections in
                 guard !connections.hasBeenNotified, connections.table.connections[.watching] != nil else { return }

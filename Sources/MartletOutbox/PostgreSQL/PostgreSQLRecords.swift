@@ -143,7 +143,7 @@ struct PostgreSQLRecords: OutboxRecords {
     func deleteDeadLetters(_ ids: [APNsID], of app: String) async throws(OutboxError) -> Int {
         let number = try await apps.number(of: app)
         return try await connections.query(
-            .watching,
+            .maintaining,
             """
             WITH letter AS (
                 DELETE FROM martlet.outcome WHERE app = $1 AND state = 'dead' AND apns_id = ANY ($2) RETURNING apns_id

@@ -12,9 +12,16 @@ final class OutboxFileCheck {
     private var apps: [Int64: String] = [:]
     private var check = OutboxCheck()
 
-    /// Opens a file, which stays as it is.
+    /// Opens a file with tables of this version, which stays as it is.
     init(_ path: String) throws(OutboxError) {
         connection = try OutboxFileCheck.open(path)
+        // The columns of another version are missing, which is no damage.
+        guard let version = try? connection.userVersion, version != OutboxDatabase.version else { return }
+        throw OutboxError(
+            .unavailable,
+            "the file has version \(version), and this program checks version \(OutboxDatabase.version):"
+                + " use the version of martlet that has written it"
+        )
     }
 
     private static func open(_ path: String) throws(OutboxError) -> Connection {
@@ -34,13 +41,6 @@ final class OutboxFileCheck {
             try connection.checkLog()
         } catch {
             check.problems.append("\(error) \(OutboxDatabase.relaxedRemark)")
-        }
-        attempt { () throws(SQLiteError) in
-            let version = try connection.userVersion
-            guard version != OutboxDatabase.version else { return }
-            check.problems.append(
-                "the file has version \(version), and this program reads version \(OutboxDatabase.version)"
-            )
         }
         attempt { () throws(SQLiteError) in try readApps() }
         attempt { () throws(SQLiteError) in try readPushes(progress) }

@@ -162,11 +162,12 @@ struct SQLiteRecords: OutboxRecords {
     func deleteDeadLetters(_ ids: [APNsID], of app: String) async throws(OutboxError) -> Int {
         try await outbox.change { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return 0 }
-            let letters = try tables.pushes.deadLetters(of: app).filter { ids.contains($0.id) }
+            let forget = try tables.database.connection.prepare("DELETE FROM outcome WHERE apns_id = ? AND app = ?")
+            let delete = try tables.database.connection.prepare("DELETE FROM push WHERE number = ?")
+            let letters = try tables.pushes.deadLetters(ids, of: app)
             for letter in letters {
-                try tables.database.connection.prepare("DELETE FROM outcome WHERE apns_id = ? AND app = ?")
-                    .run(with: letter.id.bytes, app)
-                try tables.database.connection.prepare("DELETE FROM push WHERE number = ?").run(with: letter.number)
+                try forget.run(with: letter.id.bytes, app)
+                try delete.run(with: letter.number)
             }
             return letters.count
         }

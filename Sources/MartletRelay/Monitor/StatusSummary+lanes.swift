@@ -139,7 +139,10 @@ extension StatusSummary {
         let counts = failing.compactMap(\.waiting)
         let waiting = counts.count == failing.count ? counts.reduce(0, +) : nil
         let reasons = Set(failing.compactMap(\.retryReason)).sorted()
-        let result = "None of the \(StatusText.count(attempts)) attempts of the last minute succeeded. "
+        let result =
+            attempts == 1
+            ? "The only attempt of the last minute failed. "
+            : "None of the \(StatusText.count(attempts)) attempts of the last minute succeeded. "
         return Incident(
             kind: .retrying,
             severity: .warning,

@@ -85,7 +85,6 @@ extension RelayServer {
             var pending = pending
             // The push has the body; the request may wait for Apple's answer for long.
             pending.request.body = []
-            pending.notes = push.notes(at: now).map(\.rule)
             let number = pendingRequests.add(pending)
             intake.assumeIsolated { intake in
                 intake.accept([push], from: caller.name) { result, _ in
@@ -113,7 +112,11 @@ extension RelayServer {
         for number: Int,
         waits: Bool
     ) {
-        guard let pending = pendingRequests.take(number) else { return }
+        guard var pending = pendingRequests.take(number) else { return }
+        switch result.map(\.first) {
+        case .success(.accepted?), .success(.duplicate?): pending.notes = push.notes(at: context.now).map(\.rule)
+        default: break
+        }
         if let response = APNsResponse(result.map(\.first)) { return finish(pending, response) }
         let time = context.configuration.answerTime
         guard waits, time > .zero, let caller = pending.caller else { return finish(pending, .accepted) }

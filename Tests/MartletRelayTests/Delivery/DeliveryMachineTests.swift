@@ -333,6 +333,22 @@ import Testing
         #expect(machine.lanes[Self.busy]?.outage == nil)
     }
 
+    @Test func `a lane without pushes forgets the refused device tokens of its outage`() {
+        var state = DeliveryLane()
+        var generator = SplitMix64(state: 1)
+        let bad = SendResult.refused(status: 400, reason: .badDeviceToken, timestamp: nil, retryAfter: nil)
+        func refuse(_ count: Int) {
+            for _ in 0..<count { state.recordBadToken(after: bad, at: 1, using: &generator) }
+        }
+        refuse(DeliveryLane.badTokenLimit - 1)
+        state.endOutage()
+        refuse(1)
+        #expect(state.outage != nil, "the lane was not down")
+        state.endOutage()
+        refuse(DeliveryLane.badTokenLimit - 1)
+        #expect(state.outage == nil)
+    }
+
     @Test func `refused device tokens between others do not stop a lane`() {
         var state = DeliveryLane()
         var generator = SplitMix64(state: 1)

@@ -129,4 +129,21 @@ import Testing
         await asker.close()
         await bench.stop()
     }
+
+    @Test func `the answer to a push that is not stored has no notes`() async throws {
+        let bench = try await RelayBench(faults: [SimulatedAPNs.Fault(.hang)]) { $0.outbox.limit = 1 }
+        async let waiting = bench.push()
+        try await eventually("the outbox is full", in: bench.parts.intake) { $0.waiters.count == 1 }
+        let asker = try HTTP2Asker(port: try #require(await bench.relay.ports[.production]))
+        let fields: HTTPFields = [
+            "authorization": "bearer \(RelayBench.callerKey)", "apns-topic": "com.example.orders",
+            "apns-push-type": "background",
+        ]
+        let answer = try await asker.answer("POST", "/3/device/5d3a6a1c", fields, body: Self.wake)
+        #expect(answer.status == 503 && answer.fields["x-martlet-notes"] == nil, "\(answer)")
+        await asker.close()
+        await bench.apple.stop()
+        await bench.relay.stop(within: .zero)
+        _ = await waiting
+    }
 }

@@ -52,6 +52,9 @@ import Testing
         #expect(StatusSummary(facts).headline == "rides delivers, orders and wallet are ready. 0 wait.")
         facts.lanes[2].retrying = 1
         #expect(StatusSummary(facts).headline.hasPrefix("Apple accepts no push of wallet."))
+        facts.lanes[2].attempts = 1
+        facts.lanes[2].failures = 1
+        #expect(StatusSummary(facts).headline.contains("The only attempt of the last minute failed."))
         facts.lanes[2].attempts = 240
         facts.lanes[2].failures = 240
         facts.lanes[2].waiting = 12
