@@ -37,7 +37,7 @@ extension Command {
         }
         if let rule = location.violatedRule { throw UsageError("data \(rule)") }
         if let file { try checkIsDatabase(file.path) }
-        try await OutboxSchema.migrate(address)
+        try await OutboxSchema.create(in: address)
         guard let file else {
             return output.write(
                 json: ["database": .string("\(location)")],

@@ -35,13 +35,7 @@ final class OutboxFileCheck {
         } catch {
             check.problems.append("\(error) \(OutboxDatabase.relaxedRemark)")
         }
-        attempt { () throws(SQLiteError) in
-            let version = try connection.userVersion
-            guard version != OutboxDatabase.version else { return }
-            check.problems.append(
-                "the file has version \(version), and this program reads version \(OutboxDatabase.version)"
-            )
-        }
+        attempt { () throws(SQLiteError) in try connection.checkVersion(OutboxDatabase.version) }
         attempt { () throws(SQLiteError) in try readApps() }
         attempt { () throws(SQLiteError) in try readPushes(progress) }
         attempt { () throws(SQLiteError) in
@@ -67,7 +61,7 @@ final class OutboxFileCheck {
     }
 
     private func readApps() throws(SQLiteError) {
-        let rows = try connection.prepare("SELECT id, name FROM app NOT INDEXED")
+        let rows = try connection.prepare("SELECT number, name FROM app NOT INDEXED")
         while try rows.step() { apps[rows.integer(at: 0)] = rows.text(at: 1) }
     }
 
