@@ -101,8 +101,8 @@ struct PostgreSQLRecords: OutboxRecords {
         return try await connections.query(
             .watching,
             """
-            SELECT cursor, token, is_production, topic, unregistered_at, reported_at, reason FROM martlet.unregistered_token
-            WHERE app = $1 AND cursor > $2 ORDER BY cursor LIMIT $3
+            SELECT cursor, token, is_production, topic, unregistered_at, reported_at, reason
+            FROM martlet.unregistered_token WHERE app = $1 AND cursor > $2 ORDER BY cursor LIMIT $3
             """,
             [.integer(number), .integer(cursor), .integer(Int64(limit))]
         ) { $0.all.compactMap { UnregisteredToken($0) } }

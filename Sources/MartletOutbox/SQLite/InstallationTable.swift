@@ -107,7 +107,8 @@ struct InstallationTable {
     func update(_ stored: StoredInstallation, to new: Installation) throws(SQLiteError) -> Bool {
         let row = try database.connection.prepare(
             """
-            UPDATE installation SET environment = ?, bundle_id = ?, changed_at = ?, seen_at = ?, revision = revision + 1,
+            UPDATE installation SET environment = ?, bundle_id = ?, changed_at = ?, seen_at = ?,
+                revision = revision + 1,
                 (\(InstallationRow.attributes), \(InstallationRow.permissions)) = (?, ?, ?, ?, ?, ?, ?, ?)
             WHERE number = ? AND revision = ?
             """

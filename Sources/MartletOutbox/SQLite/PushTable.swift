@@ -91,7 +91,8 @@ final class PushTable {
         )
         findPosition = try database.connection.prepare(
             """
-            SELECT app, environment, urgency, order_key, token, topic, is_in_line = 1 AND ready_at IS NOT NULL, accepted_at
+            SELECT app, environment, urgency, order_key, token, topic, is_in_line = 1 AND ready_at IS NOT NULL,
+                accepted_at
             FROM push WHERE number = ?
             """
         )
