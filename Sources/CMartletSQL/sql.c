@@ -20,16 +20,6 @@ static const unsigned char postgresql_claim[] = {
 };
 TEXT(postgresql_claim)
 
-static const unsigned char postgresql_dead_tokens[] = {
-#embed "postgresql/dead_tokens.sql" suffix(, 0)
-};
-TEXT(postgresql_dead_tokens)
-
-static const unsigned char postgresql_enrollments[] = {
-#embed "postgresql/enrollments.sql" suffix(, 0)
-};
-TEXT(postgresql_enrollments)
-
 static const unsigned char postgresql_enqueue[] = {
 #embed "postgresql/enqueue.sql" suffix(, 0)
 };
@@ -50,11 +40,6 @@ static const unsigned char postgresql_installations[] = {
 };
 TEXT(postgresql_installations)
 
-static const unsigned char postgresql_lanes[] = {
-#embed "postgresql/lanes.sql" suffix(, 0)
-};
-TEXT(postgresql_lanes)
-
 static const unsigned char postgresql_order_keys[] = {
 #embed "postgresql/order_keys.sql" suffix(, 0)
 };
@@ -74,31 +59,6 @@ static const unsigned char postgresql_tables[] = {
 #embed "postgresql/tables.sql" suffix(, 0)
 };
 TEXT(postgresql_tables)
-
-static const unsigned char sqlite_dead_tokens[] = {
-#embed "sqlite/dead_tokens.sql" suffix(, 0)
-};
-TEXT(sqlite_dead_tokens)
-
-static const unsigned char sqlite_expiry[] = {
-#embed "sqlite/expiry.sql" suffix(, 0)
-};
-TEXT(sqlite_expiry)
-
-static const unsigned char sqlite_installations[] = {
-#embed "sqlite/installations.sql" suffix(, 0)
-};
-TEXT(sqlite_installations)
-
-static const unsigned char sqlite_lanes[] = {
-#embed "sqlite/lanes.sql" suffix(, 0)
-};
-TEXT(sqlite_lanes)
-
-static const unsigned char sqlite_retries[] = {
-#embed "sqlite/retries.sql" suffix(, 0)
-};
-TEXT(sqlite_retries)
 
 static const unsigned char sqlite_tables[] = {
 #embed "sqlite/tables.sql" suffix(, 0)

@@ -24,7 +24,7 @@ enum SharedOutboxes {
         Option<Int>("--pushes", "Number of pushes"),
         Option<Int>("--batch", "Number of pushes in a commit")
     ) { database, count, batch in
-        try await OutboxSchema.migrate(database)
+        try await OutboxSchema.create(in: database)
         let outbox = try await PostgreSQLOutbox(address: database)
         var random = SplitMix64(state: .random(in: .min ... .max))
         let payload = [UInt8](repeating: UInt8(ascii: "x"), count: 600)

@@ -94,8 +94,8 @@ extension APNsError {
         if let status { members.append(.init("status", .integer(status))) }
         if let id { members.append(.init("apns-id", .string(id.description))) }
         if let reason { members.append(.init("reason", .string(reason.rawValue))) }
-        if let timestamp = unregisteredAt?.millisecondsSince1970 {
-            members.append(.init("timestamp", .integer(timestamp)))
+        if let time = unregisteredAt?.millisecondsSince1970 {
+            members.append(.init("unregistered-at", .integer(time)))
         }
         members.append(.init("error", .string(code.description)))
         members.append(.init("message", .string(description)))

@@ -77,7 +77,7 @@ extension Command {
 extension JSONValue {
     /// A description of the manual pause of a lane.
     var manualPause: String {
-        "paused manually since \(time("since")) by \(self["by"]?.stringValue ?? "")"
+        "paused manually since \(time("since")) by \(self["caller"]?.stringValue ?? "")"
     }
 
     /// Returns the text of a member that is a time in milliseconds since 1970.

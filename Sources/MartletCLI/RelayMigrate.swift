@@ -17,7 +17,7 @@ extension Command {
     /// Creates the tables that several relays share, and moves the content of a file into them.
     static let relayMigrate = Command(
         "relay migrate",
-        "Create or update the tables of a relay's database, and move a file into it",
+        "Create the tables of a relay's database, and move a file into it",
         examples: [
             "relay migrate --configuration relay.json",
             "relay migrate --data postgresql://relay@db1,db2/push --from /var/lib/martlet/relay.sqlite",
@@ -37,14 +37,14 @@ extension Command {
         }
         if let rule = location.violatedRule { throw UsageError("data \(rule)") }
         if let file { try checkIsDatabase(file.path) }
-        try await OutboxSchema.migrate(address)
+        try await OutboxSchema.create(in: address)
         guard let file else {
             return output.write(
                 json: ["database": .string("\(location)")],
-                text: "The tables in \(location) are up to date.\n"
+                text: "The tables in \(location) are ready.\n"
             )
         }
-        if !output.isJSON { Terminal.output.write("The tables in \(location) are up to date.\n") }
+        if !output.isJSON { Terminal.output.write("The tables in \(location) are ready.\n") }
         let move: OutboxMove
         do throws(OutboxError) {
             move = try await OutboxMove(from: file.path, to: address)
@@ -57,7 +57,7 @@ extension Command {
             json: [
                 "database": .string("\(location)"), "pushes": .integer(account.pushes),
                 "outcomes": .integer(account.outcomes),
-                "dead-tokens": .integer(account.unregisteredTokens),
+                "unregistered-tokens": .integer(account.unregisteredTokens),
                 "installations": .integer(account.installations),
             ],
             text: "Moved from \(file.path): \(account.pushes) pushes, \(account.outcomes) outcomes, "

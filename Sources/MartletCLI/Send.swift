@@ -18,7 +18,7 @@ extension Command {
             "send --host localhost:2197 --to 5d3a6a1c8f9a42d6 --topic com.example.app --snapshot order.json "
                 + "--as update",
             "send --host localhost:2197 --tokens devices.csv --topic com.example.app --title \"Order ready\" "
-                + "--results results.jsonl --dead-tokens dead.csv",
+                + "--results results.jsonl --unregistered-tokens unregistered.csv",
         ],
         Option<[DeviceToken]>("--to", "Device token, hexadecimal"),
         SendManyOptions.declared,
@@ -48,7 +48,9 @@ extension Command {
         }
         guard !tokens.isEmpty else { throw UsageError("the device is missing: give --to or --tokens") }
         guard many.isEmpty else {
-            throw UsageError("--results, --dead-tokens, --rate, --resume, --skip-bad-lines and --dry-run need --tokens")
+            throw UsageError(
+                "--results, --unregistered-tokens, --rate, --resume, --skip-bad-lines and --dry-run need --tokens"
+            )
         }
         let subject: Subject
         if let snapshot = try snapshot.snapshot() {

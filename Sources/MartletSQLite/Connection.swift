@@ -244,24 +244,32 @@ package struct Connection: ~Copyable {
         try execute("PRAGMA user_version = \(version)")
     }
 
-    /// Upgrades the schema of an older file in one transaction.
+    /// Creates the tables of a new file in one transaction; does nothing for a file that has them.
     ///
-    /// - Parameter steps: The scripts, each of which upgrades from the version of its index to the next. Published
-    ///   scripts are never changed; new ones are appended.
-    /// - Throws: ``SQLiteError``, of kind `.other` for a file whose version is newer than the steps.
-    package func migrate(_ steps: [String]) throws(SQLiteError) {
+    /// - Parameters:
+    ///   - script: The script that creates the tables.
+    ///   - version: The version of the tables.
+    /// - Throws: ``SQLiteError``, of kind `.other` for a file with tables of another version, which stays as it is.
+    package func createTables(_ script: String, version: Int) throws(SQLiteError) {
         try transaction { () throws(SQLiteError) in
-            let version = try userVersion
-            guard (0...steps.count).contains(version) else {
-                throw SQLiteError(
-                    SQLITE_MISMATCH,
-                    "the file has version \(version), this program knows those up to \(steps.count): use a newer one"
-                )
-            }
-            guard version < steps.count else { return }
-            for step in steps[version...] { try execute(step) }
-            try setUserVersion(steps.count)
+            guard try userVersion == 0 else { return try checkVersion(version) }
+            try execute(script)
+            try setUserVersion(version)
         }
+    }
+
+    /// Checks that the tables of the file have a version.
+    ///
+    /// - Parameter version: The version of the program.
+    /// - Throws: ``SQLiteError``, of kind `.other` for another version, with what to do.
+    package func checkVersion(_ version: Int) throws(SQLiteError) {
+        let found = try userVersion
+        guard found != version else { return }
+        throw SQLiteError(
+            SQLITE_MISMATCH,
+            "the tables of the file have version \(found), and this program uses version \(version): use a new file, or"
+                + " the version of Martlet that wrote it"
+        )
     }
 
     /// Reads the whole file and checks its integrity.

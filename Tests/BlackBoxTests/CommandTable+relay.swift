@@ -140,8 +140,8 @@ extension CommandTable {
             Invocation("relay status --key-file operator.key $relay", output: ["paused manually since 20"]),
             Invocation(
                 "relay pause $relay --app app --environment production --key-file operator.key --json",
-                output: [#""by":"test""#],
-                json: ["since", "by"]
+                output: [#""caller":"test""#],
+                json: ["since", "caller"]
             ),
             Invocation("send $relayhost $relaykey $device --title Hi", output: ["accepted"]),
             Invocation(

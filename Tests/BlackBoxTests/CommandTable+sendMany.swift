@@ -49,7 +49,7 @@ extension CommandTable {
             ),
             Invocation(
                 "send $server --topic com.example.app --tokens tokens.txt --title Hi"
-                    + " --results r.jsonl --dead-tokens d.csv",
+                    + " --results r.jsonl --unregistered-tokens d.csv",
                 output: ["accepted"],
                 sent: toEach
             ),
@@ -110,9 +110,10 @@ extension CommandTable {
                 sent: toEach
             ),
             Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results s --dead-tokens s",
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results s"
+                    + " --unregistered-tokens s",
                 status: 2,
-                errors: ["--results and --dead-tokens", "same file"]
+                errors: ["--results and --unregistered-tokens", "same file"]
             ),
             Invocation(
                 "send $server --topic com.example.app --tokens tokens.txt --title Hi --results tokens.txt --resume",

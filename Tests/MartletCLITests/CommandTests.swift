@@ -111,7 +111,7 @@ import Testing
         let answer = try JSONReader.read(Array(run.text.utf8))
         #expect(answer["status"]?.integerValue == 410)
         #expect(answer["reason"]?.stringValue == "Unregistered")
-        #expect(answer["timestamp"]?.integerValue == 1_790_000_000_000)
+        #expect(answer["unregistered-at"]?.integerValue == 1_790_000_000_000)
         await bench.apns.stop()
     }
 

@@ -149,7 +149,7 @@ import Testing
         let list = try bench.scratch.write("00ff\n", to: "list")
         let file = try bench.scratch.write(text, to: "file")
         let earlier = try bench.scratch.write("", to: "earlier.jsonl")
-        for outputs in [["--results", file], ["--results", earlier, "--dead-tokens", file]] {
+        for outputs in [["--results", file], ["--results", earlier, "--unregistered-tokens", file]] {
             let words = bench.words(["--tokens", list, "--body", "x", "--resume"] + outputs)
             let run = try await ProgramRun(MartletProcess.program, words)
             #expect(run.status == 2 && run.errorOutput.contains("does not contain"), "\(run.text)\(run.errorOutput)")
@@ -167,7 +167,7 @@ import Testing
         try FileManager.default.linkItem(atPath: list, toPath: bench.path("hard"))
         for name in ["list", "link", "hard", "./list"] {
             for outputs in [
-                ["--results", bench.path(name)], ["--results", "none", "--dead-tokens", bench.path(name)],
+                ["--results", bench.path(name)], ["--results", "none", "--unregistered-tokens", bench.path(name)],
             ] {
                 let words = bench.words(["--tokens", list, "--body", "x", "--resume"] + outputs)
                 let run = try await ProgramRun(MartletProcess.program, words)
@@ -181,7 +181,7 @@ import Testing
     @Test func `an incomplete last line of results is removed, and its device is sent to`() async throws {
         let bench = try await Bench()
         let list = try bench.scratch.write("00ff\n00aa\n", to: "list")
-        let whole = #"{"line":1,"device-token":"00ff","status":410,"timestamp":5}"# + "\n"
+        let whole = #"{"line":1,"device-token":"00ff","status":410,"unregistered-at":5}"# + "\n"
         let results = try bench.scratch.write(whole + #"{"line":2,"device-tok"#, to: "results")
         let dead = try bench.scratch.write("00ff,5\n00ff", to: "dead")
         let run = try await bench.send(
@@ -192,14 +192,14 @@ import Testing
             "--resume",
             "--results",
             results,
-            "--dead-tokens",
+            "--unregistered-tokens",
             dead
         )
         #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
         #expect(await bench.apns.pushes.map(\.deviceToken) == ["00aa"])
         let text = try bench.scratch.read("results")
         #expect(text.hasPrefix(whole + #"{"line":2,"device-token":"00aa","#) && text.hasSuffix("}\n"), "\(text)")
-        #expect(try bench.scratch.read("dead") == "token,unregistered-at-milliseconds\n00ff,5\n")
+        #expect(try bench.scratch.read("dead") == "token,unregistered-at\n00ff,5\n")
         await bench.apns.stop()
     }
 
@@ -255,7 +255,7 @@ import Testing
             "x",
             "--results",
             results,
-            "--dead-tokens",
+            "--unregistered-tokens",
             "/nodir/x"
         )
         #expect(dead.status == 2 && dead.errorOutput.contains("/nodir/x"), "\(dead.errorOutput)")

@@ -61,7 +61,7 @@ import Testing
             try bench.list(tokens + [""]),
             "--results",
             bench.results,
-            "--dead-tokens",
+            "--unregistered-tokens",
             dead,
             "--json"
         )
@@ -72,7 +72,7 @@ import Testing
         #expect(Set(try bench.entries().map { $0["line"]?.integerValue }) == Set((1...500).map { Int64($0) }))
         let entry = try bench.entries().first { $0["line"]?.integerValue == 42 }
         #expect(entry?["device-token"]?.stringValue == tokens[41] && entry?["status"]?.integerValue == 410)
-        let heading = "token,unregistered-at-milliseconds\n"
+        let heading = "token,unregistered-at\n"
         #expect(try bench.scratch.read("dead.csv") == heading + "\(tokens[41]),1790000000000\n")
         let again = try await bench.send(dead, "--dry-run", "--json")
         #expect(again.status == 0 && again.text.contains("\"devices\":1"), "\(again.text)\(again.errorOutput)")
@@ -200,7 +200,7 @@ import Testing
             seed: 7
         )
         let deadFile = bench.results.replacing("results.jsonl", with: "dead.csv")
-        let files = ["--results", bench.results, "--dead-tokens", deadFile, "--json"]
+        let files = ["--results", bench.results, "--unregistered-tokens", deadFile, "--json"]
         let list = try bench.list(tokens)
         let run = try await ProgramRun(Self.martlet, bench.words(list, files))
         let counts = try counts(run)
@@ -215,7 +215,7 @@ import Testing
         let lines = try bench.entries().compactMap { $0["line"]?.integerValue }
         #expect(lines.sorted() == Array(1...4_000))
         let written = try bench.scratch.read("dead.csv").split(separator: "\n").map(String.init)
-        #expect(written.first == "token,unregistered-at-milliseconds")
+        #expect(written.first == "token,unregistered-at")
         #expect(Set(written.dropFirst()) == Set(dead.enumerated().map { "\($1),\(1_790_000_000_000 + $0)" }))
         await bench.apns.stop()
     }

@@ -17,9 +17,9 @@ import Testing
     @Test(arguments: [
         // One bit of the payload.
         "payload = CAST(replace(CAST(payload AS TEXT), 'ready', 'readx') AS BLOB)",
-        "token = replace(token, '0011', '0111')", "token = 'x'", "token = NULL, channel = 'a', bundle = 'b'",
+        "token = replace(token, '0011', '0111')", "token = 'x'", "token = NULL, channel = 'a', bundle_id = 'b'",
         "topic = 'com.example.orderr'", "push_type = NULL", "priority = '5'", "collapse_id = 'a'", "expiration = '1'",
-        "expires_at = 1099511627776", "trace = 'a'", "apns_id = zeroblob(16)", "checksum = checksum + 1",
+        "expires_at = 1099511627776", "trace_parent = 'a'", "apns_id = zeroblob(16)", "checksum = checksum + 1",
         "ready_check = ready_check + 8", "ready_check = NULL", "order_key = 'collapse a'",
     ])
     func `a claim marks the push that has changed`(change: String) async throws {
@@ -165,7 +165,7 @@ import Testing
         let server = try await PostgreSQLServer.shared.value
         let database = try await server.makeDatabase()
         let address = server.address(of: database)
-        try await OutboxSchema.migrate(address)
+        try await OutboxSchema.create(in: address)
         _ = try await OutboxMove(from: place.file, to: address).run(at: 10)
         let store = try await PostgreSQLOutbox(address: address)
         let moved = try await store.claimAll(at: 10)

@@ -19,12 +19,12 @@ import Testing
         let role = "r" + database
         try await server.ask("CREATE ROLE \(role) LOGIN", of: database)
         let address = server.address(of: database).replacing("postgres@", with: "\(role)@")
-        let noDatabase = await #expect(throws: OutboxError.self) { try await OutboxSchema.migrate(address) }
+        let noDatabase = await #expect(throws: OutboxError.self) { try await OutboxSchema.create(in: address) }
         #expect(noDatabase?.kind == .denied)
         let grant = "(42501): its owner has to run GRANT CREATE ON DATABASE \(database) TO \(role)"
         #expect(noDatabase?.description.hasSuffix(grant) == true, "\(String(describing: noDatabase))")
 
-        try await OutboxSchema.migrate(server.address(of: database))
+        try await OutboxSchema.create(in: server.address(of: database))
         for (object, right, grant) in [
             ("schema martlet", "USAGE", "GRANT USAGE ON SCHEMA martlet TO \(role)"),
             ("table version", "SELECT, INSERT, UPDATE and DELETE", "GRANT postgres TO \(role)"),
@@ -41,8 +41,21 @@ import Testing
         await store.close(isInOrder: true)
     }
 
+    @Test func `a database with tables of another version is refused`() async throws {
+        let address = server.address(of: database)
+        try await OutboxSchema.create(in: address)
+        try await server.ask("UPDATE martlet.version SET number = 4", of: database)
+        let creating = await #expect(throws: OutboxError.self) { try await OutboxSchema.create(in: address) }
+        let opening = await #expect(throws: OutboxError.self) { try await PostgreSQLOutbox(address: address) }
+        let checking = #expect(throws: OutboxError.self) { try OutboxCheck.run(on: .database(address)) }
+        for error in [creating, opening, checking] {
+            let words = "have version 4, and this program uses version 1: use a new database, or the version of Martlet"
+            #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+        }
+    }
+
     @Test func `a pooler that discards notifications is reported`() async throws {
-        try await OutboxSchema.migrate(server.address(of: database))
+        try await OutboxSchema.create(in: server.address(of: database))
         let pooler = try NotificationFilter(to: server.port)
         defer { pooler.stop() }
         let address = "postgresql://postgres@127.0.0.1:\(pooler.port)/\(database)?sslmode=disable&gssencmode=disable"
@@ -52,7 +65,7 @@ import Testing
     }
 
     @Test func `a database that delivers notifications is not reported`() async throws {
-        try await OutboxSchema.migrate(server.address(of: database))
+        try await OutboxSchema.create(in: server.address(of: database))
         let options = PostgreSQLOutbox.Options(lease: .seconds(9))
         let store = try await PostgreSQLOutbox(address: server.address(of: database), options: options)
         // The first heartbeat comes after the check.

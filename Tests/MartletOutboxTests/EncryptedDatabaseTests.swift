@@ -21,7 +21,7 @@ import Testing
     @Test func `pushes of any size are stored over verified TLS connections`() async throws {
         let certificate = try #require(server.certificate)
         let trusting = address("sslmode=verify-full&sslrootcert=\(certificate)")
-        try await OutboxSchema.migrate(trusting)
+        try await OutboxSchema.create(in: trusting)
         let store = try await PostgreSQLOutbox(address: trusting)
         let encrypted = try await server.ask(
             """
@@ -51,7 +51,7 @@ import Testing
         let other = try await PostgreSQLServer(isEncrypted: true)
         let certificate = try #require(other.certificate)
         let error = await #expect(throws: OutboxError.self) {
-            try await OutboxSchema.migrate(address("sslmode=verify-full&sslrootcert=\(certificate)"))
+            try await OutboxSchema.create(in: address("sslmode=verify-full&sslrootcert=\(certificate)"))
         }
         #expect(error?.description.contains("certificate verify failed") == true, "\(String(describing: error))")
     }

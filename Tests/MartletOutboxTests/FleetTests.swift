@@ -14,7 +14,7 @@ import Testing
     init() async throws {
         server = try await PostgreSQLServer.shared.value
         database = try await server.makeDatabase()
-        try await OutboxSchema.migrate(server.address(of: database))
+        try await OutboxSchema.create(in: server.address(of: database))
     }
 
     private func open(lease: Duration = .seconds(3_600)) async throws -> PostgreSQLOutbox {

@@ -18,7 +18,7 @@ enum OutboxEngine: String, CaseIterable, Sendable {
             let server = try await PostgreSQLServer.shared.value
             let database = try await server.makeDatabase()
             place.database = (server, database)
-            try await OutboxSchema.migrate(place.address)
+            try await OutboxSchema.create(in: place.address)
         }
         return place
     }

@@ -25,7 +25,7 @@ import Testing
 
     @Test(arguments: ["postgres://u:SEC@RET@localhost/push", "postgres://u:SEC/RET@localhost/push"])
     func `the error of a connection has no part of a password`(address: String) async {
-        let error = await #expect(throws: OutboxError.self) { try await OutboxSchema.migrate(address) }
+        let error = await #expect(throws: OutboxError.self) { try await OutboxSchema.create(in: address) }
         #expect(error.map { !"\($0)".contains("SEC") && !"\($0)".contains("RET") } == true)
         #expect(error.map { "\($0)".contains("percent-encoded") } == true)
     }

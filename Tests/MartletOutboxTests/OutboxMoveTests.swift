@@ -36,8 +36,8 @@ import Testing
 
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.migrate(address)
-        try await OutboxSchema.migrate(address)
+        try await OutboxSchema.create(in: address)
+        try await OutboxSchema.create(in: address)
         let account = try await OutboxMove(from: path, to: address).run(at: 60_000)
         #expect(account.pushes == 1_199 && account.outcomes == 2 && account.unregisteredTokens == 1)
         #expect(try await OutboxMove(from: path, to: address).run(at: 60_000) == OutboxMove.Account())
@@ -85,7 +85,7 @@ import Testing
 
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.migrate(address)
+        try await OutboxSchema.create(in: address)
         #expect(try await OutboxMove(from: path, to: address).run(at: 60_000).installations == 450)
         // As if it had been interrupted before the file was changed.
         #expect(try await OutboxMove(from: path + ".copy", to: address).run(at: 60_000).installations == 450)
@@ -112,7 +112,7 @@ import Testing
         try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.migrate(address)
+        try await OutboxSchema.create(in: address)
         _ = try await OutboxMove(from: path, to: address).run(at: 60_000)
         let outbox = try await PostgreSQLOutbox(address: address)
         let store = outbox.installations
@@ -140,7 +140,7 @@ import Testing
         let server = try await PostgreSQLServer.shared.value
         let database = try await server.makeDatabase()
         let address = server.address(of: database)
-        try await OutboxSchema.migrate(address)
+        try await OutboxSchema.create(in: address)
         let steps = Mutex<[Int]>([])
         let move = try await OutboxMove(from: path, to: address)
         let account = try await move.run(at: 60_000) { account in steps.withLock { $0.append(account.outcomes) } }
@@ -165,7 +165,7 @@ import Testing
         try FileManager.default.copyItem(atPath: path, toPath: copy)
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.migrate(address)
+        try await OutboxSchema.create(in: address)
         _ = try await OutboxMove(from: path, to: address).run(at: 60_000)
         let store = try await PostgreSQLOutbox(address: address)
         let sent = try await store.claim(.orders, .immediate, limit: 4, at: 60_000).pushes

@@ -31,6 +31,18 @@ import Testing
         #expect(try await store.claimAll(at: 100_000).isEmpty)
     }
 
+    @Test func `a file with tables of another version is refused`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        let store = try await place.open()
+        await store.close(isInOrder: true)
+        try Connection(path: place.file).setUserVersion(6)
+        let words = "have version 6, and this program uses version 1: use a new file, or the version of Martlet"
+        let error = await #expect(throws: OutboxError.self) { _ = try await place.open() }
+        #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+        let check = try OutboxCheck.run(on: .file(place.file))
+        #expect(check.problems.count == 1 && check.problems.first?.contains(words) == true, "\(check.problems)")
+    }
+
     @Test func `the search for expired pushes does not read dead letters`() async throws {
         let place = try await OutboxEngine.sqlite.place()
         let store = try await place.open()
@@ -41,14 +53,14 @@ import Testing
         let entries = try file.prepare(
             """
             SELECT COUNT(*) FROM push INDEXED BY push_expiry
-            WHERE expires_at <= 1000 AND (ready_at IS NOT NULL OR in_line = 1)
+            WHERE expires_at <= 1000 AND (ready_at IS NOT NULL OR is_in_line = 1)
             """
         )
         #expect(try entries.step() && entries.integer(at: 0) == 1)
         let plan = try file.prepare(
             """
             EXPLAIN QUERY PLAN SELECT number FROM push
-            WHERE expires_at <= 1000 AND (ready_at IS NOT NULL OR in_line = 1) ORDER BY expires_at
+            WHERE expires_at <= 1000 AND (ready_at IS NOT NULL OR is_in_line = 1) ORDER BY expires_at
             """
         )
         #expect(try plan.step() && plan.text(at: 3).contains("USING INDEX push_expiry"))

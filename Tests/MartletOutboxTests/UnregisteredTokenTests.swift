@@ -2,7 +2,6 @@
 
 import MartletCore
 import MartletOutbox
-import MartletSQLite
 import TestSupport
 import Testing
 
@@ -77,66 +76,6 @@ import Testing
         let after = try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10)
         #expect(before.count == 1 && after.count == 1)
         #expect((after.first?.cursor ?? 0) > (before.first?.cursor ?? 0) && after.first?.reportedAt == 12)
-    }
-
-    @Test func `a file of an earlier version forgets its list and continues the cursors`() async throws {
-        let place = try await OutboxEngine.sqlite.place()
-        var store = try await place.open()
-        try await store.unregister(.numbered(1), at: 10)
-        await store.close(isInOrder: true)
-        do {
-            let file = try Connection(path: place.file)
-            try file.execute(
-                """
-                DROP TABLE ticket;
-                DROP TABLE installation;
-                DROP TABLE installation_token;
-                DROP TABLE installation_tag;
-                DROP TABLE dead_token;
-                CREATE TABLE dead_token (
-                    cursor INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, token TEXT NOT NULL,
-                    since INTEGER, learnt_at INTEGER NOT NULL, reason TEXT NOT NULL, UNIQUE (app, token)
-                );
-                INSERT INTO dead_token VALUES (41, 1, '00112233445566778899aabbccddeeff', 5, 6, 'Unregistered');
-                PRAGMA user_version = 3;
-                """
-            )
-        }
-        store = try await place.open()
-        #expect(try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10).isEmpty)
-        try await store.unregister(.numbered(2), at: 20)
-        #expect(try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10).map(\.cursor) == [42])
-        #expect(try await store.installations.enroll(.numbered(1)) != nil)
-        await store.close(isInOrder: true)
-    }
-
-    @Test func `a database of an earlier version forgets its list and continues the cursors`() async throws {
-        let server = try await PostgreSQLServer.shared.value
-        let name = try await server.makeDatabase()
-        let address = server.address(of: name)
-        try await OutboxSchema.migrate(address)
-        for statement in [
-            "DROP INDEX martlet.dead_token_token",
-            "ALTER TABLE martlet.dead_token DROP COLUMN is_production, DROP COLUMN topic",
-            "ALTER TABLE martlet.dead_token ADD PRIMARY KEY (app, token)",
-            "INSERT INTO martlet.dead_token VALUES"
-                + " (1, '00112233445566778899aabbccddeeff', nextval('martlet.dead_token_cursor'), 5, 6, 'Gone')",
-            "DROP FUNCTION martlet.pushes_of_user, martlet.cancel_user",
-            "DROP TABLE martlet.moved_installation",
-            "DROP VIEW martlet.installation_content",
-            "DROP TABLE martlet.ticket, martlet.installation_tag, martlet.installation_token, martlet.installation",
-            "DROP FUNCTION martlet.set_installation_parts, martlet.enroll, martlet.replace_installation,"
-                + " martlet.remove_user",
-            "UPDATE martlet.version SET number = 2",
-        ] {
-            try await server.ask(statement, of: name)
-        }
-        try await OutboxSchema.migrate(address)
-        let store = try await PostgreSQLOutbox(address: address)
-        try await store.unregister(.numbered(1), at: 10)
-        #expect(try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10).map(\.cursor) == [2])
-        #expect(try await store.installations.enroll(.numbered(1)) != nil)
-        await store.close(isInOrder: true)
     }
 }
 

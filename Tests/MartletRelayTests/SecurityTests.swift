@@ -140,7 +140,10 @@ import Testing
         #expect(await bench.lines("/v1/pushes:batch", order, key: Self.stranger).contains(#""status":403"#))
         // All is as it was.
         #expect(await bench.ask("GET", "/v1/pushes/\(id)").json["state"] == "accepted")
-        #expect(await bench.ask("GET", "/v1/apps/orders/dead-tokens").json["dead-tokens"]?.elements?.count == 1)
+        #expect(
+            await bench.ask("GET", "/v1/apps/orders/unregistered-tokens").json["unregistered-tokens"]?.elements?.count
+                == 1
+        )
         #expect(await bench.apple.pushCount == 1)
         await bench.stop()
     }

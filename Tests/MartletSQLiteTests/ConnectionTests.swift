@@ -114,29 +114,30 @@ import Testing
 
     // MARK: Versions
 
-    @Test func `migrations run once, in their order`() throws {
+    @Test func `the tables of a file are created once`() throws {
         let connection = try Connection(path: path)
+        let script = "CREATE TABLE a (id INTEGER); INSERT INTO a VALUES (1)"
+        #expect(throws: SQLiteError.self) { try connection.createTables(script + "; nonsense", version: 2) }
         #expect(try connection.userVersion == 0)
-        let steps = ["CREATE TABLE a (id INTEGER)", "CREATE TABLE b (id INTEGER); INSERT INTO a VALUES (1)"]
-        try connection.migrate(Array(steps.prefix(1)))
-        #expect(try connection.userVersion == 1)
-        try connection.migrate(steps)
-        try connection.migrate(steps)
+        try connection.createTables(script, version: 2)
+        try connection.createTables(script, version: 2)
         #expect(try connection.userVersion == 2)
-        let rows = try connection.prepare("SELECT * FROM a")
+        let rows = try connection.prepare("SELECT count(*) FROM a")
         _ = try rows.step()
-        let hasSecond = try rows.step()
-        #expect(!hasSecond)
+        #expect(rows.integer(at: 0) == 1)
     }
 
-    @Test func `a failed migration changes nothing, and a newer file is refused`() throws {
+    @Test func `a file with tables of another version is refused`() throws {
         let connection = try Connection(path: path)
-        #expect(throws: SQLiteError.self) { try connection.migrate(["CREATE TABLE a (id INTEGER)", "nonsense"]) }
-        #expect(try connection.userVersion == 0)
-        try connection.migrate(["CREATE TABLE a (id INTEGER)"])
-        try connection.setUserVersion(3)
-        let error = try #require(throws: SQLiteError.self) { try connection.migrate(["CREATE TABLE a (id INTEGER)"]) }
-        #expect(error.description.contains("version 3"), "\(error)")
+        try connection.createTables("CREATE TABLE a (id INTEGER)", version: 2)
+        for version in [1, 3] {
+            let error = try #require(throws: SQLiteError.self) {
+                try connection.createTables("DROP TABLE a", version: version)
+            }
+            let words = "have version 2, and this program uses version \(version): use a new file, or the version"
+            #expect(error.description.contains(words), "\(error)")
+        }
+        #expect(try connection.userVersion == 2)
     }
 
     // MARK: Files

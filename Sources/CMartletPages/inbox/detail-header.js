@@ -41,8 +41,9 @@ export function verdict(push, show) {
         show(part.place)
       },
     }, text),
-  })), ...push.verdict.by ? [{
-    text: `push ${push.verdict.by}`, made: (text) => element("a", { href: `#/push/${push.verdict.by}` }, text),
+  })), ...push.verdict["replaced-by"] ? [{
+    text: `push ${push.verdict["replaced-by"]}`,
+    made: (text) => element("a", { href: `#/push/${push.verdict["replaced-by"]}` }, text),
   }] : []]
   line.lastElementChild.replaceChildren(...linked(push.verdict.text, links))
   line.setAttribute("aria-label", "Verdict")
@@ -157,7 +158,7 @@ export function timeline(push) {
     ...push.deliveries ?? [],
   ]
   return element("ol", { class: "deliveries" }, events.map((event) => {
-    const [at, by] = [milliseconds(event), event.by ?? event.note?.match(/\bpush (\d+)\b/)?.[1]]
+    const [at, by] = [milliseconds(event), event["replaced-by"] ?? event.note?.match(/\bpush (\d+)\b/)?.[1]]
     const note = event.note ? linked(event.note, by ? [{ text: `push ${by}`, made: (text) => element("a", { href: `#/push/${by}` }, text) }] : []) : []
     return element("li", { "data-kind": event.kind },
       element("time", { datetime: new Date(at).toISOString(), title: completeTime(at) }, (event["time-ms"] ? preciseClock : clock).format(at)),

@@ -17,7 +17,7 @@ export const appsOf = ({ topics = [], apps = [] }) => [...new Set([...topics.map
 export function actions(page, device, isLarge = false) {
   const { token } = device
   const style = { class: isLarge ? "" : "small" }
-  const isUnregistered = device["unregistered-since"] !== undefined
+  const isUnregistered = device["unregistered-at"] !== undefined
   const isOnline = device.online !== false
   const change = (body, text, inverse) => page.change(devicePath(token), "PUT", body).then((isDone) => {
     if (isDone) toast(text, { action: { name: "Undo", run: () => page.change(devicePath(token), "PUT", inverse) } })
@@ -32,7 +32,7 @@ export function actions(page, device, isLarge = false) {
       isUnregistered
         ? { name: "Reinstall the app", icon: "replay", action: () => register(page, device) }
         : { name: "Remove the app (410 Unregistered)", icon: "error",
-          action: () => change({ "unregistered-since": Date.now() }, `${deviceName(device)} is unregistered`,
+          action: () => change({ "unregistered-at": Date.now() }, `${deviceName(device)} is unregistered`,
             { topics: topics.length ? topics : appsOf(device), environment: device.environment }) },
       { name: device.topics ? "Change its topics" : "Register it for topics", icon: "control", action: () => register(page, device) },
       null,

@@ -51,7 +51,7 @@ async function storedPushes({ stored = {} }, signal) {
 }
 
 function factsSection(device) {
-  const since = device["unregistered-since"]
+  const since = device["unregistered-at"]
   return section("Device", facts({
     token: copied(device.token, "the token"),
     apps: appsOf(device).join(", "),

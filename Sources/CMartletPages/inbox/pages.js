@@ -367,7 +367,7 @@ const deviceTones = { unregistered: "bad", offline: "warning", online: "good" }
 
 /** The state of a device as text. */
 export function deviceStateText(device) {
-  if (device["unregistered-since"] !== undefined || device.answers === "Unregistered") return "unregistered"
+  if (device["unregistered-at"] !== undefined || device.answers === "Unregistered") return "unregistered"
   if (device.answers) return `answers ${device.answers}`
   return device.online === false ? "offline" : "online"
 }

@@ -62,7 +62,7 @@ function stateOf(lane, { storage }) {
   return element("span", { class: "chips" },
     lane.since === undefined ? null : chip("Down", "bad"), pause ? chip("Paused", "warning") : null,
     lane.since === undefined && !pause ? chip(...(storage.problem ? ["Not storing", "bad"] : activities[lane.activity] ?? activities.ready)) : null,
-    lane.reason ? element("code", {}, lane.reason) : null, pause ? element("small", {}, `by ${pause.by}`) : null)
+    lane.reason ? element("code", {}, lane.reason) : null, pause ? element("small", {}, `by ${pause.caller}`) : null)
 }
 
 /** The attempts that Apple did not accept since the start of the relay, by reason, most frequent first. */

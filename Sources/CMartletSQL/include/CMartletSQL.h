@@ -10,10 +10,6 @@ const char *martlet_sql_postgresql_accept(void);
 const char *martlet_sql_postgresql_import(void);
 /// The text of postgresql/claim.sql.
 const char *martlet_sql_postgresql_claim(void);
-/// The text of postgresql/dead_tokens.sql.
-const char *martlet_sql_postgresql_dead_tokens(void);
-/// The text of postgresql/enrollments.sql.
-const char *martlet_sql_postgresql_enrollments(void);
 /// The text of postgresql/enqueue.sql.
 const char *martlet_sql_postgresql_enqueue(void);
 /// The text of postgresql/maintenance.sql.
@@ -22,8 +18,6 @@ const char *martlet_sql_postgresql_maintenance(void);
 const char *martlet_sql_postgresql_identities(void);
 /// The text of postgresql/installations.sql.
 const char *martlet_sql_postgresql_installations(void);
-/// The text of postgresql/lanes.sql.
-const char *martlet_sql_postgresql_lanes(void);
 /// The text of postgresql/order_keys.sql.
 const char *martlet_sql_postgresql_order_keys(void);
 /// The text of postgresql/nodes.sql.
@@ -32,16 +26,6 @@ const char *martlet_sql_postgresql_nodes(void);
 const char *martlet_sql_postgresql_settle(void);
 /// The text of postgresql/tables.sql.
 const char *martlet_sql_postgresql_tables(void);
-/// The text of sqlite/dead_tokens.sql.
-const char *martlet_sql_sqlite_dead_tokens(void);
-/// The text of sqlite/expiry.sql.
-const char *martlet_sql_sqlite_expiry(void);
-/// The text of sqlite/installations.sql.
-const char *martlet_sql_sqlite_installations(void);
-/// The text of sqlite/lanes.sql.
-const char *martlet_sql_sqlite_lanes(void);
-/// The text of sqlite/retries.sql.
-const char *martlet_sql_sqlite_retries(void);
 /// The text of sqlite/tables.sql.
 const char *martlet_sql_sqlite_tables(void);
 

@@ -6,17 +6,17 @@
 -- stored push after the earlier one has committed. After the insertion the outcomes are searched for the
 -- identifier, because the other push may have ended meanwhile.
 
-CREATE OR REPLACE FUNCTION martlet.accept(
+CREATE FUNCTION martlet.accept(
     p_now bigint, p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
-    p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundles text[], p_push_types text[],
-    p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_traces text[],
+    p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[],
+    p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
     p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
     p_payloads bytea[]
 ) RETURNS TABLE (
     place bigint, is_same boolean, apns_id uuid, is_production boolean, accepted_at bigint,
     is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
     unregistered_at bigint, attempts integer, unknown_tries integer,
-    dead_cursor bigint, dead_since bigint, dead_learnt_at bigint, dead_reason text
+    token_cursor bigint, token_unregistered_at bigint, token_reported_at bigint, token_reason text
 ) LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
@@ -28,29 +28,29 @@ DECLARE
 BEGIN
     WITH fresh AS (
         INSERT INTO martlet.push (
-            number, app, is_production, apns_id, fingerprint, token, channel, bundle, push_type, topic,
-            priority, expiration, collapse_id, trace, order_key, expires_at, accepted_at, checksum,
+            number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
+            priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum,
             payload, user_id
         )
-        SELECT g.number, g.app, g.is_production, g.apns_id, g.fingerprint, g.token, g.channel, g.bundle,
-            g.push_type, g.topic, g.priority, g.expiration, g.collapse_id, g.trace, g.order_key,
+        SELECT g.number, g.app, g.is_production, g.apns_id, g.fingerprint, g.token, g.channel, g.bundle_id,
+            g.push_type, g.topic, g.priority, g.expiration, g.collapse_id, g.trace_parent, g.order_key,
             g.expires_at, p_now, g.checksum, g.payload, (
                 SELECT i.user_id FROM martlet.installation_token t JOIN martlet.installation i
                     ON i.number = t.installation
                 WHERE t.token = g.token AND i.app = g.app LIMIT 1
             )
         FROM unnest(
-            numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundles,
-            p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_traces, p_order_keys,
+            numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
+            p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
             p_expires_at, p_checksums, p_payloads
         ) AS g (
-            number, app, is_production, apns_id, fingerprint, token, channel, bundle, push_type, topic,
-            priority, expiration, collapse_id, trace, order_key, expires_at, checksum, payload
+            number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
+            priority, expiration, collapse_id, trace_parent, order_key, expires_at, checksum, payload
         )
         WHERE NOT EXISTS (
-            SELECT FROM martlet.dead_token d
-            WHERE d.app = g.app AND d.token = g.token AND d.is_production = g.is_production
-                AND d.topic = coalesce(g.topic, '')
+            SELECT FROM martlet.unregistered_token t
+            WHERE t.app = g.app AND t.token = g.token AND t.is_production = g.is_production
+                AND t.topic = coalesce(g.topic, '')
         )
         -- Sorted, because concurrent transactions that insert the same pushes in different orders would deadlock.
         ORDER BY g.apns_id, g.number
@@ -76,11 +76,11 @@ BEGIN
     RETURN QUERY
     SELECT g.place, k.fingerprint = g.fingerprint, k.apns_id, k.is_production, k.accepted_at, k.is_claimed,
         k.ended_at, k.state, k.status, k.reason, k.unique_id, k.unregistered_at, k.attempts, k.unknown_tries,
-        d.cursor, d.since, d.learnt_at, d.reason
+        t.cursor, t.unregistered_at, t.reported_at, t.reason
     FROM unnest(numbers, p_apps, p_are_production, p_ids, p_tokens, p_topics, p_fingerprints) WITH ORDINALITY
         AS g (number, app, is_production, apns_id, token, topic, fingerprint, place)
     LEFT JOIN LATERAL martlet.known(g.app, g.apns_id) k ON g.fingerprint IS NOT NULL
-    LEFT JOIN martlet.dead_token d ON d.app = g.app AND d.token = g.token
-        AND d.is_production = g.is_production AND d.topic = coalesce(g.topic, '')
+    LEFT JOIN martlet.unregistered_token t ON t.app = g.app AND t.token = g.token
+        AND t.is_production = g.is_production AND t.topic = coalesce(g.topic, '')
     WHERE stored IS NULL OR NOT g.number = ANY (stored);
 END $$;

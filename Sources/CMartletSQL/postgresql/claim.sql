@@ -7,9 +7,9 @@ CREATE FUNCTION martlet.claim(
     p_node bigint, p_app bigint, p_is_production boolean, p_urgency bigint, p_from bigint, p_now bigint,
     p_limit bigint
 ) RETURNS TABLE (
-    number bigint, ready_at bigint, attempts integer, unknown_tries integer, apns_id uuid, has_id boolean,
-    token text, channel text, bundle text, push_type text, topic text, priority text, expiration text,
-    collapse_id text, trace text, order_key text, expires_at bigint, accepted_at bigint, payload bytea,
+    number bigint, ready_at bigint, attempts integer, unknown_tries integer, apns_id uuid, has_callers_id boolean,
+    token text, channel text, bundle_id text, push_type text, topic text, priority text, expiration text,
+    collapse_id text, trace_parent text, order_key text, expires_at bigint, accepted_at bigint, payload bytea,
     checksum bigint, has_changed_time boolean
 ) LANGUAGE plpgsql
 {index_settings} AS $$
@@ -37,7 +37,7 @@ BEGIN
             q.ready_check IS DISTINCT FROM ~q.ready_at AS has_changed_time
     )
     SELECT t.number, t.ready_at, t.attempts, t.unknown_tries, p.apns_id, p.fingerprint IS NOT NULL, p.token,
-        p.channel, p.bundle, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace,
+        p.channel, p.bundle_id, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace_parent,
         p.order_key, p.expires_at, p.accepted_at, p.payload, p.checksum, t.has_changed_time
     FROM taken t JOIN martlet.push p USING (number) ORDER BY t.ready_at, t.number;
 END $$;

@@ -8,10 +8,10 @@ $$;
 
 -- Returns the key of the pushes that are sent in order: channel, activity or collapse identifier; null for none.
 CREATE FUNCTION martlet.order_key(
-    p_token text, p_channel text, p_bundle text, p_push_type text, p_collapse_id text
+    p_token text, p_channel text, p_bundle_id text, p_push_type text, p_collapse_id text
 ) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE
-        WHEN p_channel IS NOT NULL THEN 'channel ' || p_bundle || ' ' || p_channel
+        WHEN p_channel IS NOT NULL THEN 'channel ' || p_bundle_id || ' ' || p_channel
         WHEN p_push_type = 'liveactivity' THEN 'activity ' || p_token
         WHEN p_collapse_id IS NOT NULL THEN 'collapse ' || p_token || ' ' || p_collapse_id
     END
@@ -96,7 +96,7 @@ BEGIN
     IF FOUND AND other.is_same IS FALSE THEN
         RAISE EXCEPTION 'another push of the app has the id %', push_id USING ERRCODE = '23505';
     END IF;
-    IF FOUND AND other.dead_cursor IS NOT NULL AND other.is_same IS NULL THEN
+    IF FOUND AND other.token_cursor IS NOT NULL AND other.is_same IS NULL THEN
         RETURN NULL;
     END IF;
     -- Only when a node is idle: a notification at each commit would slow down concurrent writers.

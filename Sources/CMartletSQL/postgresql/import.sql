@@ -5,10 +5,10 @@
 -- Imports no push that has ended in this database: a migration that was interrupted imports its last batch again, and
 -- relays may have sent that batch meanwhile.
 
-CREATE OR REPLACE FUNCTION martlet.adopt_pushes(
+CREATE FUNCTION martlet.adopt_pushes(
     p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[], p_fingerprints bytea[],
-    p_tokens text[], p_channels text[], p_bundles text[], p_push_types text[], p_topics text[],
-    p_priorities text[], p_expirations text[], p_collapse_ids text[], p_traces text[], p_order_keys text[],
+    p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[], p_topics text[],
+    p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[], p_order_keys text[],
     p_expires_at bigint[], p_accepted_at bigint[], p_ready_at bigint[], p_lines bigint[],
     p_attempts bigint[], p_unknown_tries bigint[], p_checksums bigint[], p_payloads bytea[], p_users text[]
 ) RETURNS void LANGUAGE plpgsql
@@ -19,12 +19,12 @@ DECLARE
     );
 BEGIN
     INSERT INTO martlet.push (
-        number, app, is_production, apns_id, fingerprint, token, channel, bundle, push_type, topic,
-        priority, expiration, collapse_id, trace, order_key, expires_at, accepted_at, checksum, payload, user_id
+        number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
+        priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum, payload, user_id
     )
     SELECT * FROM unnest(
-        numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundles,
-        p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_traces, p_order_keys,
+        numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
+        p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
         p_expires_at, p_accepted_at, p_checksums, p_payloads, p_users
     ) ON CONFLICT DO NOTHING;
     -- After the insertion, because that waits for transactions that end these pushes. A dead letter, which is not in
@@ -44,7 +44,7 @@ BEGIN
     ) JOIN martlet.push USING (number) WHERE g.line IS NOT NULL;
 END $$;
 
-CREATE OR REPLACE FUNCTION martlet.adopt_outcomes(
+CREATE FUNCTION martlet.adopt_outcomes(
     p_ids uuid[], p_apps bigint[], p_are_production boolean[], p_states text[], p_statuses bigint[],
     p_reasons text[], p_unique_ids text[], p_unregistered_at bigint[], p_attempts bigint[],
     p_unknown_tries bigint[], p_fingerprints bytea[], p_accepted_at bigint[], p_ended_at bigint[]
@@ -60,26 +60,28 @@ CREATE OR REPLACE FUNCTION martlet.adopt_outcomes(
 $$;
 
 -- Cursors are unchanged in a database without unregistered tokens; otherwise they follow the existing ones.
-CREATE OR REPLACE FUNCTION martlet.adopt_dead_tokens(
+CREATE FUNCTION martlet.adopt_unregistered_tokens(
     p_apps bigint[], p_tokens text[], p_are_production boolean[], p_topics text[], p_cursors bigint[],
-    p_since bigint[], p_learnt_at bigint[], p_reasons text[], p_readers text[], p_reader_cursors bigint[]
+    p_unregistered_at bigint[], p_reported_at bigint[], p_reasons text[], p_readers text[], p_reader_cursors bigint[]
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     behind bigint;
 BEGIN
     PERFORM pg_advisory_xact_lock(1298232181);
-    SELECT coalesce(max(d.cursor), 0) INTO behind FROM martlet.dead_token d;
-    INSERT INTO martlet.dead_token (app, token, is_production, topic, cursor, since, learnt_at, reason)
-    SELECT g.app, g.token, g.is_production, g.topic, g.cursor + behind, g.since, g.learnt_at, g.reason
+    SELECT coalesce(max(t.cursor), 0) INTO behind FROM martlet.unregistered_token t;
+    INSERT INTO martlet.unregistered_token (
+        app, token, is_production, topic, cursor, unregistered_at, reported_at, reason
+    )
+    SELECT g.app, g.token, g.is_production, g.topic, g.cursor + behind, g.unregistered_at, g.reported_at, g.reason
     FROM unnest(
-        p_apps, p_tokens, p_are_production, p_topics, p_cursors, p_since, p_learnt_at, p_reasons
-    ) AS g (app, token, is_production, topic, cursor, since, learnt_at, reason)
+        p_apps, p_tokens, p_are_production, p_topics, p_cursors, p_unregistered_at, p_reported_at, p_reasons
+    ) AS g (app, token, is_production, topic, cursor, unregistered_at, reported_at, reason)
     WHERE NOT EXISTS (
-        SELECT FROM martlet.dead_token d
-        WHERE d.app = g.app AND d.token = g.token AND d.is_production = g.is_production AND d.topic = g.topic
+        SELECT FROM martlet.unregistered_token t
+        WHERE t.app = g.app AND t.token = g.token AND t.is_production = g.is_production AND t.topic = g.topic
     );
-    PERFORM setval('martlet.dead_token_cursor', greatest(max(d.cursor), 1)) FROM martlet.dead_token d
-    HAVING max(d.cursor) > 0;
+    PERFORM setval('martlet.unregistered_token_cursor', greatest(max(t.cursor), 1)) FROM martlet.unregistered_token t
+    HAVING max(t.cursor) > 0;
     INSERT INTO martlet.reader
     SELECT g.name, g.cursor + behind FROM unnest(p_readers, p_reader_cursors) AS g (name, cursor)
     ON CONFLICT DO NOTHING;

@@ -51,18 +51,18 @@ BEGIN
     RETURN registered;
 END $$;
 
--- Handles the heartbeat of a node: renews its lease, publishes its facts, and releases the claims of expired nodes.
-CREATE FUNCTION martlet.beat(p_node bigint, p_lease_seconds bigint, p_is_idle boolean, p_facts text)
-RETURNS TABLE (is_alive boolean, is_to_drain boolean, nodes bigint, leads boolean, released bigint)
+-- Handles the heartbeat of a node: renews its lease, publishes its data, and releases the claims of expired nodes.
+CREATE FUNCTION martlet.beat(p_node bigint, p_lease_seconds bigint, p_is_idle boolean, p_published_data text)
+RETURNS TABLE (is_registered boolean, is_to_drain boolean, nodes bigint, is_leader boolean, released_pushes bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     own record;
-    released_pushes bigint := 0;
+    released bigint := 0;
 BEGIN
     UPDATE martlet.node n
     SET lease_until = clock_timestamp() + make_interval(secs => p_lease_seconds), is_idle = p_is_idle,
-        facts = p_facts,
+        published_data = p_published_data,
         -- A lease is renewed after a third of its time: with less than a third left, a renewal was missed.
         steady_since = CASE
             WHEN n.lease_until < clock_timestamp() + make_interval(secs => p_lease_seconds / 3.0)
@@ -73,11 +73,11 @@ BEGIN
     IF own.steady_since <= clock_timestamp() - make_interval(secs => p_lease_seconds)
         AND EXISTS (SELECT FROM martlet.node n WHERE n.lease_until < clock_timestamp())
     THEN
-        released_pushes := martlet.delete_expired_nodes();
+        released := martlet.delete_expired_nodes();
     END IF;
     PERFORM martlet.prepare_day(martlet.milliseconds(clock_timestamp() + interval '1 day'));
     RETURN QUERY
-    SELECT own.number IS NOT NULL, coalesce(own.is_to_drain, false), count(*), min(n.number) = p_node, released_pushes
+    SELECT own.number IS NOT NULL, coalesce(own.is_to_drain, false), count(*), min(n.number) = p_node, released
     FROM martlet.node n;
 END $$;
 

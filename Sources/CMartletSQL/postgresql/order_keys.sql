@@ -10,7 +10,7 @@
 -- the end of the first one comes later and finds its successor. When a first push has ended and another has taken
 -- its place at the same moment, the unique index is violated, and the next claim tries again.
 
-CREATE OR REPLACE FUNCTION martlet.line_up(p_app bigint, p_is_production boolean, p_from bigint, p_now bigint)
+CREATE FUNCTION martlet.line_up(p_app bigint, p_is_production boolean, p_from bigint, p_now bigint)
 RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -69,7 +69,7 @@ EXCEPTION WHEN unique_violation THEN
 END $$;
 
 -- Makes the next push of each order key ready after the first one has ended.
-CREATE OR REPLACE FUNCTION martlet.advance_lines(
+CREATE FUNCTION martlet.advance_lines(
     p_apps bigint[], p_are_production boolean[], p_order_keys text[], p_now bigint
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$

@@ -5,24 +5,24 @@
 -- A transaction must lock the rows of pushes in `queue` before it ends them.
 
 -- Ends pushes: stores their outcomes and unregistered tokens, and makes the pushes behind them ready.
-CREATE OR REPLACE FUNCTION martlet.finish(
+CREATE FUNCTION martlet.finish(
     p_now bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
     p_unique_ids text[], p_unregistered_at bigint[], p_attempts bigint[], p_unknown_tries bigint[],
-    p_dead_tokens boolean[]
+    p_are_unregistered boolean[]
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
     apps bigint[];
     are_production boolean[];
     order_keys text[];
-    dead_apps bigint[];
-    dead_tokens text[];
-    dead_are_production boolean[];
-    dead_topics text[];
-    dead_since bigint[];
+    unregistered_apps bigint[];
+    unregistered_tokens text[];
+    unregistered_are_production boolean[];
+    unregistered_topics text[];
+    unregistered_times bigint[];
     -- A registration after this time is newer than the answer.
-    dead_until bigint[];
-    dead_reasons text[];
+    unregistered_until bigint[];
+    unregistered_reasons text[];
 BEGIN
     INSERT INTO martlet.outcome (
         apns_id, app, is_production, state, status, reason, unique_id, unregistered_at, attempts,
@@ -36,14 +36,15 @@ BEGIN
         p_unknown_tries
     ) AS g (number, state, status, reason, unique_id, unregistered_at, attempts, unknown_tries)
     JOIN martlet.queue q USING (number) JOIN martlet.push p USING (number);
-    IF true = ANY (p_dead_tokens) THEN
+    IF true = ANY (p_are_unregistered) THEN
         SELECT array_agg(p.app), array_agg(p.token), array_agg(p.is_production),
-            array_agg(coalesce(p.topic, '')), array_agg(g.since), array_agg(greatest(g.since, p.accepted_at)),
-            array_agg(g.reason)
-        INTO dead_apps, dead_tokens, dead_are_production, dead_topics, dead_since, dead_until, dead_reasons
-        FROM unnest(p_numbers, p_unregistered_at, p_reasons, p_dead_tokens)
-            AS g (number, since, reason, is_dead)
-        JOIN martlet.push p USING (number) WHERE g.is_dead AND p.token IS NOT NULL;
+            array_agg(coalesce(p.topic, '')), array_agg(g.unregistered_at),
+            array_agg(greatest(g.unregistered_at, p.accepted_at)), array_agg(g.reason)
+        INTO unregistered_apps, unregistered_tokens, unregistered_are_production, unregistered_topics,
+            unregistered_times, unregistered_until, unregistered_reasons
+        FROM unnest(p_numbers, p_unregistered_at, p_reasons, p_are_unregistered)
+            AS g (number, unregistered_at, reason, is_unregistered)
+        JOIN martlet.push p USING (number) WHERE g.is_unregistered AND p.token IS NOT NULL;
     END IF;
     DELETE FROM martlet.push p USING unnest(p_numbers, p_states) AS g (number, state)
     WHERE p.number = g.number AND g.state <> 'dead';
@@ -54,32 +55,35 @@ BEGIN
     SELECT array_agg(ended.app), array_agg(ended.is_production), array_agg(ended.order_key)
     INTO apps, are_production, order_keys FROM ended WHERE ended.line = 1;
     IF apps IS NOT NULL THEN PERFORM martlet.advance_lines(apps, are_production, order_keys, p_now); END IF;
-    IF dead_apps IS NOT NULL THEN
+    IF unregistered_apps IS NOT NULL THEN
         -- In the order of martlet.lock_installations, because reports would deadlock otherwise.
         PERFORM 1 FROM martlet.installation i WHERE i.number IN (
-            SELECT t.installation FROM unnest(dead_tokens) AS u (token)
+            SELECT t.installation FROM unnest(unregistered_tokens) AS u (token)
             JOIN martlet.installation_token t ON t.token = u.token
         ) ORDER BY i.number FOR UPDATE;
         DELETE FROM martlet.installation_token t
-        USING unnest(dead_apps, dead_tokens, dead_are_production, dead_until) AS u (app, token, is_production, until),
-            martlet.installation i
+        USING unnest(unregistered_apps, unregistered_tokens, unregistered_are_production, unregistered_until)
+            AS u (app, token, is_production, until), martlet.installation i
         WHERE t.token = u.token AND t.registered_at <= u.until AND i.number = t.installation AND i.app = u.app
             AND i.is_production = u.is_production;
         -- Held until the commit, so that cursors become visible in ascending order and no row is added twice. Taken
         -- last, so that the transaction waits for no other lock while it holds this one.
         PERFORM pg_advisory_xact_lock(1298232181);
-        DELETE FROM martlet.dead_token d
-        USING unnest(dead_apps, dead_tokens, dead_are_production, dead_topics)
+        DELETE FROM martlet.unregistered_token t
+        USING unnest(unregistered_apps, unregistered_tokens, unregistered_are_production, unregistered_topics)
             AS u (app, token, is_production, topic)
-        WHERE d.app = u.app AND d.token = u.token AND d.is_production = u.is_production AND d.topic = u.topic;
-        INSERT INTO martlet.dead_token (app, token, is_production, topic, cursor, since, learnt_at, reason)
-        SELECT d.app, d.token, d.is_production, d.topic, nextval('martlet.dead_token_cursor'), d.since, p_now,
-            coalesce(d.reason, '')
+        WHERE t.app = u.app AND t.token = u.token AND t.is_production = u.is_production AND t.topic = u.topic;
+        INSERT INTO martlet.unregistered_token (
+            app, token, is_production, topic, cursor, unregistered_at, reported_at, reason
+        )
+        SELECT d.app, d.token, d.is_production, d.topic, nextval('martlet.unregistered_token_cursor'),
+            d.unregistered_at, p_now, coalesce(d.reason, '')
         FROM (
             SELECT DISTINCT ON (u.app, u.token, u.is_production, u.topic) u.*
             FROM unnest(
-                dead_apps, dead_tokens, dead_are_production, dead_topics, dead_since, dead_until, dead_reasons
-            ) AS u (app, token, is_production, topic, since, until, reason)
+                unregistered_apps, unregistered_tokens, unregistered_are_production, unregistered_topics,
+                unregistered_times, unregistered_until, unregistered_reasons
+            ) AS u (app, token, is_production, topic, unregistered_at, until, reason)
         ) d
         WHERE NOT EXISTS (
             SELECT FROM martlet.installation_token t JOIN martlet.installation i ON i.number = t.installation
@@ -91,10 +95,10 @@ END $$;
 
 -- Stores the results of a node's claims: outcomes, and the times of further attempts. Ignores pushes that the node has
 -- lost to another one.
-CREATE OR REPLACE FUNCTION martlet.settle(
+CREATE FUNCTION martlet.settle(
     p_now bigint, p_node bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
     p_unique_ids text[], p_unregistered_at bigint[], p_until bigint[], p_attempts bigint[],
-    p_unknown_tries bigint[], p_dead_tokens boolean[]
+    p_unknown_tries bigint[], p_are_unregistered boolean[]
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -113,18 +117,18 @@ BEGIN
     PERFORM martlet.finish(
         p_now, array_agg(g.number), array_agg(g.state), array_agg(g.status), array_agg(g.reason),
         array_agg(g.unique_id), array_agg(g.unregistered_at), array_agg(g.attempts),
-        array_agg(g.unknown_tries), array_agg(g.is_dead)
+        array_agg(g.unknown_tries), array_agg(g.is_unregistered)
     )
     FROM unnest(
         p_numbers, p_states, p_statuses, p_reasons, p_unique_ids, p_unregistered_at, p_attempts,
-        p_unknown_tries, p_dead_tokens
-    ) AS g (number, state, status, reason, unique_id, unregistered_at, attempts, unknown_tries, is_dead)
+        p_unknown_tries, p_are_unregistered
+    ) AS g (number, state, status, reason, unique_id, unregistered_at, attempts, unknown_tries, is_unregistered)
     WHERE g.state IS NOT NULL AND g.number = ANY (own)
     HAVING count(*) > 0;
 END $$;
 
 -- Ends pushes that no node has claimed, all with the same outcome.
-CREATE OR REPLACE FUNCTION martlet.finish_alike(p_now bigint, p_numbers bigint[], p_state text)
+CREATE FUNCTION martlet.finish_alike(p_now bigint, p_numbers bigint[], p_state text)
 RETURNS void LANGUAGE sql AS $$
     SELECT martlet.finish(
         p_now, p_numbers, array_fill(p_state, ARRAY[cardinality(p_numbers)]), '{}', '{}', '{}', '{}',
@@ -134,7 +138,7 @@ RETURNS void LANGUAGE sql AS $$
 $$;
 
 -- Cancels a push that no node has claimed.
-CREATE OR REPLACE FUNCTION martlet.cancel(p_app bigint, p_id uuid, p_now bigint)
+CREATE FUNCTION martlet.cancel(p_app bigint, p_id uuid, p_now bigint)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     found_number bigint;
@@ -146,7 +150,7 @@ BEGIN
 END $$;
 
 -- Ends expired pushes that no node has claimed, and returns them.
-CREATE OR REPLACE FUNCTION martlet.expire(p_now bigint, p_limit bigint) RETURNS TABLE (
+CREATE FUNCTION martlet.expire(p_now bigint, p_limit bigint) RETURNS TABLE (
     apns_id uuid, app bigint, is_production boolean, accepted_at bigint, attempts integer,
     unknown_tries integer
 ) LANGUAGE plpgsql AS $$
@@ -167,7 +171,7 @@ BEGIN
 END $$;
 
 -- Queues dead letters again, all of an app if no identifiers are given, and returns their number.
-CREATE OR REPLACE FUNCTION martlet.requeue(p_app bigint, p_ids uuid[], p_now bigint)
+CREATE FUNCTION martlet.requeue(p_app bigint, p_ids uuid[], p_now bigint)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     moved bigint;
@@ -186,4 +190,48 @@ BEGIN
     FROM ended JOIN martlet.push p ON p.apns_id = ended.apns_id AND p.app = p_app;
     GET DIAGNOSTICS moved = ROW_COUNT;
     RETURN moved;
+END $$;
+
+-- Cancels pushes of a lane that no node has claimed, up to a number.
+CREATE FUNCTION martlet.purge(
+    p_app bigint, p_is_production boolean, p_last bigint, p_now bigint, p_limit bigint
+) RETURNS TABLE (apns_id uuid, accepted_at bigint, attempts integer, unknown_tries integer)
+LANGUAGE plpgsql
+{index_settings} AS $$
+#variable_conflict use_column
+DECLARE
+    numbers bigint[];
+    more bigint[];
+BEGIN
+    SELECT array_agg(found.number) INTO numbers FROM (
+        SELECT q.number FROM martlet.queue q
+        WHERE q.app = p_app AND q.is_production = p_is_production AND q.ready_at IS NOT NULL
+            AND q.number <= p_last AND q.node IS NULL AND (q.order_key IS NULL OR q.line = 1)
+        LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ) found;
+    numbers := coalesce(numbers, '{}');
+    IF cardinality(numbers) < p_limit THEN
+        SELECT array_agg(found.number) INTO more FROM (
+            SELECT q.number FROM martlet.queue q
+            WHERE q.app = p_app AND q.is_production = p_is_production AND q.number <= p_last
+                AND q.node IS NULL AND q.line <= 0 AND q.order_key IS NOT NULL
+            LIMIT p_limit - cardinality(numbers) FOR UPDATE SKIP LOCKED
+        ) found;
+        numbers := numbers || coalesce(more, '{}');
+    END IF;
+    -- Pushes behind others: last, because a step that ends the first one of a line makes the next one ready.
+    IF cardinality(numbers) < p_limit THEN
+        SELECT array_agg(found.number) INTO more FROM (
+            SELECT q.number FROM martlet.queue q
+            WHERE q.app = p_app AND q.is_production = p_is_production AND q.number <= p_last
+                AND q.node IS NULL AND q.line = 2
+            LIMIT p_limit - cardinality(numbers) FOR UPDATE SKIP LOCKED
+        ) found;
+        numbers := numbers || coalesce(more, '{}');
+    END IF;
+    IF numbers = '{}' THEN RETURN; END IF;
+    RETURN QUERY
+    SELECT p.apns_id, p.accepted_at, q.attempts, q.unknown_tries
+    FROM martlet.queue q JOIN martlet.push p USING (number) WHERE q.number = ANY (numbers);
+    PERFORM martlet.finish_alike(p_now, numbers, 'cancelled');
 END $$;

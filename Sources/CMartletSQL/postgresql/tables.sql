@@ -3,8 +3,9 @@
 -- The tables: `push` with what never changes, `queue` with what changes until a push ends, and `outcome` afterwards.
 
 CREATE SCHEMA martlet;
+-- The version of the tables and functions.
 CREATE TABLE martlet.version (number integer NOT NULL);
-INSERT INTO martlet.version VALUES (0);
+INSERT INTO martlet.version VALUES ({version});
 
 CREATE TABLE martlet.app (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -21,8 +22,8 @@ CREATE TABLE martlet.push (
     -- Distinguishes a repeated request from another push with the same identifier; null when the caller gave no
     -- identifier.
     fingerprint bytea,
-    token text COLLATE "C", channel text, bundle text,
-    push_type text, topic text, priority text, expiration text, collapse_id text, trace text,
+    token text COLLATE "C", channel text, bundle_id text,
+    push_type text, topic text, priority text, expiration text, collapse_id text, trace_parent text,
     order_key text COLLATE "C",
     expires_at bigint,
     accepted_at bigint NOT NULL,
@@ -33,8 +34,9 @@ CREATE TABLE martlet.push (
     user_id text COLLATE "C",
     UNIQUE (apns_id, app)
 );
-
 CREATE INDEX push_user ON martlet.push (user_id, number) WHERE user_id IS NOT NULL;
+-- By the last byte of the token, which is random: insertions change 256 pages, not a different one each.
+CREATE INDEX push_token ON martlet.push (right(token, 2), number) WHERE token IS NOT NULL;
 
 -- The pushes that have not ended. `node` is the relay that has claimed the push; null when none has. `ready_at` is the
 -- time from which on it may be sent; null while it waits behind another push. `line` is its position among the pushes
@@ -82,17 +84,31 @@ CREATE INDEX outcome_identity ON martlet.outcome (apns_id, app);
 CREATE INDEX outcome_dead ON martlet.outcome (app, ended_at) WHERE state = 'dead';
 CREATE TABLE martlet.outcome_other PARTITION OF martlet.outcome DEFAULT;
 
-CREATE SEQUENCE martlet.dead_token_cursor;
-CREATE TABLE martlet.dead_token (
+-- A 410 of Apple concerns a token in one environment and for one topic.
+CREATE SEQUENCE martlet.unregistered_token_cursor;
+CREATE TABLE martlet.unregistered_token (
     app bigint NOT NULL,
     token text COLLATE "C" NOT NULL,
+    is_production boolean NOT NULL,
+    topic text COLLATE "C" NOT NULL,
     cursor bigint NOT NULL UNIQUE,
-    since bigint,
-    learnt_at bigint NOT NULL,
-    reason text NOT NULL,
-    PRIMARY KEY (app, token)
+    unregistered_at bigint,
+    reported_at bigint NOT NULL,
+    reason text NOT NULL
+);
+-- Without environment and topic, which would make it larger: a token has few rows.
+CREATE INDEX unregistered_token_token ON martlet.unregistered_token (app, token);
+
+-- The lanes that operators have paused.
+CREATE TABLE martlet.lane_pause (
+    app bigint NOT NULL,
+    is_production boolean NOT NULL,
+    since bigint NOT NULL,
+    caller text NOT NULL,
+    PRIMARY KEY (app, is_production)
 );
 
+-- The positions of webhooks in the feed of unregistered tokens.
 CREATE TABLE martlet.reader (name text PRIMARY KEY, cursor bigint NOT NULL);
 
 -- The running relays. A claim belongs to its node until the lease of the node expires.
@@ -106,7 +122,7 @@ CREATE TABLE martlet.node (
     steady_since timestamptz NOT NULL DEFAULT '-infinity',
     is_idle boolean NOT NULL DEFAULT false,
     is_to_drain boolean NOT NULL DEFAULT false,
-    facts text NOT NULL DEFAULT '{}'
+    published_data text NOT NULL DEFAULT '{}'
 );
 
 CREATE TABLE martlet.provider_token (
@@ -115,3 +131,62 @@ CREATE TABLE martlet.provider_token (
     issued_at bigint NOT NULL,
     PRIMARY KEY (team_id, key_id)
 );
+
+CREATE TABLE martlet.ticket (
+    hash bytea PRIMARY KEY,
+    app bigint NOT NULL,
+    user_id text COLLATE "C" NOT NULL,
+    tags text NOT NULL,
+    is_single_use boolean NOT NULL,
+    expires_at bigint NOT NULL
+);
+CREATE INDEX ticket_expiry ON martlet.ticket (expires_at);
+CREATE INDEX ticket_user ON martlet.ticket (app, user_id);
+
+CREATE TABLE martlet.installation (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    app bigint NOT NULL,
+    id uuid NOT NULL UNIQUE,
+    user_id text COLLATE "C" NOT NULL,
+    is_production boolean NOT NULL,
+    bundle_id text NOT NULL,
+    secret_hash bytea NOT NULL UNIQUE,
+    locale text, time_zone text, app_version text, system_version text, model text,
+    alerts boolean, live_activities boolean, frequent_updates boolean,
+    created_at bigint NOT NULL, changed_at bigint NOT NULL, seen_at bigint NOT NULL,
+    revision bigint NOT NULL DEFAULT 1
+);
+CREATE INDEX installation_app ON martlet.installation (app, number);
+CREATE INDEX installation_user ON martlet.installation (app, user_id, number);
+
+CREATE TABLE martlet.installation_token (
+    installation bigint NOT NULL REFERENCES martlet.installation ON DELETE CASCADE,
+    kind text NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    token text COLLATE "C" NOT NULL,
+    registered_at bigint NOT NULL,
+    PRIMARY KEY (installation, kind, name)
+);
+CREATE INDEX installation_token_token ON martlet.installation_token (token);
+
+CREATE TABLE martlet.installation_tag (
+    app bigint NOT NULL,
+    tag text COLLATE "C" NOT NULL,
+    installation bigint NOT NULL REFERENCES martlet.installation ON DELETE CASCADE,
+    PRIMARY KEY (app, tag, installation)
+);
+CREATE INDEX installation_tag_installation ON martlet.installation_tag (installation);
+
+-- Installations as the relay reads them, with their tokens and tags as JSON arrays; null without one.
+CREATE VIEW martlet.installation_content AS
+    SELECT i.*,
+        (
+            SELECT json_agg(json_build_array(t.kind, t.name, t.token, t.registered_at))
+            FROM martlet.installation_token t WHERE t.installation = i.number
+        ) AS tokens,
+        (SELECT json_agg(g.tag) FROM martlet.installation_tag g WHERE g.installation = i.number) AS tags
+    FROM martlet.installation i;
+
+-- The identifiers of installations that were moved from a file. A repeated move moves none of them again, because
+-- it may have been removed since.
+CREATE TABLE martlet.moved_installation (id uuid PRIMARY KEY);

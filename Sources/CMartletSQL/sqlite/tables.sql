@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 
-CREATE TABLE app (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE app (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE push (
     number INTEGER PRIMARY KEY, app INTEGER NOT NULL, environment TEXT NOT NULL, urgency INTEGER NOT NULL,
-    ready_at INTEGER, in_line INTEGER NOT NULL, order_key TEXT, expires_at INTEGER,
-    apns_id BLOB NOT NULL, fingerprint BLOB, token TEXT, channel TEXT, bundle TEXT,
-    push_type TEXT, topic TEXT, priority TEXT, expiration TEXT, collapse_id TEXT, trace TEXT,
+    ready_at INTEGER, is_in_line INTEGER NOT NULL, order_key TEXT, expires_at INTEGER,
+    apns_id BLOB NOT NULL, fingerprint BLOB, token TEXT, channel TEXT, bundle_id TEXT,
+    push_type TEXT, topic TEXT, priority TEXT, expiration TEXT, collapse_id TEXT, trace_parent TEXT,
     accepted_at INTEGER NOT NULL, attempts INTEGER NOT NULL, unknown_tries INTEGER NOT NULL,
     -- Compared before the push is sent, because SQLite does not notice a changed bit; null if it is not known.
     checksum INTEGER,
@@ -18,8 +18,15 @@ CREATE TABLE push (
 CREATE INDEX push_user ON push (user_id) WHERE user_id IS NOT NULL;
 CREATE UNIQUE INDEX push_identity ON push (apns_id, app);
 CREATE INDEX push_ready ON push (app, environment, urgency, ready_at, number) WHERE ready_at IS NOT NULL;
-CREATE INDEX push_order ON push (app, environment, order_key, number) WHERE in_line = 1;
-CREATE INDEX push_expiry ON push (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX push_order ON push (app, environment, order_key, number) WHERE is_in_line = 1;
+-- Without dead letters, which do not expire any more.
+CREATE INDEX push_expiry ON push (expires_at)
+    WHERE expires_at IS NOT NULL AND (ready_at IS NOT NULL OR is_in_line = 1);
+-- For the number and age of pushes that wait for another attempt.
+CREATE INDEX push_retry ON push (app, environment, accepted_at) WHERE attempts > 0 AND ready_at IS NOT NULL;
+-- By the last byte of the token, which is random. An index by whole tokens makes intake three times as slow
+-- with a million stored pushes, since each insertion changes another page; this one grows in 256 places.
+CREATE INDEX push_token ON push (substr(token, -2)) WHERE token IS NOT NULL;
 CREATE TABLE outcome (
     apns_id BLOB NOT NULL, app INTEGER NOT NULL, environment TEXT NOT NULL, state TEXT NOT NULL,
     status INTEGER, reason TEXT, unique_id TEXT, unregistered_at INTEGER,
@@ -28,12 +35,52 @@ CREATE TABLE outcome (
 ) WITHOUT ROWID;
 CREATE INDEX outcome_age ON outcome (ended_at);
 CREATE INDEX outcome_dead ON outcome (app, ended_at) WHERE state = 'dead';
-CREATE TABLE dead_token (
-    cursor INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, token TEXT NOT NULL,
-    since INTEGER, learnt_at INTEGER NOT NULL, reason TEXT NOT NULL, UNIQUE (app, token)
+-- A 410 of Apple concerns a token in one environment and for one topic.
+CREATE TABLE unregistered_token (
+    cursor INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, token TEXT NOT NULL, environment TEXT NOT NULL,
+    topic TEXT NOT NULL, unregistered_at INTEGER, reported_at INTEGER NOT NULL, reason TEXT NOT NULL
 );
+-- Without environment and topic, which would make it larger: a token has few rows.
+CREATE INDEX unregistered_token_token ON unregistered_token (app, token);
+-- The positions of webhooks in the feed of unregistered tokens.
 CREATE TABLE reader (name TEXT PRIMARY KEY, cursor INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE given_out (
+-- The times up to which pushes of a queue may have been claimed.
+CREATE TABLE claimed (
     app INTEGER, environment TEXT, urgency INTEGER, until INTEGER NOT NULL,
     PRIMARY KEY (app, environment, urgency)
 ) WITHOUT ROWID;
+-- The lanes that operators have paused.
+CREATE TABLE lane_pause (
+    app INTEGER NOT NULL, environment TEXT NOT NULL, since INTEGER NOT NULL, caller TEXT NOT NULL,
+    PRIMARY KEY (app, environment)
+) WITHOUT ROWID;
+CREATE TABLE ticket (
+    hash BLOB PRIMARY KEY, app INTEGER NOT NULL, user_id TEXT NOT NULL, tags TEXT NOT NULL,
+    is_single_use INTEGER NOT NULL, expires_at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX ticket_expiry ON ticket (expires_at);
+CREATE INDEX ticket_user ON ticket (app, user_id);
+-- Numbers are not used again, because they are the cursors of lists.
+CREATE TABLE installation (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, id BLOB NOT NULL UNIQUE, user_id TEXT NOT NULL,
+    environment TEXT NOT NULL, bundle_id TEXT NOT NULL, secret_hash BLOB NOT NULL UNIQUE,
+    locale TEXT, time_zone TEXT, app_version TEXT, system_version TEXT, model TEXT,
+    alerts INTEGER, live_activities INTEGER, frequent_updates INTEGER,
+    created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, seen_at INTEGER NOT NULL, revision INTEGER NOT NULL
+);
+CREATE INDEX installation_app ON installation (app, number);
+CREATE INDEX installation_user ON installation (app, user_id, number);
+CREATE TABLE installation_token (
+    installation INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, token TEXT NOT NULL,
+    registered_at INTEGER NOT NULL, PRIMARY KEY (installation, kind, name)
+) WITHOUT ROWID;
+CREATE INDEX installation_token_token ON installation_token (token);
+CREATE TABLE installation_tag (
+    app INTEGER NOT NULL, tag TEXT NOT NULL, installation INTEGER NOT NULL, PRIMARY KEY (app, tag, installation)
+) WITHOUT ROWID;
+CREATE INDEX installation_tag_installation ON installation_tag (installation);
+-- No row of these two is without its installation.
+CREATE TRIGGER installation_removal AFTER DELETE ON installation BEGIN
+    DELETE FROM installation_token WHERE installation = old.number;
+    DELETE FROM installation_tag WHERE installation = old.number;
+END;

@@ -18,10 +18,10 @@ struct ResultsFile: Sendable {
     private static let lineStart = Array(#"{"line":"#.utf8)
 
     /// The first line of the unregistered tokens, so that the list can be read with `--tokens`.
-    private static let deadHeading = "token,unregistered-at-milliseconds"
+    private static let heading = "token,unregistered-at"
 
     private let results: LineFile?
-    private let dead: LineFile?
+    private let unregistered: LineFile?
 
     /// Creates the files, or continues those of an earlier run.
     ///
@@ -40,12 +40,12 @@ struct ResultsFile: Sendable {
             try LineFile(path, option: "--results", isResumed: options.isResumed)
         }
         do {
-            dead = try options.dead.map { path throws(UsageError) in
+            unregistered = try options.unregistered.map { path throws(UsageError) in
                 try LineFile(
                     path,
-                    option: "--dead-tokens",
+                    option: "--unregistered-tokens",
                     isResumed: options.isResumed,
-                    heading: ResultsFile.deadHeading
+                    heading: ResultsFile.heading
                 )
             }
         } catch {
@@ -64,20 +64,22 @@ struct ResultsFile: Sendable {
     /// Checks that the list of devices and the output files are different files.
     private static func checkDifferent(_ options: SendManyOptions) throws(UsageError) {
         let list = options.list.flatMap { $0.isStandardInput ? FileIdentity(0) : FileIdentity($0.path) }
-        let outputs = [("--results", options.results), ("--dead-tokens", options.dead)]
+        let outputs = [("--results", options.results), ("--unregistered-tokens", options.unregistered)]
         for (option, path) in outputs {
             guard let path, let file = FileIdentity(path), file.isRegular, file == list else { continue }
             throw UsageError("\(option) \(ShownValue(path)) is the list of --tokens; give another file")
         }
-        guard let results = options.results, let dead = options.dead else { return }
+        guard let results = options.results, let unregistered = options.unregistered else { return }
         let file = FileIdentity(results)
         guard
-            results == dead
+            results == unregistered
                 ? file?.isRegular == false
                 : file == nil || file?.isRegular == false
-                    || file != FileIdentity(dead)
+                    || file != FileIdentity(unregistered)
         else {
-            throw UsageError("--results and --dead-tokens name the same file, \(ShownValue(results)); give two files")
+            throw UsageError(
+                "--results and --unregistered-tokens name the same file, \(ShownValue(results)); give two files"
+            )
         }
     }
 
@@ -98,16 +100,16 @@ struct ResultsFile: Sendable {
     /// Reads the answers of an earlier run, and rewrites the file of unregistered tokens, so that none is listed twice.
     private func resume(_ answered: inout AnsweredLines) throws {
         guard let results else { return }
-        if let dead { try ResultsFile.checkIsTokenFile(dead.path) }
-        var unregistered: [String] = []
+        if let unregistered { try ResultsFile.checkIsTokenFile(unregistered.path) }
+        var lines: [String] = []
         let whole = try ResultsFile.wholeLines(of: results.path, "--results", "results of an earlier run") { line in
             guard let entry = try? JSONReader.read(Array(line)), let number = entry["line"]?.integerValue, number > 0,
                 let token = entry["device-token"]?.stringValue.flatMap({ try? DeviceToken(hex: $0) }),
                 entry["status"] != nil || entry["reason"] != nil
             else { return false }
             answered.insert(Int(number), token)
-            if dead != nil, entry["status"]?.integerValue == 410 {
-                unregistered.append(ResultsFile.dead(token, entry["timestamp"]?.integerValue))
+            if unregistered != nil, entry["status"]?.integerValue == 410 {
+                lines.append(ResultsFile.line(token, entry["unregistered-at"]?.integerValue))
             }
             return true
         } isIncomplete: { line, _ in
@@ -115,22 +117,22 @@ struct ResultsFile: Sendable {
         }
         try results.truncate(to: whole.length)
         if !whole.isTerminated { try results.append([]) }
-        try dead?.truncate(to: 0)
-        for line in unregistered { try dead?.append(line.utf8) }
+        try unregistered?.truncate(to: 0)
+        for line in lines { try unregistered?.append(line.utf8) }
         // A run that stops before sending, because the list has changed, must not lose these lines.
         try flush()
     }
 
     private static func checkIsTokenFile(_ path: String) throws(UsageError) {
         guard FileIdentity(path)?.isRegular == true else { return }
-        _ = try wholeLines(of: path, "--dead-tokens", "unregistered tokens of an earlier run") { line in
-            if line.elementsEqual(ResultsFile.deadHeading.utf8) { return true }
+        _ = try wholeLines(of: path, "--unregistered-tokens", "unregistered tokens of an earlier run") { line in
+            if line.elementsEqual(ResultsFile.heading.utf8) { return true }
             let parts = line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
             return parts.count == 2 && parts[1].allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
                 && (try? DeviceToken(hex: String(decoding: parts[0], as: UTF8.self))) != nil
         } isIncomplete: { line, length in
             // A single token without a comma may be a list of one device.
-            length > 0 || ResultsFile.deadHeading.utf8.starts(with: line)
+            length > 0 || ResultsFile.heading.utf8.starts(with: line)
         }
     }
 
@@ -167,24 +169,24 @@ struct ResultsFile: Sendable {
         guard outcome.isFinal else { return }
         try results?.append(ResultsFile.entry(outcome, line: line))
         if let error = outcome.error, error.advice == .forgetToken {
-            try dead?.append(ResultsFile.dead(outcome.token, error.unregisteredAt?.millisecondsSince1970).utf8)
+            try unregistered?.append(ResultsFile.line(outcome.token, error.unregisteredAt?.millisecondsSince1970).utf8)
         }
     }
 
     func flush() throws(CommandError) {
         try results?.flush()
-        try dead?.flush()
+        try unregistered?.flush()
     }
 
     func finish() throws(CommandError) {
         try results?.finish()
-        try dead?.finish()
+        try unregistered?.finish()
     }
 
     /// Removes the files that this run created and has not written to.
     func removeIfEmpty() {
         results?.removeIfEmpty()
-        dead?.removeIfEmpty()
+        unregistered?.removeIfEmpty()
     }
 
     private static func entry(_ outcome: BulkOutcome, line: Int) -> [UInt8] {
@@ -200,15 +202,15 @@ struct ResultsFile: Sendable {
             if let status = error.status { members.append(.init("status", .integer(status))) }
             if let id = error.id { members.append(.init("apns-id", .string(id.description))) }
             members.append(.init("reason", .string(error.reason?.rawValue ?? error.code.description)))
-            if let timestamp = error.unregisteredAt?.millisecondsSince1970 {
-                members.append(.init("timestamp", .integer(timestamp)))
+            if let time = error.unregisteredAt?.millisecondsSince1970 {
+                members.append(.init("unregistered-at", .integer(time)))
             }
         }
         return JSONValue.object(members).encoded()
     }
 
     /// Formats an unregistered token with the time at which APNs last confirmed that, in milliseconds since 1970.
-    private static func dead(_ token: DeviceToken, _ timestamp: Int64?) -> String {
-        "\(token.hex),\(timestamp.map(String.init) ?? "")"
+    private static func line(_ token: DeviceToken, _ time: Int64?) -> String {
+        "\(token.hex),\(time.map(String.init) ?? "")"
     }
 }

@@ -14,7 +14,7 @@ import MartletTransport
 struct SendManyOptions: Sendable {
     var list: InputFile?
     var results: String?
-    var dead: String?
+    var unregistered: String?
     var rate: Int?
     var isResumed: Bool
     var skipsBadLines: Bool
@@ -22,14 +22,14 @@ struct SendManyOptions: Sendable {
 
     /// Whether no option was given.
     var isEmpty: Bool {
-        list == nil && results == nil && dead == nil && rate == nil && !isResumed && !skipsBadLines && !isDryRun
+        list == nil && results == nil && unregistered == nil && rate == nil && !isResumed && !skipsBadLines && !isDryRun
     }
 
     static let declared = Group(
         Option<InputFile?>("--tokens", "List of devices: one token per line, CSV with a heading, or JSON lines"),
         Option<FilePath?>("--results", "Output file for the result of each device, JSON lines"),
         Option<FilePath?>(
-            "--dead-tokens",
+            "--unregistered-tokens",
             "Output file for unregistered tokens with the time from APNs: CSV with a heading, as --tokens reads it"
         ),
         Option<PositiveNumber?>("--rate", "Maximum devices per second"),
@@ -40,7 +40,7 @@ struct SendManyOptions: Sendable {
         SendManyOptions(
             list: $0,
             results: $1?.path,
-            dead: $2?.path,
+            unregistered: $2?.path,
             rate: $3?.value,
             isResumed: $4,
             skipsBadLines: $5,

@@ -25,9 +25,9 @@ package enum RefusalCause: Sendable, Hashable {
     package init(status: Int, reason: APNsReason?, hasRetryAfter: Bool = false) {
         // Reasons such as a provider token that has expired can be answered with any status.
         switch (status, reason?.advice ?? .fixFirst) {
+        case (_, .renewToken): self = .providerToken
         // A response without a reason is not from APNs, so the token is kept.
         case (410, _) where reason != nil: self = .deviceToken
-        case (_, .renewToken): self = .providerToken
         case (_, .backOff) where reason == .tooManyProviderTokenUpdates: self = .providerToken
         case (_, .backOff), (_, .reconnect), (429, _), (500..., _): self = .temporary
         case (403, _): self = .credentials

@@ -4,34 +4,37 @@ internal import MartletCore
 
 /// The forms of an installation's tokens and tags in one column, and of its attributes and permissions in several.
 ///
-/// Both engines join the tokens, and the tags, with line breaks and tabs, which no name contains, so that one statement
-/// reads an installation.
+/// Both engines return the tokens, and the tags, as a JSON array, so that one statement reads an installation.
 enum InstallationRow {
     /// The columns of the attributes, in the order of ``Installation/Attribute``.
     static let attributes = "locale, time_zone, app_version, system_version, model"
     /// The columns of the permissions, in the order of ``Installation/Permission``.
     static let permissions = "alerts, live_activities, frequent_updates"
 
-    /// Returns the tokens of lines with kind, name, token and time of registration each.
+    /// Returns the tokens of a JSON array of arrays with kind, name, token and time of registration each.
     static func tokens(_ text: String?) -> [Installation.TokenSlot: Installation.RegisteredToken] {
         var tokens: [Installation.TokenSlot: Installation.RegisteredToken] = [:]
-        for line in (text ?? "").split(separator: "\n") {
-            let parts = line.split(separator: "\t", omittingEmptySubsequences: false)
-            guard parts.count == 4, let kind = Installation.TokenKind(rawValue: String(parts[0])),
-                let token = try? DeviceToken(hex: parts[2]), let time = Int64(parts[3])
+        for parts in elements(text).map({ $0.elements ?? [] }) {
+            guard parts.count == 4, let kind = parts[0].stringValue.flatMap(Installation.TokenKind.init(rawValue:)),
+                let name = parts[1].stringValue, let hex = parts[2].stringValue,
+                let token = try? DeviceToken(hex: hex), let time = parts[3].integerValue
             else { continue }
-            tokens[Installation.TokenSlot(kind, String(parts[1]))] = .init(token, registeredAt: time)
+            tokens[Installation.TokenSlot(kind, name)] = .init(token, registeredAt: time)
         }
         return tokens
     }
 
-    /// Returns the tags of lines.
-    static func tags(_ text: String?) -> Set<String> {
-        Set((text ?? "").split(separator: "\n").map(String.init))
+    /// Returns the tags of a JSON array.
+    static func tags(_ text: String?) -> Set<String> { Set(elements(text).compactMap(\.stringValue)) }
+
+    /// Returns tags as a JSON array.
+    static func text(_ tags: Set<String>) -> String {
+        String(decoding: JSONValue.array(tags.sorted().map { .string($0) }).encoded(), as: UTF8.self)
     }
 
-    /// Returns tags as lines.
-    static func text(_ tags: Set<String>) -> String { tags.sorted().joined(separator: "\n") }
+    private static func elements(_ text: String?) -> [JSONValue] {
+        text.flatMap { try? JSONReader.read(Array($0.utf8)) }?.elements ?? []
+    }
 }
 
 extension Installation {

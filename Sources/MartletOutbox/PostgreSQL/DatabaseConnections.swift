@@ -150,7 +150,7 @@ actor DatabaseConnections {
         self.onEvent = onEvent
         for purpose in Purpose.allCases where table.connections[purpose] == nil { try await connect(purpose) }
         let version = try await run(.watching, "SELECT number FROM martlet.version") { $0.first?.integer(at: 0) }
-        guard version == Int64(OutboxSchema.migrations.count) else { throw .wrongVersion(version ?? 0) }
+        try OutboxSchema.check(version)
     }
 
     /// Notes whether the outbox has been opened; from then on, lost connections are reopened.
@@ -294,17 +294,6 @@ extension Session {
         let session = try Session(address, name: name)
         try session.beginPipeline()
         return session
-    }
-}
-
-extension PostgreSQLError {
-    fileprivate static func wrongVersion(_ version: Int64) -> PostgreSQLError {
-        let known = OutboxSchema.migrations.count
-        return .wrongTables(
-            version < known
-                ? "its tables have version \(version) and not \(known): run martlet relay migrate"
-                : "its tables have version \(version), this program knows those up to \(known): use a newer one"
-        )
     }
 }
 

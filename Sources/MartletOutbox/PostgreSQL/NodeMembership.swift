@@ -120,7 +120,7 @@ actor NodeMembership: OutboxFleet {
             .watching,
             """
             SELECT number, name, version, martlet.milliseconds(started_at),
-                martlet.milliseconds(clock_timestamp()) - martlet.milliseconds(lease_until), is_to_drain, facts
+                martlet.milliseconds(clock_timestamp()) - martlet.milliseconds(lease_until), is_to_drain, published_data
             FROM martlet.node ORDER BY number
             """
         ) { rows in
@@ -167,9 +167,6 @@ actor NodeMembership: OutboxFleet {
             rows.all.compactMap { PushStatus($0, from: 1, app: names[Int($0.integer(at: 0)) - 1]) }
         }
     }
-
-    // A row is found by the key's identifier and fingerprint, both in `key_id`: relays of an earlier version, which use
-    // rows with the identifier alone, continue to share tokens with each other during an upgrade.
 
     func sharedToken(of key: SharedToken.Key) async throws(OutboxError) -> SharedToken? {
         try await connections.query(

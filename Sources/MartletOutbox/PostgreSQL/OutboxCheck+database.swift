@@ -15,9 +15,7 @@ extension OutboxCheck {
         do throws(PostgreSQLError) {
             let session = try Session(address, name: "martlet check")
             let version = try session.query("SELECT number FROM martlet.version", within: OutboxCheck.statementTime)
-            guard version.first?.integer(at: 0) == Int64(OutboxSchema.migrations.count) else {
-                throw .wrongTables("the tables have another version than this program: run martlet relay migrate")
-            }
+            try OutboxSchema.check(version.first?.integer(at: 0))
             var last: Int64? = .min
             while let start = last {
                 last = try readPushes(after: start, session)
@@ -37,8 +35,9 @@ extension OutboxCheck {
             """
             SELECT p.number, p.apns_id, q.number IS NOT NULL,
                 p.checksum IS DISTINCT FROM martlet.checksum(
-                    a.name, p.is_production, p.apns_id, p.token, p.channel, p.bundle, p.push_type, p.topic, p.priority,
-                    p.expiration, p.collapse_id, p.trace, p.order_key, p.expires_at, sha256(p.payload)
+                    a.name, p.is_production, p.apns_id, p.token, p.channel, p.bundle_id, p.push_type, p.topic,
+                    p.priority, p.expiration, p.collapse_id, p.trace_parent, p.order_key, p.expires_at,
+                    sha256(p.payload)
                 ),
                 q.ready_check IS DISTINCT FROM ~q.ready_at,
                 q.urgency <> CASE p.priority WHEN '5' THEN 1 WHEN '1' THEN 2 ELSE 0 END,

@@ -128,7 +128,7 @@ package actor OutboxMove {
     private func moveUnregisteredTokens() async throws(OutboxError) {
         let (tokens, readers) = try await file.read { (tables) throws(SQLiteError) in
             let statement = try tables.database.connection.prepare(
-                "SELECT \(UnregisteredTokenTable.columns), app FROM dead_token ORDER BY cursor"
+                "SELECT \(UnregisteredTokenTable.columns), app FROM unregistered_token ORDER BY cursor"
             )
             var tokens: [(app: Int64, token: UnregisteredToken)] = []
             while try statement.step() {
@@ -144,7 +144,7 @@ package actor OutboxMove {
         }
         guard !tokens.isEmpty || !readers.isEmpty else { return }
         try await database.connections.adopt(tokens.map(\.token), apps: tokens.map { apps[$0.app] ?? 0 }, readers)
-        try await delete("dead_token")
+        try await delete("unregistered_token")
         try await delete("reader")
         account.unregisteredTokens += tokens.count
     }
@@ -272,7 +272,7 @@ extension DatabaseConnections {
     ) async throws(OutboxError) {
         try await query(
             .accepting,
-            "SELECT martlet.adopt_dead_tokens(\(Parameter.places(10)))",
+            "SELECT martlet.adopt_unregistered_tokens(\(Parameter.places(10)))",
             [
                 .integers(apps), .texts(tokens.map(\.token.hex)),
                 .flags(tokens.map(\.environment.isProduction)), .texts(tokens.map(\.topic)),

@@ -16,29 +16,18 @@ internal import MartletTransport
 ///
 /// The scripts are the files of `Sources/CMartletSQL/postgresql`.
 package enum OutboxSchema {
-    /// The scripts, each of which upgrades from the version of its index to the next.
-    ///
-    /// Released scripts of tables are never changed, only added to. A change of functions changes their script, which a
-    /// later version then runs again.
-    static let migrations = [
-        [
-            unsafe script(martlet_sql_postgresql_tables()), unsafe script(martlet_sql_postgresql_identities()),
-            unsafe script(martlet_sql_postgresql_enqueue()), unsafe script(martlet_sql_postgresql_accept()),
-            unsafe script(martlet_sql_postgresql_order_keys()), unsafe script(martlet_sql_postgresql_claim()),
-            unsafe script(martlet_sql_postgresql_settle()), unsafe script(martlet_sql_postgresql_maintenance()),
-            unsafe script(martlet_sql_postgresql_nodes()), unsafe script(martlet_sql_postgresql_import()),
-        ].joined(),
-        unsafe script(martlet_sql_postgresql_lanes()),
-        [
-            unsafe script(martlet_sql_postgresql_dead_tokens()), unsafe script(martlet_sql_postgresql_accept()),
-            unsafe script(martlet_sql_postgresql_order_keys()),
-            unsafe script(martlet_sql_postgresql_settle()), unsafe script(martlet_sql_postgresql_import()),
-        ].joined(),
-        [
-            unsafe script(martlet_sql_postgresql_installations()),
-            unsafe script(martlet_sql_postgresql_enrollments()), unsafe script(martlet_sql_postgresql_settle()),
-        ].joined(),
-    ]
+    /// The version of the tables and functions; `{version}` in scripts.
+    private static let version: Int64 = 1
+
+    /// The script that creates everything, in an order in which functions in SQL follow the functions that they call.
+    private static let script = [
+        unsafe text(martlet_sql_postgresql_tables()), unsafe text(martlet_sql_postgresql_identities()),
+        unsafe text(martlet_sql_postgresql_enqueue()), unsafe text(martlet_sql_postgresql_accept()),
+        unsafe text(martlet_sql_postgresql_order_keys()), unsafe text(martlet_sql_postgresql_claim()),
+        unsafe text(martlet_sql_postgresql_settle()), unsafe text(martlet_sql_postgresql_maintenance()),
+        unsafe text(martlet_sql_postgresql_nodes()), unsafe text(martlet_sql_postgresql_import()),
+        unsafe text(martlet_sql_postgresql_installations()),
+    ].joined()
 
     /// The SQLSTATE of a claim by a node that is not registered and must register again; `{missing_node}` in scripts.
     static let missingNode = "MN001"
@@ -54,24 +43,36 @@ package enum OutboxSchema {
         """
 
     /// Returns an embedded script with its placeholders replaced.
-    private static func script(_ text: UnsafePointer<CChar>?) -> String {
-        guard let text = unsafe text else { return "" }
-        return unsafe String(cString: text).replacing("{index_settings}", with: indexSettings)
-            .replacing("{missing_node}", with: missingNode)
+    private static func text(_ script: UnsafePointer<CChar>?) -> String {
+        guard let script = unsafe script else { return "" }
+        return unsafe String(cString: script).replacing("{index_settings}", with: indexSettings)
+            .replacing("{missing_node}", with: missingNode).replacing("{version}", with: "\(version)")
     }
 
-    // MARK: Migration
-
-    /// The maximum time for one script.
-    private static let migrationTime = Duration.seconds(600)
-
-    /// Creates the tables and functions in a database, or upgrades older ones; does nothing when they are current.
+    /// Checks that tables have the version of this program.
     ///
-    /// The user of the connection must be allowed to create a schema. Relays may be running; they wait for a moment.
+    /// - Parameter found: The version of the tables; nil when the database has none.
+    /// - Throws: ``PostgreSQLError`` with what to do.
+    static func check(_ found: Int64?) throws(PostgreSQLError) {
+        guard found != version else { return }
+        throw .wrongTables(
+            "the tables of the database have version \(found ?? 0), and this program uses version \(version): use a new"
+                + " database, or the version of Martlet that created the tables"
+        )
+    }
+
+    // MARK: Creation
+
+    /// The maximum time for the script.
+    private static let creationTime = Duration.seconds(600)
+
+    /// Creates the tables and functions in a database; does nothing when it has them.
+    ///
+    /// The user of the connection must be allowed to create a schema. Relays may be running.
     ///
     /// - Parameter address: The address of the database.
-    /// - Throws: ``OutboxError`` with PostgreSQL's error. A script that fails changes nothing.
-    package static func migrate(_ address: String) async throws(OutboxError) {
+    /// - Throws: ``OutboxError`` with PostgreSQL's error, or for tables of another version; nothing has changed then.
+    package static func create(in address: String) async throws(OutboxError) {
         let connecting: EventLoop
         do {
             connecting = try EventLoop()
@@ -81,36 +82,30 @@ package enum OutboxSchema {
         defer { connecting.shutdown() }
         do throws(PostgreSQLError) {
             try await withTaskExecutorPreference(LoopTaskExecutor(connecting)) { () async throws(PostgreSQLError) in
-                try await runMigrations(address)
+                try await runScript(address)
             }
         } catch {
-            throw OutboxError(error, "the tables cannot be made in PostgreSQL")
+            throw OutboxError(error, "the tables cannot be created in PostgreSQL")
         }
     }
 
     @concurrent
-    private static func runMigrations(_ address: String) async throws(PostgreSQLError) {
+    private static func runScript(_ address: String) async throws(PostgreSQLError) {
         let session = try Session(address, name: "martlet migrate")
-        for (version, script) in migrations.enumerated() {
-            try session.execute(
-                """
-                DO $migrate$
-                DECLARE
-                    version integer := 0;
-                BEGIN
-                    -- One at a time.
-                    PERFORM pg_advisory_xact_lock(1298232182);
-                    IF to_regclass('martlet.version') IS NOT NULL THEN
-                        SELECT number INTO version FROM martlet.version;
-                    END IF;
-                    IF version = \(version) THEN
-                        EXECUTE $script$\(script)$script$;
-                        UPDATE martlet.version SET number = \(version + 1);
-                    END IF;
-                END $migrate$
-                """,
-                within: migrationTime
-            )
-        }
+        try session.execute(
+            """
+            DO $create$
+            BEGIN
+                -- One at a time.
+                PERFORM pg_advisory_xact_lock(1298232182);
+                IF to_regclass('martlet.version') IS NULL THEN
+                    EXECUTE $script$\(script)$script$;
+                END IF;
+            END $create$
+            """,
+            within: creationTime
+        )
+        let version = try session.query("SELECT number FROM martlet.version", within: creationTime)
+        try check(version.first?.integer(at: 0))
     }
 }

@@ -101,8 +101,8 @@ struct PostgreSQLRecords: OutboxRecords {
         return try await connections.query(
             .watching,
             """
-            SELECT cursor, token, is_production, topic, since, learnt_at, reason FROM martlet.dead_token
-            WHERE app = $1 AND cursor > $2 ORDER BY cursor LIMIT $3
+            SELECT cursor, token, is_production, topic, unregistered_at, reported_at, reason
+            FROM martlet.unregistered_token WHERE app = $1 AND cursor > $2 ORDER BY cursor LIMIT $3
             """,
             [.integer(number), .integer(cursor), .integer(Int64(limit))]
         ) { $0.all.compactMap { UnregisteredToken($0) } }
@@ -112,7 +112,7 @@ struct PostgreSQLRecords: OutboxRecords {
         let number = try await apps.number(of: app)
         return try await connections.query(
             .watching,
-            "DELETE FROM martlet.dead_token WHERE app = $1 AND token = $2 RETURNING 1",
+            "DELETE FROM martlet.unregistered_token WHERE app = $1 AND token = $2 RETURNING 1",
             [.integer(number), .text(token.hex)]
         ) { $0.count > 0 }
     }
@@ -180,7 +180,7 @@ struct PostgreSQLRecords: OutboxRecords {
             .maintaining,
             """
             SELECT p.number, 0, o.attempts, o.unknown_tries, p.apns_id, p.fingerprint IS NOT NULL, p.token, p.channel,
-                p.bundle, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace, p.order_key,
+                p.bundle_id, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace_parent, p.order_key,
                 p.expires_at, p.accepted_at, p.payload, o.is_production, o.state, o.status, o.reason, o.unique_id,
                 o.unregistered_at, o.attempts, o.unknown_tries, o.ended_at
             FROM martlet.outcome o JOIN martlet.push p ON p.apns_id = o.apns_id AND p.app = o.app

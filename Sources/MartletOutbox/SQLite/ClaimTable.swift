@@ -44,7 +44,7 @@ final class ClaimTable {
             """
         )
         setHorizon = try database.connection.prepare(
-            "INSERT OR REPLACE INTO given_out (app, environment, urgency, until) VALUES (?, ?, ?, ?)"
+            "INSERT OR REPLACE INTO claimed (app, environment, urgency, until) VALUES (?, ?, ?, ?)"
         )
         findOldest = try database.connection.prepare(
             """
@@ -61,7 +61,7 @@ final class ClaimTable {
         findExpired = try database.connection.prepare(
             """
             SELECT number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries FROM push
-            WHERE expires_at <= ? AND (ready_at IS NOT NULL OR in_line = 1) ORDER BY expires_at
+            WHERE expires_at <= ? AND (ready_at IS NOT NULL OR is_in_line = 1) ORDER BY expires_at
             """
         )
     }
@@ -204,7 +204,7 @@ final class ClaimTable {
         // due.
         guard found.count < limit else { return found }
         let behind = try database.connection.prepare(
-            "SELECT \(columns) \(base) push_order \(condition) in_line = 1 AND ready_at IS NULL"
+            "SELECT \(columns) \(base) push_order \(condition) is_in_line = 1 AND ready_at IS NULL"
         )
         try behind.bind(app, lane.environment.rawValue, last)
         try addUnclaimed(behind, endedAs: .cancelled, to: &found, limit: limit, at: now)
@@ -223,7 +223,7 @@ final class ClaimTable {
         let rows = try database.connection.prepare(
             """
             SELECT number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries FROM push
-            WHERE \(PushTable.isOfUser) AND (ready_at IS NOT NULL OR in_line = 1) ORDER BY number DESC
+            WHERE \(PushTable.isOfUser) AND (ready_at IS NOT NULL OR is_in_line = 1) ORDER BY number DESC
             """
         )
         try rows.bind(user, app)

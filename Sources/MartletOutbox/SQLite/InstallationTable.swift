@@ -6,13 +6,13 @@ internal import MartletSQLite
 /// The rows of installations, with their tokens and tags.
 struct InstallationTable {
     private static let columns = """
-        number, revision, id, app, user_id, environment, bundle, created_at, changed_at, seen_at,
+        number, revision, id, app, user_id, environment, bundle_id, created_at, changed_at, seen_at,
         \(InstallationRow.attributes), \(InstallationRow.permissions),
         (
-            SELECT group_concat(kind || char(9) || name || char(9) || token || char(9) || registered_at, char(10))
+            SELECT json_group_array(json_array(kind, name, token, registered_at))
             FROM installation_token WHERE installation = number
         ),
-        (SELECT group_concat(tag, char(10)) FROM installation_tag WHERE installation = number)
+        (SELECT json_group_array(tag) FROM installation_tag WHERE installation = number)
         """
 
     private let database: OutboxDatabase
@@ -84,7 +84,7 @@ struct InstallationTable {
         let row = try database.connection.prepare(
             """
             INSERT INTO installation (
-                app, id, user_id, environment, bundle, secret_hash, created_at, changed_at, seen_at, revision,
+                app, id, user_id, environment, bundle_id, secret_hash, created_at, changed_at, seen_at, revision,
                 \(InstallationRow.attributes), \(InstallationRow.permissions)
             ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
             """
@@ -107,7 +107,8 @@ struct InstallationTable {
     func update(_ stored: StoredInstallation, to new: Installation) throws(SQLiteError) -> Bool {
         let row = try database.connection.prepare(
             """
-            UPDATE installation SET environment = ?, bundle = ?, changed_at = ?, seen_at = ?, revision = revision + 1,
+            UPDATE installation SET environment = ?, bundle_id = ?, changed_at = ?, seen_at = ?,
+                revision = revision + 1,
                 (\(InstallationRow.attributes), \(InstallationRow.permissions)) = (?, ?, ?, ?, ?, ?, ?, ?)
             WHERE number = ? AND revision = ?
             """
@@ -167,7 +168,8 @@ struct InstallationTable {
             VALUES (?, ?, ?, ?, ?)
             """
         ).run(with: number, slot.kind.rawValue, slot.name, token, time)
-        try database.connection.prepare("DELETE FROM dead_token WHERE app = ? AND token = ?").run(with: app, token)
+        try database.connection.prepare("DELETE FROM unregistered_token WHERE app = ? AND token = ?")
+            .run(with: app, token)
     }
 
     /// Removes the installation with a secret.

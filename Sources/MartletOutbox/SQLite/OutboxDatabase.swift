@@ -34,16 +34,8 @@ final class OutboxDatabase {
         var hasUnregisteredTokens = false
     }
 
-    /// The scripts that upgrade older files, each from the version of its index to the next.
-    private static let migrations = [
-        unsafe String(cString: martlet_sql_sqlite_tables()), unsafe String(cString: martlet_sql_sqlite_expiry()),
-        unsafe String(cString: martlet_sql_sqlite_lanes()), unsafe String(cString: martlet_sql_sqlite_dead_tokens()),
-        unsafe String(cString: martlet_sql_sqlite_retries()),
-        unsafe String(cString: martlet_sql_sqlite_installations()),
-    ]
-
     /// The version of the tables.
-    static var version: Int { migrations.count }
+    static let version = 1
 
     /// The remark on a damaged log of a file whose ``SQLiteOutbox/Options/Durability`` is not known.
     static let relaxedRemark = "(a loss of power also leaves this if the relay's durability was relaxed)"
@@ -76,7 +68,10 @@ final class OutboxDatabase {
         try connection.execute(
             "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = \(OutboxDatabase.longestLog);"
         )
-        try connection.migrate(OutboxDatabase.migrations)
+        try connection.createTables(
+            unsafe String(cString: martlet_sql_sqlite_tables()),
+            version: OutboxDatabase.version
+        )
         addApp = try connection.prepare("INSERT INTO app (name) VALUES (?)")
         limit = options.limit
         try change { () throws(SQLiteError) in try markOutcomesUnknown() }
@@ -87,9 +82,9 @@ final class OutboxDatabase {
     private func markOutcomesUnknown() throws(SQLiteError) {
         try connection.execute(
             """
-            UPDATE push SET unknown_tries = unknown_tries + 1 FROM given_out
-            WHERE push.app = given_out.app AND push.environment = given_out.environment
-                AND push.urgency = given_out.urgency AND ready_at <= until;
+            UPDATE push SET unknown_tries = unknown_tries + 1 FROM claimed
+            WHERE push.app = claimed.app AND push.environment = claimed.environment
+                AND push.urgency = claimed.urgency AND ready_at <= until;
             """
         )
         try endInOrder()
@@ -97,7 +92,7 @@ final class OutboxDatabase {
 
     /// Loads the state that is kept in memory.
     private func loadState() throws(SQLiteError) {
-        let apps = try connection.prepare("SELECT id, name FROM app")
+        let apps = try connection.prepare("SELECT number, name FROM app")
         while try apps.step() { state.apps[apps.text(at: 1)] = apps.integer(at: 0) }
         let last = try connection.prepare("SELECT number, accepted_at FROM push ORDER BY number DESC LIMIT 1")
         if try last.step() {
@@ -105,14 +100,14 @@ final class OutboxDatabase {
             state.latest = last.integer(at: 1)
         }
         try count("INDEXED BY push_ready WHERE ready_at IS NOT NULL")
-        try count("INDEXED BY push_order WHERE in_line = 1 AND ready_at IS NULL")
-        let tokens = try connection.prepare("SELECT 1 FROM dead_token LIMIT 1")
+        try count("INDEXED BY push_order WHERE is_in_line = 1 AND ready_at IS NULL")
+        let tokens = try connection.prepare("SELECT 1 FROM unregistered_token LIMIT 1")
         state.hasUnregisteredTokens = try tokens.step()
     }
 
     /// Records that no push is claimed.
     func endInOrder() throws(SQLiteError) {
-        try connection.execute("DELETE FROM given_out")
+        try connection.execute("DELETE FROM claimed")
     }
 
     private func count(_ condition: String) throws(SQLiteError) {

@@ -67,7 +67,7 @@ final class OutboxFileCheck {
     }
 
     private func readApps() throws(SQLiteError) {
-        let rows = try connection.prepare("SELECT id, name FROM app NOT INDEXED")
+        let rows = try connection.prepare("SELECT number, name FROM app NOT INDEXED")
         while try rows.step() { apps[rows.integer(at: 0)] = rows.text(at: 1) }
     }
 

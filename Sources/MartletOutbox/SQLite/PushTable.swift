@@ -8,8 +8,8 @@ internal import MartletTransport
 final class PushTable {
     /// The columns of a push, in the order in which ``DuePush/init(_:lane:)`` reads them.
     static let columns = """
-        number, app, environment, apns_id, token, channel, bundle, push_type, topic, priority, expiration, \
-        collapse_id, trace, payload, order_key, expires_at, accepted_at, attempts, unknown_tries, in_line, \
+        number, app, environment, apns_id, token, channel, bundle_id, push_type, topic, priority, expiration, \
+        collapse_id, trace_parent, payload, order_key, expires_at, accepted_at, attempts, unknown_tries, is_in_line, \
         ready_at, urgency, checksum, ready_check
         """
 
@@ -51,8 +51,8 @@ final class PushTable {
         insertPush = try database.connection.prepare(
             """
             INSERT INTO push (
-                number, app, environment, urgency, ready_at, in_line, order_key, expires_at, apns_id, fingerprint,
-                token, channel, bundle, push_type, topic, priority, expiration, collapse_id, trace,
+                number, app, environment, urgency, ready_at, is_in_line, order_key, expires_at, apns_id, fingerprint,
+                token, channel, bundle_id, push_type, topic, priority, expiration, collapse_id, trace_parent,
                 accepted_at, attempts, unknown_tries, checksum, ready_check, payload, user_id
             ) VALUES (
                 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ~?5, ?, (
@@ -76,22 +76,23 @@ final class PushTable {
         )
         findInLine = try database.connection.prepare(
             """
-            SELECT 1 FROM push WHERE app = ? AND environment = ? AND order_key = ? AND in_line = 1 AND number <> ?
+            SELECT 1 FROM push WHERE app = ? AND environment = ? AND order_key = ? AND is_in_line = 1 AND number <> ?
             LIMIT 1
             """
         )
         findFirstInLine = try database.connection.prepare(
             """
             SELECT number, urgency FROM push
-            WHERE app = ? AND environment = ? AND order_key = ? AND in_line = 1 ORDER BY number LIMIT 1
+            WHERE app = ? AND environment = ? AND order_key = ? AND is_in_line = 1 ORDER BY number LIMIT 1
             """
         )
         setPosition = try database.connection.prepare(
-            "UPDATE push SET in_line = 1, ready_at = ?1, ready_check = ~?1 WHERE number = ?2"
+            "UPDATE push SET is_in_line = 1, ready_at = ?1, ready_check = ~?1 WHERE number = ?2"
         )
         findPosition = try database.connection.prepare(
             """
-            SELECT app, environment, urgency, order_key, token, topic, in_line = 1 AND ready_at IS NOT NULL, accepted_at
+            SELECT app, environment, urgency, order_key, token, topic, is_in_line = 1 AND ready_at IS NOT NULL,
+                accepted_at
             FROM push WHERE number = ?
             """
         )
@@ -107,7 +108,7 @@ final class PushTable {
         )
         deletePush = try database.connection.prepare("DELETE FROM push WHERE number = ?")
         keepDeadLetter = try database.connection.prepare(
-            "UPDATE push SET ready_at = NULL, ready_check = NULL, in_line = 0 WHERE number = ?"
+            "UPDATE push SET ready_at = NULL, ready_check = NULL, is_in_line = 0 WHERE number = ?"
         )
     }
 

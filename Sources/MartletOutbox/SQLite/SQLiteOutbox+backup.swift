@@ -74,8 +74,8 @@ extension SQLiteOutbox {
         let copy = try Connection(path: path, options: options)
         try copy.execute(
             """
-            UPDATE push SET unknown_tries = unknown_tries + 1 WHERE ready_at IS NOT NULL OR in_line = 1;
-            DELETE FROM given_out;
+            UPDATE push SET unknown_tries = unknown_tries + 1 WHERE ready_at IS NOT NULL OR is_in_line = 1;
+            DELETE FROM claimed;
             """
         )
     }

@@ -19,7 +19,7 @@ struct SQLiteRecords: OutboxRecords {
             guard let app = tables.database.number(ofKnown: app) else { return [] }
             let rows = try tables.database.connection.prepare(
                 """
-                SELECT \(UnregisteredTokenTable.columns) FROM dead_token WHERE app = ? AND cursor > ?
+                SELECT \(UnregisteredTokenTable.columns) FROM unregistered_token WHERE app = ? AND cursor > ?
                 ORDER BY cursor LIMIT ?
                 """
             )
@@ -35,7 +35,9 @@ struct SQLiteRecords: OutboxRecords {
     func markRegistered(_ token: DeviceToken, of app: String) async throws(OutboxError) -> Bool {
         try await outbox.change { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return false }
-            let row = try tables.database.connection.prepare("DELETE FROM dead_token WHERE app = ? AND token = ?")
+            let row = try tables.database.connection.prepare(
+                "DELETE FROM unregistered_token WHERE app = ? AND token = ?"
+            )
             try row.run(with: app, token.hex)
             return tables.database.connection.changes > 0
         }
@@ -177,7 +179,7 @@ struct SQLiteRecords: OutboxRecords {
         try await outbox.change { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return 0 }
             // Only a dead letter neither has a time nor waits in line.
-            let letters = "push WHERE \(PushTable.isOfUser) AND ready_at IS NULL AND in_line = 0"
+            let letters = "push WHERE \(PushTable.isOfUser) AND ready_at IS NULL AND is_in_line = 0"
             try tables.database.connection.prepare(
                 "DELETE FROM outcome WHERE app = ?2 AND apns_id IN (SELECT apns_id FROM \(letters))"
             ).run(with: user, app)

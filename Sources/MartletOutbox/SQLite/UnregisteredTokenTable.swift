@@ -6,7 +6,7 @@ internal import MartletSQLite
 /// The tokens that Apple has reported as unregistered.
 final class UnregisteredTokenTable {
     /// The columns of a token, in the order in which ``UnregisteredToken/init(_:)`` reads them.
-    static let columns = "cursor, token, environment, topic, since, learnt_at, reason"
+    static let columns = "cursor, token, environment, topic, unregistered_at, reported_at, reason"
 
     private let database: OutboxDatabase
     private let find: Statement
@@ -20,12 +20,12 @@ final class UnregisteredTokenTable {
         self.database = database
         let condition = "WHERE app = ? AND token = ? AND environment = ? AND topic = ?"
         find = try database.connection.prepare(
-            "SELECT \(UnregisteredTokenTable.columns) FROM dead_token \(condition)"
+            "SELECT \(UnregisteredTokenTable.columns) FROM unregistered_token \(condition)"
         )
-        delete = try database.connection.prepare("DELETE FROM dead_token \(condition)")
+        delete = try database.connection.prepare("DELETE FROM unregistered_token \(condition)")
         insert = try database.connection.prepare(
             """
-            INSERT INTO dead_token (app, token, environment, topic, since, learnt_at, reason)
+            INSERT INTO unregistered_token (app, token, environment, topic, unregistered_at, reported_at, reason)
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """
         )

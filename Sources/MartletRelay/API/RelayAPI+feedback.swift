@@ -56,11 +56,11 @@ extension RelayAPI {
         },
         Route(
             method: "GET",
-            path: "/v1/apps/{app}/dead-tokens",
-            summary: "Unregistered device tokens, each in one environment and for one topic, oldest discovery first",
+            path: "/v1/apps/{app}/unregistered-tokens",
+            summary: "Unregistered device tokens, each in one environment and for one topic, oldest report first",
             access: .scope("read", audit: nil),
             parameters: [after("tokens"), limit],
-            answers: [RouteAnswer(200, "The tokens", .schema("DeadTokens"))],
+            answers: [RouteAnswer(200, "The tokens", .schema("UnregisteredTokens"))],
             problems: [503]
         ) { (call) throws(APIProblem) in
             let app = try call.app()
@@ -70,12 +70,12 @@ extension RelayAPI {
             let tokens = try await outboxCall(await records.unregisteredTokens(of: app, after: after, limit: limit))
             let cursor = tokens.last?.cursor ?? after
             return .json([
-                "dead-tokens": .array(tokens.map(\.json)), "cursor": .number(JSONNumber(cursor)),
+                "unregistered-tokens": .array(tokens.map(\.json)), "cursor": .number(JSONNumber(cursor)),
             ])
         },
         Route(
             method: "DELETE",
-            path: "/v1/apps/{app}/dead-tokens/{token}",
+            path: "/v1/apps/{app}/unregistered-tokens/{token}",
             summary: "Accepts pushes for a token again, for all topics, since its device has registered again",
             access: .scope("manage", audit: "accept-token"),
             parameters: [
@@ -86,8 +86,10 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let token = try call.deviceToken()
-            let wasDead = try await outboxCall(await call.parts.outbox.records.markRegistered(token, of: app))
-            guard wasDead else { throw APIProblem(404, "\(token) is not among the dead tokens of \(app)") }
+            let wasUnregistered = try await outboxCall(await call.parts.outbox.records.markRegistered(token, of: app))
+            guard wasUnregistered else {
+                throw APIProblem(404, "\(token) is not among the unregistered tokens of \(app)")
+            }
             return .done
         },
     ]
@@ -98,8 +100,8 @@ extension UnregisteredToken {
     var json: JSONValue {
         .members([
             "cursor": .whole(cursor), "token": .string(token.hex), "environment": .string(environment.rawValue),
-            "topic": .string(topic), "reason": .string(reason), "learnt-at": .whole(reportedAt),
-            "since": .whole(unregisteredAt),
+            "topic": .string(topic), "reason": .string(reason), "reported-at": .whole(reportedAt),
+            "unregistered-at": .whole(unregisteredAt),
         ])
     }
 }

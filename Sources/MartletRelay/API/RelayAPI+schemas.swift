@@ -98,7 +98,7 @@ extension RelayAPI {
                 "properties": {
                   "status": {"type": "integer"},
                   "reason": {"type": "string"},
-                  "timestamp": {"$ref": "#/components/schemas/Milliseconds"},
+                  "unregistered-at": {"$ref": "#/components/schemas/Milliseconds"},
                   "unique-id": {"type": "string", "description": "apns-unique-id, in development only"}
                 }
               }
@@ -114,23 +114,23 @@ extension RelayAPI {
                 ]}}}}
             ]
           },
-          "DeadTokens": {
-            "type": "object", "required": ["dead-tokens", "cursor"],
+          "UnregisteredTokens": {
+            "type": "object", "required": ["unregistered-tokens", "cursor"],
             "properties": {
               "cursor": {"type": "integer", "description": "The value of `after` for the next request"},
-              "dead-tokens": {"type": "array", "items": {"$ref": "#/components/schemas/DeadToken"}}
+              "unregistered-tokens": {"type": "array", "items": {"$ref": "#/components/schemas/UnregisteredToken"}}
             }
           },
-          "DeadToken": {
-            "type": "object", "required": ["cursor", "token", "environment", "topic", "reason", "learnt-at"],
+          "UnregisteredToken": {
+            "type": "object", "required": ["cursor", "token", "environment", "topic", "reason", "reported-at"],
             "properties": {
               "cursor": {"type": "integer"},
               "token": {"$ref": "#/components/schemas/DeviceToken"},
               "environment": {"enum": ["production", "development"]},
               "topic": {"type": "string", "description": "The apns-topic of the push that Apple refused"},
               "reason": {"type": "string", "description": "Apple's reason"},
-              "learnt-at": {"$ref": "#/components/schemas/Milliseconds"},
-              "since": {"$ref": "#/components/schemas/Milliseconds",
+              "reported-at": {"$ref": "#/components/schemas/Milliseconds"},
+              "unregistered-at": {"$ref": "#/components/schemas/Milliseconds",
                 "description": "The time at which Apple last confirmed that the token is unregistered"}
             }
           },
@@ -166,10 +166,10 @@ extension RelayAPI {
             }
           },
           "ManualPause": {
-            "type": "object", "required": ["since", "by"], "description": "A pause of a lane by an operator",
+            "type": "object", "required": ["since", "caller"], "description": "A pause of a lane by an operator",
             "properties": {
               "since": {"$ref": "#/components/schemas/Milliseconds"},
-              "by": {"type": "string", "description": "The name of the caller that paused the lane"}
+              "caller": {"type": "string", "description": "The name of the caller that paused the lane"}
             }
           },
           "Channels": {

@@ -251,7 +251,7 @@ extension Outcome {
         if unknownTries > 0 { members.append(.init("unknown-tries", .whole(unknownTries))) }
         guard status != nil || reason != nil else { return members }
         let apns = JSONValue.members([
-            "status": .whole(status), "reason": reason.map { .string($0) }, "timestamp": .whole(unregisteredAt),
+            "status": .whole(status), "reason": reason.map { .string($0) }, "unregistered-at": .whole(unregisteredAt),
             "unique-id": uniqueID.map { .string($0) },
         ])
         return members + [.init("apns", apns)]

@@ -143,7 +143,7 @@ extension RelayConfiguration {
         }
         let silent = apps.filter { $0.webhook == nil }.map(\.name).joined(separator: ", ")
         if !silent.isEmpty {
-            warnings.append("no webhook for \(silent): read unregistered tokens at /v1/apps/{app}/dead-tokens")
+            warnings.append("no webhook for \(silent): read unregistered tokens at /v1/apps/{app}/unregistered-tokens")
         }
         return warnings
     }

@@ -44,5 +44,5 @@ struct LaneControl {
 
 extension LanePause {
     /// The pause in the relay's status.
-    var json: JSONValue { ["since": .whole(since), "by": .string(caller)] }
+    var json: JSONValue { ["since": .whole(since), "caller": .string(caller)] }
 }

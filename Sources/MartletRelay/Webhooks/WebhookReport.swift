@@ -69,9 +69,10 @@ extension WebhookReport {
     /// Creates a report of tokens, at least one, at a time in milliseconds since 1970.
     init(_ tokens: [UnregisteredToken], of app: String, at now: Int64) {
         let report: JSONValue = [
-            "type": "tokens.dead", "timestamp": .number(JSONNumber(now)),
-            "data": ["app": .string(app), "dead-tokens": .array(tokens.map(\.json))],
+            "type": "tokens.unregistered", "timestamp": .number(JSONNumber(now)),
+            "data": ["app": .string(app), "unregistered-tokens": .array(tokens.map(\.json))],
         ]
-        self.init(id: "dead-tokens.\(app).\(tokens.last?.cursor ?? 0)", body: report.encoded(), time: now / 1_000)
+        let id = "unregistered-tokens.\(app).\(tokens.last?.cursor ?? 0)"
+        self.init(id: id, body: report.encoded(), time: now / 1_000)
     }
 }

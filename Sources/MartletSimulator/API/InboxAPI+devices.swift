@@ -60,7 +60,7 @@ extension InboxAPI {
         Route.action(
             "PUT",
             "/api/v1/devices/{token}",
-            "Register a device, take it offline, unregister it (unregistered-since: milliseconds since 1970),"
+            "Register a device, take it offline, unregister it (unregistered-at: milliseconds since 1970),"
                 + " subscribe it to channels, or give it a nickname (name; empty to remove it)",
             perform: putDevice
         ),
@@ -120,14 +120,14 @@ extension InboxAPI {
 
     @Sendable private static func putDevice(_ call: APICall) async throws(APIProblem) {
         let token = try call.deviceToken()
-        let body = try call.object(of: ["topics", "environment", "unregistered-since", "online", "channels", "name"])
+        let body = try call.object(of: ["topics", "environment", "unregistered-at", "online", "channels", "name"])
         let topics = try body["topics"].ifPresent?.texts().map(Topic.init(rawValue:))
         let environment = try body["environment"].ifPresent?.choice(of: SimulatedAPNs.Environment.self)
         guard topics != nil || environment == nil else { throw body["environment"].error("requires topics") }
         let online = try body["online"].ifPresent?.bool()
-        let since = try body["unregistered-since"].ifPresent?.integer(in: 0...Int64.max)
+        let since = try body["unregistered-at"].ifPresent?.integer(in: 0...Int64.max)
         if let since, since < earliestUnregistration {
-            throw body["unregistered-since"].error(
+            throw body["unregistered-at"].error(
                 "must be in milliseconds since 1970, as in the answers of APNs (found \(since), which looks like"
                     + " seconds)"
             )

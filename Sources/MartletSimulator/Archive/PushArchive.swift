@@ -35,17 +35,17 @@ actor PushArchive {
         var unreadable = 0
     }
 
-    /// The scripts that migrate files of earlier versions.
-    private static let migrations = [
-        """
+    /// The script that creates the tables.
+    private static let tables = """
         CREATE TABLE pushes (number INTEGER PRIMARY KEY, record TEXT NOT NULL);
         CREATE TABLE channels (
             app TEXT, channel TEXT, storage INTEGER NOT NULL, PRIMARY KEY (app, channel)
         ) WITHOUT ROWID;
         CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-        """,
-        "CREATE TABLE names (token TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID",
-    ]
+        CREATE TABLE names (token TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+        """
+    /// The version of the tables.
+    private static let version = 1
     private static let lastNumber = "last-number"
 
     private nonisolated let loop: EventLoop
@@ -69,7 +69,7 @@ actor PushArchive {
             connection = try Connection(path: file, options: options)
             // Two simulators would assign the same numbers to different pushes.
             try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            try connection.migrate(PushArchive.migrations)
+            try connection.createTables(PushArchive.tables, version: PushArchive.version)
             putPush = try connection.prepare("INSERT OR REPLACE INTO pushes (number, record) VALUES (?, ?)")
             removePushes = try connection.prepare("DELETE FROM pushes WHERE number BETWEEN ? AND ?")
             putChannel = try connection.prepare(

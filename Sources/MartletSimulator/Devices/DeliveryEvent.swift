@@ -55,7 +55,7 @@ public struct DeliveryEvent: Sendable, Hashable, CustomStringConvertible {
     public private(set) var replacedBy: Int?
     /// The kind of the event, with its note in parentheses.
     public var description: String { kind.rawValue + (note.map { " (\($0))" } ?? "") }
-    /// The token of the device, of a broadcast only; its first digits in an event of an earlier version's archive.
+    /// The token of the device, of a broadcast only.
     let device: String?
     /// The rule that an ignored push breaks; nil when the push breaks a rule about single pushes, or none.
     let brokenRule: PushLint.Rule?
@@ -147,36 +147,22 @@ extension DeliveryEvent {
     var json: JSONValue {
         .object(of: [
             "time": JSONValue.integer(time), "time-ms": milliseconds.map(JSONValue.integer), "kind": kind.rawValue,
-            "note": note, "by": replacedBy, "device": device, "rule": brokenRule?.id,
+            "note": note, "replaced-by": replacedBy, "device": device, "rule": brokenRule?.id,
         ])
     }
 
     /// Creates an event from JSON made by ``json``.
     init(_ record: APIField) throws(APIProblem) {
-        let note = record["note"].value?.stringValue
-        let number = record["by"].value?.integerValue.flatMap { Int(exactly: $0) }
         self.init(
             try record["kind"].choice(of: Kind.self),
             at: try record["time"].integer(in: ReceivedPush.times),
-            note: note,
-            replacedBy: number ?? note.flatMap(DeliveryEvent.number),
-            device: record["device"].value?.stringValue ?? note.flatMap(DeliveryEvent.device),
+            note: record["note"].value?.stringValue,
+            replacedBy: record["replaced-by"].value?.integerValue.flatMap { Int(exactly: $0) },
+            device: record["device"].value?.stringValue,
             brokenRule: (ActivityRules.all + ActivityContract.rules).first {
                 $0.id == record["rule"].value?.stringValue
             }
         )
         if let milliseconds = record["time-ms"].value?.integerValue { stamp(milliseconds: milliseconds) }
-    }
-
-    /// Returns the number at the end of a note; archives of earlier versions have it only there.
-    private static func number(in note: String) -> Int? {
-        guard let last = note.split(separator: " ").last, note.hasSuffix(notePrefix + last) else { return nil }
-        return Int(last)
-    }
-
-    /// Returns the first digits of the device that a note names; archives of earlier versions have them only there.
-    private static func device(in note: String) -> String? {
-        guard note.hasPrefix("at "), let end = note.firstIndex(of: "…") else { return nil }
-        return String(note[..<end].dropFirst("at ".count))
     }
 }

@@ -72,12 +72,12 @@ struct DeviceRegistry {
         change(token) { device in
             device.topics = Set(topics.map(\.rawValue))
             device.environment = environment
-            device.unregisteredSince = nil
+            device.unregisteredMilliseconds = nil
         }
     }
 
     mutating func unregister(_ token: DeviceToken, since milliseconds: Int64) {
-        change(token) { $0.unregisteredSince = milliseconds }
+        change(token) { $0.unregisteredMilliseconds = milliseconds }
     }
 
     mutating func setOnline(

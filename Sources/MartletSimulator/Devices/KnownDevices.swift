@@ -194,7 +194,7 @@ extension SimulatedDevice {
             "token": token.map(JSONValue.string), "online": .bool(isOnline),
             "environment": .string(environment.rawValue), "stored": .object(stored),
             "shown": .array(shown.map(JSONValue.integer)), "topics": topics.map { .strings($0.sorted()) },
-            "unregistered-since": unregisteredSince.map(JSONValue.integer),
+            "unregistered-at": unregisteredMilliseconds.map(JSONValue.integer),
             "channels": channels.isEmpty ? nil : .strings(channels.map(\.rawValue).sorted()),
             "started-activities": started.isEmpty ? nil : .array(started),
             "activity": activity.map { activity in

@@ -95,9 +95,9 @@ public struct SimulatedDevice: Sendable, Hashable {
     /// The environment in which the token is valid.
     public internal(set) var environment: SimulatedAPNs.Environment
     /// The time at which the token was last confirmed invalid, in milliseconds since 1970; nil while it is valid.
-    package internal(set) var unregisteredSince: Int64?
+    package internal(set) var unregisteredMilliseconds: Int64?
     /// The time at which the token was last confirmed invalid; nil while it is valid.
-    public var unregisteredAt: Date? { unregisteredSince.map(Date.init(millisecondsSince1970:)) }
+    public var unregisteredAt: Date? { unregisteredMilliseconds.map(Date.init(millisecondsSince1970:)) }
     /// Whether the device is online.
     public internal(set) var isOnline = true
     /// The numbers of the pushes that are stored for the device, by topic or channel: one each, as "Sending

@@ -107,7 +107,6 @@ actor PushInbox {
     /// - Returns: The numbers of the pushes that exceed the limit.
     func restore(_ pushes: [ReceivedPush], lastNumber: Int, names: [String: String]) -> [ClosedRange<Int>] {
         var pushes = pushes
-        pushes.addReplacements()
         self.names = names
         if !names.isEmpty {
             for index in pushes.indices {
@@ -158,7 +157,6 @@ actor PushInbox {
             let events = pushes[index].deliveries
             pushes[index].deliveries = events.map { $0.replacing($0.replacedBy.flatMap { numbers[$0] }) }
         }
-        pushes.addReplacements()
         for var push in pushes {
             if log.pinCount >= PushLabels.pinLimit { push.labels.isPinned = false }
             receive(push)

@@ -136,9 +136,7 @@ extension ReceivedPush {
             size.map { .exactly(Int(clamping: $0)) } ?? minimum.map { .atLeast(Int(clamping: $0)) }
         status = try record["status"].integer(in: 0...Int.max)
         reason = json["reason"]?.stringValue.map(APNsReason.init(rawValue:))
-        // Exports of earlier versions name the identifier of a broadcast apns-id.
-        let requestID = record[ReceivedPush.requestIDName].ifPresent
-        id = try (requestID ?? record[ReceivedPush.pushIDName]).text()
+        id = try record[app == nil ? ReceivedPush.pushIDName : ReceivedPush.requestIDName].text()
         fault = json["fault"]?.stringValue
         labels = PushLabels(record: record)
         observations = (json["observations"]?.elements ?? []).compactMap(PushLint.Finding.init(record:))

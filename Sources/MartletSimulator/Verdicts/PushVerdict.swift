@@ -122,7 +122,7 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
         .members([
             "kind": .string(kind.rawValue), "text": .string(text),
             "parts": parts.isEmpty ? nil : .array(parts.map(\.json)), "until": expiration.map(JSONValue.integer),
-            "by": replacedBy.map(JSONValue.integer), "uncertain": isUncertain ? true : nil,
+            "replaced-by": replacedBy.map(JSONValue.integer), "uncertain": isUncertain ? true : nil,
             "on-screen": isOnScreen == (kind == .shown) ? nil : .bool(isOnScreen),
         ])
     }

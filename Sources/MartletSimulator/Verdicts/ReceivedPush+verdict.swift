@@ -34,8 +34,7 @@ extension ReceivedPush {
     func verdict(atDevice token: String) -> PushVerdict? {
         guard status == 200 || !deliveries.isEmpty else { return verdict }
         var push = self
-        // Events of earlier versions have only the first digits of a token.
-        push.deliveries.removeAll { event in !(event.device.map { token.hasPrefix($0) } ?? false) }
+        push.deliveries.removeAll { $0.device != token }
         return push.deliveries.isEmpty ? nil : push.deliveryVerdict(nil)
     }
 

@@ -364,7 +364,7 @@ import Testing
         #expect(first.port != second.port)
     }
 
-    @Test func `IPv6 is served as well`() async throws {
+    @Test(.enabled(if: Loopback.hasIPv6)) func `IPv6 is served as well`() async throws {
         let listener = try HTTP1Listener(host: "::1", port: 0, handler: { .whole(await HTTP1ListenerTests.echo($0)) })
         defer { listener.stop() }
         let run = try await ProgramRun.curl(["-d", "six", "http://[::1]:\(listener.port)/"])

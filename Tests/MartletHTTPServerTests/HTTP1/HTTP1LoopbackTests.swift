@@ -7,7 +7,7 @@ import Testing
 @testable import MartletHTTPServer
 
 /// The name `localhost` as the address of a listener.
-@Suite(.timeLimit(.minutes(10))) struct HTTP1LoopbackTests {
+@Suite(.enabled(if: Loopback.hasIPv6), .timeLimit(.minutes(10))) struct HTTP1LoopbackTests {
     private func listener(_ host: String, port: UInt16 = 0) throws -> HTTP1Listener {
         try HTTP1Listener(host: host, port: port) { _ in .whole(HTTPResponse(status: 200)) }
     }

@@ -117,7 +117,7 @@ import Testing
         await file.close(isInOrder: true)
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.migrate(address)
+        try await OutboxSchema.create(in: address)
         #expect(try await OutboxMove(from: path, to: address).run(at: 300).pushes == 2)
         let outbox = try await PostgreSQLOutbox(address: address)
         #expect(try await outbox.pushes(ofUser: "anna") == [pushes[0].id])

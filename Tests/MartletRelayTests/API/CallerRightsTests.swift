@@ -79,7 +79,9 @@ import Testing
         let bench = try await bench()
         let path = "/v1/apps/orders/dead-letters"
         #expect(try await askListener(bench, path).contains("manage-over-listen"))
-        #expect(try await askListener(bench, "/v1/apps/orders/dead-tokens").contains(#""dead-tokens":[]"#))
+        #expect(
+            try await askListener(bench, "/v1/apps/orders/unregistered-tokens").contains(#""unregistered-tokens":[]"#)
+        )
         #expect(await bench.ask("GET", path).status == 200)
         var new = await bench.relay.context.configuration
         new.managesOverListeners = true

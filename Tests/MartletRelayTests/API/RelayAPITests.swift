@@ -117,8 +117,8 @@ import Testing
         let posted = await ask(bench, "POST", "/v1/pushes", Self.order)
         let id = posted.json["id"]?.stringValue ?? ""
         #expect(await ask(bench, "GET", "/v1/pushes/\(id)", key: "mrt_reader").status == 404)
-        #expect(await ask(bench, "GET", "/v1/apps/orders/dead-tokens", key: "mrt_reader").status == 403)
-        #expect(await ask(bench, "GET", "/v1/apps/rides/dead-tokens", key: "mrt_reader").status == 200)
+        #expect(await ask(bench, "GET", "/v1/apps/orders/unregistered-tokens", key: "mrt_reader").status == 403)
+        #expect(await ask(bench, "GET", "/v1/apps/rides/unregistered-tokens", key: "mrt_reader").status == 200)
         await bench.stop()
     }
 
@@ -152,14 +152,14 @@ import Testing
         var states: [String?] = []
         for id in ids { states.append(await ask(bench, "GET", "/v1/pushes/\(id)?wait=60").json["state"]?.stringValue) }
         #expect(states == ["delivered", "refused", "delivered"])
-        let feed = await ask(bench, "GET", "/v1/apps/orders/dead-tokens")
-        let found = feed.json["dead-tokens"]?.elements ?? []
-        #expect(found.map { $0["token"] } == ["dead00ff"] && found.first?["since"] == 1_790_000_000_000)
+        let feed = await ask(bench, "GET", "/v1/apps/orders/unregistered-tokens")
+        let found = feed.json["unregistered-tokens"]?.elements ?? []
+        #expect(found.map { $0["token"] } == ["dead00ff"] && found.first?["unregistered-at"] == 1_790_000_000_000)
         #expect(found.first?["environment"] == "production" && found.first?["topic"] == "com.example.orders")
         let other = #"{"to":"dead00ff","push-type":"voip","payload":{}}"#
         #expect(await ask(bench, "POST", "/v1/pushes", other).status == 202, "it has another topic")
         #expect(await ask(bench, "POST", "/v1/pushes", #"{"to":"dead00ff","payload":{}}"#).status == 410)
-        #expect(await ask(bench, "DELETE", "/v1/apps/orders/dead-tokens/dead00ff").status == 204)
+        #expect(await ask(bench, "DELETE", "/v1/apps/orders/unregistered-tokens/dead00ff").status == 204)
         #expect(await ask(bench, "POST", "/v1/pushes", #"{"to":"dead00ff","payload":{}}"#).status == 202)
         await bench.stop()
     }

@@ -24,7 +24,7 @@ import Testing
         let lines = LogLines()
         let bench = try await RelayBench(log: lines.logger(.info))
         let paused = await bench.ask("POST", Self.place + "/pause")
-        #expect(paused.status == 200 && paused.json["by"] == "back end", "\(paused.text)")
+        #expect(paused.status == 200 && paused.json["caller"] == "back end", "\(paused.text)")
         #expect(await bench.ask("POST", Self.place + "/pause").json == paused.json)
         #expect(await bench.ask("POST", "/v1/pushes", Self.order).status == 202)
         #expect(await bench.ask("GET", "/v1/status").json["lanes"]?.elements?[0]["manual-pause"] == paused.json)

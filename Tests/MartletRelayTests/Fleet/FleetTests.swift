@@ -16,7 +16,7 @@ import Testing
     private func place() async throws -> OutboxLocation {
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.migrate(address)
+        try await OutboxSchema.create(in: address)
         return .database(address)
     }
 

@@ -56,7 +56,7 @@ import Testing
         _ = await bench.ask("DELETE", "/v1/pushes/\(ids[0])")
         _ = await bench.ask("POST", lane + "/purge")
         _ = await bench.ask("POST", lane + "/resume", key: "reader")
-        _ = await bench.ask("DELETE", "/v1/apps/orders/dead-tokens/\(Self.token)")
+        _ = await bench.ask("DELETE", "/v1/apps/orders/unregistered-tokens/\(Self.token)")
         _ = await bench.ask("DELETE", "/v1/pushes/\(Self.token)")
         _ = await bench.ask("POST", "/v1/apps/orders/dead-letters:requeue", #"{"ids":["\#(ids[0])"]}"#)
         _ = await bench.ask("POST", "/v1/apps/orders/dead-letters:discard", #"{"ids":["\#(ids[1])"]}"#)

@@ -20,7 +20,7 @@ import Testing
     init() async throws {
         server = try await Self.server.value
         let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.migrate(address)
+        try await OutboxSchema.create(in: address)
         place = .database(address)
     }
 

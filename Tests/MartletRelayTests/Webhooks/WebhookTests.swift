@@ -119,10 +119,14 @@ import Testing
         }
         let requests = await calls.requests
         #expect(requests.count == 2 && requests.allSatisfy { $0.target == "/hook?x=1" && $0.method == "POST" })
-        #expect(requests.map { $0.fields["webhook-id"] } == ["dead-tokens.orders.3", "dead-tokens.orders.3"])
+        #expect(
+            requests.map { $0.fields["webhook-id"] } == [
+                "unregistered-tokens.orders.3", "unregistered-tokens.orders.3",
+            ]
+        )
         let body = try JSONReader.read(requests[1].body)
-        #expect(body["type"] == "tokens.dead" && body["data"]?["app"] == "orders")
-        let found = body["data"]?["dead-tokens"]?.elements?.first
+        #expect(body["type"] == "tokens.unregistered" && body["data"]?["app"] == "orders")
+        let found = body["data"]?["unregistered-tokens"]?.elements?.first
         #expect(found?["token"] == "dead00ff" && found?["environment"] == "development")
         #expect(found?["topic"] == "com.example.orders.voip")
         server.stop()

@@ -111,12 +111,12 @@ import Testing
 
     @Test func `devices, faults and rules are set and read with curl`() async throws {
         let bench = try await InboxBench()
-        let device = #"{"topics":["com.example.app"],"unregistered-since":1790000000000}"#
+        let device = #"{"topics":["com.example.app"],"unregistered-at":1790000000000}"#
         #expect(try await bench.send("PUT", "/api/v1/devices/5d3a6a1c", device).status == "204")
         #expect(try await bench.send("PUT", "/api/v1/devices/martlet", device).status == "400")
         for wrong in [
             #"{"topic":"x"}"#, #"{"topics":[1]}"#, #"{"environment":"production"}"#,
-            #"{"topics":["a"],"online":"yes"}"#, #"{"unregistered-since":1790000000}"#,
+            #"{"topics":["a"],"online":"yes"}"#, #"{"unregistered-at":1790000000}"#,
         ] {
             #expect(try await bench.send("PUT", "/api/v1/devices/5d3a", wrong).status == "400")
         }

@@ -129,9 +129,10 @@ import Testing
         }
         let newer = scratch.path + "/newer.sqlite"
         try Connection(path: newer).setUserVersion(99)
-        await #expect(throws: SimulatorError.self) {
+        let error = await #expect(throws: SimulatorError.self) {
             try await SimulatedAPNs.start(SimulatedAPNs.Configuration(dataFile: newer))
         }
+        #expect(error?.description.contains("version 99, and this program uses version 1: use a new file") == true)
     }
 
     @Test func `the data file stays consistent when the simulator is killed`() async throws {

@@ -128,46 +128,15 @@ import Testing
         #expect(event.replacedBy == 4 && event.device == "5d3a" && event.reason == "by push 4")
     }
 
-    @Test func `events are the same after they were stored, also those of earlier versions`() throws {
+    @Test func `events are the same after they were stored`() throws {
         let events = [
             DeliveryEvent(.replacedOnDevice, by: 4, at: 7).at(device: "5d3a6a1c8f9a"),
             DeliveryEvent(ignoredAt: 7, .activityAfterEnd, "the activity has ended"),
             DeliveryEvent(.released, at: 7, "200"),
         ]
         for event in events { #expect(try DeliveryEvent(APIField(event.json, named: "")) == event) }
-        func read(_ note: String) throws -> DeliveryEvent {
-            let json: JSONValue = ["time": 7, "kind": "discarded-replaced", "note": .string(note)]
-            return try DeliveryEvent(APIField(json, named: ""))
-        }
-        #expect(try read("by push 76").replacedBy == 76 && read("by push").replacedBy == nil)
-        let old = try read("at 5d3a6a1c…: by push 76")
-        #expect(old.device == "5d3a6a1c" && old.replacedBy == 76 && old.reason == "by push 76")
-        #expect(old.replacing(5).note == "at 5d3a6a1c…: by push 5" && old.replacing(5).replacedBy == 5)
-        #expect(old.replacing(nil).note == "at 5d3a6a1c…: by a push that is not stored")
-    }
-
-    @Test func `pushes of an earlier version get the events of what replaced them`() {
-        func stored(_ push: ReceivedPush, _ kinds: DeliveryEvent.Kind...) -> ReceivedPush {
-            var push = push
-            for kind in kinds { push.record(DeliveryEvent(kind, at: 0)) }
-            return push
-        }
-        var pushes = [
-            stored(push(1, collapseID: "a"), .delivered), stored(activity(2, "update", 10), .delivered),
-            push(3, collapseID: "a"), stored(push(4, collapseID: "a"), .storedDeviceOffline),
-            stored(activity(5, "update", 11), .delivered), stored(activity(6, "update", 11), .ignored),
-            stored(push(7, to: "ffff", collapseID: "a"), .delivered), stored(activity(8, "end", 12), .delivered),
-        ]
-        pushes.addReplacements()
-        #expect(pushes.map(\.verdict.replacedBy) == [3, 5, nil, nil, 8, nil, nil, nil])
-        #expect(
-            pushes.map(\.verdict.kind.rawValue) == [
-                "replaced", "replaced", "shown", "stored", "ended", "not-shown", "shown", "shown",
-            ]
-        )
-        let once = pushes
-        pushes.addReplacements()
-        #expect(pushes == once, "nothing is added twice")
+        #expect(events[0].replacing(5).note == "at 5d3a6a1c…: by push 5" && events[0].replacing(5).replacedBy == 5)
+        #expect(events[0].replacing(nil).note == "at 5d3a6a1c…: by a push that is not stored")
     }
 
     @Test mutating func `an activity counts pushes of an earlier run, and those that are forgotten`() {

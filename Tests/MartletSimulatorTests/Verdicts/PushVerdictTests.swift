@@ -241,7 +241,7 @@ import Testing
         let delivered = DeliveryEvent(.delivered, at: 0)
         let alert = try #require(Self.alerts.first)
         let collapsed = Self.push(alert, [delivered, DeliveryEvent(.replacedOnDevice, by: 76, at: 1)]).verdict
-        #expect(collapsed.kind == .replaced && collapsed.json["by"] == 76)
+        #expect(collapsed.kind == .replaced && collapsed.json["replaced-by"] == 76)
         #expect(collapsed.text == "Replaced by push 76 (same collapse identifier)")
         let update = Self.activities[1]
         let older = Self.push(update, [delivered, DeliveryEvent(.replacedOnDevice, by: 76, at: 1)]).verdict

@@ -47,7 +47,7 @@ import Testing
                 Int(json["number"]?.integerValue ?? 0),
                 ModelPhones.Prediction(
                     kind: kind,
-                    by: verdict?["by"]?.integerValue.map { Int($0) },
+                    by: verdict?["replaced-by"]?.integerValue.map { Int($0) },
                     isOnScreen: kind == "shown" || verdict?["on-screen"] == true
                 )
             )

@@ -23,7 +23,7 @@ class Accessibility(InboxWalk):
         ask = self.simulator.ask
         self.simulator.import_pushes(push(1), push(2, status=400, reason="BadDeviceToken"))
         ask("PUT", "/api/v1/devices/5d3a6a1c8f9a42d6", {"topics": ["com.example.app"], "online": False})
-        ask("PUT", "/api/v1/devices/5d3a6a1c8f9a42d7", {"topics": ["com.example.app"], "unregistered-since": 1790000000000})
+        ask("PUT", "/api/v1/devices/5d3a6a1c8f9a42d7", {"topics": ["com.example.app"], "unregistered-at": 1790000000000})
         ask("POST", "/api/v1/channels", {"app": "com.example.app", "message-storage-policy": 1})
         ask("PUT", "/api/v1/chaos", {"presets": ["slow"]})
         headers = {"apns-topic": "com.example.app.push-type.liveactivity", "apns-push-type": "liveactivity"}

@@ -148,7 +148,7 @@ class Views(DetailWalk):
         text = "Delivered · banner · no sound (aps.sound is missing) · low priority · replaced by push 1"
         parts = [{"text": "no sound", "cause": "aps.sound is missing", "place": "payload/aps/sound"},
                  {"text": "low priority", "cause": "apns-priority is 5", "place": "apns-priority"}]
-        verdict = {"kind": "replaced", "text": text, "parts": parts, "by": 1}
+        verdict = {"kind": "replaced", "text": text, "parts": parts, "replaced-by": 1}
         second = alert(2)
         second["headers"]["apns-priority"] = "5"
         self.open(alert(1), second)
