@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletSimulator
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct SimulatedAPNsTests {
