@@ -116,7 +116,7 @@ extension ReceivedPush {
 extension ReceivedPush {
     /// The part of the verdict on content that the app may not decode; nil when nothing suggests that.
     var decodingDoubt: PushVerdict.Part? {
-        let finding = observations.first { finding in ContentStateRules.all.contains { $0.id == finding.rule } }
+        let finding = observations.first { finding in ContentStateRules.forms.contains { $0.id == finding.rule } }
         return finding.map { finding in
             let cause = finding.message.split(separator: ": the phone drops", maxSplits: 1).first.map(String.init)
             return PushVerdict.Part("the app may not decode it", cause, at: finding.place)
