@@ -204,6 +204,17 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `a device has no answer of its own without token suffixes`() async throws {
+        let apns = try await SimulatedAPNs.start(
+            SimulatedAPNs.Configuration(isEncrypted: false, usesTokenSuffixes: false)
+        )
+        let token = "5d3a0000dead"
+        await apns.register(try DeviceToken(hex: token), for: ["com.example.app"])
+        let devices = await KnownDevices(apns)
+        #expect(devices.json(of: token)["token"]?.stringValue == token && devices.json(of: token)["answers"] == nil)
+        await apns.stop()
+    }
+
     @Test func `the push that started an activity is among its pushes`() async throws {
         let bench = try await InboxBench(storedPushes: 10)
         let client = try await client(of: bench)
