@@ -170,7 +170,7 @@ class Pages(PagesWalk):
         failed = {
             "id": 4, "port": "pushes", "peer": "127.0.0.1:4000", "opened": 1_795_000_000, "streams-open": 0, "streams-most": 0,
             "streams-refused": 0, "streams-reset": 0, "requests": 0, "requests-malformed": 0, "answers": {}, "unanswered": 0,
-            "handshake-failed": True,
+            "handshake-failed": True, "failed": True,
             "closed": {"time": 1_795_000_000, "reason": "127.0.0.1:4000 does not trust the server's certificate: tlsv1 alert unknown ca"},
         }
         self.page.route("**/api/v1/connections", lambda route: route.fulfill(json={
