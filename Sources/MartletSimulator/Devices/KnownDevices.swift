@@ -147,12 +147,11 @@ struct DeviceLogEntry {
 
     /// Creates the entry of a push that was refused, or not answered.
     init(answerOf push: ReceivedPush) {
-        let verdict = push.verdict
         time = push.milliseconds ?? push.time * 1_000
         hasMilliseconds = push.milliseconds != nil
         number = push.number
         kind = push.verdictKind.rawValue
-        note = push.status == 0 ? verdict.text : push.reason?.rawValue
+        note = push.status == 0 ? push.lossCause : push.reason?.rawValue
         title = push.headline
     }
 

@@ -48,8 +48,11 @@ extension ReceivedPush {
         return PushVerdict(.refused, text: "Refused: \(part)", parts: [part])
     }
 
+    /// The cause for which an unanswered push has no answer.
+    var lossCause: String { fault.map { "fault \($0)" } ?? "the client left before it was sent" }
+
     private func unanswered(_ parsed: JSONValue?) -> PushVerdict {
-        let cause = "No answer: " + (fault.map { "fault \($0)" } ?? "the client left before it was sent")
+        let cause = "No answer: \(lossCause)"
         // APNs had accepted a push that has delivery events.
         guard !deliveries.isEmpty else { return PushVerdict(.unanswered, text: cause) }
         let fate = isBroadcast ? broadcastVerdict(parsed) : deliveryVerdict(parsed)
