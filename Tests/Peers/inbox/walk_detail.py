@@ -448,6 +448,11 @@ class Files(DetailWalk):
         dialog.get_by_role("button", name="Keep 2 strings in en of com.example.app").click()
         dialog.get_by_role("button", name="Remove 2 strings in en of com.example.app").click()
         self.assertEqual(len(self.simulator.ask("GET", "/api/v1/strings")["strings"]), 1)
+        # A removal does not remove what is uploaded after it.
+        again = dialog.get_by_role("form", name="de.strings")
+        again.get_by_label("Language").fill("en")
+        again.get_by_role("button", name="Upload").click()
+        dialog.get_by_role("button", name="Remove 1 strings in en of com.example.app").click()
         dialog.get_by_role("button", name="Close").click()
         self.wait_until(lambda: self.simulator.ask("GET", "/api/v1/strings")["strings"] == [])
 
