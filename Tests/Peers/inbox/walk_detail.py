@@ -347,7 +347,6 @@ class Copies(DetailWalk):
         self.check_curl()
 
     def test_curl_runs_as_copied_with_a_certificate_authority(self):
-        self.allow_errors("net::ERR")
         self.simulator.stop()
         directory = tempfile.TemporaryDirectory(prefix="it's a ca ")
         self.addCleanup(directory.cleanup)
