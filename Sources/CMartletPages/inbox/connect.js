@@ -31,14 +31,12 @@ export function open(container) {
       element("div", { class: "columns" }, waitSection(), faultTokenSection()))
   })
   return page.follow(async (signal) => {
-    const [{ open, closed }, pushes] = await Promise.all([
+    const [{ open, closed, "open-count": openCount, "closed-count": closedCount, "failed-count": failedCount }, pushes] = await Promise.all([
       request("/api/v1/connections", "GET", undefined, signal), newestPushes("-is:composed", 1, signal),
     ])
-    const connections = [...open, ...closed]
-    const reached = connections.filter((each) => !isRefused(each))
     return {
-      reached: reached.length, requests: reached.reduce((sum, { requests }) => sum + requests, 0),
-      refused: connections.find(isRefused) ?? null, newest: pushes[0] ? { number: pushes[0].number, time: pushes[0].time, status: pushes[0].status } : null,
+      reached: openCount + closedCount - failedCount, requests: [...open, ...closed].reduce((sum, { requests }) => sum + requests, 0),
+      refused: closed.find(isRefused) ?? null, newest: pushes[0] ? { number: pushes[0].number, time: pushes[0].time, status: pushes[0].status } : null,
     }
   }, (state) => replaceKeepingFocus(check, checks(state)))
 }

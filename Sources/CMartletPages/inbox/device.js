@@ -95,6 +95,7 @@ function expiry(push) {
 const eventKinds = {
   delivered: ["check", "good"], "delivered-from-storage": ["check", "good"], "stored-device-offline": ["stored", "warning"],
   ignored: ["hidden", "bad"], "replaced-on-device": ["replaced", ""], "activity-ended": ["check", ""], refused: ["error", "bad"], unanswered: ["warning", "bad"],
+  released: ["check", "good"],
 }
 
 function logSection(token, events) {

@@ -2,12 +2,17 @@
 
 // The terms of a search query, separated as the simulator separates them.
 
+/** The terms of a query and the words OR between them, unchanged. */
+const words = (query) => query.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []
+
 /** The terms of a query, unchanged; alternatives with OR between them are one term. */
 export function terms(query) {
   const found = []
-  for (const text of query.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []) {
-    if (found.length && (text === "OR" || /(^| )OR$/.test(found.at(-1)))) found.push(`${found.pop()} ${text}`)
-    else found.push(text)
+  let isAlternative = false
+  for (const word of words(query)) {
+    if (found.length && (word === "OR" || isAlternative)) found.push(`${found.pop()} ${word}`)
+    else found.push(word)
+    isAlternative = word === "OR"
   }
   return found
 }
@@ -39,8 +44,12 @@ export function toggled(query, filter, others) {
  */
 export function problem(query, fields) {
   if (fields.length === 0) return ""
-  for (const term of terms(query).flatMap((each) => each.split(/ OR(?: |$)/))) {
-    if (term === "" || term === "OR") return "OR must be between two terms, as in status:400 OR status:410."
+  const all = words(query)
+  for (const [index, term] of all.entries()) {
+    if (term === "OR") {
+      if (index > 0 && index < all.length - 1 && all[index - 1] !== "OR") continue
+      return "OR must be between two terms, as in status:400 OR status:410."
+    }
     if ((term.match(/"/g) ?? []).length % 2) return `A quotation mark is missing at the end of ${term}`
     const [, name, value] = term.match(/^[-!]?([^:"]+):(.*)$/s) ?? []
     if (name === undefined) continue

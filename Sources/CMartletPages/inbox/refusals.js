@@ -30,8 +30,7 @@ const causes = [
 ]
 
 /** Whether a connection failed before its first request. */
-export const isRefused = ({ closed, requests, "handshake-failed": hasFailed }) =>
-  hasFailed === true || (requests === 0 && closed !== undefined && /not HTTP\/2|port without TLS/.test(closed.reason))
+export const isRefused = ({ failed }) => failed === true
 
 /** The cause of a failed connection as a sentence, and its remedy as elements. */
 export function refusal({ peer, closed }) {

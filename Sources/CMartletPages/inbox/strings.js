@@ -58,10 +58,10 @@ function languageOf(app) {
     ?? available.find((each) => each === base) ?? available.find((each) => scriptOf(each) === scriptOf("en")) ?? available[0]
 }
 
-/** The language of an app's strings if it is not the phone's; undefined without strings. */
+/** The language of an app's strings if it is neither the phone's nor the development language; undefined without strings. */
 export function substituteLanguage(app) {
   const found = languageOf(app)
-  return found && scriptOf(found) !== scriptOf(selectedLanguage) ? found : undefined
+  return found && found !== base && scriptOf(found) !== scriptOf(selectedLanguage) ? found : undefined
 }
 
 /**

@@ -26,7 +26,7 @@ export function openUploads(push, files = []) {
   })
   const list = element("div", { class: "upload-list" })
   const suggested = { app: push ? app(push) : "", type: push?.payload?.aps?.["attributes-type"] ?? "", language: "" }
-  const add = (added) => list.append(...[...added].map((file) => upload(file, suggested, () => stored.show())))
+  const add = (added) => list.append(...[...added].map((file) => upload(file, suggested, stored)))
   const input = element("input", {
     type: "file", multiple: true, accept: ".strings,.xcstrings,.json", "aria-label": "Files",
     onchange: () => {
@@ -50,7 +50,7 @@ export function openUploads(push, files = []) {
 }
 
 /** The form of one file. */
-function upload(file, suggested, uploaded) {
+function upload(file, suggested, stored) {
   const kind = kinds[file.name.split(".").pop().toLowerCase()]
   if (!kind) return element("p", { class: "problem" }, `${file.name} is not a .strings, .xcstrings or .json file.`)
   const fields = Object.fromEntries(kind.fields.map((name) => [name, element("input", {
@@ -64,11 +64,13 @@ function upload(file, suggested, uploaded) {
       for (const field of Object.values(fields)) field.removeAttribute("aria-invalid")
       const values = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, encodeURIComponent(field.value.trim())]))
       try {
+        // A removal that is sent later could remove this file.
+        await stored.sendRemovals()
         const response = await send(`/api/v1/${kind.path(values)}`, { method: "PUT", body: file })
         if (!response.ok) throw new Error((await response.json()).detail)
         Object.assign(suggested, { app: fields.app.value.trim() })
         form.replaceWith(element("p", { class: "verdict", "data-tone": "good", role: "status" }, `Uploaded ${file.name}.`))
-        uploaded()
+        stored.show()
       } catch (error) {
         problem.textContent = error.message
         const wrong = kind.fields.find((name) => error.message.includes(fields[name].value) || error.message.startsWith(name))
@@ -137,9 +139,14 @@ class Stored {
     }
   }
 
-  /** Sends all removals. */
+  /** Sends the removals that are not sent yet. */
+  sendRemovals() {
+    return Promise.all([...this.#removals.keys()].map((path) => this.#send(path)))
+  }
+
+  /** Sends the removals, because the dialog or the page is closed. */
   end() {
     removeEventListener("pagehide", this.#end)
-    for (const path of this.#removals.keys()) this.#send(path)
+    this.sendRemovals()
   }
 }

@@ -30,7 +30,7 @@ extension ConnectionRecord {
             "streams-refused": .integer(refusedStreams), "streams-reset": .integer(resetStreams),
             "requests": .integer(requests), "requests-malformed": .integer(malformedRequests),
             "answers": .object(answers), "unanswered": .integer(unanswered),
-            "handshake-failed": hasFailedHandshake ? true : nil,
+            "handshake-failed": hasFailedHandshake ? true : nil, "failed": hasFailed ? true : nil,
             "tls": security.map { ["version": .string($0.version), "alpn": $0.isHTTP2Agreed ? "h2" : .null] },
             "provider-token": claims.map { claims in
                 [

@@ -21,6 +21,8 @@ struct KnownDevices: Sendable {
     /// The numbers of the pushes whose notification each device shows, oldest first.
     private let notifications: [String: [Int]]
     private let registered: Set<String>
+    /// Whether the end of a device token selects an answer.
+    private let usesTokenSuffixes: Bool
     /// The types of the attributes of started activities.
     private let attributesTypes: [String: String]
     /// The tokens in lower case; those with the newest push first, those without pushes last.
@@ -31,10 +33,7 @@ struct KnownDevices: Sendable {
         let registry = await simulator.service.evaluator.devices
         let names = await simulator.inbox.names
         let pushes = await simulator.inbox.pushes
-        self.init(registry, names: names, pushes)
-    }
-
-    init(_ registry: DeviceRegistry, names: [String: String], _ pushes: [ReceivedPush]) {
+        usesTokenSuffixes = await simulator.service.plan.usesTokenSuffixes
         var traffic: [String: Traffic] = [:]
         var notifications: [String: [Int]] = [:]
         let started = registry.startedActivities
@@ -88,13 +87,14 @@ struct KnownDevices: Sendable {
     func json(of token: String, withToken: Bool = true) -> JSONValue {
         let state = registry[token] ?? SimulatedDevice(environment: registry.environment)
         let traffic = traffic[token] ?? Traffic()
+        let action = usesTokenSuffixes ? FaultPlan.suffixAction(token) : nil
         let facts = JSONValue.members([
             "name": names[token].map(JSONValue.string),
             "attributes-type": attributesTypes[token].map(JSONValue.string),
             "kind": .string(kind(of: token).rawValue), "registered": .bool(registered.contains(token)),
             "apps": .strings(traffic.apps.sorted()), "pushes": .integer(traffic.count),
             "last": traffic.count > 0 ? .integer(traffic.lastTime) : nil,
-            "answers": FaultPlan.suffixAction(token).map { .string($0.answer) },
+            "answers": action.map { .string($0.answer) },
         ])
         let device = state.json(token: withToken ? token : nil, shown: shown(on: token, state))
         return .object((device.members ?? []) + (facts.members ?? []))
@@ -147,12 +147,11 @@ struct DeviceLogEntry {
 
     /// Creates the entry of a push that was refused, or not answered.
     init(answerOf push: ReceivedPush) {
-        let verdict = push.verdict
         time = push.milliseconds ?? push.time * 1_000
         hasMilliseconds = push.milliseconds != nil
         number = push.number
         kind = push.verdictKind.rawValue
-        note = push.status == 0 ? verdict.text : push.reason?.rawValue
+        note = push.status == 0 ? push.lossCause : push.reason?.rawValue
         title = push.headline
     }
 

@@ -38,10 +38,7 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The terms in groups, of each of which one term must match; no group is empty.
-    private let groups: [[Term]]
-
-    /// All terms.
-    var terms: [Term] { groups.flatMap(\.self) }
+    let groups: [[Term]]
 
     /// The query that matches every push.
     public static let everything = PushQuery(groups: [])

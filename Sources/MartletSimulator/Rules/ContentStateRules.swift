@@ -16,9 +16,9 @@ extension PushLint.Rule {
 /// The app's type decodes both. Without a contract the type is not known, and a difference in form suggests that one
 /// of the two does not decode. Content in which a value has another type is not what later content is compared with.
 enum ContentStateRules {
-    static let all: [PushLint.Rule] = [
-        .activityStateTypeChanged, .activityStateMemberLost, .activityStateRepeated,
-    ]
+    static let all: [PushLint.Rule] = forms + [.activityStateRepeated]
+    /// The rules about a form that differs, so that the app may not decode the content.
+    static let forms: [PushLint.Rule] = [.activityStateTypeChanged, .activityStateMemberLost]
 
     private static let findingLimit = 10
 

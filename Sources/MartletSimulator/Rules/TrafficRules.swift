@@ -115,7 +115,7 @@ struct TrafficRules {
         }
     }
 
-    /// Checks a push in the light of those before it, and remembers the push.
+    /// Checks a push against those before it, and remembers the push.
     mutating func check(_ push: Push) -> Result {
         var connection = connections[push.connection] ?? Connection(openedAt: push.time)
         let token = connection.token

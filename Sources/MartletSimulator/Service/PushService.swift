@@ -199,7 +199,7 @@ actor PushService {
         return received
     }
 
-    /// Records the expiry of stored pushes when it is due, also while nobody reads pushes.
+    /// Records the expiry of stored pushes when it is due, also while no request reads pushes.
     private func scheduleExpiry() {
         let expiry = machine.evaluator.devices.nextExpiry
         guard expiry < scheduledExpiry else { return }

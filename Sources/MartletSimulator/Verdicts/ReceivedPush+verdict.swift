@@ -47,8 +47,11 @@ extension ReceivedPush {
         return PushVerdict(.refused, text: "Refused: \(part)", parts: [part])
     }
 
+    /// The cause for which an unanswered push has no answer.
+    var lossCause: String { fault.map { "fault \($0)" } ?? "the client left before it was sent" }
+
     private func unanswered(_ parsed: JSONValue?) -> PushVerdict {
-        let cause = "No answer: " + (fault.map { "fault \($0)" } ?? "the client left before it was sent")
+        let cause = "No answer: \(lossCause)"
         // APNs had accepted a push that has delivery events.
         guard !deliveries.isEmpty else { return PushVerdict(.unanswered, text: cause) }
         let fate = isBroadcast ? broadcastVerdict(parsed) : deliveryVerdict(parsed)
@@ -115,7 +118,7 @@ extension ReceivedPush {
 extension ReceivedPush {
     /// The part of the verdict on content that the app may not decode; nil when nothing suggests that.
     var decodingDoubt: PushVerdict.Part? {
-        let finding = observations.first { finding in ContentStateRules.all.contains { $0.id == finding.rule } }
+        let finding = observations.first { finding in ContentStateRules.forms.contains { $0.id == finding.rule } }
         return finding.map { finding in
             let cause = finding.message.split(separator: ": the phone drops", maxSplits: 1).first.map(String.init)
             return PushVerdict.Part("the app may not decode it", cause, at: finding.place)

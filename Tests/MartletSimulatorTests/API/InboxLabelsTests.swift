@@ -92,6 +92,12 @@ import Testing
                 ["time": 5, "number": 1, "kind": "refused", "note": "Unregistered", "title": "A"]
             ]
         )
+        var unanswered = ReceivedPush.sample(1, at: 5, to: "AB", #"{"aps":{"alert":"A"}}"#)
+        unanswered.loseAnswer(to: .client)
+        let entry: JSONValue = [
+            "time": 5, "number": 1, "kind": "unanswered", "note": "the client left before it was sent", "title": "A",
+        ]
+        #expect(unanswered.log(ofDevice: "ab").map(\.json) == [entry])
         var broadcast = ReceivedPush.sample(2, app: "app", channel: "c")
         broadcast.record(DeliveryEvent(.delivered, at: 6).at(device: "ab"))
         broadcast.record(DeliveryEvent(.ignored, at: 6, "late").at(device: "cd"))

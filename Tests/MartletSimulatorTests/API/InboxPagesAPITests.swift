@@ -44,7 +44,7 @@ import Testing
         await client.close()
         let left = try await closed(1, of: bench)
         #expect(left["id"]?.integerValue == 1 && left["requests"]?.integerValue == 2)
-        #expect(left["handshake-failed"] == nil)
+        #expect(left["handshake-failed"] == nil && left["failed"] == nil)
         #expect(left["closed"]?["reason"]?.stringValue?.contains("closed") == true)
         #expect(left["provider-token"]?["key-id"]?.stringValue == "KEY1234567")
         await bench.apns.stop()
@@ -58,7 +58,7 @@ import Testing
         }
         let failed = try await closed(1, of: bench)
         #expect(failed["id"]?.integerValue == 1 && failed["port"]?.stringValue == "pushes")
-        #expect(failed["handshake-failed"] == true)
+        #expect(failed["handshake-failed"] == true && failed["failed"] == true)
         #expect(failed["tls"] == nil && failed["requests"]?.integerValue == 0)
         let reason = try #require(failed["closed"]?["reason"]?.stringValue)
         #expect(reason.contains("unknown ca"), "\(reason)")
@@ -202,6 +202,17 @@ import Testing
         try await bench.push(1)
         #expect(try await devices()["5d3a6a1c"]?["shown"] == [1, 2, 4])
         await bench.apns.stop()
+    }
+
+    @Test func `a device has no answer of its own without token suffixes`() async throws {
+        let apns = try await SimulatedAPNs.start(
+            SimulatedAPNs.Configuration(isEncrypted: false, usesTokenSuffixes: false)
+        )
+        let token = "5d3a0000dead"
+        await apns.register(try DeviceToken(hex: token), for: ["com.example.app"])
+        let devices = await KnownDevices(apns)
+        #expect(devices.json(of: token)["token"]?.stringValue == token && devices.json(of: token)["answers"] == nil)
+        await apns.stop()
     }
 
     @Test func `the push that started an activity is among its pushes`() async throws {

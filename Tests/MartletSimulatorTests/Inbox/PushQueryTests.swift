@@ -91,7 +91,8 @@ import Testing
     @Test func `alternatives that do not match are one text`() throws {
         let query = try PushQuery("topic:example status:1 OR status:2 title:late")
         #expect(query.misses(push) == ["status:1 OR status:2", "title:late"])
-        #expect(query.description == "topic:example status:1 OR status:2 title:late" && query.terms.count == 4)
+        #expect(query.description == "topic:example status:1 OR status:2 title:late")
+        #expect(query.groups.map(\.count) == [1, 2, 1])
     }
 
     @Test func `an error names the term at fault`() throws {
@@ -130,8 +131,8 @@ import Testing
     @Test func `every name has a summary and a valid example`() throws {
         for field in PushQuery.Field.allCases {
             let query = try PushQuery(field.example)
-            #expect(query.terms.map(\.field) == [field] && !field.summary.isEmpty)
-            for value in field.values ?? [] { #expect(try PushQuery("\(field.rawValue):\(value)").terms.count == 1) }
+            #expect(query.groups.joined().map(\.field) == [field] && !field.summary.isEmpty)
+            for value in field.values ?? [] { #expect(try PushQuery("\(field.rawValue):\(value)").groups.count == 1) }
         }
     }
 

@@ -95,6 +95,7 @@ import Testing
             "\(push.findings)"
         )
         #expect(push.findings.map { $0.message.prefix(12) } == ["stage was in", "driver.seats"])
+        #expect(push.verdict.text.hasSuffix("the app may not decode it (stage was in push 1, and is missing)"))
         #expect(receive(#"{"driver":{"name":"Kim"},"eta":1}"#).findings.isEmpty, "a new member is optional")
     }
 
@@ -139,6 +140,7 @@ import Testing
         let push = receive(#"{"n":1}"#)
         #expect(push.findings.map(\.rule) == ["activity-state-repeated"])
         #expect(push.findings.first?.message.hasPrefix("content-state is that of push 1, which is on screen") == true)
+        #expect(push.verdict.text == "Delivered · Live Activity updates" && push.verdict.json["uncertain"] == nil)
         #expect(receive(#"{"n":1},"stale-date":1795001000"#).findings.isEmpty, "the stale date may be new")
         #expect(receive(#"{"n":1}"#, age: 100).findings.map(\.rule) == ["activity-timestamp-older"])
         #expect(receive(#"{"n":1}"#, "end").findings.isEmpty)

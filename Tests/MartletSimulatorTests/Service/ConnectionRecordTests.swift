@@ -25,8 +25,10 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `each connection whose handshake fails has a number of its own`() async throws {
-        let apns = try await SimulatedAPNs.start()
+    @Test(arguments: [true, false]) func `each failed connection has a number and is counted`(
+        isEncrypted: Bool
+    ) async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: isEncrypted))
         for count in 1...3 {
             let client = try RawClient(port: await apns.port)
             client.send("GET / HTTP/1.1\r\n\r\n")
@@ -34,7 +36,8 @@ import Testing
                 await apns.service.closedConnections.all.count >= count
             }
         }
-        #expect(await apns.service.closedConnections.all.map(\.id) == [1, 2, 3])
+        let closed = await apns.service.closedConnections
+        #expect(closed.all.map(\.id) == [1, 2, 3] && closed.failedCount == 3)
         await apns.stop()
     }
 

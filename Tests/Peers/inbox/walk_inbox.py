@@ -3,7 +3,6 @@
 """The list of pushes and the details of one push."""
 
 import gzip
-import json
 import re
 import unittest
 

@@ -61,8 +61,13 @@ class Search(InboxWalk):
         self.page.locator("#filters").get_by_role("button", name="Refused", exact=True).click()
         expect(self.search).to_have_value("reason:BadDeviceToken OR app:com.example.other is:refused")
         expect(self.rows()).to_have_count(1)
-        self.search.fill("app:com.example.other OR")
-        expect(self.error).to_contain_text("OR must be between two terms")
+        for text in ["app:com.example.other OR", "OR is:refused", "is:refused OR OR is:silent"]:
+            self.search.fill(text)
+            expect(self.error).to_contain_text("OR must be between two terms")
+        # In quotes it is a word of the text.
+        self.search.fill('title:"Order OR 1"')
+        expect(self.error).to_have_text("")
+        expect(self.rows()).to_have_count(0)
 
     def test_fields_and_values_are_completed_with_the_keyboard(self):
         self.page.keyboard.press("/")

@@ -62,7 +62,6 @@ class Speed(InboxWalk):
         expect(self.shown).to_have_text("50\u202f000 pushes")
 
     def test_fifty_thousand_pushes(self):
-        self.allow_errors("net::ERR")
         self.simulator.stop()
         self.simulator = Simulator(keep=COUNT)
         for start in range(0, COUNT, 10_000):

@@ -53,7 +53,7 @@ class Drill(RelayWalk):
     def setUp(self):
         super().setUp()
         # A relay that stores nothing refuses requests for dead letters, too.
-        self.allow_errors("Failed to load resource")
+        self.allow_errors("status of 503")
         # The claims that may be made beside that of the case: those of earlier cases.
         self.earlier = set()
         self.arrived_before = 0
@@ -101,7 +101,7 @@ class Drill(RelayWalk):
         for text in texts:
             title = text.split("\n")[0]
             claim = next((name for name, pattern in TITLES.items() if re.match(pattern, title)), None)
-            self.assertIsNotNone(claim, f"nobody knows whether this is true: {text}")
+            self.assertIsNotNone(claim, f"no claim has this sentence: {text}")
             self.assertIn(claim, allowed | self.earlier, f"this is not true: {text}")
             claims.add(claim)
             self.assertNotRegex(text, "(has|have) expired or w|refused\\.", "nothing is lost in this drill")
