@@ -33,7 +33,7 @@ public struct SurfaceCompatibility: OptionSet, Sendable, Hashable {
     /// A start has no alert unless ``SurfaceDelivery/alert`` is one; iOS does not show a start without an alert.
     public static let startWithoutAlert = SurfaceCompatibility(rawValue: 1 << 6)
 
-    /// All options except ``startWithoutAlert``: the pushes of `@mobile-surfaces/push` 7.3.1 with an alert in each start.
+    /// All options except ``startWithoutAlert``: the pushes of `@mobile-surfaces/push` 7.3.1, if each start has an alert.
     public static let mobileSurfaces: SurfaceCompatibility = [
         .powerAwareStart, .silentStart, .attributesType, .dismissalAtEnd, .unversionedSidecar,
         .interruptionLevelSpelling,
