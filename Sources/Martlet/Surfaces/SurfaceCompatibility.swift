@@ -33,7 +33,9 @@ public struct SurfaceCompatibility: OptionSet, Sendable, Hashable {
     /// A start has no alert unless ``SurfaceDelivery/alert`` is one; iOS does not show a start without an alert.
     public static let startWithoutAlert = SurfaceCompatibility(rawValue: 1 << 6)
 
-    /// All options except ``startWithoutAlert``: the pushes of `@mobile-surfaces/push` 7.3.1, if each start has an alert.
+    /// All options except ``startWithoutAlert``: the pushes of `@mobile-surfaces/push` 7.3.1.
+    ///
+    /// A start of that package has an alert only if its caller passes one.
     public static let mobileSurfaces: SurfaceCompatibility = [
         .powerAwareStart, .silentStart, .attributesType, .dismissalAtEnd, .unversionedSidecar,
         .interruptionLevelSpelling,
