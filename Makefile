@@ -111,7 +111,7 @@ bench-compare: bench ## Measure, and compare each figure with Benchmarks/baselin
 	@$(MARTLET_PYTHON) Benchmarks/compare.py
 
 screenshots: ## Create the screenshots of all pages for the documentation, or in the directory TO
-	@Scripts/prerequisites build test
+	@Scripts/prerequisites build test screenshots
 	@$(BUILD) --product martlet
 	@$(MARTLET_PYTHON) Scripts/screenshots $(PROGRAM) $(or $(TO),Documentation/Screenshots)
 

@@ -40,6 +40,12 @@ class Mistake:
     new: str = ""
 
 
+# A picture of 1600 × 1600 pixels whose lower half is white, before what is done with it.
+PICTURE = """mkdir -p .planted && "$MARTLET_PYTHON" -c 'from PIL import Image
+picture = Image.new("RGB", (1600, 1600), "white")
+picture.paste("navy", (0, 0, 1600, 800))
+picture"""
+PICTURES = '"$MARTLET_PYTHON" Scripts/check screenshots .planted'
 STYLE = "Scripts/check style"
 LINT = f"{common.SWIFT} format lint --strict {SOURCE}"
 
@@ -94,6 +100,10 @@ MISTAKES = [
             TEST_ARTICLE, "withSimulatedAPNs", "withoutSimulatedAPNs"),
     Mistake("a change of the public interface", "Scripts/api .build/symbol-graphs --check",
             "The public interface has changed", "Documentation/PublicAPI.txt", "APNsID.description", "APNsID.planted"),
+    Mistake("a picture of a page at another density", f'{PICTURE}.resize((1440, 900)).save(".planted/push-1440-light.webp")\' && {PICTURES}',
+            "must have 2880 × 1800 pixels"),
+    Mistake("a picture of previews with a blank bottom", f'{PICTURE}.save(".planted/previews-widgets-light.webp")\' && {PICTURES}',
+            "is blank in its last"),
     Mistake("pages without their program", 'Scripts/walks "$(command -v false)" walk_weight', "1 walks failed"),
     Mistake("a test of a page that does not run", 'Scripts/walks "$program" walk_weight', "1 walks failed", WEIGHT_WALK,
             new="\n\ndef planted():\n    def test_planted():\n        pass\n"),

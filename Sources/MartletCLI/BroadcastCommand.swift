@@ -17,16 +17,15 @@ extension Command {
         Option<String>.topic,
         Option<JSONObject?>("--state", "Content state, a JSON object"),
         Option<InputFile?>("--snapshot", "Snapshot of a Live Activity in place of --state; - for standard input"),
+        Flag.mobileSurfaces,
         Flag("--end", "End the activities with this content"),
         LiveContentOptions.declared,
         LiveDeliveryOptions.declared,
         ServerOptions.declared,
         OutputFormat.declared
-    ) { channel, topic, state, snapshot, isEnd, content, delivery, server, output in
+    ) { channel, topic, state, snapshot, isCompatible, isEnd, content, delivery, server, output in
         let channel = ChannelID(channel)
-        guard !isEnd || content.staleDate == nil && content.relevanceScore == nil else {
-            throw UsageError("--stale-date and --relevance-score have no effect on activities that end")
-        }
+        guard !isCompatible || snapshot != nil else { throw UsageError("--mobile-surfaces needs --snapshot") }
         let push = try BroadcastContent(state, snapshot, isEnd: isEnd, content)
         delivery.printNotes()
         let receipt = try await server.withClient { client in
@@ -50,7 +49,8 @@ extension Command {
                         expiration: delivery.expiration?.expiration,
                         timestamp: delivery.timestamp?.date(),
                         staleDate: content.staleDate?.date(),
-                        relevanceScore: content.relevanceScore
+                        relevanceScore: content.relevanceScore,
+                        compatibility: isCompatible ? .mobileSurfaces : []
                     )
                 )
             }
@@ -68,10 +68,11 @@ private enum BroadcastContent {
     init(_ state: JSONObject?, _ snapshot: InputFile?, isEnd: Bool, _ content: LiveContentOptions) throws {
         switch (state, snapshot) {
         case (let state?, nil):
+            let (staleDate, relevanceScore) = (content.staleDate?.date(), content.relevanceScore)
             self = .update(
                 try isEnd
-                    ? .end(state, .system)
-                    : .update(state.value, staleDate: content.staleDate?.date(), relevanceScore: content.relevanceScore)
+                    ? .end(state.value, staleDate: staleDate, relevanceScore: relevanceScore)
+                    : .update(state.value, staleDate: staleDate, relevanceScore: relevanceScore)
             )
         case (nil, let file?): self = .snapshot(try SurfaceSnapshot(file: file, of: .liveActivity))
         case (nil, nil): throw UsageError("nothing to send: give --state or --snapshot")

@@ -4,6 +4,13 @@ import LiveSurfaces
 import Martlet
 import MartletCommands
 
+extension Flag {
+    static let mobileSurfaces = Flag(
+        "--mobile-surfaces",
+        "Send the snapshot as the package @mobile-surfaces/push sends it"
+    )
+}
+
 /// The options for the snapshot to send.
 struct SnapshotOptions: Sendable {
     fileprivate var file: InputFile?
@@ -25,9 +32,9 @@ struct SnapshotOptions: Sendable {
                 "Time from which the snapshot is outdated: seconds since 1970, a date and time, or a duration "
                     + "such as +1h"
             ),
-            Option<FiniteNumber?>("--relevance-score", "Relevance score of the activity that the snapshot updates"),
+            Option<FiniteNumber?>("--relevance-score", "Relevance score of the activity of the snapshot"),
             Option<TimeArgument?>("--timestamp", "Timestamp of the snapshot's push; by default the current time"),
-            Flag("--mobile-surfaces", "Send the snapshot as the package @mobile-surfaces/push sends it")
+            Flag.mobileSurfaces
         ) { Live(staleDate: $0, relevanceScore: $1?.value, timestamp: $2, isCompatible: $3) }
 
         /// Whether no option was given that only a Live Activity has.
@@ -105,9 +112,6 @@ struct SnapshotOptions: Sendable {
         let role = role ?? .device
         guard role != .device || live.isEmpty else {
             throw UsageError("--stale-date, --relevance-score and --timestamp require --as start, update or end")
-        }
-        guard role != .end || live.staleDate == nil && live.relevanceScore == nil else {
-            throw UsageError("--stale-date and --relevance-score have no effect on activities that end")
         }
         let registry = try NotificationCategories(file: categories)
         return Snapshot(

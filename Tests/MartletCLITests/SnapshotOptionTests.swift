@@ -43,7 +43,7 @@ import Testing
 
     @Test func `the options for content apply to a Live Activity`() async throws {
         let words = ["--stale-date", "2026-09-21T13:33:20Z", "--relevance-score", "0.5", "--timestamp", "1789990000"]
-        for role in ["start", "update"] {
+        for role in ["start", "update", "end"] {
             let (fields, payload) = try await request(.activityActive, ["--as", role, "--priority", "5"] + words)
             let aps = try #require(payload["aps"])
             #expect(aps["event"]?.stringValue == role && fields["apns-priority"] == "5")
@@ -87,7 +87,6 @@ import Testing
 
     @Test(arguments: [
         (["--stale-date", "+1h"], "require --as start, update or end"),
-        (["--relevance-score", "1", "--as", "end"], "have no effect on activities that end"),
         (["--attributes-type", "X", "--as", "update"], "--attributes-type requires --as start"),
         (["--collapse-id", "x", "--as", "update"], "--collapse-id requires --as device"),
         (["--priority", "1"], "--priority of a snapshot must be 10 or 5"),
@@ -127,12 +126,15 @@ import Testing
         let headers = ["--priority", "10", "--expiration", "1790000000", "--timestamp", "1789990000"]
         let content = ["--stale-date", "2026-09-21T13:33:20Z", "--relevance-score", "0.25"]
         _ = try await martlet(broadcast + headers + content)
-        _ = try await martlet(broadcast + ["--end"])
+        _ = try await martlet(broadcast + ["--end", "--relevance-score", "0.75"])
+        _ = try await martlet(broadcast + ["--mobile-surfaces"])
         let pushes = await apns.pushes
         let aps = try pushes.map { try JSONReader.read($0.payload)["aps"] ?? .null }
-        #expect(pushes.map(\.headers.priority) == ["10", "5"])
+        #expect(pushes.map(\.headers.priority) == ["10", "5", "5"])
         #expect(pushes.first?.headers.expiration == "1790000000" && pushes.last?.headers.expiration == "0")
-        #expect(aps.map { $0["event"] } == ["update", "end"])
+        #expect(aps.map { $0["event"] } == ["update", "end", "update"])
+        #expect(aps[1]["relevance-score"]?.encoded() == Array("0.75".utf8))
+        #expect(aps[2].members?.map(\.name) == ["timestamp", "event", "content-state"])
         #expect(aps[0]["stale-date"] == 1_789_997_600 && aps[0]["timestamp"] == 1_789_990_000)
         #expect(aps[0]["relevance-score"]?.encoded() == Array("0.25".utf8))
         #expect(aps[0]["content-state"]?["headline"] == "On its way" && aps[1]["dismissal-date"] == nil)
@@ -140,7 +142,6 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--end", "--stale-date", "+1h"], "have no effect on activities that end"),
         (["--state", "{}"], "--state and --snapshot exclude each other"),
         (["--priority", "1"], "--priority"),
     ])
@@ -150,6 +151,12 @@ import Testing
         ]
         let run = try await ProgramRun(MartletProcess.program, broadcast + [try file(.activityActive)] + words)
         #expect(run.status == 2 && run.errorOutput.contains(message), "\(run.text)\(run.errorOutput)")
+    }
+
+    @Test func `--mobile-surfaces of a broadcast needs a snapshot`() async throws {
+        let broadcast = ["broadcast", "--host", "http://localhost:1", "--topic", "a", "--channel", "dHN0"]
+        let run = try await ProgramRun(MartletProcess.program, broadcast + ["--state", "{}", "--mobile-surfaces"])
+        #expect(run.status == 2 && run.errorOutput.contains("--mobile-surfaces needs --snapshot"))
     }
 
     @Test func `a broadcast needs a Live Activity`() async throws {

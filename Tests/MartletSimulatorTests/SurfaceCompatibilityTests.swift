@@ -13,11 +13,12 @@ import Testing
     private func push(
         _ snapshot: SurfaceSnapshot,
         to destination: SurfaceDestination,
-        _ compatibility: SurfaceCompatibility
+        _ compatibility: SurfaceCompatibility,
+        alert: LiveActivityAlert? = nil
     ) async throws -> (priority: String?, payload: JSONValue) {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
-        let delivery = SurfaceDelivery(compatibility: compatibility)
+        let delivery = SurfaceDelivery(alert: alert, compatibility: compatibility)
         try await client.send(snapshot, to: destination, topic: topic, delivery: delivery)
         let push = try #require(await apns.pushes.first)
         await client.close()
@@ -43,6 +44,21 @@ import Testing
                 "timestamp", "event", "content-state", "attributes-type", "attributes", "alert",
             ]
         )
+    }
+
+    @Test func `a start has the caller's alert, or none`() async throws {
+        let compatibility = SurfaceCompatibility.mobileSurfaces.union(.startWithoutAlert)
+        let alert = LiveActivityAlert(title: "Order 17", body: "Follow it here", sound: nil)
+        let own = try await push(activity, to: .activityStart(token), compatibility, alert: alert)
+        #expect(own.payload["aps"]?["alert"] == ["title": "Order 17", "body": "Follow it here"])
+        let none = try await push(activity, to: .activityStart(token), compatibility)
+        #expect(
+            none.payload["aps"]?.members?.map(\.name) == [
+                "timestamp", "event", "content-state", "attributes-type", "attributes",
+            ]
+        )
+        let ours = try await push(activity, to: .activityStart(token), [], alert: alert)
+        #expect(ours.payload["aps"]?["alert"] == own.payload["aps"]?["alert"])
     }
 
     @Test func `an end is dismissed at its own time`() async throws {

@@ -43,7 +43,7 @@ const resizes = new ResizeObserver((entries) => entries.forEach(({ target: conta
   const target = targets.get(container)
   if (target?.width && container.isConnected && Math.abs(container.clientWidth - target.width) > resizeStep) show(target)
 }))
-/** The last context and its device and app: another push of the same activity is drawn with it at once. */
+/** The last context and its push, device and app: another push of the same activity is drawn with it at once. */
 let last = {}
 
 /** The previews of a push, or a sentence if it is not shown to the user; `signal` cancels their requests. */
@@ -72,12 +72,14 @@ async function show(target) {
   target.previous = null
   for (const other of targets.keys()) if (!other.isConnected && other !== container) targets.delete(other)
   const key = [kind(push), app(push), push["device-token"] ?? push.channel].join(" ")
-  const known = last.key === key ? last.data : needsContext(push) ? null : {}
+  const known = last.key !== key ? (needsContext(push) ? null : {})
+    : last.number === push.number ? last.data : { ...last.data, strings: undefined }
   if (known) await draw(target, version, known)
   const found = push.number === undefined ? {} : await context(push.number, signal).catch(() => known ?? {})
   if (target.version !== version) return
-  last = { key, data: found }
-  if (!known || (needsContext(push) && JSON.stringify(known) !== JSON.stringify(found))) await draw(target, version, found)
+  last = { key, number: push.number, data: found }
+  const shown = (data) => JSON.stringify(needsContext(push) ? data : data.strings)
+  if (!known || shown(known) !== shown(found)) await draw(target, version, found)
   if (target.version === version) container.setAttribute("aria-busy", "false")
 }
 
@@ -118,7 +120,7 @@ async function draw(target, version, data) {
   container.replaceChildren(...[
     verdict, surfaces.length > 1 ? surfaceChoice(group, surfaces, redraw) : null, isWall ? bar(redraw) : null,
     reloads[kind(push)] ? reloadNotice(push, data, reloads[kind(push)]) : null,
-    isAlert ? stringNotes(push).map((text) => element("p", { class: "missing-string" }, text)) : null,
+    stringNotes(push, data).map((text) => element("p", { class: "missing-string" }, text)),
     element("div", { class: isWall ? "wall" : isWide ? "stage" : "stage narrow" }, figures, element("div", { class: "beside" },
       isWall ? null : bar(redraw), isAlert ? alertFacts(push, redraw) : group === "activity" ? activityFacts(push) : null)),
     element("p", { class: "disclaimer" }, caption),
@@ -127,9 +129,11 @@ async function draw(target, version, data) {
   if (mark) container.querySelector(`[data-value="${CSS.escape(mark)}"], [aria-label="${CSS.escape(mark)}"]`)?.focus()
 }
 
-/** The keys without strings, and the language of the strings if the app does not have the phone's. */
-function stringNotes(push) {
-  const { missing, isLocalized } = notification(push)
+/** The keys without a suitable string in each of the app's languages, and the language if the app does not have the phone's. */
+function stringNotes(push, data) {
+  const { missing: unresolved, isLocalized } = notification(push)
+  // The simulator checks all languages of a push that it has received; the page checks the phone's language only.
+  const missing = data.strings?.map(({ message }) => message) ?? unresolved
   const found = isLocalized ? substituteLanguage(app(push)) : undefined
   return found === undefined ? missing : [...missing, `The app has no strings in ${languageName(phoneLanguage())}: an iPhone uses its development language,`
     + ` which the strings do not name. Shown: ${languageName(found)}.`]

@@ -209,22 +209,23 @@ package struct SnapshotRenderer: Sendable {
     ) throws(PayloadError) -> PushNotification {
         let compatibility = delivery.compatibility
         let isDefaultType = delivery.attributesType == SurfaceActivityAttributes.attributesType
+        let standardAlert = LiveActivityAlert(
+            title: .plain(activity.surface.title),
+            body: .plain(activity.surface.body),
+            sound: compatibility.contains(.silentStart) ? nil : .default
+        )
         let start = try LiveActivityStart(
             attributesType: isDefaultType && compatibility.contains(.attributesType)
                 ? SurfaceCompatibility.originalAttributesType : delivery.attributesType,
             attributes: activity.attributes.json,
             state: activity.contentState.json,
-            alert: LiveActivityAlert(
-                title: .plain(activity.surface.title),
-                body: .plain(activity.surface.body),
-                sound: compatibility.contains(.silentStart) ? nil : .default
-            ),
+            alert: delivery.alert ?? standardAlert,
             updateSource: delivery.updateSource,
             staleDate: delivery.staleDate,
             relevanceScore: delivery.relevanceScore
         )
         return try .liveActivity(
-            start,
+            delivery.alert == nil && compatibility.contains(.startWithoutAlert) ? start.withoutAlert() : start,
             timestamp: timestamp,
             priority: delivery.priority ?? (compatibility.contains(.powerAwareStart) ? .powerAware : .immediate),
             expiration: delivery.expiration ?? inAnHour,
@@ -256,14 +257,18 @@ package struct SnapshotRenderer: Sendable {
     ) throws(PayloadError) -> LiveActivityUpdate {
         switch destination {
         case .activityEnd(_, let dismissal), .channelEnd(_, let dismissal):
-            if dismissal == .immediate, delivery.compatibility.contains(.dismissalAtEnd) {
-                try .end(activity.contentState.json, dismissal: .at(timestamp))
-            } else {
-                try .end(activity.contentState.json, dismissal: dismissal)
-            }
+            try .end(
+                activity.contentState.json,
+                dismissal: dismissal == .immediate && delivery.compatibility.contains(.dismissalAtEnd)
+                    ? .at(timestamp) : dismissal,
+                alert: delivery.alert,
+                staleDate: delivery.staleDate,
+                relevanceScore: delivery.relevanceScore
+            )
         case .device, .activityStart, .activity, .channel:
             try .update(
                 activity.contentState.json,
+                alert: delivery.alert,
                 staleDate: delivery.staleDate,
                 relevanceScore: delivery.relevanceScore
             )

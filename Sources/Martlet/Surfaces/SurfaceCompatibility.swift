@@ -19,7 +19,7 @@ public struct SurfaceCompatibility: OptionSet, Sendable, Hashable {
 
     /// Starts have priority 5 instead of 10.
     public static let powerAwareStart = SurfaceCompatibility(rawValue: 1 << 0)
-    /// The alert of a start has no sound.
+    /// The alert that a start has from the snapshot has no sound.
     public static let silentStart = SurfaceCompatibility(rawValue: 1 << 1)
     /// The attributes type is `MobileSurfacesActivityAttributes`, unless ``SurfaceDelivery/attributesType`` is another
     /// than the default.
@@ -30,8 +30,12 @@ public struct SurfaceCompatibility: OptionSet, Sendable, Hashable {
     public static let unversionedSidecar = SurfaceCompatibility(rawValue: 1 << 4)
     /// The interruption level is written as `timeSensitive`, which iOS does not know.
     public static let interruptionLevelSpelling = SurfaceCompatibility(rawValue: 1 << 5)
+    /// A start has no alert unless ``SurfaceDelivery/alert`` is one; iOS does not show a start without an alert.
+    public static let startWithoutAlert = SurfaceCompatibility(rawValue: 1 << 6)
 
-    /// All options: the pushes of `@mobile-surfaces/push` 7.3.1.
+    /// All options except ``startWithoutAlert``: the pushes of `@mobile-surfaces/push` 7.3.1.
+    ///
+    /// A start of that package has an alert only if its caller passes one.
     public static let mobileSurfaces: SurfaceCompatibility = [
         .powerAwareStart, .silentStart, .attributesType, .dismissalAtEnd, .unversionedSidecar,
         .interruptionLevelSpelling,

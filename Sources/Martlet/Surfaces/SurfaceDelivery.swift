@@ -25,6 +25,9 @@ public struct SurfaceDelivery: Sendable {
     public var staleDate: Date?
     /// The relevance that decides which of several Live Activities is shown first; nil for the system's choice.
     public var relevanceScore: Double?
+    /// The alert of a push to a Live Activity; nil for the snapshot's title and body when the activity starts, and for
+    /// no alert when it changes or ends.
+    public var alert: LiveActivityAlert?
     /// The way in which a started Live Activity is reached by later pushes.
     public var updateSource: LiveActivityStart.UpdateSource
     /// The name of the app's attributes type; `SurfaceActivityAttributes` by default.
@@ -45,6 +48,7 @@ public struct SurfaceDelivery: Sendable {
         timestamp: Date? = nil,
         staleDate: Date? = nil,
         relevanceScore: Double? = nil,
+        alert: LiveActivityAlert? = nil,
         updateSource: LiveActivityStart.UpdateSource = .byApp,
         attributesType: String = SurfaceActivityAttributes.attributesType,
         categories: NotificationCategories = .standard,
@@ -57,6 +61,7 @@ public struct SurfaceDelivery: Sendable {
         self.timestamp = timestamp
         self.staleDate = staleDate
         self.relevanceScore = relevanceScore
+        self.alert = alert
         self.updateSource = updateSource
         self.attributesType = attributesType
         self.categories = categories

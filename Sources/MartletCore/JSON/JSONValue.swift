@@ -189,8 +189,23 @@ public struct JSONNumber: Sendable, Hashable {
     /// - Parameter value: The number; the result is nil if it is not finite, because JSON cannot represent it.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
-        // Integers outside the range of Int64 have a shortest text with an exponent anyway.
-        text = Int64(exactly: value).map { String($0) } ?? value.description
+        text = Int64(exactly: value).map { String($0) } ?? JSONNumber.text(of: value)
+    }
+
+    /// Returns the shortest text of a number, with an exponent where JavaScript writes one (ECMA-262,
+    /// `Number::toString`), so that programs in both languages write the same bytes.
+    ///
+    /// Swift writes the same digits, but exponents for more numbers, and with at least two digits.
+    private static func text(of value: Double) -> String {
+        let parts = value.description.split(separator: "e")
+        guard parts.count == 2, let exponent = Int(parts[1]) else { return value.description }
+        let digits = String(parts[0]).filter(\.isWholeNumber)
+        let sign = value < 0 ? "-" : ""
+        switch exponent {
+        case -6..<0: return sign + "0." + String(repeating: "0", count: -1 - exponent) + digits
+        case 0...20: return sign + digits + String(repeating: "0", count: max(0, exponent + 1 - digits.count))
+        default: return "\(parts[0])e\(exponent < 0 ? "" : "+")\(exponent)"
+        }
     }
 
     init(text: String) {

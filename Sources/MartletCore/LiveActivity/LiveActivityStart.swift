@@ -47,7 +47,7 @@ public struct LiveActivityStart: Sendable, Hashable, Codable {
     private let attributesType: String
     private let attributes: JSONText
     private let contentState: JSONText
-    private let alert: LiveActivityAlert
+    private var alert: LiveActivityAlert?
     private let updateSource: UpdateSource
     private let staleDate: Date?
     private let relevanceScore: Double?
@@ -110,6 +110,13 @@ public struct LiveActivityStart: Sendable, Hashable, Codable {
         self.relevanceScore = relevanceScore
     }
 
+    /// Returns the start without its alert, as other clients send it; no phone shows such a start.
+    package func withoutAlert() -> LiveActivityStart {
+        var start = self
+        start.alert = nil
+        return start
+    }
+
     /// Returns the payload of a push created at a time.
     ///
     /// - Parameter timestamp: The time of the push, rounded down to a whole second. The phone ignores an update whose
@@ -125,7 +132,9 @@ public struct LiveActivityStart: Sendable, Hashable, Codable {
             aps.write("content-state", json: contentState.bytes)
             aps.write("attributes-type", attributesType)
             aps.write("attributes", json: attributes.bytes)
-            try aps.write("alert") { (object) throws(PayloadError) in try alert.write(into: &object) }
+            if let alert {
+                try aps.write("alert") { (object) throws(PayloadError) in try alert.write(into: &object) }
+            }
             switch updateSource {
             case .byApp: break
             case .byToken: aps.write("input-push-token", 1)

@@ -89,19 +89,23 @@ public struct LiveActivityUpdate: Sendable, Hashable, Codable {
     ///   - state: The final content, which is shown until the dismissal.
     ///   - dismissal: The time at which the activity is removed from the Lock Screen.
     ///   - alert: The alert shown to the user; nil to end the activity silently.
+    ///   - staleDate: The time from which the content counts as outdated, if it is still shown.
+    ///   - relevanceScore: The rank among several activities until the dismissal; any number.
     /// - Returns: The update.
     /// - Throws: ``PayloadError`` if the state does not encode to a JSON object.
     public static func end(
         _ state: some Encodable,
         dismissal: Dismissal = .default,
-        alert: LiveActivityAlert? = nil
+        alert: LiveActivityAlert? = nil,
+        staleDate: Date? = nil,
+        relevanceScore: Double? = nil
     ) throws(PayloadError) -> LiveActivityUpdate {
         LiveActivityUpdate(
             dismissal: dismissal,
             contentState: try LiveActivityContent.encode(state, for: "content-state"),
             alert: alert,
-            staleDate: nil,
-            relevanceScore: nil
+            staleDate: staleDate,
+            relevanceScore: relevanceScore
         )
     }
 

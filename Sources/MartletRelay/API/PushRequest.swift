@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LiveSurfaces
 internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletOutbox
@@ -26,20 +25,19 @@ struct PushRequest {
         /// A payload with its headers.
         case payload([UInt8])
         /// A snapshot, from which the relay builds the payload.
-        case snapshot(SurfaceSnapshot, event: String)
+        case snapshot(SnapshotRequest)
     }
 
     /// The maximum number of tokens in a request.
     static let longestList = 10_000
     /// The latest `not-before`, in seconds since 1970; a greater number would be a time in milliseconds.
     static let latestSecond: Int64 = 99_999_999_999
-    /// The events of a snapshot.
-    static let events = ["start", "update", "end"]
 
-    static let members = [
-        "app", "environment", "to", "channel", "bundle-id", "push-type", "priority", "expiration", "collapse-id", "id",
-        "not-before", "payload", "payload-base64", "snapshot", "event",
-    ]
+    static let members =
+        [
+            "app", "environment", "to", "channel", "bundle-id", "push-type", "priority", "expiration", "collapse-id",
+            "id", "not-before", "payload", "payload-base64", "snapshot",
+        ] + SnapshotRequest.members
 
     var app: String?
     var environment: PushEnvironment?
@@ -114,8 +112,8 @@ struct PushRequest {
         guard let name = present.first, present.count == 1 else {
             throw APIProblem(400, "a push must have exactly one of payload, payload-base64 and snapshot", at: "")
         }
-        // A snapshot determines the push type and the priority, and only a snapshot has an event.
-        let unused = name == "snapshot" ? ["push-type", "priority"] : ["event"]
+        // A snapshot determines the push type and the priority.
+        let unused = name == "snapshot" ? ["push-type", "priority"] : SnapshotRequest.members
         if let member = unused.first(where: { request[$0].isPresent }) {
             throw request[member].error("must be left out of a push with \(name)")
         }
@@ -125,13 +123,7 @@ struct PushRequest {
             guard let payload = field.value, payload.members != nil else { throw field.mismatch("an object") }
             return .payload(payload.encoded())
         case "snapshot":
-            let event = try request["event"].ifPresent?.nonemptyText() ?? "update"
-            guard events.contains(event) else { throw request["event"].mismatch("start, update or end") }
-            do throws(SurfaceError) {
-                return .snapshot(try SurfaceSnapshot(field.value ?? .null), event: event)
-            } catch {
-                throw APIProblem("\(error)", at: field.path)
-            }
+            return .snapshot(try SnapshotRequest(request))
         default:
             guard let bytes = Data(base64Encoded: try field.nonemptyText()) else {
                 throw field.error("must be base64 with padding (RFC 4648 §4)")

@@ -134,16 +134,17 @@ struct PushRequestBuilder {
                 headers.priority = headers.priority ?? "5"
             }
             return (headers, payload, request.notBefore)
-        case .snapshot(let snapshot, let event):
-            var delivery = SurfaceDelivery(id: id)
+        case .snapshot(let surface):
+            var delivery = surface.delivery
+            delivery.id = id
             delivery.collapseID = request.collapseID
             delivery.expiration = request.expiration.map(PushNotification.Expiration.init(secondsSince1970:))
             // A snapshot to be sent later gets the earliest time at which it may be sent as its timestamp.
             delivery.timestamp = request.notBefore.flatMap { $0 > now ? Date(millisecondsSince1970: $0) : nil }
             do throws(APNsError) {
                 let push = try renderer.render(
-                    snapshot,
-                    to: destination.surface(event, isActivity: snapshot.kind == .liveActivity),
+                    surface.snapshot,
+                    to: destination.surface(surface.event, isActivity: surface.snapshot.kind == .liveActivity),
                     topic: Topic(bundle),
                     delivery: delivery
                 )
@@ -226,11 +227,16 @@ extension PushRequest {
     /// The members from which the relay builds the payload together with the time; nil when the client sent the
     /// payload.
     fileprivate var sourceRequest: [UInt8]? {
-        guard case .snapshot(let snapshot, let event) = content else { return nil }
+        guard case .snapshot(let surface) = content else { return nil }
         return JSONValue.members([
-            "snapshot": snapshot.json, "event": .string(event), "bundle-id": bundleID.map { .string($0) },
+            "snapshot": surface.snapshot.json, "event": .string(surface.event),
+            "bundle-id": bundleID.map { .string($0) },
             "collapse-id": collapseID.map { .string($0.rawValue) },
             "expiration": expiration.map { .number(JSONNumber($0)) },
+            "stale-date": surface.staleDate.map { .number(JSONNumber($0)) },
+            "relevance-score": surface.relevanceScore.flatMap(JSONValue.double),
+            "attributes-type": surface.attributesType.map { .string($0) },
+            "mobile-surfaces": surface.isCompatible ? JSONValue.bool(true) : nil,
         ]).encoded()
     }
 }

@@ -65,7 +65,15 @@ extension RelayAPI {
               "snapshot": {"type": "object", "required": ["kind"],
                 "description": "A snapshot, of which the relay makes the payload; see `martlet surface schema`"},
               "event": {"enum": ["start", "update", "end"],
-                "description": "The event of a Live Activity's snapshot; update by default"}
+                "description": "The event of a Live Activity's snapshot; update by default, start for no channel"},
+              "stale-date": {"type": "integer", "minimum": 0, "maximum": 100000000000,
+                "description": "With a Live Activity's snapshot: seconds since 1970, from which it is outdated"},
+              "relevance-score": {"type": "number",
+                "description": "With a Live Activity's snapshot: the rank among several activities"},
+              "attributes-type": {"type": "string", "minLength": 1,
+                "description": "With the event start: the app's type, by default SurfaceActivityAttributes"},
+              "mobile-surfaces": {"type": "boolean",
+                "description": "With snapshot: whether the push is the one that @mobile-surfaces/push sends"}
             },
             "allOf": [
               {"oneOf": [{"required": ["to"]}, {"required": ["channel"]}]},

@@ -26,6 +26,17 @@ import Testing
         #expect(try read(json).encoded() == Array(json.utf8))
     }
 
+    @Test(
+        arguments: [
+            (1e-7, "1e-7"), (-2.5e-7, "-2.5e-7"), (1e-6, "0.000001"), (-1.5e-5, "-0.000015"), (0.0001, "0.0001"),
+            (1e19, "10000000000000000000"), (-1.5e20, "-150000000000000000000"), (1e21, "1e+21"),
+            (1.5e300, "1.5e+300"), (5e-324, "5e-324"), (0.1 + 0.2, "0.30000000000000004"), (-0.0, "0"), (42, "42"),
+        ] as [(Double, String)]
+    )
+    func `a number is written as JavaScript writes it`(value: Double, text: String) {
+        #expect(JSONNumber(value)?.text == text)
+    }
+
     @Test(arguments: [
         (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"), (#""\u00e9\u20AC""#, "é€"), (#""\ud83d\uDECE""#, "🛎"),
         (#""é🛎 raw""#, "é🛎 raw"), (#""\u0000""#, "\u{0}"), (#""a\nb\nc""#, "a\nb\nc"), (#""""#, ""),

@@ -97,6 +97,20 @@ import Testing
         )
     }
 
+    @Test func `an end may have a stale date and a relevance score`() throws {
+        let end = try LiveActivityUpdate.end(
+            ["a": 2],
+            dismissal: .at(Date(timeIntervalSince1970: 9)),
+            staleDate: Date(timeIntervalSince1970: 5),
+            relevanceScore: 0.5
+        )
+        #expect(
+            try text(end.payload(timestamp: Date(timeIntervalSince1970: 1)))
+                == #"{"aps":{"timestamp":1,"event":"end","content-state":{"a":2},"#
+                + #""stale-date":5,"dismissal-date":9,"relevance-score":0.5}}"#
+        )
+    }
+
     @Test func `content that cannot be encoded as an object is refused`() {
         #expect(throws: PayloadError.notEncodable("content-state must encode to a JSON object")) {
             try LiveActivityUpdate.update([1, 2])

@@ -37,6 +37,10 @@ import Testing
             (#""not-before":99999999999"#, "/not-before", "at most 30 days ahead"),
             (#""not-before":-1"#, "/not-before", "from 0"),
             (#""event":"start""#, "/event", "event must be left out of a push with payload"),
+            (#""stale-date":1790000000"#, "/stale-date", "must be left out of a push with payload"),
+            (#""relevance-score":1"#, "/relevance-score", "must be left out of a push with payload"),
+            (#""attributes-type":"Order""#, "/attributes-type", "must be left out of a push with payload"),
+            (#""mobile-surfaces":true"#, "/mobile-surfaces", "must be left out of a push with payload"),
             (#""aps":{"alert":"Hi"}"#, "/aps", "aps belongs in the payload: send {\"to\": …"),
         ] as [(String, String, String)]
     )
@@ -58,6 +62,14 @@ import Testing
         (#"{"channel":"dHN0LXNyY2gtY2hubA==","push-type":"alert","payload":{"aps":{}}}"#, "/push-type"),
         (#"{"to":"5d3a6a1c","snapshot":{},"priority":5}"#, "/priority"),
         (#"{"to":"5d3a6a1c","snapshot":{},"event":"begin"}"#, "/event"),
+        (#"{"channel":"dHN0LXNyY2gtY2hubA==","snapshot":{},"event":"start"}"#, "/event"),
+        (#"{"to":"5d3a6a1c","snapshot":{},"stale-date":1790000000000}"#, "/stale-date"),
+        (#"{"to":"5d3a6a1c","snapshot":{},"relevance-score":1e400}"#, "/relevance-score"),
+        (#"{"to":"5d3a6a1c","snapshot":{},"relevance-score":"1"}"#, "/relevance-score"),
+        (#"{"to":"5d3a6a1c","snapshot":{},"event":"start","attributes-type":""}"#, "/attributes-type"),
+        (#"{"to":"5d3a6a1c","snapshot":{},"attributes-type":"OrderAttributes"}"#, "/attributes-type"),
+        (#"{"to":"5d3a6a1c","snapshot":{},"mobile-surfaces":1}"#, "/mobile-surfaces"),
+        (#"{"to":"5d3a6a1c","snapshot":\#(SurfaceExample.json(of: "widget")),"stale-date":1}"#, "/stale-date"),
     ])
     func `channels and snapshots are checked alike`(order: String, pointer: String) async throws {
         let bench = try await RelayBench()

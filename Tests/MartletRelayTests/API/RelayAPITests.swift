@@ -307,6 +307,28 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `the options of a snapshot are in its push`() async throws {
+        let bench = try await RelayBench()
+        let snapshot = SurfaceExample.json(of: "liveActivity")
+        func send(_ members: String, key: String) async -> RelayBench.Answer {
+            let body = #"{"to":"5d3a6a1c","snapshot":\#(snapshot),"# + members + "}"
+            return await bench.ask("POST", "/v1/pushes?wait=60", body, fields: ["idempotency-key": key])
+        }
+        let content = #""stale-date":1790003600,"relevance-score":0.5"#
+        let start = #""event":"start","attributes-type":"OrderAttributes","# + content
+        #expect(await send(start, key: "own").json["state"] == "delivered")
+        #expect(await send(#""event":"start","mobile-surfaces":true"#, key: "compatible").json["state"] == "delivered")
+        let pushes = await bench.apple.pushes
+        let aps = try pushes.map { try JSONReader.read($0.payload)["aps"] ?? .null }
+        #expect(aps[0]["attributes-type"] == "OrderAttributes" && aps[0]["stale-date"] == 1_790_003_600)
+        #expect(aps[0]["relevance-score"]?.encoded() == Array("0.5".utf8) && pushes[0].headers.priority == "10")
+        #expect(aps[1]["attributes-type"] == "MobileSurfacesActivityAttributes" && pushes[1].headers.priority == "5")
+        #expect(aps[1]["alert"]?["sound"] == nil && aps[1]["stale-date"] == nil)
+        // A push that differs only in one of these members is another one.
+        #expect(await send(#""event":"start","# + content, key: "own").status == 422)
+        await bench.stop()
+    }
+
     @Test(arguments: ["liveActivity", "notification"])
     func `a snapshot with the same idempotency key is one push, also after a restart`(kind: String) async throws {
         let bench = try await RelayBench()

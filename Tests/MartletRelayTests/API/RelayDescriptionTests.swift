@@ -64,7 +64,8 @@ import Testing
         #expect(order?.members?.map(\.name) == PushRequest.members)
         #expect(Self.names(order?["push-type"]?["enum"]) == Set(PushType.all.map(\.rawValue)))
         #expect(Self.names(order?["environment"]?["enum"]) == Set(PushEnvironment.allCases.map(\.rawValue)))
-        #expect(Self.names(order?["event"]?["enum"]) == Set(PushRequest.events))
+        #expect(Self.names(order?["event"]?["enum"]) == Set(SnapshotRequest.events))
+        #expect(order?["stale-date"]?["maximum"]?.integerValue == PushLint.latestPlausibleTime)
         #expect(order?["expiration"]?["maximum"]?.integerValue == PushLint.latestPlausibleTime)
         #expect(order?["to"]?["oneOf"]?.elements?.last?["maxItems"]?.integerValue == Int64(PushRequest.longestList))
         for (schema, others) in [

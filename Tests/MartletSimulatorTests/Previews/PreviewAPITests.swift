@@ -76,6 +76,24 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `the context of a push has the errors of the app's strings in each language`() async throws {
+        let bench = try await InboxBench()
+        let push =
+            #"{"device-token":"5d3a6a1c","payload":{"aps":{"alert":{"title-loc-key":"NEW","loc-key":"STOPS"}}},"#
+            + #""headers":{"apns-topic":"com.example.app"}}"#
+        #expect(try await bench.send("POST", "/api/v1/pushes", push).status == "200")
+        #expect(try await bench.json("GET", "/api/v1/pushes/1/context")["strings"] == nil)
+        for (language, table) in [("de", #""STOPS" = "%@ Halte";"#), ("en", #""NEW" = "New"; "STOPS" = "Stops";"#)] {
+            let path = "/api/v1/strings/com.example.app/" + language
+            #expect(try await bench.send("PUT", path, table).status == "204")
+        }
+        let strings = try await bench.json("GET", "/api/v1/pushes/1/context")["strings"]?.elements ?? []
+        #expect(strings.map { $0["place"] } == ["/aps/alert/title-loc-key", "/aps/alert/loc-key"])
+        let messages = ["NEW has no string in de", "STOPS in de needs 1 arguments, and the push has 0"]
+        #expect(strings.compactMap { $0["message"]?.stringValue } == messages)
+        await bench.apns.stop()
+    }
+
     @Test func `a thread has the newest push of each collapse identifier`() async throws {
         let bench = try await InboxBench(storedPushes: 20)
         for (number, collapseID) in [("1", "order"), ("2", "order"), ("3", "bill"), ("4", "bill")] {

@@ -63,6 +63,10 @@ class PreviewContent(PreviewWalk):
         expect(self.page.locator("#push-1 .headline")).to_have_text("Fertig, Anna")
         self.show(2)
         expect(self.screen("Lock Screen").locator(".body.unresolved")).to_have_text("UNKNOWN 7")
+        notes = self.page.locator(".missing-string")
+        expect(notes).to_have_text(["UNKNOWN has no string in de", "UNKNOWN has no string in en"])
+        self.put(f"strings/{APP}/fr", '"UNKNOWN" = "%@ sur %@";')
+        expect(notes.last).to_have_text("UNKNOWN in fr needs 2 arguments, and the push has 1")
 
     def test_the_phone_has_the_language_of_the_setting(self):
         self.put("strings/com.example.app/ar", '"READY" = "جاهز.";')

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LiveSurfaces
+internal import Martlet
+internal import MartletCore
+internal import MartletHTTPServer
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A snapshot in a push request, from which the relay builds the payload, with the members that only it has.
+struct SnapshotRequest {
+    static let events = ["start", "update", "end"]
+    /// The members that only the snapshot of a Live Activity may have.
+    private static let activityMembers = ["stale-date", "relevance-score", "attributes-type"]
+    /// The members that a push without a snapshot must not have.
+    static let members = ["event"] + activityMembers + ["mobile-surfaces"]
+
+    let snapshot: SurfaceSnapshot
+    let event: String
+    /// Seconds since 1970.
+    let staleDate: Int64?
+    let relevanceScore: Double?
+    let attributesType: String?
+    /// Whether the push is the one that `@mobile-surfaces/push` sends.
+    let isCompatible: Bool
+
+    /// Reads the members of a push request; the error has the place of the first mistake.
+    init(_ request: JSONField<APIProblem>) throws(APIProblem) {
+        event = try request["event"].ifPresent?.nonemptyText() ?? "update"
+        guard SnapshotRequest.events.contains(event) else { throw request["event"].mismatch("start, update or end") }
+        guard event != "start" || !request["channel"].isPresent else {
+            throw request["event"].error("must be update or end for a channel: a broadcast starts no Live Activity")
+        }
+        staleDate = try request["stale-date"].ifPresent?.integer(in: 0...PushLint.latestPlausibleTime)
+        relevanceScore = try request["relevance-score"].ifPresent?.finiteNumber()
+        attributesType = try request["attributes-type"].ifPresent?.nonemptyText()
+        guard attributesType == nil || event == "start" else {
+            throw request["attributes-type"].error("must be left out unless event is start")
+        }
+        isCompatible = try request["mobile-surfaces"].ifPresent?.bool() ?? false
+        do throws(SurfaceError) {
+            snapshot = try SurfaceSnapshot(request["snapshot"].value ?? .null)
+        } catch {
+            throw APIProblem("\(error)", at: request["snapshot"].path)
+        }
+        guard snapshot.kind != .liveActivity else { return }
+        if let member = SnapshotRequest.activityMembers.first(where: { request[$0].isPresent }) {
+            throw request[member].error("must be left out of a snapshot of the kind \(snapshot.kind.rawValue)")
+        }
+    }
+
+    /// The options that only the push of a snapshot has.
+    var delivery: SurfaceDelivery {
+        SurfaceDelivery(
+            staleDate: staleDate.map(Date.init(secondsSince1970:)),
+            relevanceScore: relevanceScore,
+            attributesType: attributesType ?? SurfaceActivityAttributes.attributesType,
+            compatibility: isCompatible ? .mobileSurfaces : []
+        )
+    }
+}
+
+extension JSONField<APIProblem> {
+    fileprivate func finiteNumber() throws(APIProblem) -> Double {
+        guard case .number(let number)? = value, number.doubleValue.isFinite else {
+            throw mismatch("a number in double precision")
+        }
+        return number.doubleValue
+    }
+}
