@@ -46,7 +46,7 @@ extension InboxAPI {
                 throw body["headers"].error("must be an object of strings")
             }
             let headers = PushHeaders { fields?[$0.description]?.stringValue }
-            let now = Date(secondsSince1970: call.simulator.service.clock.secondsSince1970())
+            let now = Date(millisecondsSince1970: call.simulator.service.clock.millisecondsSince1970())
             let text = try body["payload-text"].ifPresent?.text()
             let payload = text.map { Array($0.utf8) } ?? body["payload"].value?.encoded() ?? []
             let channel = try body["channel"].ifPresent?.text()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Martlet
 import TestSupport
 import Testing
@@ -58,6 +59,16 @@ import Testing
         #expect(aps["alert"]?["loc-args"]?.elements?.count == 10 && aps["alert"]?["body"] == nil)
         #expect(aps["content-state"]?["title"]?.stringValue?.count == 200)
         #expect(aps.encoded().count < 1_500)
+    }
+
+    @Test func `times are read in milliseconds, and in seconds from JSON without them`() throws {
+        let push = ReceivedPush.sample(at: 1_790_000_000_250)
+        let record = push.record
+        #expect(record["time"] == 1_790_000_000 && record["time-ms"] == 1_790_000_000_250)
+        #expect(push.date == Date(timeIntervalSince1970: 1_790_000_000.25))
+        #expect(try ReceivedPush(record: record).time == push.time)
+        let members = (record.members ?? []).filter { $0.name != "time-ms" }
+        #expect(try ReceivedPush(record: .object(members)).time == 1_790_000_000_000)
     }
 
     @Test func `a summary has the facts, and of findings only rule and severity`() throws {

@@ -217,7 +217,7 @@ import Testing
         }
         let waiting = verdict("51600", stored)
         #expect(waiting.kind == .stored && waiting.text == "Stored: device is offline, expires 14:20 UTC")
-        #expect(waiting.expiration == 51_600 && waiting.json["until"] == 51_600 && waiting.expirationDate != nil)
+        #expect(waiting.expiration == 51_600_000 && waiting.json["until"] == 51_600 && waiting.expirationDate != nil)
         #expect(verdict(nil, stored).text == "Stored: device is offline, expires 1970-01-31 00:00 UTC")
         #expect(
             verdict("9223372036854775807", stored).text == "Stored: device is offline, expires 1970-01-31 00:00 UTC"
