@@ -28,8 +28,8 @@ public struct SimulatedDevice: Sendable, Hashable {
         fileprivate(set) var source: Source
         /// The value of `stale-date` in the newest content, in seconds since 1970; nil for none.
         fileprivate(set) var staleTime: Int64?
-        /// The time at which the phone removes the ended activity from the screen, in milliseconds since 1970; nil while
-        /// the activity runs.
+        /// The time at which the phone removes the ended activity from the screen, in milliseconds since 1970; nil
+        /// while the activity runs.
         fileprivate(set) var removalTime: Int64?
     }
 
