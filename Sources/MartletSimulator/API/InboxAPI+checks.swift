@@ -56,7 +56,13 @@ extension InboxAPI {
                     PushLint.check(broadcastTo: $0, channel: channel, headers: headers, payload: payload, at: now)
                 }
                 ?? PushLint.check(headers: headers, payload: payload, at: now)
-            return .json(["findings": .array(findings.map(\.json))])
+            let content = try? JSONReader.read(payload)
+            return .json(
+                .members([
+                    "findings": .array(findings.map(\.json)),
+                    "presentation": NotificationPresentation.json(headers, isBroadcast: app != nil, content),
+                ])
+            )
         },
     ]
 }

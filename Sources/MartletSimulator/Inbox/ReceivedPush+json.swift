@@ -19,7 +19,8 @@ enum PushView: String, CaseIterable {
 
 /// Pushes as JSON, for the HTTP interface, for exports with one push a line, and for the archive.
 extension ReceivedPush {
-    /// The push as the HTTP interface returns and exports it, with its findings and its verdict.
+    /// The push as the HTTP interface returns and exports it, with its findings, its verdict, and the presentation of
+    /// its alert.
     var json: JSONValue {
         let value = try? JSONReader.read(payload)
         // Inside the push the payload is one level deeper, and a reader must still accept that depth.
@@ -31,7 +32,10 @@ extension ReceivedPush {
             JSONValue.Member("findings", .array(findings.map(\.json))),
             JSONValue.Member("verdict", verdict(payload: value).json),
         ]
-        return .object(members(payload: fields) + labels.members + results)
+        let presentation = NotificationPresentation.json(headers, isBroadcast: isBroadcast, value).map {
+            JSONValue.Member("presentation", $0)
+        }
+        return .object(members(payload: fields) + labels.members + results + [presentation].compactMap(\.self))
     }
 
     /// Returns the push as the page of one Live Activity shows it: the verdict on a broadcast is that at the activity,

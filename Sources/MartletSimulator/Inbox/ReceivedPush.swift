@@ -222,12 +222,7 @@ extension ReceivedPush {
     }
 
     /// Whether the push is for a Live Activity.
-    ///
-    /// The push type is compared without case: Apple's pages spell it in several ways, which a simulator with relaxed
-    /// rules accepts.
-    var isLiveActivity: Bool {
-        app != nil || headers.resolvedPushType?.rawValue.lowercased() == PushType.liveActivity.rawValue
-    }
+    var isLiveActivity: Bool { app != nil || headers.isForLiveActivity }
 
     /// Whether the push is for the token of a device, and not of a Live Activity: an alert or a background push.
     var needsDeviceToken: Bool {

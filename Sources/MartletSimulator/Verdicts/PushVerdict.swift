@@ -129,7 +129,8 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension PushVerdict.Part {
-    fileprivate var json: JSONValue {
+    /// The part as the HTTP interface returns it.
+    var json: JSONValue {
         .members([
             "text": .string(text), "cause": cause.map(JSONValue.string),
             "place": place.map { .string($0.description) },

@@ -81,7 +81,8 @@ import Testing
         push.record(DeliveryEvent(.delivered, at: 3))
         let (whole, summary) = (push.json, push.summary)
         let names = (summary.members ?? []).map(\.name)
-        let wholeNames = (whole.members ?? []).map(\.name).filter { $0 != "deliveries" && $0 != "observations" }
+        let omitted = ["deliveries", "observations", "presentation"]
+        let wholeNames = (whole.members ?? []).map(\.name).filter { !omitted.contains($0) }
         #expect(names.filter { $0 != "size" } == wholeNames && summary["size"] == 18)
         let shortened = ["payload", "findings", "verdict", "size"]
         for name in names where !shortened.contains(name) { #expect(summary[name] == whole[name]) }
