@@ -131,7 +131,7 @@ struct NotificationPresentation: Sendable, Hashable {
 }
 
 extension NotificationPresentation {
-    /// Returns the interruption level, the sound and the badge of a push's alert as JSON, which previews show; nil for a
+    /// Returns the interruption level, the sound and the badge of a push's alert as JSON, for previews; nil for a
     /// push without an alert.
     ///
     /// - Parameters:
