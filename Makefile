@@ -95,7 +95,7 @@ fuzz: ## Fuzz the parsers of snapshots, queries and JSON for FOR seconds (defaul
 lint: ## Check formatting, and everything else that needs no build
 	@Scripts/prerequisites scripts
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Snippets
-	@Scripts/check style targets availability interface
+	@Scripts/check style targets embedded availability interface
 
 format: ## Format every Swift file in place
 	@Scripts/prerequisites

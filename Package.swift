@@ -177,8 +177,8 @@ let package = Package(
 
         // Layer 1: vocabulary, command lines, and the C libraries.
         .target(name: "MartletCore", swiftSettings: safe),
-        .target(name: "CMartletPages", exclude: ["inbox", "relay", "shared", "shared.h"]),
-        .target(name: "CMartletSQL", exclude: ["postgresql", "sqlite"]),
+        .target(name: "CMartletPages", exclude: ["file.h", "inbox", "relay", "shared", "shared.h"]),
+        .target(name: "CMartletSQL", exclude: ["postgresql", "script.h", "sqlite"]),
         .target(name: "MartletCommands", dependencies: ["MartletCore"], swiftSettings: safe),
         .systemLibrary(
             name: "CMartletLibuv",

@@ -33,6 +33,24 @@ def targets():
                 yield f"{path}: {script} does not exist"
 
 
+def embedded():
+    """The lists of embedded files name each file of their directories once."""
+    pages, sql = pathlib.Path("Sources/CMartletPages"), pathlib.Path("Sources/CMartletSQL")
+    lists = {pages / name: (re.findall(r"^#define EMBEDDED (\S+)$", common.read(pages / name), re.M), f"{name[:-2]}/*")
+             for name in ("inbox.c", "relay.c", "shared.h")}
+    engines = common.read(sql / "sql.c").split("#define ENGINE ")[1:]
+    scripts = [(part.split()[0], script) for part in engines for script in re.findall(r"#define SCRIPT (\w+)", part)]
+    declared = re.findall(r"^MARTLET_SQL\((\w+), (\w+)\);$", common.read(sql / "include/CMartletSQL.h"), re.M)
+    for path, names in {sql / "sql.c": scripts, sql / "include/CMartletSQL.h": declared}.items():
+        lists[path] = [f"{engine}/{script}.sql" for engine, script in names], "*/*.sql"
+    for path, (named, pattern) in lists.items():
+        folder = pages if pages in path.parents else sql
+        existing = [str(file.relative_to(folder)) for file in folder.glob(pattern)]
+        yield from (f"{path}: {name} is not in the list" for name in sorted({*existing} - {*named}))
+        yield from (f"{path}: {name} does not exist" for name in sorted({*named} - {*existing}))
+        yield from (f"{path}: {name} is in the list twice" for name in sorted({*named}) if named.count(name) > 1)
+
+
 def interface():
     """CHANGELOG.md changes with the recorded public interface."""
     recorded = "Documentation/PublicAPI.txt"

@@ -1,53 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "shared.h"
-
-static const unsigned char index_html[] = {
-#embed "relay/index.html"
-};
-static const unsigned char figures_js[] = {
-#embed "relay/figures.js"
-};
-static const unsigned char fleet_js[] = {
-#embed "relay/fleet.js"
-};
-static const unsigned char incidents_js[] = {
-#embed "relay/incidents.js"
-};
-static const unsigned char lanes_js[] = {
-#embed "relay/lanes.js"
-};
-static const unsigned char letters_js[] = {
-#embed "relay/letters.js"
-};
-static const unsigned char plot_js[] = {
-#embed "relay/plot.js"
-};
-static const unsigned char relay_js[] = {
-#embed "relay/relay.js"
-};
-static const unsigned char status_css[] = {
-#embed "relay/status.css"
-};
-static const unsigned char status_js[] = {
-#embed "relay/status.js"
-};
+#include "CMartletPages.h"
 
 static const martlet_page_file files[] = {
-    FILE_AT("/", "text/html; charset=utf-8", index_html),
-    SHARED_FILES,
-    STYLE("status", status),
-    SCRIPT("figures", figures),
-    SCRIPT("fleet", fleet),
-    SCRIPT("incidents", incidents),
-    SCRIPT("lanes", lanes),
-    SCRIPT("letters", letters),
-    SCRIPT("plot", plot),
-    SCRIPT("relay", relay),
-    SCRIPT("status", status),
+#define EMBEDDED relay/figures.js
+#include "file.h"
+#define EMBEDDED relay/fleet.js
+#include "file.h"
+#define EMBEDDED relay/incidents.js
+#include "file.h"
+#define EMBEDDED relay/index.html
+#include "file.h"
+#define EMBEDDED relay/lanes.js
+#include "file.h"
+#define EMBEDDED relay/letters.js
+#include "file.h"
+#define EMBEDDED relay/plot.js
+#include "file.h"
+#define EMBEDDED relay/relay.js
+#include "file.h"
+#define EMBEDDED relay/status.css
+#include "file.h"
+#define EMBEDDED relay/status.js
+#include "file.h"
+#include "shared.h"
+    {NULL, NULL},
 };
 
-martlet_page_file martlet_relay_file_at(size_t index) {
-    static const martlet_page_file none = {NULL, NULL, NULL, 0};
-    return index < sizeof files / sizeof files[0] ? files[index] : none;
-}
+const martlet_page_file *martlet_relay_files(void) { return files; }

@@ -16,15 +16,23 @@ package struct PageFile: Sendable {
     package let bytes: [UInt8]
 
     /// All files of the inbox.
-    package static let inbox = unsafe files(at: martlet_inbox_file_at) + [pushTypes]
+    package static let inbox = unsafe files(martlet_inbox_files()) + [pushTypes]
     /// All files of the relay's page.
-    package static let relay = unsafe files(at: martlet_relay_file_at)
+    package static let relay = unsafe files(martlet_relay_files())
 
-    private static func files(at file: (Int) -> martlet_page_file) -> [PageFile] {
+    private static func files(_ list: UnsafePointer<martlet_page_file>?) -> [PageFile] {
+        guard let list = unsafe list else { return [] }
         var files: [PageFile] = []
-        while case let file = unsafe file(files.count), let path = unsafe file.path, let type = unsafe file.type {
-            let bytes = unsafe UnsafeBufferPointer(start: file.bytes, count: file.count)
-            files.append(unsafe PageFile(path: String(cString: path), type: String(cString: type), bytes: Array(bytes)))
+        while case let file = unsafe list[files.count], let path = unsafe file.path, let text = unsafe file.text {
+            let name = unsafe String(cString: path).split(separator: "/").last ?? ""
+            let type = name.hasSuffix(".js") ? "javascript" : name.hasSuffix(".css") ? "css" : "html"
+            files.append(
+                PageFile(
+                    path: name == "index.html" ? "/" : "/page/\(name)",
+                    type: "text/\(type); charset=utf-8",
+                    bytes: Array(unsafe String(cString: text).utf8)
+                )
+            )
         }
         return files
     }

@@ -35,7 +35,7 @@ extension SimulatedAPNs {
     }
 
     func unregister(_ token: DeviceToken, sinceMilliseconds time: Int64?) async {
-        await service.update { machine, now in machine.evaluator.devices.unregister(token, since: time ?? now * 1_000) }
+        await service.update { machine, now in machine.evaluator.devices.unregister(token, since: time ?? now) }
     }
 
     /// Sets whether a device is online.

@@ -24,7 +24,7 @@ import Testing
         var reason: APNsReason?
     }
 
-    /// The time of the requests.
+    /// The time of the requests in seconds since 1970.
     static let now: Int64 = 1_790_000_000
 
     @Test(arguments: cases) func `a request has the status and reason of APNs`(_ test: Case) throws {
@@ -87,7 +87,7 @@ import Testing
             }
             for (name, value) in test.moreFields { all.append(name, value) }
             let request = APNsRequest(all, body: Array(test.payload.utf8))
-            return evaluator.answer(to: request, over: &connection, at: now, using: &generator)
+            return evaluator.answer(to: request, over: &connection, at: now * 1_000, using: &generator)
         }
     }
 }

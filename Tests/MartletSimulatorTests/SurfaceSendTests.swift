@@ -110,7 +110,7 @@ import Testing
         #expect(push.headers.priority == sending.priority)
         #expect(push.headers.id == receipt.id.description)
         let expiration = try #require(push.headers.expiration.flatMap(Int64.init))
-        #expect((3_500...3_700).contains(expiration - push.time))
+        #expect((3_500...3_700).contains(expiration - push.time / 1_000))
         let timestamp = try JSONReader.read(push.payload)["aps"]?["timestamp"]?.integerValue
         let expected = sending.payload.replacing("KIND", with: sending.kind.rawValue)
             .replacing("TIME", with: String(timestamp ?? 0))

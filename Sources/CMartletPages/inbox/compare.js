@@ -4,7 +4,7 @@
 
 import { payload, request } from "./api.js"
 import { chip, emptyState, iconButton, relativeTime, tabs } from "./components.js"
-import { answerChip, milliseconds } from "./detail-header.js"
+import { answerChip } from "./detail-header.js"
 import { element, loadStyle } from "./dom.js"
 import { parse } from "./json-text.js"
 import { headline } from "./push.js"
@@ -96,7 +96,7 @@ const delivery = (push) => ({
 
 const heads = (pushes) => pushes.map((push) => element("section", { class: "card", "aria-label": `Push ${push.number}` },
   element("h3", {}, element("a", { href: `#/push/${push.number}` }, headline(push))),
-  element("div", { class: "chips" }, chip(`push ${push.number}`), answerChip(push), relativeTime(milliseconds(push))),
+  element("div", { class: "chips" }, chip(`push ${push.number}`), answerChip(push), relativeTime(push["time-ms"])),
   verdictLine(push.verdict)))
 
 const words = { added: "added", removed: "removed", changed: "changed", same: "" }

@@ -260,15 +260,18 @@ class Composer {
 
   async #examine(payload, signal) {
     const push = this.#push
-    this.#preview.replaceChildren(...[previews({
-      ...push, payload, time: Math.floor(Date.now() / 1000), status: 200, findings: [], deliveries: [{ kind: "delivered", time: 0 }],
-    }, signal)].flat())
+    let presentation
     try {
-      const { findings } = await request("/api/v1/lint", "POST", push, signal)
-      this.#showFindings(findings)
+      const checked = await request("/api/v1/lint", "POST", push, signal)
+      presentation = checked.presentation
+      this.#showFindings(checked.findings)
     } catch (error) {
-      if (!signal.aborted) this.#findings.replaceChildren(element("p", { class: "problem" }, error.message))
+      if (signal.aborted) return
+      this.#findings.replaceChildren(element("p", { class: "problem" }, error.message))
     }
+    this.#preview.replaceChildren(...[previews({
+      ...push, payload, presentation, time: Math.floor(Date.now() / 1000), status: 200, findings: [], deliveries: [{ kind: "delivered", time: 0 }],
+    }, signal)].flat())
   }
 
   /** Shows each finding at its field, and the others in a list, which counts both. */

@@ -10,9 +10,6 @@ import { app, headline, kind, typeName } from "./push.js"
 import { exactTerm } from "./query.js"
 import { eventText, verdictLine } from "./verdict.js"
 
-/** The time of a push or of an event, in milliseconds since 1970. */
-export const milliseconds = (timed) => timed["time-ms"] ?? timed.time * 1000
-
 /** The answer of a push as a chip. */
 export const answerChip = (push) =>
   chip(push.status ? `${push.status} ${push.reason ?? ""}`.trim() : "no answer", push.status === 200 ? "good" : "bad")
@@ -23,7 +20,7 @@ export function titleBar(push, close, actions) {
     iconButton("left", "Back to the list", close, { class: "pane-back" }),
     element("span", { class: "kind", title: typeName(kind(push)) }, icon(kindIcon(kind(push)), 20)),
     element("h2", { title: headline(push), dir: "auto" }, headline(push)),
-    answerChip(push), relativeTime(milliseconds(push)),
+    answerChip(push), relativeTime(push["time-ms"]),
     element("div", { class: "title-actions", role: "toolbar", "aria-label": "Actions" }, actions))
 }
 
@@ -83,7 +80,7 @@ export function pushFacts(push) {
       element("a", { href: `#/devices/${token}`, title: token }, push["device-name"] ?? short(token)), " ", copied(token, "device token", push["device-name"] ? short(token) : "")],
     Channel: copy(push.channel, "channel"),
     Type: [typeName(headers["apns-push-type"] ?? "none"), headers["apns-priority"] ? `, priority ${priorities[headers["apns-priority"]] ?? headers["apns-priority"]}` : ""].join(""),
-    Received: [absoluteTime(milliseconds(push)), `, ${push.connection ? `connection ${push.connection}` : "sent through the HTTP interface"}`],
+    Received: [absoluteTime(push["time-ms"]), `, ${push.connection ? `connection ${push.connection}` : "sent through the HTTP interface"}`],
     Expires: expiration(headers["apns-expiration"]),
     "Collapse ID": copy(headers["apns-collapse-id"], "collapse ID"),
     Thread: copy(typeof push.payload?.aps?.["thread-id"] === "string" ? push.payload.aps["thread-id"] : null, "thread"),
@@ -152,23 +149,20 @@ export async function change(push, value) {
 
 /** What happened to a push over time: the answer and the deliveries, with the distance from the first event. */
 export function timeline(push) {
-  const first = milliseconds(push)
   const events = [
-    { time: push.time, "time-ms": push["time-ms"], kind: `Answered ${push.status || "nothing"} ${push.reason ?? ""}`, note: push.fault ? `fault ${push.fault}` : "" },
+    { "time-ms": push["time-ms"], kind: `Answered ${push.status || "nothing"} ${push.reason ?? ""}`, note: push.fault ? `fault ${push.fault}` : "" },
     ...push.deliveries ?? [],
   ]
   return element("ol", { class: "deliveries" }, events.map((event) => {
-    const [at, by] = [milliseconds(event), event["replaced-by"] ?? event.note?.match(/\bpush (\d+)\b/)?.[1]]
+    const [at, by] = [event["time-ms"], event["replaced-by"] ?? event.note?.match(/\bpush (\d+)\b/)?.[1]]
     const note = event.note ? linked(event.note, by ? [{ text: `push ${by}`, made: (text) => element("a", { href: `#/push/${by}` }, text) }] : []) : []
     return element("li", { "data-kind": event.kind },
-      element("time", { datetime: new Date(at).toISOString(), title: completeTime(at) }, (event["time-ms"] ? preciseClock : clock).format(at)),
-      element("span", { class: "faint" }, distance(at - first)),
+      element("time", { datetime: new Date(at).toISOString(), title: completeTime(at) }, clock.format(at)),
+      element("span", { class: "faint" }, distance(at - push["time-ms"])),
       element("span", {}, element("strong", {}, eventText(event.kind)), note.length ? [" · ", ...note] : null))
   }))
 }
 
-const clockParts = { hour: "numeric", minute: "2-digit", second: "2-digit" }
-const clock = new Intl.DateTimeFormat([], clockParts)
-const preciseClock = new Intl.DateTimeFormat([], { ...clockParts, fractionalSecondDigits: 3 })
+const clock = new Intl.DateTimeFormat([], { hour: "numeric", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 })
 
 const distance = (elapsed) => (elapsed <= 0 ? "" : elapsed < 1000 ? `+${elapsed} ms` : `+${(elapsed / 1000).toFixed(elapsed < 10_000 ? 1 : 0)} s`)

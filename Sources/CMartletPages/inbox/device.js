@@ -100,9 +100,9 @@ const eventKinds = {
 
 function logSection(token, events) {
   return section("Delivery log", rowsOr(events, "Nothing was sent to this device yet.", () => element("ol", { class: "log" },
-    events.slice(0, eventsShown).map(({ time, "time-ms": milliseconds = time * 1000, number, kind, note, title }) => {
+    events.slice(0, eventsShown).map(({ "time-ms": milliseconds, number, kind, note, title }) => {
       const [name, tone] = eventKinds[kind] ?? ["trash", "bad"]
-      return element("li", { "data-tone": tone, "data-key": `${number} ${kind} ${time}` }, icon(name),
+      return element("li", { "data-tone": tone, "data-key": `${number} ${kind} ${milliseconds}` }, icon(name),
         element("div", {}, element("a", { href: `#/push/${number}` }, title || `push ${number}`),
           element("div", { class: "faint" }, eventText(kind), note ? `${note.startsWith("by push ") ? "" : ":"} ${note}` : "")),
         element("span", { class: "faint" }, absoluteTime(milliseconds)))

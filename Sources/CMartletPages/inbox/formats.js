@@ -26,5 +26,5 @@ export async function curl(push, text) {
 export function simulatorFile(push, text) {
   const topic = JSON.stringify(push.app ?? push.headers["apns-topic"] ?? "")
   const members = text.slice(text.indexOf("{") + 1)
-  return `{\n  "Simulator Target Bundle": ${topic},${/^\s*\}/.test(members) ? members.trimStart() : ` ${members}`}`
+  return `{\n  "Simulator Target Bundle": ${topic}${/^\s*\}/.test(members) ? members.trimStart() : `, ${members}`}`
 }

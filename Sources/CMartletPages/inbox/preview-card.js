@@ -132,7 +132,7 @@ export function otherSurfaces(push, { thread = [] }) {
   const isImmediate = level === "time-sensitive" || level === "critical"
   return [
     surface("Home Screen", "home phone", () => [statusBar(push), homeScreen(push, badge, 3), dock()],
-      { notes: () => [`Badge: ${facts.Badge}.`] }),
+      { notes: () => [facts.Badge] }),
     surface("Summary", "lock phone", () => lockScreen(push, isImmediate ? card(push, 4) : digest(push, thread)), {
       needsContext: true,
       notes: () => (isImmediate ? [`Not in the summary: ${level} notifications are delivered immediately.`]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a notification's payload means for the phone: texts, sound, badge, interruption level, sender and attachments.
+// The content of a notification for its previews: texts, sender and attachments from the payload, and level, sound and badge
+// as the simulator presents them.
 
 import { app } from "./push.js"
 import { localizedText } from "./strings.js"
@@ -25,48 +26,28 @@ const attachmentName = /attachment|media|image|photo|picture|thumb|video|audio|g
 const senderName = /^(sender|from|author)(-?_?name)?$/i
 const isObject = (value) => value !== null && typeof value === "object"
 
-/** The content of a notification, as the phone reads it. */
+/** The content of a notification, as the phone reads it; `push` has the `presentation` of the simulator. */
 export function notification(push) {
   const { aps: given, ...more } = isObject(push.payload) ? push.payload : {}
   const aps = isObject(given) ? given : {}
   const alert = isObject(aps.alert) ? aps.alert : {}
   const [title, subtitle, body] = typeof aps.alert === "string" ? [null, null, { text: aps.alert }]
     : ["title", "subtitle", "body"].map((name) => localizedText(alert, name, app(push)))
-  const named = aps["interruption-level"]
-  const isCritical = aps.sound?.critical === 1 && named !== "passive"
-  const level = isCritical ? "critical" : typeof named === "string" && Object.hasOwn(levels, named) ? named : "active"
+  const { level, sound, badge } = push.presentation ?? {}
   const text = (name) => (typeof aps[name] === "string" && aps[name] ? aps[name] : undefined)
   return {
-    title, subtitle, body, level, label: levels[level].label,
+    title, subtitle, body, level: level?.text, label: levels[level?.text]?.label,
     missing: [title, subtitle, body].flatMap((each) => each?.missing ?? []), isLocalized: Object.keys(alert).some((name) => name.endsWith("loc-key")),
-    badge: Number.isInteger(aps.badge) && aps.badge > 0 ? String(aps.badge) : undefined,
+    badge: badge?.number ? String(badge.number) : undefined,
     category: text("category"), thread: text("thread-id"),
     relevance: typeof aps["relevance-score"] === "number" ? aps["relevance-score"] : undefined,
     isMutable: aps["mutable-content"] === 1, sender: sender(more), attachments: attachments(more),
-    facts: { Interruption: levelFact(named, level), Sound: soundFact(aps.sound, level), Badge: badgeFact(aps.badge) },
+    facts: { Interruption: words(level, levels[level?.text]?.fact), Sound: words(sound), Badge: words(badge) },
   }
 }
 
-function levelFact(given, level) {
-  if (given === undefined && level === "active") return "active (aps.interruption-level is missing)"
-  return given === level || level === "critical" ? levels[level].fact : `active: ${JSON.stringify(given)} is not a level`
-}
-
-function soundFact(sound, level) {
-  if (sound === undefined) return "No sound: aps.sound is missing"
-  const { name = "default", critical, volume } = isObject(sound) ? sound : { name: sound }
-  if (typeof name !== "string" || !name) return `No sound: aps.sound ${name === "" ? "is empty" : "is not a name"}`
-  if (volume === 0) return "No sound: aps.sound.volume is 0"
-  if (level === "passive") return "No sound: the interruption level is passive"
-  if (critical === 1) return `Plays: ${name} at ${Math.round((volume >= 0 && volume <= 1 ? volume : 1) * 100)} % of the volume, even when muted`
-  return name === "default" ? "Plays: default" : `Plays: ${name} of the app, or the default sound if the app lacks it`
-}
-
-function badgeFact(badge) {
-  if (badge === undefined) return "Unchanged: aps.badge is missing"
-  if (!Number.isInteger(badge) || badge < 0) return `Unchanged: ${JSON.stringify(badge)} is not a whole number`
-  return badge === 0 ? "Removed (0)" : String(badge)
-}
+/** A part of the presentation in words, with its cause; undefined for a push without it. */
+const words = (part, text = part?.text) => part && (part.cause ? `${text} (${part.cause})` : text)
 
 /** The person who sends a message, from members beside `aps`; undefined if there is none. */
 const sender = (members) => Object.entries(members).filter(([name]) => senderName.test(name))

@@ -108,9 +108,6 @@ export function appColour(app) {
   return `oklch(0.52 0.13 ${Math.round((hash * 0.618034) % 1 * 360)})`
 }
 
-/** The time at which a push was received, in milliseconds since 1970. */
-export const received = (push) => push["time-ms"] ?? push.time * 1000
-
 /** The findings about the client rather than the push; they would mark almost every row. */
 const clientRules = new Set(["connection-per-push"])
 

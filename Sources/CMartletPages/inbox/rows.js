@@ -6,7 +6,7 @@ import { chip, completeTime, shortTime } from "./components.js"
 import { element } from "./dom.js"
 import { icon, kindIcon } from "./icons.js"
 import { grouped } from "./numbers.js"
-import { app, appColour, destination, excerpt, headline, kind, received, severity, typeName } from "./push.js"
+import { app, appColour, destination, excerpt, headline, kind, severity, typeName } from "./push.js"
 import { verdictKind, verdictLabel, verdictTone } from "./verdict.js"
 
 /** The verdicts that need no attention, and the refusal, whose chip shows status and reason. */
@@ -40,7 +40,7 @@ function pushRow(line, state, click) {
     mark(push),
     element("span", { class: "first-line" },
       element("span", { class: "headline", dir: "auto" }, headline(push)),
-      element("span", { class: "time", title: completeTime(received(push)) }, shortTime(received(push), true))),
+      element("span", { class: "time", title: completeTime(push["time-ms"]) }, shortTime(push["time-ms"], true))),
     element("span", { class: "second-line" }, detail(push), element("span", { class: "badges" }, badges(push))))
 }
 

@@ -6,7 +6,6 @@ import { mostFrequent, pinned, sections } from "./counts.js"
 import { afterPress, element } from "./dom.js"
 import { icon } from "./icons.js"
 import { grouped } from "./numbers.js"
-import { received } from "./push.js"
 import { contains, exactTerm, toggled } from "./query.js"
 
 /** The number of values that a section shows collapsed, and expanded. */
@@ -94,7 +93,7 @@ export class Sidebar {
     let [low, high] = [0, all.length]
     while (low < high) {
       const middle = (low + high) >> 1
-      if (received(all[middle]) >= since) low = middle + 1
+      if (all[middle]["time-ms"] >= since) low = middle + 1
       else high = middle
     }
     return low

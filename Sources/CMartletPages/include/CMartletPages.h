@@ -8,18 +8,16 @@
 
 /// A file of a web page.
 typedef struct {
-    /// The path of the file in requests.
+    /// The path of the file in Sources/CMartletPages.
     const char *path;
-    /// The media type.
-    const char *type;
-    const unsigned char *bytes;
-    size_t count;
+    /// The content, which ends with a zero.
+    const unsigned char *text;
 } martlet_page_file;
 
-/// Returns the file of the inbox with this index; past the last file, its path is NULL.
-martlet_page_file martlet_inbox_file_at(size_t index);
+/// Returns the files of the inbox; the path of the last element is NULL.
+const martlet_page_file *martlet_inbox_files(void);
 
-/// Returns the file of the relay's page with this index; past the last file, its path is NULL.
-martlet_page_file martlet_relay_file_at(size_t index);
+/// Returns the files of the relay's page; the path of the last element is NULL.
+const martlet_page_file *martlet_relay_files(void);
 
 #endif

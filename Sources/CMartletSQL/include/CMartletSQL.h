@@ -4,29 +4,21 @@
 #ifndef MARTLET_CSQL_H
 #define MARTLET_CSQL_H
 
-/// The text of postgresql/accept.sql.
-const char *martlet_sql_postgresql_accept(void);
-/// The text of postgresql/import.sql.
-const char *martlet_sql_postgresql_import(void);
-/// The text of postgresql/claim.sql.
-const char *martlet_sql_postgresql_claim(void);
-/// The text of postgresql/enqueue.sql.
-const char *martlet_sql_postgresql_enqueue(void);
-/// The text of postgresql/maintenance.sql.
-const char *martlet_sql_postgresql_maintenance(void);
-/// The text of postgresql/identities.sql.
-const char *martlet_sql_postgresql_identities(void);
-/// The text of postgresql/installations.sql.
-const char *martlet_sql_postgresql_installations(void);
-/// The text of postgresql/order_keys.sql.
-const char *martlet_sql_postgresql_order_keys(void);
-/// The text of postgresql/nodes.sql.
-const char *martlet_sql_postgresql_nodes(void);
-/// The text of postgresql/settle.sql.
-const char *martlet_sql_postgresql_settle(void);
-/// The text of postgresql/tables.sql.
-const char *martlet_sql_postgresql_tables(void);
-/// The text of sqlite/tables.sql.
-const char *martlet_sql_sqlite_tables(void);
+/// Declares a function that returns the text of a script: MARTLET_SQL(postgresql, accept) returns that of
+/// postgresql/accept.sql, and its name is martlet_sql_postgresql_accept.
+#define MARTLET_SQL(engine, script) const char *martlet_sql_##engine##_##script(void)
+
+MARTLET_SQL(postgresql, accept);
+MARTLET_SQL(postgresql, claim);
+MARTLET_SQL(postgresql, enqueue);
+MARTLET_SQL(postgresql, identities);
+MARTLET_SQL(postgresql, import);
+MARTLET_SQL(postgresql, installations);
+MARTLET_SQL(postgresql, maintenance);
+MARTLET_SQL(postgresql, nodes);
+MARTLET_SQL(postgresql, order_keys);
+MARTLET_SQL(postgresql, settle);
+MARTLET_SQL(postgresql, tables);
+MARTLET_SQL(sqlite, tables);
 
 #endif

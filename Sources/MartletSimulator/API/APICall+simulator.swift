@@ -48,7 +48,7 @@ extension MartletHTTPServer.APICall<SimulatedAPNs> {
     func pushQuery() throws(APIProblem) -> PushQuery {
         // The longest distances of a time zone from UTC are 12 and 14 hours.
         let offset = try number("utc-offset", -43_200...50_400, default: 0)
-        return try PushQuery(text("query") ?? "", for: simulator, offset: Int64(offset))
+        return try PushQuery(text("query") ?? "", for: simulator, offset: Int64(offset) * 1_000)
     }
 
     /// Returns the form of the pushes in the answer; the full one when the parameter is missing.
@@ -121,11 +121,11 @@ extension PushQuery {
     /// - Parameters:
     ///   - text: The terms.
     ///   - simulator: The simulator.
-    ///   - offset: The seconds by which the times in the query are ahead of UTC.
+    ///   - offset: The milliseconds by which the times in the query are ahead of UTC.
     /// - Throws: ``APIProblem`` with status 400 for an invalid query.
     init(_ text: String, for simulator: SimulatedAPNs, offset: Int64 = 0) throws(APIProblem) {
         do throws(PushQueryError) {
-            try self.init(text, at: simulator.service.clock.secondsSince1970(), offset: offset)
+            try self.init(text, at: simulator.service.clock.millisecondsSince1970(), offset: offset)
         } catch {
             var problem = APIProblem(400, error.description)
             problem.extensions = [error.term.map { JSONValue.Member("term", .string($0)) }].compactMap(\.self)

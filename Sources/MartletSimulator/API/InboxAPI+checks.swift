@@ -46,7 +46,7 @@ extension InboxAPI {
                 throw body["headers"].error("must be an object of strings")
             }
             let headers = PushHeaders { fields?[$0.description]?.stringValue }
-            let now = Date(secondsSince1970: call.simulator.service.clock.secondsSince1970())
+            let now = Date(millisecondsSince1970: call.simulator.service.clock.millisecondsSince1970())
             let text = try body["payload-text"].ifPresent?.text()
             let payload = text.map { Array($0.utf8) } ?? body["payload"].value?.encoded() ?? []
             let channel = try body["channel"].ifPresent?.text()
@@ -56,7 +56,13 @@ extension InboxAPI {
                     PushLint.check(broadcastTo: $0, channel: channel, headers: headers, payload: payload, at: now)
                 }
                 ?? PushLint.check(headers: headers, payload: payload, at: now)
-            return .json(["findings": .array(findings.map(\.json))])
+            let content = try? JSONReader.read(payload)
+            return .json(
+                .members([
+                    "findings": .array(findings.map(\.json)),
+                    "presentation": NotificationPresentation.json(headers, isBroadcast: app != nil, content),
+                ])
+            )
         },
     ]
 }

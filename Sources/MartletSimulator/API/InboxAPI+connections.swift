@@ -25,8 +25,9 @@ extension ConnectionRecord {
     fileprivate var json: JSONValue {
         let answers = answers.sorted { $0.key < $1.key }.map { JSONValue.Member(String($0.key), .integer($0.value)) }
         return .members([
-            "id": .integer(id), "port": .string(port.rawValue), "peer": .string(peer), "opened": .integer(openedAt),
-            "streams-open": .integer(openStreams), "streams-most": .integer(mostStreams),
+            "id": .integer(id), "port": .string(port.rawValue), "peer": .string(peer),
+            "opened": .integer(openedAt / 1_000), "streams-open": .integer(openStreams),
+            "streams-most": .integer(mostStreams),
             "streams-refused": .integer(refusedStreams), "streams-reset": .integer(resetStreams),
             "requests": .integer(requests), "requests-malformed": .integer(malformedRequests),
             "answers": .object(answers), "unanswered": .integer(unanswered),
@@ -39,7 +40,7 @@ extension ConnectionRecord {
                 ]
             },
             "certificate": certificate?.json, "goaway-sent": goAwaySent?.json, "goaway-received": goAwayReceived?.json,
-            "closed": ending.map { ["time": .integer($0.time), "reason": .string($0.reason)] },
+            "closed": ending.map { ["time": .integer($0.time / 1_000), "reason": .string($0.reason)] },
         ])
     }
 }

@@ -58,7 +58,7 @@ extension InboxAPI {
             return .json(
                 [
                     "namespace": .string(name), "token-prefix": .string(name), "query": .string("ns:" + name),
-                    "ends": .integer(namespace.end),
+                    "ends": .integer(namespace.end / 1_000),
                 ],
                 status: 201
             )

@@ -7,7 +7,7 @@ internal import MartletCore
 struct ActivityChange {
     /// The event that the push reports.
     let event: ActivityPush.Event
-    /// The timestamp of the content, in seconds since 1970.
+    /// The value of `timestamp`, in seconds since 1970.
     let timestamp: Int64
     /// The new content; nil for an end that leaves the content as it is.
     let contentState: JSONValue?

@@ -5,6 +5,7 @@ internal import MartletCore
 /// The parts of a push that its delivery depends on.
 struct DeliveredPush: Sendable, Hashable {
     let number: Int
+    /// The time of arrival in milliseconds since 1970.
     let time: Int64
     /// The device token in lower case; empty for a broadcast.
     let deviceToken: String
@@ -12,6 +13,7 @@ struct DeliveredPush: Sendable, Hashable {
     let channel: ChannelID?
     /// The channel or the topic, for each of which at most one push is stored for an offline device.
     let slot: String
+    /// The value of `apns-expiration` in seconds since 1970.
     let expiration: Int64?
     let collapseID: String?
     let isLiveActivity: Bool
@@ -46,18 +48,23 @@ struct DeliveredPush: Sendable, Hashable {
         hasChangedType = push.observations.contains { $0.rule == PushLint.Rule.activityStateTypeChanged.id }
     }
 
-    /// The maximum time in seconds for which APNs stores a push: thirty days.
-    private static let storageLimit: Int64 = 30 * 24 * 60 * 60
+    /// The maximum time in milliseconds for which APNs stores a push: thirty days.
+    private static let storageLimit: Int64 = 30 * 24 * 60 * 60 * 1_000
 
-    /// Returns the time until which APNs stores a push that arrived at another time, in seconds since 1970.
+    /// Returns the time until which APNs stores a push that arrived at another time, in milliseconds since 1970.
+    ///
+    /// - Parameters:
+    ///   - expiration: The value of `apns-expiration` in seconds since 1970; nil when the header is missing.
+    ///   - arrival: The time of arrival in milliseconds since 1970.
+    /// - Returns: The time.
     static func storageEnd(expiration: Int64?, arrival: Int64) -> Int64 {
         let (limit, overflows) = arrival.addingReportingOverflow(storageLimit)
-        return min(expiration ?? .max, overflows ? .max : limit)
+        return min(expiration.map(Int64.init(millisecondsOf:)) ?? .max, overflows ? .max : limit)
     }
 
-    /// The time until which APNs stores the push, in seconds since 1970.
+    /// The time until which APNs stores the push, in milliseconds since 1970.
     var storageEnd: Int64 { DeliveredPush.storageEnd(expiration: expiration, arrival: time) }
 
-    /// Returns whether the push has expired, at a time in seconds since 1970.
+    /// Returns whether the push has expired, at a time in milliseconds since 1970.
     func isLate(at now: Int64) -> Bool { storageEnd < now }
 }

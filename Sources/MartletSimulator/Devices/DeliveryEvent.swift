@@ -41,12 +41,10 @@ public struct DeliveryEvent: Sendable, Hashable, CustomStringConvertible {
         var isDelivery: Bool { self == .delivered || self == .deliveredFromStorage }
     }
 
-    /// The time of the event in seconds since 1970.
+    /// The time of the event in milliseconds since 1970.
     package let time: Int64
-    /// The time of the event in milliseconds since 1970; nil when only ``time`` is known.
-    private(set) var milliseconds: Int64?
-    /// The time of the event, in whole seconds.
-    public var date: Date { Date(secondsSince1970: time) }
+    /// The time of the event, to the millisecond.
+    public var date: Date { Date(millisecondsSince1970: time) }
     /// The kind of the event.
     public let kind: Kind
     /// The reason or the details; nil when the kind says everything.
@@ -89,11 +87,6 @@ public struct DeliveryEvent: Sendable, Hashable, CustomStringConvertible {
         self.replacedBy = replacedBy
         self.device = device
         self.brokenRule = brokenRule
-    }
-
-    /// Sets the exact time of an event that occurred in the same second and has none.
-    mutating func stamp(milliseconds: Int64) {
-        if self.milliseconds == nil, milliseconds / 1_000 == time { self.milliseconds = milliseconds }
     }
 
     /// Returns the event of a broadcast at a device, with a note that names the device.
@@ -146,7 +139,7 @@ extension DeliveryEvent {
     /// The event as the HTTP interface returns it, and as exports and the archive store it.
     var json: JSONValue {
         .object(of: [
-            "time": JSONValue.integer(time), "time-ms": milliseconds.map(JSONValue.integer), "kind": kind.rawValue,
+            "time": JSONValue.integer(time / 1_000), "time-ms": JSONValue.integer(time), "kind": kind.rawValue,
             "note": note, "replaced-by": replacedBy, "device": device, "rule": brokenRule?.id,
         ])
     }
@@ -155,7 +148,7 @@ extension DeliveryEvent {
     init(_ record: APIField) throws(APIProblem) {
         self.init(
             try record["kind"].choice(of: Kind.self),
-            at: try record["time"].integer(in: ReceivedPush.times),
+            at: try ReceivedPush.time(in: record),
             note: record["note"].value?.stringValue,
             replacedBy: record["replaced-by"].value?.integerValue.flatMap { Int(exactly: $0) },
             device: record["device"].value?.stringValue,
@@ -163,6 +156,5 @@ extension DeliveryEvent {
                 $0.id == record["rule"].value?.stringValue
             }
         )
-        if let milliseconds = record["time-ms"].value?.integerValue { stamp(milliseconds: milliseconds) }
     }
 }

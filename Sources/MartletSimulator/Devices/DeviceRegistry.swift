@@ -18,7 +18,7 @@ struct DeviceRegistry {
     private var implicitTokens: [String] = []
     private(set) var subscriptions = ChannelSubscriptions()
     private var notifications: CollapsedNotifications
-    /// A time in seconds since 1970 until which no stored push expires.
+    /// A time in milliseconds since 1970 until which no stored push expires.
     private(set) var nextExpiry = Int64.max
     /// The number of the first alert or background push to each token, which shows that it is a device's token.
     private var notified = RecentValues<String, Int>(capacity: DeviceRegistry.implicitDeviceLimit)
@@ -205,7 +205,7 @@ struct DeviceRegistry {
             || !devices.isEmpty && devices[token] != nil
     }
 
-    /// Discards the stored pushes that have expired at a time in seconds since 1970.
+    /// Discards the stored pushes that have expired at a time in milliseconds since 1970.
     ///
     /// - Returns: Their events, whose time is that of the expiry.
     mutating func discardExpired(at now: Int64) -> Deliveries {

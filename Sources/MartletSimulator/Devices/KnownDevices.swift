@@ -9,6 +9,7 @@ struct KnownDevices: Sendable {
     private struct Traffic {
         var count = 0
         var lastNumber = 0
+        /// The time of the last push in milliseconds since 1970.
         var lastTime: Int64 = 0
         var apps: Set<String> = []
         /// Whether all pushes are for a Live Activity.
@@ -93,7 +94,7 @@ struct KnownDevices: Sendable {
             "attributes-type": attributesTypes[token].map(JSONValue.string),
             "kind": .string(kind(of: token).rawValue), "registered": .bool(registered.contains(token)),
             "apps": .strings(traffic.apps.sorted()), "pushes": .integer(traffic.count),
-            "last": traffic.count > 0 ? .integer(traffic.lastTime) : nil,
+            "last": traffic.count > 0 ? .integer(traffic.lastTime / 1_000) : nil,
             "answers": action.map { .string($0.answer) },
         ])
         let device = state.json(token: withToken ? token : nil, shown: shown(on: token, state))
@@ -127,9 +128,8 @@ extension ReceivedPush {
 
 /// An entry in the delivery log of a device.
 struct DeviceLogEntry {
-    /// The time in milliseconds since 1970, as exactly as it is known.
+    /// The time in milliseconds since 1970.
     let time: Int64
-    private let hasMilliseconds: Bool
     private let number: Int
     private let kind: String
     private let note: String?
@@ -137,8 +137,7 @@ struct DeviceLogEntry {
 
     /// Creates the entry of a delivery event.
     init(_ event: DeliveryEvent, of push: ReceivedPush, note: String?) {
-        time = event.milliseconds ?? event.time * 1_000
-        hasMilliseconds = event.milliseconds != nil
+        time = event.time
         number = push.number
         kind = event.kind.rawValue
         self.note = note
@@ -147,8 +146,7 @@ struct DeviceLogEntry {
 
     /// Creates the entry of a push that was refused, or not answered.
     init(answerOf push: ReceivedPush) {
-        time = push.milliseconds ?? push.time * 1_000
-        hasMilliseconds = push.milliseconds != nil
+        time = push.time
         number = push.number
         kind = push.verdictKind.rawValue
         note = push.status == 0 ? push.lossCause : push.reason?.rawValue
@@ -157,9 +155,8 @@ struct DeviceLogEntry {
 
     var json: JSONValue {
         .members([
-            "time": .integer(time / 1_000), "time-ms": hasMilliseconds ? .integer(time) : nil,
-            "number": .integer(number), "kind": .string(kind), "note": note.map(JSONValue.string),
-            "title": title.map(JSONValue.string),
+            "time": .integer(time / 1_000), "time-ms": .integer(time), "number": .integer(number),
+            "kind": .string(kind), "note": note.map(JSONValue.string), "title": title.map(JSONValue.string),
         ])
     }
 }
@@ -201,7 +198,7 @@ extension SimulatedDevice {
                     "timestamp": .integer(activity.timestamp), "ended": .bool(activity.hasEnded),
                     "push": .integer(activity.source.number), "pushes": .integer(traffic.received),
                     "ignored": .integer(traffic.ignored), "stale-date": activity.staleTime.map(JSONValue.integer),
-                    "removed-at": activity.removalTime.map(JSONValue.integer),
+                    "removed-at": activity.removalTime.map { .integer($0 / 1_000) },
                     "content-state": activity.content ?? .null,
                 ])
             },

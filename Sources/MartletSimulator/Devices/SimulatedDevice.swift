@@ -12,7 +12,7 @@ public import MartletCore
 public struct SimulatedDevice: Sendable, Hashable {
     /// The state of a Live Activity.
     public struct Activity: Sendable, Hashable {
-        /// The timestamp of the newest content in seconds since 1970.
+        /// The value of `timestamp` in the newest content, in seconds since 1970.
         package fileprivate(set) var timestamp: Int64
         /// The timestamp of the newest content.
         public var date: Date { Date(secondsSince1970: timestamp) }
@@ -28,8 +28,8 @@ public struct SimulatedDevice: Sendable, Hashable {
         fileprivate(set) var source: Source
         /// The value of `stale-date` in the newest content, in seconds since 1970; nil for none.
         fileprivate(set) var staleTime: Int64?
-        /// The time at which the phone removes the ended activity from the screen, in seconds since 1970; nil while the
-        /// activity runs.
+        /// The time at which the phone removes the ended activity from the screen, in milliseconds since 1970; nil
+        /// while the activity runs.
         fileprivate(set) var removalTime: Int64?
     }
 
@@ -177,7 +177,7 @@ public struct SimulatedDevice: Sendable, Hashable {
         return present(push, .deliveredFromStorage, at: now)
     }
 
-    /// The time at which the first stored push expires, in seconds since 1970; nil when none is stored.
+    /// The time at which the first stored push expires, in milliseconds since 1970; nil when none is stored.
     var firstExpiry: Int64? { storedPushes.values.map(\.storageEnd).min() }
 
     /// Removes the stored pushes that have expired, and returns them in the order of their arrival.

@@ -12,7 +12,7 @@ extension RequestEvaluator.Answer {
             retryAfter: retryAfter,
             finding: RefusalRules.answer(reason, by: injection)
         )
-        if reason.isTokenUnregistered { timestamp = now * 1_000 }
+        if reason.isTokenUnregistered { timestamp = now }
     }
 
     /// The number of errors that the answer counts for.

@@ -15,8 +15,9 @@ struct FaultPlan {
         var random: SplitMix64
         var matches = 0
         var times = 0
-        /// The number of requests to each device in the current second.
+        /// The number of requests to each device in ``second``.
         var devices: [String: Int] = [:]
+        /// The second since 1970 of the last request.
         var second: Int64 = 0
     }
 
@@ -151,8 +152,8 @@ extension FaultPlan.Rule {
         switch fault.action {
         case .throttle(let limit):
             guard !device.isEmpty else { return nil }
-            if now != second { devices = [:] }
-            second = now
+            if now / 1_000 != second { devices = [:] }
+            second = now / 1_000
             let device = device.lowercased()
             devices[device, default: 0] += 1
             guard devices[device, default: 0] > limit else { return nil }

@@ -10,7 +10,7 @@ struct Namespaces {
     struct Namespace: Sendable, Hashable {
         /// Eight hexadecimal digits, so that device tokens can begin with it.
         let name: String
-        /// The time at which it ends, in seconds since 1970.
+        /// The time at which it ends, in milliseconds since 1970.
         let end: Int64
     }
 
@@ -40,7 +40,7 @@ struct Namespaces {
             let digits = String(UInt32.random(in: .min ... .max, using: &generator), radix: 16)
             name = String(repeating: "0", count: Namespaces.nameLength - digits.count) + digits
         } while list[name] != nil
-        let namespace = Namespace(name: name, end: now + Int64(seconds))
+        let namespace = Namespace(name: name, end: now + Int64(millisecondsOf: Int64(seconds)))
         list[name] = namespace
         return namespace
     }

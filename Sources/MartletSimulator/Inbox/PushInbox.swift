@@ -142,7 +142,7 @@ actor PushInbox {
     ///
     /// - Returns: The number of the last push in the inbox.
     func add(_ records: [JSONValue]) -> Int {
-        let now = clock.secondsSince1970()
+        let now = clock.millisecondsSince1970()
         let first = log.lastNumber + 1
         var pushes: [ReceivedPush] = []
         var numbers: [Int: Int] = [:]
@@ -167,19 +167,14 @@ actor PushInbox {
     /// Records delivery events; those of pushes that are no longer stored are ignored.
     func record(_ deliveries: DeviceRegistry.Deliveries) {
         guard !deliveries.isEmpty else { return }
-        let now = clock.millisecondsSince1970()
-        for (number, event) in deliveries {
-            var event = event
-            event.stamp(milliseconds: now)
-            log.record(event, on: number)
-        }
+        for (number, event) in deliveries { log.record(event, on: number) }
         // A broadcast can have an event for each of many devices.
         for number in Set(deliveries.map(\.number)).sorted() { reportChange(of: number) }
     }
 
     /// Records that a push was sent on to a real device, with the answer.
     func recordRelease(of number: Int, _ answer: String) {
-        record([(number, DeliveryEvent(.released, at: clock.secondsSince1970(), answer))])
+        record([(number, DeliveryEvent(.released, at: clock.millisecondsSince1970(), answer))])
     }
 
     /// Records that the answer to a push was not written.
@@ -206,7 +201,7 @@ actor PushInbox {
     /// Removes pushes that are too old, and expired namespaces with their pushes, and records the expiry of pushes that
     /// are stored for devices.
     private func removeExpired() {
-        let now = clock.secondsSince1970()
+        let now = clock.millisecondsSince1970()
         if let expired = onRead?(now) { record(expired) }
         prune(at: now)
         removePushes(in: namespaces.removeEnded(at: now))
@@ -221,7 +216,7 @@ actor PushInbox {
     /// - Parameters:
     ///   - onRemoval: The function that is called after each request to remove pushes.
     ///   - onRead: The function that is called before pushes are read. It returns the events of the pushes that were
-    ///     stored for a device and have expired at a time in seconds since 1970.
+    ///     stored for a device and have expired at a time in milliseconds since 1970.
     func setHandlers(
         onRemoval: @escaping @Sendable (Removal) -> Void,
         onRead: @escaping @Sendable (Int64) -> DeviceRegistry.Deliveries
@@ -259,7 +254,7 @@ actor PushInbox {
     /// Creates a namespace; returns nil when there are too many.
     func makeNamespace(lasting seconds: Int) -> Namespaces.Namespace? {
         removeExpired()
-        return namespaces.make(lasting: seconds, at: clock.secondsSince1970(), using: &generator)
+        return namespaces.make(lasting: seconds, at: clock.millisecondsSince1970(), using: &generator)
     }
 
     /// Ends a namespace and removes its pushes; returns false when there is none of this name.

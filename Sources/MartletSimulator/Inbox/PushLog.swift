@@ -10,7 +10,7 @@ struct PushLog {
     private static let broadcastDeliveryLimit = 400
 
     private let limit: Int
-    /// The number of seconds after which a push is forgotten.
+    /// The number of milliseconds after which a push is forgotten.
     private let longestAge: Int64
     /// The pinned pushes that are older than those in the ring, oldest first.
     private var kept: [ReceivedPush] = []
@@ -27,7 +27,7 @@ struct PushLog {
 
     init(limit: Int, longestAge: Duration) {
         self.limit = max(1, limit)
-        self.longestAge = max(1, longestAge.components.seconds)
+        self.longestAge = Int64(millisecondsOf: max(1, longestAge.components.seconds))
     }
 
     /// The stored pushes, oldest first.
@@ -112,7 +112,7 @@ struct PushLog {
         return unpinned.map { $0.number...$0.number }
     }
 
-    /// Forgets the pushes that are too old at a time in seconds since 1970, except the pinned ones.
+    /// Forgets the pushes that are too old at a time in milliseconds since 1970, except the pinned ones.
     ///
     /// - Returns: The ranges that contain the numbers of all forgotten pushes and of no stored one.
     mutating func prune(at now: Int64) -> [ClosedRange<Int>] {

@@ -30,7 +30,7 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
         var value: String
         /// The ranges of a term for `number`, `size` or `connection`.
         var numbers: [ClosedRange<Int>] = []
-        /// The time of a term for `after` or `before`, in seconds since 1970.
+        /// The time of a term for `after` or `before`, in milliseconds since 1970.
         var time: Int64 = 0
         var isNegated = false
         /// The term as written.
@@ -56,15 +56,15 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: ``PushQueryError`` for an unknown name, a value that the name does not allow, or a quote that is not
     ///   closed.
     public init(_ text: String) throws(PushQueryError) {
-        try self.init(text, at: Int64(Date().timeIntervalSince1970))
+        try self.init(text, at: Date().millisecondsSince1970)
     }
 
     /// Creates a query from its text.
     ///
     /// - Parameters:
     ///   - text: The terms.
-    ///   - now: The time from which times such as `10m` count, in seconds since 1970.
-    ///   - offset: The seconds by which the clock of the reader is ahead of UTC.
+    ///   - now: The time from which times such as `10m` count, in milliseconds since 1970.
+    ///   - offset: The milliseconds by which the clock of the reader is ahead of UTC.
     /// - Throws: ``PushQueryError`` as the public initializer.
     init(_ text: String, at now: Int64, offset: Int64 = 0) throws(PushQueryError) {
         var tokenizer = PushQueryTokenizer(text)
@@ -151,7 +151,7 @@ extension PushQuery.Term {
         switch field {
         case .number, .size, .connection: try readNumbers()
         case .after, .before:
-            guard let time = QueryTime.seconds(value, at: now, offset: offset) else {
+            guard let time = QueryTime.milliseconds(value, at: now, offset: offset) else {
                 throw PushQueryError("\(name):\(value) must be a time: \(QueryTime.forms)", in: token.source)
             }
             self.time = time

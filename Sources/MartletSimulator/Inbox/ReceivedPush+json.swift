@@ -19,7 +19,8 @@ enum PushView: String, CaseIterable {
 
 /// Pushes as JSON, for the HTTP interface, for exports with one push a line, and for the archive.
 extension ReceivedPush {
-    /// The push as the HTTP interface returns and exports it, with its findings and its verdict.
+    /// The push as the HTTP interface returns and exports it, with its findings, its verdict, and the presentation of
+    /// its alert.
     var json: JSONValue {
         let value = try? JSONReader.read(payload)
         // Inside the push the payload is one level deeper, and a reader must still accept that depth.
@@ -31,7 +32,10 @@ extension ReceivedPush {
             JSONValue.Member("findings", .array(findings.map(\.json))),
             JSONValue.Member("verdict", verdict(payload: value).json),
         ]
-        return .object(members(payload: fields) + labels.members + results)
+        let presentation = NotificationPresentation.json(headers, isBroadcast: isBroadcast, value).map {
+            JSONValue.Member("presentation", $0)
+        }
+        return .object(members(payload: fields) + labels.members + results + [presentation].compactMap(\.self))
     }
 
     /// Returns the push as the page of one Live Activity shows it: the verdict on a broadcast is that at the activity,
@@ -85,13 +89,13 @@ extension ReceivedPush {
             case nil: (nil, nil)
             }
         let facts = JSONValue.object(of: [
-            "number": number, "time": JSONValue.integer(time), "time-ms": milliseconds.map(JSONValue.integer),
-            "connection": connection,
-            "channel": channel?.rawValue, "device-token": channel == nil ? deviceToken : nil, "app": app,
-            "headers": headers.json, "status": status, ReceivedPush.pushIDName: isBroadcast ? nil : id,
+            "number": number, "time": JSONValue.integer(time / 1_000), "time-ms": JSONValue.integer(time),
+            "connection": connection, "channel": channel?.rawValue, "device-token": channel == nil ? deviceToken : nil,
+            "app": app, "headers": headers.json, "status": status, ReceivedPush.pushIDName: isBroadcast ? nil : id,
             ReceivedPush.requestIDName: isBroadcast ? id : nil, "payload-size": size, "payload-size-at-least": minimum,
             "collapse-id-size": headers.collapseIDByteCount,
-            "arrival": arrival == time ? nil : JSONValue.integer(arrival), "namespace": namespace, "fault": fault,
+            "arrival": arrival == time ? nil : JSONValue.integer(arrival / 1_000), "namespace": namespace,
+            "fault": fault,
             "reason": reason?.rawValue,
         ])
         return facts.members ?? []
@@ -109,19 +113,17 @@ extension ReceivedPush {
     /// - Parameters:
     ///   - json: The JSON.
     ///   - newNumber: The number of the new push; by default the number in the JSON.
-    ///   - arrival: The time at which this simulator received it, in seconds since 1970; by default the time in the
-    ///     JSON.
+    ///   - arrival: The time at which this simulator received it, in milliseconds since 1970; by default the time in
+    ///     the JSON.
     /// - Throws: ``APIProblem`` that names the first member that is missing or invalid.
     init(record json: JSONValue, number newNumber: Int? = nil, arrival: Int64? = nil) throws(APIProblem) {
         let record = APIField(json, named: "the push")
         guard json.members != nil else { throw record.mismatch("an object") }
         let fields = json["headers"]
         number = if let newNumber { newNumber } else { try record["number"].integer(in: 0...Int.max) }
-        time = try record["time"].integer(in: ReceivedPush.times)
-        let recordedArrival = try record["arrival"].ifPresent?.integer(in: ReceivedPush.times)
-        self.arrival = arrival ?? recordedArrival ?? time
-        let exactTime = json["time-ms"]?.integerValue
-        milliseconds = exactTime.map { $0 / 1_000 } == time ? exactTime : nil
+        time = try ReceivedPush.time(in: record)
+        let recordedArrival = try record["arrival"].ifPresent?.integer(in: ReceivedPush.seconds)
+        self.arrival = arrival ?? recordedArrival.map(Int64.init(millisecondsOf:)) ?? time
         connection = try record["connection"].integer(in: 0...Int.max)
         channel = json["channel"]?.stringValue.map(ChannelID.init(rawValue:))
         app = json["app"]?.stringValue
@@ -146,7 +148,14 @@ extension ReceivedPush {
     }
 
     /// The accepted times of pushes and their events, in seconds since 1970: calculations with them do not overflow.
-    static let times = 0...CalendarDay.secondsSince1970.upperBound
+    private static let seconds = 0...CalendarDay.secondsSince1970.upperBound
+
+    /// Returns the time of a push or an event in milliseconds since 1970; the JSON may have seconds alone.
+    static func time(in record: APIField) throws(APIProblem) -> Int64 {
+        let time = try record["time"].integer(in: seconds)
+        let exactTime = record["time-ms"].value?.integerValue
+        return exactTime.flatMap { $0 / 1_000 == time ? $0 : nil } ?? Int64(millisecondsOf: time)
+    }
 
     /// Returns the payload of a record, which has it in one of three forms.
     static func payload(in record: APIField) throws(APIProblem) -> [UInt8] {

@@ -13,13 +13,11 @@ internal import MartletServer
 public struct ReceivedPush: Sendable, Hashable {
     /// The number of the push, from 1 in the order of arrival.
     public let number: Int
-    /// The time of arrival in seconds since 1970.
+    /// The time of arrival in milliseconds since 1970.
     package let time: Int64
-    /// The time of arrival, in whole seconds.
-    public var date: Date { Date(secondsSince1970: time) }
-    /// The time of arrival in milliseconds since 1970; nil when only ``time`` is known.
-    var milliseconds: Int64?
-    /// The time at which this simulator received it, in seconds since 1970; for an imported push, the time of the
+    /// The time of arrival, to the millisecond.
+    public var date: Date { Date(millisecondsSince1970: time) }
+    /// The time at which this simulator received it, in milliseconds since 1970; for an imported push, the time of the
     /// import.
     let arrival: Int64
     /// The simulator's connection that it came over, numbered from 1; 0 for a push sent from the inbox page.
@@ -64,12 +62,6 @@ public struct ReceivedPush: Sendable, Hashable {
         deliveries.append(event)
         guard let finding = event.finding, !observations.contains(where: { $0.rule == finding.rule }) else { return }
         observations.append(finding)
-    }
-
-    /// Sets the exact time of arrival, and of the delivery events in the same second.
-    mutating func stamp(milliseconds: Int64) {
-        self.milliseconds = milliseconds
-        for index in deliveries.indices { deliveries[index].stamp(milliseconds: milliseconds) }
     }
 
     /// Records that the answer was not written to the connection; ``deliveries`` stay, because APNs had accepted the
@@ -230,12 +222,7 @@ extension ReceivedPush {
     }
 
     /// Whether the push is for a Live Activity.
-    ///
-    /// The push type is compared without case: Apple's pages spell it in several ways, which a simulator with relaxed
-    /// rules accepts.
-    var isLiveActivity: Bool {
-        app != nil || headers.resolvedPushType?.rawValue.lowercased() == PushType.liveActivity.rawValue
-    }
+    var isLiveActivity: Bool { app != nil || headers.isForLiveActivity }
 
     /// Whether the push is for the token of a device, and not of a Live Activity: an alert or a background push.
     var needsDeviceToken: Bool {

@@ -29,7 +29,7 @@ struct ConnectionRules {
     private struct UsedToken {
         var authorization: String
         var sender: Sender
-        /// The time of its first use, in seconds since 1970, without the skew of a fault.
+        /// The time of its first use, in milliseconds since 1970, without the skew of a fault.
         var since: Int64
     }
 
@@ -38,8 +38,8 @@ struct ConnectionRules {
     /// - Parameters:
     ///   - sender: The sender that the token names.
     ///   - authorization: The value of `authorization`.
-    ///   - now: The time of the simulator's clock, in seconds since 1970.
-    ///   - skew: The seconds by which a fault has set that clock ahead; intervals are measured without it.
+    ///   - now: The time of the simulator's clock, in milliseconds since 1970.
+    ///   - skew: The milliseconds by which a fault has set that clock ahead; intervals are measured without it.
     ///   - expired: The tokens that a fault has declared expired.
     ///   - relaxedRules: The rules that do not apply.
     /// - Returns: The refusal; nil when the token may be used.
@@ -94,8 +94,8 @@ struct ConnectionRules {
         // An expired token has to be replaced, however soon after its first use on this connection.
         let isExpired =
             expired.contains(token.authorization)
-            || token.sender.claims.ageInSeconds(at: now) > ProviderToken.maximumAgeInSeconds
-        let age = now - skew - token.since
+            || token.sender.claims.ageInSeconds(at: now / 1_000) > ProviderToken.maximumAgeInSeconds
+        let age = (now - skew - token.since) / 1_000
         // A sender that signs a token every 20 minutes may use an older one on a younger connection. Both times of
         // issue are within an hour of the clock, so their difference fits.
         let interval = sender.claims.issuedAtSeconds &- token.sender.claims.issuedAtSeconds

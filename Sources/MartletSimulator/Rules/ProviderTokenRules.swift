@@ -66,11 +66,12 @@ enum ProviderTokenRules {
         .providerTokenStandardBase64, .providerTokenPaddedBase64,
     ]
 
-    /// Returns the part of a message that names the fault which has set the simulator's clock; empty without one.
+    /// Returns the part of a message that names the fault which has set the simulator's clock by a number of
+    /// milliseconds; empty without one.
     static func skewNote(_ skew: Int64) -> String {
         guard skew != 0 else { return "" }
         let direction = skew > 0 ? "ahead" : "back"
-        return ", by the simulator's clock, which a fault has set \(skew.magnitude) seconds \(direction)"
+        return ", by the simulator's clock, which a fault has set \(skew.magnitude / 1_000) seconds \(direction)"
     }
 
     /// Returns the message about a provider token that replaces another one on its connection too early.

@@ -85,9 +85,13 @@ struct ProviderTokenVerifier {
 
     /// Returns the refusal for the age of a token that is otherwise valid.
     ///
+    /// - Parameters:
+    ///   - claims: The claims of the token.
+    ///   - now: The time of the simulator's clock, in milliseconds since 1970.
+    ///   - skew: The milliseconds by which a fault has set that clock ahead.
     /// - Returns: The refusal; nil when APNs accepts the age.
     func ageProblem(of claims: ProviderToken, at now: Int64, skew: Int64) -> Refusal? {
-        let age = claims.ageInSeconds(at: now)
+        let age = claims.ageInSeconds(at: now / 1_000)
         if age > ProviderToken.maximumAgeInSeconds {
             return .credentials(
                 .expiredProviderToken,

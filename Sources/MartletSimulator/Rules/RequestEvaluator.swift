@@ -49,6 +49,7 @@ struct RequestEvaluator {
     struct Answer {
         var status: Int
         var reason: APNsReason?
+        /// The time at which the token was last confirmed invalid, in milliseconds since 1970.
         var timestamp: Int64?
         /// The channel that was created.
         var channel: ChannelID?
@@ -76,7 +77,7 @@ struct RequestEvaluator {
     private let relaxedRules: RelaxedRules
     /// The last provider tokens that a fault has declared expired, by the hash of `authorization`.
     private var expiredTokens = ExpiredTokens(capacity: 100)
-    /// The seconds by which a fault has set the clock ahead, which the times passed by callers include.
+    /// The milliseconds by which a fault has set the clock ahead, which the times passed by callers include.
     var clockSkew: Int64 = 0
 
     init(
@@ -102,7 +103,7 @@ struct RequestEvaluator {
         return request
     }
 
-    /// Returns the answer to a request over a connection in this state, at a time in seconds since 1970.
+    /// Returns the answer to a request over a connection in this state, at a time in milliseconds since 1970.
     mutating func answer(
         to request: APNsRequest,
         over connection: inout ConnectionState,
@@ -251,7 +252,7 @@ struct RequestEvaluator {
             if case .success(let sender) = result {
                 connection.providerToken = TrafficRules.SentToken(
                     identity: authorization.hashValue,
-                    issuedAt: sender.claims.issuedAtSeconds,
+                    issuedAtSeconds: sender.claims.issuedAtSeconds,
                     deviations: sender.deviations
                 )
             }

@@ -19,9 +19,9 @@ struct TrafficRules {
         var number = 0
         /// The `apns-id` in the answer.
         var id = ""
-        /// The time of the push in seconds since 1970.
+        /// The time of the push in milliseconds since 1970.
         var time: Int64
-        /// The seconds by which a fault has set the simulator's clock ahead.
+        /// The milliseconds by which a fault has set the simulator's clock ahead.
         var skew: Int64 = 0
         /// The number of the connection of the push.
         var connection: Int
@@ -47,7 +47,7 @@ struct TrafficRules {
         /// A value that is equal for equal tokens, such as a hash of the bytes.
         var identity: Int
         /// The time at which the token was issued, in seconds since 1970.
-        var issuedAt: Int64
+        var issuedAtSeconds: Int64
         /// The message about the token that this one replaced too early on its connection; nil when it was in time.
         var earlyReplacement: String?
         /// The deviations of the token from the form in Apple's documentation.
@@ -63,15 +63,15 @@ struct TrafficRules {
 
     static let all: [PushLint.Rule] = [.deviceTokenRepeated, .connectionPerPush]
 
-    /// The time in seconds within which a push counts as repeated: long enough to send to a list of thousands twice,
-    /// and for a retry after a timeout.
-    private static let burst: Int64 = 60
-    /// The number of seconds by which two clocks may differ.
+    /// The time in milliseconds within which a push counts as repeated: long enough to send to a list of thousands
+    /// twice, and for a retry after a timeout.
+    private static let burst: Int64 = 60_000
+    /// The number of seconds by which two clocks may differ; the time of issue of a token is in whole seconds.
     private static let clockTolerance: Int64 = 60
     /// The number of consecutive connections with one push each after which the next one leads to a finding.
     private static let shortConnectionLimit = 10
-    /// The maximum age of these connections at that time, in seconds.
-    private static let shortConnectionPeriod: Int64 = 300
+    /// The maximum age of these connections at that time, in milliseconds.
+    private static let shortConnectionPeriod: Int64 = 300_000
 
     private struct Target: Hashable {
         var deviceToken: String
@@ -97,8 +97,8 @@ struct TrafficRules {
 
     /// The last push to each device and topic in the last ``burst``.
     private var arrivals: RecentValues<Target, Arrival>
-    /// The time at which older pushes were last removed from ``arrivals``; times are whole seconds.
-    private var cleanedAt: Int64?
+    /// The second since 1970 in which older pushes were last removed from ``arrivals``.
+    private var cleanedSecond: Int64?
     private var connections = RecentValues<Int, Connection>(capacity: 4_096)
     /// The last connections that each sender opened, oldest first.
     private var lastOpened = RecentValues<String, [Int]>(capacity: 256)
@@ -153,8 +153,8 @@ struct TrafficRules {
             payload: push.payload.blockHash
         )
         let last = arrivals.updateValue(arrival, forKey: target)
-        if cleanedAt != push.time {
-            cleanedAt = push.time
+        if cleanedSecond != push.time / 1_000 {
+            cleanedSecond = push.time / 1_000
             arrivals.removeOldest { push.time.distance(since: $0.time) >= TrafficRules.burst }
         }
         guard let last, push.time.distance(since: last.time) < TrafficRules.burst, last.payload == arrival.payload,
@@ -164,7 +164,7 @@ struct TrafficRules {
         guard last.isOnline, push.isOnline, push.collapseID == nil || push.collapseID != last.collapseID else {
             return nil
         }
-        let age = push.time.distance(since: last.time)
+        let age = push.time.distance(since: last.time) / 1_000
         let message =
             "push \(last.number) to this device, \(age) seconds before, is the same, and the user sees both: "
             + TrafficRules.repetitionAdvice(hasSameID: last.id == arrival.id)
@@ -196,8 +196,8 @@ struct TrafficRules {
 
     private static func age(of token: SentToken, at time: Int64, skew: Int64) -> PushLint.Finding? {
         // APNs compares a token with its own clock. The skew is bounded, so its sum with a real time does not overflow.
-        let now = time &+ skew
-        let age = now.distance(since: token.issuedAt)
+        let now = (time &+ skew) / 1_000
+        let age = now.distance(since: token.issuedAtSeconds)
         if age > ProviderToken.maximumAgeInSeconds {
             let message =
                 "the provider token was issued \(age / 60) minutes ago, and is valid for 60"
@@ -210,7 +210,7 @@ struct TrafficRules {
             )
         }
         guard age < -TrafficRules.clockTolerance else { return nil }
-        let lead = token.issuedAt.distance(since: now)
+        let lead = token.issuedAtSeconds.distance(since: now)
         let cause =
             skew == 0
             ? ": the sender's clock is ahead" : ProviderTokenRules.skewNote(skew)
@@ -267,7 +267,7 @@ extension [UInt8] {
 }
 
 extension Int64 {
-    /// Returns the seconds from another time to this one, limited to the range of `Int64`.
+    /// Returns the time from another time to this one in their unit, limited to the range of `Int64`.
     fileprivate func distance(since other: Int64) -> Int64 {
         let (difference, overflows) = subtractingReportingOverflow(other)
         return overflows ? (self < other ? .min : .max) : difference

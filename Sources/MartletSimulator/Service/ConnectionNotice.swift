@@ -47,11 +47,12 @@ package struct ConnectionNotice: Sendable, Hashable {
 
 /// The limit of notices about failed connections: one for each client host and kind of error in ten seconds.
 struct NoticeLimit {
-    private static let interval: Int64 = 10
+    /// The interval in milliseconds.
+    private static let interval: Int64 = 10_000
 
     private var last = RecentValues<String, Int64>(capacity: 1_000)
 
-    /// Returns whether another notice is admitted, and counts it.
+    /// Returns whether another notice is admitted at a time in milliseconds since 1970, and counts it.
     mutating func admits(_ error: TransportError, from peer: String, at now: Int64) -> Bool {
         let key = "\(error.kind) \(peer[..<(peer.lastIndex(of: ":") ?? peer.endIndex)])"
         if let time = last[key], (0..<NoticeLimit.interval).contains(now - time) { return false }

@@ -24,7 +24,7 @@ struct ConnectionRecord: Sendable {
     let peer: String
     let security: TransportSecurity?
     let certificate: CertificateFacts?
-    /// The time at which the connection was opened, in seconds since 1970.
+    /// The time at which the connection was opened, in milliseconds since 1970.
     let openedAt: Int64
     private(set) var requests = 0
     /// The number of answers that were written, by status.
@@ -48,7 +48,7 @@ struct ConnectionRecord: Sendable {
     var hasFailedHandshake = false
     /// Whether the connection was closed because no request could be received over it.
     private(set) var hasFailed = false
-    /// The time at which the connection was closed, in seconds since 1970, and the reason; nil while it is open.
+    /// The time at which the connection was closed, in milliseconds since 1970, and the reason; nil while it is open.
     private(set) var ending: (time: Int64, reason: String)?
 
     init(_ connection: ClientConnection, on port: Port, at now: Int64) {

@@ -31,7 +31,7 @@ actor PushService {
     private(set) var answers: [Int: Int] = [:]
     /// The number of pushes over a connection whose answer was not written.
     private(set) var unanswered = 0
-    /// The time in seconds since 1970 at which the expiry of stored pushes is recorded next.
+    /// The time in milliseconds since 1970 at which the expiry of stored pushes is recorded next.
     private var scheduledExpiry = Int64.max
 
     /// Creates a service without ports.
@@ -104,7 +104,7 @@ actor PushService {
         let key = ObjectIdentifier(connection)
         switch event {
         case .opened:
-            let client = ServedClient(connection, on: port, at: clock.secondsSince1970())
+            let client = ServedClient(connection, on: port, at: clock.millisecondsSince1970())
             updateStreamLimit(of: client)
             clients[key] = client
         case .request(let request, let reply):
@@ -118,7 +118,7 @@ actor PushService {
         case .goAway(let goAway):
             clients[key]?.record.goAwayReceived = goAway
         case .closed(let reason):
-            let now = clock.secondsSince1970()
+            let now = clock.millisecondsSince1970()
             let opened = clients.removeValue(forKey: key)
             let client = opened ?? ServedClient(connection, on: port, at: now)
             client.record.hasFailedHandshake = opened == nil
@@ -145,7 +145,7 @@ actor PushService {
         let now = clock.millisecondsSince1970()
         let request = RequestEvaluator.completed(request, over: client.state.connection)
         client.record.receivedRequest(openStreams: client.connection.openStreamCount)
-        let decision = machine.decide(on: request, from: &client.state, over: port, at: now / 1_000)
+        let decision = machine.decide(on: request, from: &client.state, over: port, at: now)
         updateStreamLimit(of: client)
         if request.isAboutChannels {
             saveChannel(of: request, decision.evaluated)
@@ -160,7 +160,7 @@ actor PushService {
     /// Receives a push that was sent from the inbox page, and returns it with its answer.
     func receive(composed request: APNsRequest) -> ReceivedPush {
         let now = clock.millisecondsSince1970()
-        let decision = machine.decide(onComposed: request, at: now / 1_000)
+        let decision = machine.decide(onComposed: request, at: now)
         // Answers over a connection are counted when they have been written.
         answers[decision.answer.status, default: 0] += 1
         var page = ClientState.page
@@ -179,24 +179,21 @@ actor PushService {
         let (number, namespace) = inbox.assumeIsolated { inbox in
             (inbox.lastNumber + 1, inbox.namespace(header: header, deviceToken: deviceToken))
         }
-        let (answered, others, repeated) = machine.record(
+        let (push, others, repeated) = machine.record(
             request,
             decision,
             number: number,
             in: namespace,
             over: connection,
             from: &client,
-            at: now / 1_000
+            at: now
         )
-        var push = answered
-        push.stamp(milliseconds: now)
-        let received = push
         inbox.assumeIsolated { inbox in
             inbox.record(others)
-            inbox.receive(received, repeating: repeated)
+            inbox.receive(push, repeating: repeated)
         }
         scheduleExpiry()
-        return received
+        return push
     }
 
     /// Records the expiry of stored pushes when it is due, also while no request reads pushes.
@@ -204,7 +201,8 @@ actor PushService {
         let expiry = machine.evaluator.devices.nextExpiry
         guard expiry < scheduledExpiry else { return }
         scheduledExpiry = expiry
-        loop.schedule(after: .seconds(expiry - clock.secondsSince1970() + 1)) { [weak self] in
+        let now = clock.millisecondsSince1970()
+        loop.schedule(after: .milliseconds(max(expiry, now) - now + 1)) { [weak self] in
             self?.assumeIsolated { service in
                 service.scheduledExpiry = .max
                 service.deliver { machine, now in machine.evaluator.devices.discardExpired(at: now) }
@@ -261,11 +259,12 @@ actor PushService {
     /// The contracts of Live Activities.
     var contracts: ActivityContracts { machine.contracts }
 
-    /// Changes the devices, channels, signing keys or contracts; the change is passed the time in seconds since 1970.
+    /// Changes the devices, channels, signing keys or contracts; the change is passed the time in milliseconds since
+    /// 1970.
     func update<Value, Failure>(
         _ change: @Sendable (inout ServiceMachine, Int64) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        try change(&machine, clock.secondsSince1970())
+        try change(&machine, clock.millisecondsSince1970())
     }
 
     /// Changes the devices, and records the delivery events of stored pushes.

@@ -26,8 +26,8 @@ struct ServiceMachine {
 
     /// The number of streams that APNs was observed to allow after it accepts a token.
     private static let streamsAfterToken: UInt32 = 1_000
-    /// The maximum skew of the clock, in seconds: about three years.
-    private static let longestSkew: Int64 = 100_000_000
+    /// The maximum skew of the clock, in milliseconds: about three years.
+    private static let longestSkew: Int64 = 100_000_000_000
     /// The maximum number of connections that faults refuse.
     private static let refusalLimit = 1_000_000
     /// The maximum number of faults.
@@ -93,7 +93,7 @@ struct ServiceMachine {
 
     // MARK: Requests
 
-    /// Decides about a request of a client, at a time in seconds since 1970.
+    /// Decides about a request of a client, at a time in milliseconds since 1970.
     mutating func decide(
         on request: APNsRequest,
         from client: inout ClientState,
@@ -156,8 +156,8 @@ struct ServiceMachine {
     private mutating func apply(_ action: SimulatedAPNs.Fault.Action, to client: inout ClientState) {
         switch action {
         case .skewClock(let duration):
-            let seconds = duration.components.seconds
-            evaluator.clockSkew = min(max(seconds, -ServiceMachine.longestSkew), ServiceMachine.longestSkew)
+            let skew = Int64(millisecondsOf: duration.components.seconds)
+            evaluator.clockSkew = min(max(skew, -ServiceMachine.longestSkew), ServiceMachine.longestSkew)
         case .limitStreams(let limit): client.faultStreamLimit = limit
         case .refuseConnections(let count):
             let limit = ServiceMachine.refusalLimit
@@ -205,7 +205,7 @@ struct ServiceMachine {
             }
         }
         if let retryAfter = answer.retryAfter { fields.append(("retry-after", String(retryAfter))) }
-        if evaluator.clockSkew != 0 { fields.append(("date", HTTPDate.text(secondsSince1970: skewedNow))) }
+        if evaluator.clockSkew != 0 { fields.append(("date", HTTPDate.text(secondsSince1970: skewedNow / 1_000))) }
         let response = APNsResponse(
             status: answer.status,
             reason: answer.reason,

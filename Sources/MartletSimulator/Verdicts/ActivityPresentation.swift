@@ -10,10 +10,10 @@ struct ActivityPresentation: Sendable, Hashable {
     /// Whether the activity is visible after the push.
     let isVisible: Bool
 
-    /// The maximum number of seconds for which an ended activity stays on the Lock Screen: four hours.
-    private static let longestStay: Int64 = 4 * 60 * 60
+    /// The maximum number of milliseconds for which an ended activity stays on the Lock Screen: four hours.
+    private static let longestStay: Int64 = 4 * 60 * 60 * 1_000
 
-    /// Creates the presentation of a push from the member `aps` of its payload, at its time of delivery in seconds
+    /// Creates the presentation of a push from the member `aps` of its payload, at its time of delivery in milliseconds
     /// since 1970.
     init(aps: JSONValue, at time: Int64) {
         let event = aps["event"]?.stringValue.flatMap(ActivityPush.Event.init(rawValue:))
@@ -32,11 +32,11 @@ struct ActivityPresentation: Sendable, Hashable {
             + [ActivityPresentation.staleness(aps, at: time)].compactMap(\.self)
     }
 
-    /// Returns the time at which a phone removes an activity that a push ends from the Lock Screen, in seconds since
-    /// 1970.
+    /// Returns the time at which a phone removes an activity that a push ends from the Lock Screen, in milliseconds
+    /// since 1970.
     static func removalTime(_ aps: JSONValue, at time: Int64) -> Int64 {
         let latest = time + longestStay
-        return aps["dismissal-date"]?.wholeValue.map { min(max($0, time), latest) } ?? latest
+        return aps["dismissal-date"]?.wholeValue.map { min(max(Int64(millisecondsOf: $0), time), latest) } ?? latest
     }
 
     /// Returns the time for which an ended activity stays on the Lock Screen, in words.
@@ -61,13 +61,13 @@ struct ActivityPresentation: Sendable, Hashable {
     }
 
     private static func staleness(_ aps: JSONValue, at time: Int64) -> PushVerdict.Part? {
-        guard let date = aps["stale-date"]?.wholeValue else { return nil }
+        guard let date = aps["stale-date"]?.wholeValue.map(Int64.init(millisecondsOf:)) else { return nil }
         let text = date > time ? "outdated from \(VerdictTime.text(of: date, from: time))" : "outdated at once"
         return PushVerdict.Part(text, at: .aps("stale-date"))
     }
 }
 
-/// Times in the texts of verdicts.
+/// Times in the texts of verdicts, from milliseconds since 1970.
 enum VerdictTime {
     /// Returns a time in UTC, such as `14:20 UTC`, with its date when that differs from the date of another time.
     static func text(of time: Int64, from reference: Int64) -> String {
@@ -80,6 +80,7 @@ enum VerdictTime {
     /// Returns a time in the format of RFC 3339, or the first or last one that the format can represent.
     private static func rfc3339(_ time: Int64) -> String {
         let range = CalendarDay.secondsSince1970
-        return CalendarDay.text(millisecondsSince1970: min(max(time, range.lowerBound), range.upperBound) * 1_000)
+        let (first, last) = (Int64(millisecondsOf: range.lowerBound), Int64(millisecondsOf: range.upperBound))
+        return CalendarDay.text(millisecondsSince1970: min(max(time, first), last))
     }
 }

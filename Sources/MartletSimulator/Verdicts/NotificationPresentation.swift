@@ -21,12 +21,16 @@ struct NotificationPresentation: Sendable, Hashable {
 
     /// The place, with the reason for one other than a banner.
     let appearance: Appearance
+    /// The interruption level, with the reason for one that the payload does not name.
+    private let level: Part
     /// The name of the sound; nil for none.
     let sound: String?
     /// The new number on the app's icon, 0 to remove it; nil when it does not change.
     let badge: Int64?
     /// The thread that groups the notification; nil for none.
     let thread: String?
+    /// The sound and the badge, or the reasons for their absence.
+    private let soundPart, badgePart: Part
     /// Whether the push wakes the app in the background.
     let wakesApp: Bool
     /// The presentation in words.
@@ -34,26 +38,26 @@ struct NotificationPresentation: Sendable, Hashable {
 
     /// Creates the presentation of an alert from the member `aps` of its payload.
     init(aps: JSONValue) {
-        let level = aps["interruption-level"]?.stringValue
+        let (level, levelPart) = NotificationPresentation.level(aps)
+        self.level = levelPart
         let isVisible = NotificationPresentation.hasText(aps)
-        let isPassive = level == "passive"
+        let isPassive = level == .passive
         appearance = isVisible ? (isPassive ? .list : .banner) : .none
-        let isTimeSensitive = isVisible && level == "time-sensitive"
-        let isCritical = isVisible && !isPassive && (level == "critical" || aps["sound"]?["critical"]?.wholeValue == 1)
+        let isImmediate = isVisible && (level == .timeSensitive || level == .critical)
         let sound = SoundPresentation(aps["sound"], at: "aps.sound", isPassive: isPassive)
         self.sound = sound.name
+        soundPart = sound.part
         thread = isVisible ? aps["thread-id"]?.stringValue.flatMap { $0.isEmpty ? nil : $0 } : nil
         wakesApp = NotificationPresentation.wakesApp(aps)
         let runsServiceExtension = isVisible && aps["mutable-content"]?.wholeValue == 1
         let badge = NotificationPresentation.badge(aps["badge"])
         self.badge = badge.number
+        badgePart = badge.part
         parts =
             [
-                NotificationPresentation.appearance(of: aps, level: level),
-                isTimeSensitive ? Part("time-sensitive", at: .aps("interruption-level")) : nil,
-                isCritical
-                    ? Part("critical", at: .aps(level == "critical" ? "interruption-level" : "sound/critical")) : nil,
-                isVisible || sound.name != nil ? sound.part : nil, badge.part,
+                NotificationPresentation.appearance(of: aps, isPassive: isPassive),
+                isImmediate ? Part(levelPart.text, at: levelPart.place) : nil,
+                isVisible || sound.name != nil ? sound.part : nil, aps["badge"] == nil ? nil : badge.part,
                 thread.map { Part("thread \(NotificationPresentation.excerpt($0))", at: .aps("thread-id")) },
                 runsServiceExtension ? Part("service extension runs", at: .aps("mutable-content")) : nil,
                 wakesApp ? Part("wakes the app", at: .aps("content-available")) : nil,
@@ -91,24 +95,63 @@ struct NotificationPresentation: Sendable, Hashable {
         return text.count > limit ? text.prefix(limit) + "…" : text
     }
 
-    private static func appearance(of aps: JSONValue, level: String?) -> Part {
+    /// Returns the interruption level of an alert, and its reason; a critical sound makes an alert critical.
+    private static func level(_ aps: JSONValue) -> (PushNotification.InterruptionLevel, Part) {
+        let value = aps["interruption-level"]
+        let named = PushNotification.InterruptionLevel.all.first { $0.rawValue == value?.stringValue }
+        let place = PushLint.Place.aps("interruption-level")
+        if let named, named == .passive || named == .critical { return (named, Part(named.rawValue, at: place)) }
+        guard aps["sound"]?["critical"]?.wholeValue != 1 else {
+            return (.critical, Part("critical", "aps.sound.critical is 1", at: .aps("sound/critical")))
+        }
+        if let named { return (named, Part(named.rawValue, at: place)) }
+        let cause = "aps.interruption-level is \(value == nil ? "missing" : "not a level")"
+        return (.active, Part("active", cause, at: place))
+    }
+
+    private static func appearance(of aps: JSONValue, isPassive: Bool) -> Part {
         guard hasText(aps) else {
             guard let alert = aps["alert"] else { return Part("no banner", "aps.alert is missing", at: .aps("alert")) }
             let hasWrongType = alert.stringValue == nil && alert.members == nil
             let cause = hasWrongType ? "aps.alert is neither a string nor an object" : "aps.alert has no text"
             return Part("no banner", cause, at: .aps("alert"))
         }
-        guard level == "passive" else { return Part("banner", at: .aps("alert")) }
+        guard isPassive else { return Part("banner", at: .aps("alert")) }
         return Part("in the list only", "aps.interruption-level is passive", at: .aps("interruption-level"))
     }
 
-    private static func badge(_ value: JSONValue?) -> (number: Int64?, part: Part?) {
-        guard let value else { return (nil, nil) }
+    private static func badge(_ value: JSONValue?) -> (number: Int64?, part: Part) {
+        guard let value else { return (nil, Part("badge unchanged", "aps.badge is missing", at: .aps("badge"))) }
         guard let number = value.wholeValue else {
             return (nil, Part("badge unchanged", "aps.badge is not a whole number", at: .aps("badge")))
         }
         guard number >= 0 else { return (nil, Part("badge unchanged", "aps.badge is below 0", at: .aps("badge"))) }
         return (number, Part(number == 0 ? "badge removed" : "badge \(number)", at: .aps("badge")))
+    }
+}
+
+extension NotificationPresentation {
+    /// Returns the interruption level, the sound and the badge of a push's alert as JSON, for previews; nil for a
+    /// push without an alert.
+    ///
+    /// - Parameters:
+    ///   - headers: The headers of the push.
+    ///   - isBroadcast: Whether the push is a broadcast, which is for Live Activities.
+    ///   - payload: The payload.
+    /// - Returns: An object with a part of a verdict for each.
+    static func json(_ headers: PushHeaders, isBroadcast: Bool, _ payload: JSONValue?) -> JSONValue? {
+        guard let aps = payload?["aps"], aps.members != nil else { return nil }
+        if isBroadcast || headers.isForLiveActivity {
+            return aps["alert"].map { ["sound": SoundPresentation($0["sound"], at: "aps.alert.sound").part.json] }
+        }
+        guard headers.isAlert else { return nil }
+        let presentation = NotificationPresentation(aps: aps)
+        let badge = presentation.badgePart.json.members ?? []
+        let number = presentation.badge.map { JSONValue.Member("number", .integer($0)) }
+        return [
+            "level": presentation.level.json, "sound": presentation.soundPart.json,
+            "badge": .object(badge + [number].compactMap(\.self)),
+        ]
     }
 }
 
@@ -150,7 +193,15 @@ struct SoundPresentation: Sendable, Hashable {
         }
         name = sound
         let words = sound == "default" ? "default sound" : "sound \(NotificationPresentation.excerpt(sound))"
-        part = PushVerdict.Part(words, at: place)
+        part = PushVerdict.Part(words + SoundPresentation.volume(of: value), at: place)
+    }
+
+    /// Returns the volume of a critical sound in words; empty for the full volume, and for other sounds.
+    private static func volume(of sound: JSONValue) -> String {
+        guard sound["critical"]?.wholeValue == 1, case .number(let volume)? = sound["volume"],
+            (0..<1).contains(volume.doubleValue)
+        else { return "" }
+        return " at \(Int((volume.doubleValue * 100).rounded())) % of the volume"
     }
 }
 
@@ -159,6 +210,8 @@ extension PushHeaders {
     ///
     /// The type is compared without case: Apple's pages spell it in several ways.
     var isAlert: Bool { resolvedPushType.map { $0.rawValue.lowercased() == PushType.alert.rawValue } ?? true }
+    /// Whether the push is for a Live Activity by its type, also compared without case.
+    var isForLiveActivity: Bool { resolvedPushType?.rawValue.lowercased() == PushType.liveActivity.rawValue }
 }
 
 extension ReceivedPush {

@@ -62,10 +62,10 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
     public let parts: [Part]
     /// Whether the phone showed the push after its last delivery event, which an unanswered push can be as well.
     public let isOnScreen: Bool
-    /// The time at which a stored push expires, in seconds since 1970.
+    /// The time at which a stored push expires, in milliseconds since 1970.
     package let expiration: Int64?
     /// The time at which a stored push expires; nil for other pushes.
-    public var expirationDate: Date? { expiration.map(Date.init(secondsSince1970:)) }
+    public var expirationDate: Date? { expiration.map(Date.init(millisecondsSince1970:)) }
     /// The number of the push that replaced the push or ended its Live Activity; nil when none did.
     public let replacedBy: Int?
     /// Whether the simulator cannot know that the app decodes the content.
@@ -78,7 +78,7 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
     ///   - text: The result on one line.
     ///   - parts: The parts of the text.
     ///   - isOnScreen: Whether the phone shows the push now; by default whether the kind says so.
-    ///   - expiration: The time at which a stored push expires, in seconds since 1970.
+    ///   - expiration: The time at which a stored push expires, in milliseconds since 1970.
     ///   - replacedBy: The number of the push that replaced the push.
     ///   - isUncertain: Whether the simulator cannot know that the app decodes the content.
     init(
@@ -121,7 +121,7 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
     var json: JSONValue {
         .members([
             "kind": .string(kind.rawValue), "text": .string(text),
-            "parts": parts.isEmpty ? nil : .array(parts.map(\.json)), "until": expiration.map(JSONValue.integer),
+            "parts": parts.isEmpty ? nil : .array(parts.map(\.json)), "until": expiration.map { .integer($0 / 1_000) },
             "replaced-by": replacedBy.map(JSONValue.integer), "uncertain": isUncertain ? true : nil,
             "on-screen": isOnScreen == (kind == .shown) ? nil : .bool(isOnScreen),
         ])
@@ -129,7 +129,8 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension PushVerdict.Part {
-    fileprivate var json: JSONValue {
+    /// The part as the HTTP interface returns it.
+    var json: JSONValue {
         .members([
             "text": .string(text), "cause": cause.map(JSONValue.string),
             "place": place.map { .string($0.description) },

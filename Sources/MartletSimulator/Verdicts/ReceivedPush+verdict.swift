@@ -205,7 +205,7 @@ extension DeliveryEvent {
 }
 
 extension ReceivedPush {
-    /// The time at which APNs discards the push while it stores it, in seconds since 1970.
+    /// The time at which APNs discards the push while it stores it, in milliseconds since 1970.
     fileprivate var storageEnd: Int64 {
         DeliveredPush.storageEnd(expiration: headers.expiration.flatMap { Int64($0) }, arrival: time)
     }

@@ -59,7 +59,7 @@ import Testing
             case .refused(let reason), .notPermitted(let reason, _): reason
             case .push, .channels: nil
             }
-        let answer = evaluator.answer(to: request, over: &connection, at: 1_790_000_000, using: &generator)
+        let answer = evaluator.answer(to: request, over: &connection, at: 1_790_000_000_000, using: &generator)
         #expect(reason == answer.reason, "errors \(errors.rawValue)")
     }
 

@@ -146,6 +146,7 @@ import Testing
         }
         #expect(lint.body.contains("topic-missing") && lint.body.contains("aps-key-unknown"))
         #expect(lint.body.contains(#""page":"https://developer.apple.com/"#))
+        #expect(lint.body.contains(#""sound":{"text":"no sound","cause":"aps.sound is missing""#), "\(lint.body)")
         #expect(await bench.apns.pushes.isEmpty)
 
         let client = try PushClient(

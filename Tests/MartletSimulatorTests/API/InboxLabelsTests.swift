@@ -84,12 +84,14 @@ import Testing
     }
 
     @Test func `the log of a device has refusals and the events of broadcasts`() {
-        var refused = ReceivedPush.sample(1, at: 5, to: "AB", #"{"aps":{"alert":"A"}}"#)
+        var refused = ReceivedPush.sample(1, at: 5_250, to: "AB", #"{"aps":{"alert":"A"}}"#)
         refused.status = 410
         refused.reason = .unregistered
         #expect(
             refused.log(ofDevice: "ab").map(\.json) == [
-                ["time": 5, "number": 1, "kind": "refused", "note": "Unregistered", "title": "A"]
+                [
+                    "time": 5, "time-ms": 5_250, "number": 1, "kind": "refused", "note": "Unregistered", "title": "A",
+                ]
             ]
         )
         var unanswered = ReceivedPush.sample(1, at: 5, to: "AB", #"{"aps":{"alert":"A"}}"#)
@@ -99,9 +101,8 @@ import Testing
         ]
         #expect(unanswered.log(ofDevice: "ab").map(\.json) == [entry])
         var broadcast = ReceivedPush.sample(2, app: "app", channel: "c")
-        broadcast.record(DeliveryEvent(.delivered, at: 6).at(device: "ab"))
-        broadcast.record(DeliveryEvent(.ignored, at: 6, "late").at(device: "cd"))
-        broadcast.stamp(milliseconds: 6_250)
+        broadcast.record(DeliveryEvent(.delivered, at: 6_250).at(device: "ab"))
+        broadcast.record(DeliveryEvent(.ignored, at: 6_250, "late").at(device: "cd"))
         #expect(
             broadcast.log(ofDevice: "ab").map(\.json) == [
                 ["time": 6, "time-ms": 6_250, "number": 2, "kind": "delivered"]

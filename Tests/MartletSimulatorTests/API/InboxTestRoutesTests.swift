@@ -87,13 +87,13 @@ import Testing
     @Test func `a namespace ends after its duration`() throws {
         var namespaces = Namespaces()
         var random = SplitMix64(state: 7)
-        let first = try #require(namespaces.make(lasting: 10, at: 100, using: &random))
-        #expect(first.end == 110)
+        let first = try #require(namespaces.make(lasting: 10, at: 100_000, using: &random))
+        #expect(first.end == 110_000)
         #expect(namespaces.namespace(header: nil, deviceToken: "\(first.name.uppercased())ff") == first.name)
         #expect(namespaces.namespace(header: "mine", deviceToken: "\(first.name)ff") == "mine")
         #expect(namespaces.namespace(header: nil, deviceToken: "ff") == nil)
-        #expect(namespaces.removeEnded(at: 109).isEmpty)
-        #expect(namespaces.removeEnded(at: 110) == [first.name])
+        #expect(namespaces.removeEnded(at: 109_999).isEmpty)
+        #expect(namespaces.removeEnded(at: 110_000) == [first.name])
         #expect(namespaces.namespace(header: nil, deviceToken: "\(first.name)ff") == nil)
     }
 
@@ -159,7 +159,7 @@ import Testing
         #expect(broken.status == "400" && broken.body.contains(missing))
         let old = #"{"time":1,"connection":1,"device-token":"5d","status":200,"apns-id":"","payload":{}}"#
         #expect(try await other.send("POST", "/api/v1/import", old).body == #"{"imported":1,"cursor":5}"#)
-        #expect(await other.apns.pushes.last?.time == 1, "what was taken in just now is not too old")
+        #expect(await other.apns.pushes.last?.time == 1_000, "what was taken in just now is not too old")
         await bench.apns.stop()
         await other.apns.stop()
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Martlet
 import TestSupport
 import Testing
@@ -60,6 +61,16 @@ import Testing
         #expect(aps.encoded().count < 1_500)
     }
 
+    @Test func `times are read in milliseconds, and in seconds from JSON without them`() throws {
+        let push = ReceivedPush.sample(at: 1_790_000_000_250)
+        let record = push.record
+        #expect(record["time"] == 1_790_000_000 && record["time-ms"] == 1_790_000_000_250)
+        #expect(push.date == Date(timeIntervalSince1970: 1_790_000_000.25))
+        #expect(try ReceivedPush(record: record).time == push.time)
+        let members = (record.members ?? []).filter { $0.name != "time-ms" }
+        #expect(try ReceivedPush(record: .object(members)).time == 1_790_000_000_000)
+    }
+
     @Test func `a summary has the facts, and of findings only rule and severity`() throws {
         var push = ReceivedPush.sample(
             7,
@@ -70,7 +81,8 @@ import Testing
         push.record(DeliveryEvent(.delivered, at: 3))
         let (whole, summary) = (push.json, push.summary)
         let names = (summary.members ?? []).map(\.name)
-        let wholeNames = (whole.members ?? []).map(\.name).filter { $0 != "deliveries" && $0 != "observations" }
+        let omitted = ["deliveries", "observations", "presentation"]
+        let wholeNames = (whole.members ?? []).map(\.name).filter { !omitted.contains($0) }
         #expect(names.filter { $0 != "size" } == wholeNames && summary["size"] == 19)
         let shortened = ["payload", "findings", "verdict", "size"]
         for name in names where !shortened.contains(name) { #expect(summary[name] == whole[name]) }

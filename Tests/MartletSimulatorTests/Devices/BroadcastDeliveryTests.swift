@@ -65,7 +65,7 @@ import Testing
         )
         _ = registry.subscribe(afterExpired, to: [], at: 1)
         let tooLate = try DeviceToken(hex: "dddd0004")
-        #expect(words(registry.subscribe(tooLate, to: ["c2NvcmVz"], at: 101)).isEmpty)
+        #expect(words(registry.subscribe(tooLate, to: ["c2NvcmVz"], at: 100_001)).isEmpty)
 
         _ = registry.subscribe(here, to: [], at: 1)
         let last = broadcast(5, expiration: "0", timestamp: 5).filter { $0.hasPrefix("5") }

@@ -68,23 +68,23 @@ import Testing
         _ = device.receive(push(3, topic: "b", expiration: "101"), at: 0)
         _ = device.receive(push(4, topic: "c"), at: 0)
         #expect(
-            comesOnline(at: 101) == [
+            comesOnline(at: 100_001) == [
                 "2 discarded-expired", "3 delivered-from-storage", "4 delivered-from-storage",
             ]
         )
         _ = device.setOnline(false)
-        _ = device.receive(push(5, at: 101), at: 101)
-        #expect(comesOnline(at: 101 + 31 * 86_400) == ["5 discarded-expired"])
+        _ = device.receive(push(5, at: 101_000), at: 101_000)
+        #expect(comesOnline(at: 101_000 + 31 * 86_400_000) == ["5 discarded-expired"])
     }
 
     @Test mutating func `an expired push is not stored and leaves the stored push in its place`() {
         _ = device.setOnline(false)
-        #expect(words(device.receive(push(1, at: 100), at: 100)) == ["1 stored-device-offline"])
-        let expired = device.receive(push(2, at: 100, expiration: "99"), at: 100)
+        #expect(words(device.receive(push(1, at: 100_000), at: 100_000)) == ["1 stored-device-offline"])
+        let expired = device.receive(push(2, at: 100_000, expiration: "99"), at: 100_000)
         #expect(words(expired) == ["2 discarded-expired"])
         #expect(expired.first?.1.note == "its apns-expiration was in the past when it arrived")
         #expect(device.stored == ["app": 1])
-        #expect(comesOnline(at: 100) == ["1 delivered-from-storage"])
+        #expect(comesOnline(at: 100_000) == ["1 delivered-from-storage"])
     }
 
     @Test mutating func `a newer notification replaces one with the same collapse identifier`() {
@@ -214,12 +214,12 @@ import Testing
             let headers = PushHeaders(pushType: "alert", expiration: expiration, topic: topic)
             _ = registry.receive(.sample(number, headers: headers), at: 0, using: &random)
         }
-        #expect(registry.nextExpiry == 100 && registry.discardExpired(at: 100).isEmpty)
-        let expired = registry.discardExpired(at: 150)
-        #expect(words(expired) == ["1 discarded-expired"] && expired.first?.1.time == 100)
-        #expect(registry["5d3a"]?.stored == ["b": 2] && registry.nextExpiry == 200)
+        #expect(registry.nextExpiry == 100_000 && registry.discardExpired(at: 100_000).isEmpty)
+        let expired = registry.discardExpired(at: 100_001)
+        #expect(words(expired) == ["1 discarded-expired"] && expired.first?.1.time == 100_000)
+        #expect(registry["5d3a"]?.stored == ["b": 2] && registry.nextExpiry == 200_000)
         let headers = PushHeaders(pushType: "alert", topic: "b")
-        let events = registry.receive(.sample(4, at: 300, headers: headers), at: 300, using: &random)
+        let events = registry.receive(.sample(4, at: 300_000, headers: headers), at: 300_000, using: &random)
         #expect(words(events) == ["2 discarded-expired", "4 stored-device-offline"], "nothing expired is replaced")
     }
 

@@ -62,7 +62,7 @@ import Testing
         var plan = FaultPlan([SimulatedAPNs.Fault(.throttle(perDevice: 2))], seed: 1)
         let requests = [(device, 1), (device.uppercased(), 1), ("ffff", 1), (device, 1), (device, 2)]
         let answers = requests.map { device, second in
-            plan.injections(on: device, headers, at: Int64(second)).map(\.action)
+            plan.injections(on: device, headers, at: Int64(second) * 1_000 + 999).map(\.action)
         }
         #expect(answers == [[], [], [], [.respond(.tooManyRequests)], []])
     }

@@ -10,7 +10,7 @@ import Testing
 
     @Test mutating func `a push belongs to the namespace in its header, or at the start of its device token`() throws {
         var namespaces = Namespaces()
-        let made = try #require(namespaces.make(lasting: 60, at: 100, using: &generator))
+        let made = try #require(namespaces.make(lasting: 60, at: 100_000, using: &generator))
         #expect(made.name.count == 8 && made.end == 160)
         #expect(namespaces.namespace(header: nil, deviceToken: made.name.uppercased() + "5d3a") == made.name)
         #expect(namespaces.namespace(header: "other", deviceToken: made.name + "5d3a") == "other")
@@ -21,8 +21,8 @@ import Testing
         var namespaces = Namespaces()
         let first = try #require(namespaces.make(lasting: 60, at: 0, using: &generator))
         let second = try #require(namespaces.make(lasting: 90, at: 0, using: &generator))
-        #expect(namespaces.removeEnded(at: 59).isEmpty)
-        #expect(namespaces.removeEnded(at: 60) == [first.name])
+        #expect(namespaces.removeEnded(at: 59_999).isEmpty)
+        #expect(namespaces.removeEnded(at: 60_000) == [first.name])
         #expect(namespaces.namespace(header: nil, deviceToken: first.name) == nil)
         let results = [namespaces.remove(second.name), namespaces.remove(second.name)]
         #expect(results == [true, false])

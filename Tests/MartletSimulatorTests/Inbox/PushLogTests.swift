@@ -8,7 +8,7 @@ import Testing
 @Suite struct PushLogTests {
     private func log(limit: Int = 3, of numbers: ClosedRange<Int>) -> PushLog {
         var log = PushLog(limit: limit, longestAge: .seconds(10))
-        for number in numbers { _ = log.append(.sample(number, at: Int64(number))) }
+        for number in numbers { _ = log.append(.sample(number, at: Int64(number) * 1_000)) }
         return log
     }
 
@@ -41,8 +41,8 @@ import Testing
 
     @Test func `pushes that are too old are forgotten`() {
         var log = log(of: 1...5)
-        #expect(log.prune(at: 13).isEmpty)
-        #expect(log.prune(at: 15) == [3...4])
+        #expect(log.prune(at: 13_000).isEmpty)
+        #expect(log.prune(at: 15_000) == [3...4])
         #expect(log.pushes.map(\.number) == [5])
     }
 
@@ -75,14 +75,14 @@ import Testing
         log.label(1, tags: ["a", "b"], isPinned: true)
         log.label(3, tags: nil, isPinned: true)
         #expect(log.pinCount == 2 && log[1]?.labels.tags == ["a", "b"])
-        #expect((4...7).map { log.append(.sample($0, at: Int64($0))) } == [nil, 2...2, nil, 4...4])
+        #expect((4...7).map { log.append(.sample($0, at: Int64($0) * 1_000)) } == [nil, 2...2, nil, 4...4])
         #expect(
             log.pushes.map(\.number) == [1, 3, 5, 6, 7]
                 && (1...5).map { log[$0] != nil } == [true, false, true, false, true]
         )
         log.record(DeliveryEvent(.delivered, at: 0), on: 1)
         #expect(log[1]?.deliveries.count == 1)
-        #expect(log.prune(at: 17) == [5...6])
+        #expect(log.prune(at: 17_000) == [5...6])
         #expect(log.pushes.map(\.number) == [1, 3, 7])
         let stored = log.pushes
         var restored = PushLog(limit: 1, longestAge: .seconds(10))
@@ -90,7 +90,7 @@ import Testing
         #expect(restored.pushes.map(\.number) == [1, 3, 7])
         restored.label(1, tags: [], isPinned: false)
         #expect(restored.pinCount == 1 && restored.pushes.map(\.number) == [1, 3, 7])
-        #expect(restored.hasUnpinned && restored.append(.sample(8, at: 8)) == 7...7)
+        #expect(restored.hasUnpinned && restored.append(.sample(8, at: 8_000)) == 7...7)
         #expect(restored.forgetUnpinned() == [1...1] && !restored.hasUnpinned)
         let (removed, numbers) = restored.remove { $0.number == 3 }
         #expect(removed.map(\.number) == [3] && numbers == [3...3] && restored.pinCount == 0)

@@ -9,8 +9,8 @@ import Testing
 @Suite struct PushQueryTests {
     private let push = ReceivedPush(
         number: 42,
-        time: 1_790_000_000,
-        arrival: 1_790_000_000,
+        time: 1_790_000_000_000,
+        arrival: 1_790_000_000_000,
         connection: 1,
         deviceToken: "5d3a6a1c8f9a42d6",
         channel: nil,
@@ -101,14 +101,14 @@ import Testing
     }
 
     @Test func `times count from the clock of the query`() throws {
-        func finds(_ text: String, at now: Int64 = 1_790_000_600, offset: Int64 = 0) throws -> Bool {
+        func finds(_ text: String, at now: Int64 = 1_790_000_600_000, offset: Int64 = 0) throws -> Bool {
             try PushQuery(text, at: now, offset: offset).matches(push)
         }
         // The push arrived at 14:13:20 UTC.
         #expect(try finds("after:10m") && !finds("after:599s") && finds("before:599s") && finds("after:1h after:1d"))
         #expect(try finds("after:14:13") && !finds("after:14:14") && finds("before:14:13:21 after:14:13:20"))
-        #expect(try finds("after:16:13", offset: 7_200) && !finds("after:16:14", offset: 7_200))
-        #expect(try finds("after:2026-09-21T16:13", offset: 7_200))
+        #expect(try finds("after:16:13", offset: 7_200_000) && !finds("after:16:14", offset: 7_200_000))
+        #expect(try finds("after:2026-09-21T16:13", offset: 7_200_000))
     }
 
     @Test func `labels and decoded texts are found`() throws {

@@ -38,7 +38,7 @@ import Testing
             fields.append("apns-topic", "com.example.app.push-type.liveactivity")
         }
         let request = APNsRequest(composed: fields, Array(payload.utf8))
-        let decision = machine.decide(onComposed: request, at: Self.now)
+        let decision = machine.decide(onComposed: request, at: Self.now * 1_000)
         var client = ClientState()
         return machine.record(
             request,
@@ -47,7 +47,7 @@ import Testing
             in: nil,
             over: ReceivedPush.noConnection,
             from: &client,
-            at: Self.now
+            at: Self.now * 1_000
         ).push
     }
 
@@ -128,7 +128,7 @@ import Testing
         let created = machine.createChannel(for: "com.example.app", storing: .nothing)
         let channel = try #require(created)
         let token = try DeviceToken(hex: Self.token)
-        _ = machine.evaluator.devices.subscribe(token, to: [channel], at: Self.now)
+        _ = machine.evaluator.devices.subscribe(token, to: [channel], at: Self.now * 1_000)
         let path = "/4/broadcasts/apps/com.example.app"
         #expect(receive(#"{"score":1}"#, to: path, channel: channel).findings.isEmpty)
         let push = receive(#"{"score":"2"}"#, to: path, channel: channel)

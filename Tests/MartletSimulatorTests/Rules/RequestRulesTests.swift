@@ -207,14 +207,14 @@ import Testing
 
     @Test func `a refusal by a skewed clock names the fault`() throws {
         var bench = try Bench()
-        bench.evaluator.clockSkew = 1_800
+        bench.evaluator.clockSkew = 1_800_000
         bench.now += 1_800
         let old = bench.answer(to: Self.test(age: 2_400))
         #expect(old.reason == .expiredProviderToken)
         #expect(old.finding?.message.contains("70 minutes ago") == true)
         #expect(old.finding?.message.contains("a fault has set 1800 seconds ahead") == true, "\(old)")
         bench = try Bench()
-        bench.evaluator.clockSkew = -7_200
+        bench.evaluator.clockSkew = -7_200_000
         bench.now -= 7_200
         let early = bench.answer(to: Self.test(age: 0))
         #expect(early.reason == .invalidProviderToken)
@@ -235,15 +235,15 @@ import Testing
         let now = ConformanceTests.now
         let result = traffic.check(
             TrafficRules.Push(
-                time: now,
-                skew: skew,
+                time: now * 1_000,
+                skew: skew * 1_000,
                 connection: 1,
                 earlierPushCount: 1,
                 deviceToken: "5d3a",
                 topic: "com.example.app",
                 pushType: .alert,
                 payload: [],
-                providerToken: TrafficRules.SentToken(identity: 1, issuedAt: now - age)
+                providerToken: TrafficRules.SentToken(identity: 1, issuedAtSeconds: now - age)
             )
         )
         #expect(result.findings.map(\.rule) == rules, "\(result.findings.map(\.message))")
@@ -254,7 +254,7 @@ import Testing
         var bench = try Bench()
         let first = Self.test(age: 0)
         #expect(bench.answer(to: first).status == 200)
-        bench.evaluator.clockSkew = 1_500
+        bench.evaluator.clockSkew = 1_500_000
         bench.now += 1_560
         let early = bench.answer(to: Self.test(age: -1))
         #expect(early.reason == .tooManyProviderTokenUpdates)

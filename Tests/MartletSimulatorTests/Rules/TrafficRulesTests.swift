@@ -24,7 +24,7 @@ import Testing
         earlyReplacement: String? = nil
     ) -> TrafficRules.Push {
         TrafficRules.Push(
-            time: time,
+            time: Int64(millisecondsOf: time),
             connection: connection,
             sender: sender,
             earlierPushCount: earlierPushCount,
@@ -37,7 +37,7 @@ import Testing
             providerToken: token.map {
                 TrafficRules.SentToken(
                     identity: $0,
-                    issuedAt: issuedAt ?? time,
+                    issuedAtSeconds: issuedAt ?? time,
                     earlyReplacement: earlyReplacement
                 )
             }

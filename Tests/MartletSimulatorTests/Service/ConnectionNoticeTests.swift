@@ -80,7 +80,7 @@ import Testing
             (untrusted, "127.0.0.1:1", 100), (untrusted, "127.0.0.1:2", 109), (untrusted, "127.0.0.2:2", 109),
             (clear, "127.0.0.1:2", 109), (untrusted, "127.0.0.1:3", 110), (untrusted, "127.0.0.1:3", 90),
         ]
-        let admitted = requests.map { error, peer, time in limit.admits(error, from: peer, at: time) }
+        let admitted = requests.map { error, peer, time in limit.admits(error, from: peer, at: time * 1_000) }
         #expect(admitted == [true, false, true, true, true, true], "the last clock was set back")
     }
 }

@@ -9,11 +9,11 @@ import Testing
 
 /// Decisions of a simulated APNs without sockets or a clock.
 @Suite struct ServiceMachineTests {
-    private let now: Int64 = 1_795_000_000
+    private let now: Int64 = 1_795_000_000_000
     private let authorization: String
 
     init() throws {
-        let token = try SigningKey.ephemeral().token(issuedAt: .init(secondsSince1970: now))
+        let token = try SigningKey.ephemeral().token(issuedAt: .init(millisecondsSince1970: now))
         authorization = "bearer " + String(decoding: token, as: UTF8.self)
     }
 
@@ -69,7 +69,7 @@ import Testing
         var machine = machine([SimulatedAPNs.Fault(.skewClock(.seconds(Int64.max)))])
         var client = ClientState()
         let decision = machine.decide(on: request(), from: &client, over: .pushes, at: now)
-        #expect(machine.evaluator.clockSkew == 100_000_000)
+        #expect(machine.evaluator.clockSkew == 100_000_000_000)
         #expect(decision.answer.reason == .expiredProviderToken)
         #expect(decision.response.fields.contains { $0.name == "date" })
     }

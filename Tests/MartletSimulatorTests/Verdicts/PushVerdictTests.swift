@@ -204,6 +204,57 @@ import Testing
         )
     }
 
+    /// The members of `aps` beside an alert, and the level, the sound and the badge.
+    @Test(
+        arguments: [
+            ("", "active (aps.interruption-level is missing)", "no sound (aps.sound is missing)", nil),
+            (#","sound":"default","badge":3"#, "active (aps.interruption-level is missing)", "default sound", 3),
+            (
+                #","interruption-level":"passive","sound":"a.caf","badge":0"#, "passive",
+                "no sound (aps.interruption-level is passive)", 0
+            ),
+            (
+                #","interruption-level":"timeSensitive","badge":"3""#, "active (aps.interruption-level is not a level)",
+                "no sound (aps.sound is missing)", nil
+            ),
+            (
+                #","interruption-level":"time-sensitive","badge":-1"#, "time-sensitive",
+                "no sound (aps.sound is missing)", nil
+            ),
+            (
+                #","sound":{"critical":1,"name":"a.caf","volume":0.7}"#, "critical (aps.sound.critical is 1)",
+                "sound a.caf at 70 % of the volume", nil
+            ),
+            (#","interruption-level":"critical","sound":{"critical":1,"volume":1}"#, "critical", "default sound", nil),
+        ] as [(String, String, String, Int64?)]
+    )
+    func `the presentation has level, sound and badge`(_ aps: String, _ level: String, _ sound: String, _ badge: Int64?)
+        throws
+    {
+        let headers = PushHeaders(pushType: "alert", topic: "app")
+        let push = ReceivedPush.sample(headers: headers, #"{"aps":{"alert":"A"\#(aps)}}"#)
+        let presentation = try #require(push.json["presentation"])
+        func words(_ name: String) -> String? {
+            let cause = presentation[name]?["cause"]?.stringValue
+            return presentation[name]?["text"]?.stringValue.map { $0 + (cause.map { " (\($0))" } ?? "") }
+        }
+        #expect(words("level") == level && words("sound") == sound)
+        #expect(presentation["badge"]?["number"]?.integerValue == badge)
+        // The verdict says the same.
+        #expect(push.verdict.text.contains(" · \(sound)"))
+        #expect(aps.contains("badge") == push.verdict.text.contains(words("badge") ?? "-"))
+    }
+
+    @Test func `only an alert has a presentation, and that of an activity a sound`() {
+        func presentation(_ type: String, _ payload: String) -> JSONValue? {
+            ReceivedPush.sample(headers: PushHeaders(pushType: type, topic: "app"), payload).json["presentation"]
+        }
+        #expect(presentation("background", #"{"aps":{"content-available":1}}"#) == nil)
+        #expect(presentation("alert", "{}") == nil && presentation("liveactivity", #"{"aps":{}}"#) == nil)
+        let alert = presentation("liveactivity", #"{"aps":{"alert":{"title":"A","sound":"a.caf"}}}"#)
+        #expect(alert == ["sound": ["text": "sound a.caf", "place": "payload/aps/alert/sound"]])
+    }
+
     @Test func `the verdict of a stored push names the storage`() {
         let stored = DeliveryEvent(.storedDeviceOffline, at: 0)
         func verdict(_ expiration: String?, _ events: DeliveryEvent...) -> PushVerdict {
@@ -217,7 +268,7 @@ import Testing
         }
         let waiting = verdict("51600", stored)
         #expect(waiting.kind == .stored && waiting.text == "Stored: device is offline, expires 14:20 UTC")
-        #expect(waiting.expiration == 51_600 && waiting.json["until"] == 51_600 && waiting.expirationDate != nil)
+        #expect(waiting.expiration == 51_600_000 && waiting.json["until"] == 51_600 && waiting.expirationDate != nil)
         #expect(verdict(nil, stored).text == "Stored: device is offline, expires 1970-01-31 00:00 UTC")
         #expect(
             verdict("9223372036854775807", stored).text == "Stored: device is offline, expires 1970-01-31 00:00 UTC"

@@ -123,13 +123,14 @@ class PreviewPhone(PreviewWalk):
         expect(self.screen("Mac").locator(".notification")).to_have_count(0)
         expect(self.screen("Lock Screen").locator(".notification")).to_have_count(1)
         expect(self.screen("Summary").locator(".digest")).to_have_count(1)
-        expect(self.fact("Sound")).to_have_text("No sound: the interruption level is passive")
+        expect(self.fact("Sound")).to_have_text("no sound (aps.interruption-level is passive)")
         for number, label in {2: "Time Sensitive", 3: "Critical"}.items():
             self.show(number)
             for title in ("Lock Screen", "Banner", "Expanded", "Apple Watch"):
                 expect(self.screen(title).locator(".label")).to_have_text(label)
             expect(self.screen("Summary").locator(".digest")).to_have_count(0)
-        for number, text in {4: 'active: "timeSensitive" is not a level', 5: "active (aps.interruption-level is missing)"}.items():
+        for number, text in {4: "active: lights the screen (aps.interruption-level is not a level)",
+                             5: "active: lights the screen (aps.interruption-level is missing)"}.items():
             self.show(number)
             expect(self.screen("Lock Screen").locator(".label")).to_have_count(0)
             expect(self.fact("Interruption")).to_have_text(text)
@@ -137,12 +138,12 @@ class PreviewPhone(PreviewWalk):
     def test_sound_and_badge(self):
         critical = {"critical": 1, "name": "alarm.caf", "volume": 0.7}
         cases = [
-            ({"sound": "default", "badge": 3}, "Plays: default", "3"), ({"badge": 0}, "No sound: aps.sound is missing", "Removed (0)"),
-            ({"sound": critical}, "Plays: alarm.caf at 70 % of the volume, even when muted", "Unchanged: aps.badge is missing"),
-            ({"sound": "bell.caf", "badge": "3"}, "Plays: bell.caf of the app", 'Unchanged: "3" is not a whole number'),
-            ({"sound": {"critical": 0, "name": "default"}, "badge": -1}, "Plays: default", "Unchanged: -1 is not a whole number"),
-            ({"sound": 1}, "No sound: aps.sound is not a name", "Unchanged"),
-            ({"sound": {"name": "default", "volume": 0}}, "No sound: aps.sound.volume is 0", "Unchanged"),
+            ({"sound": "default", "badge": 3}, "default sound", "badge 3"), ({"badge": 0}, "no sound (aps.sound is missing)", "badge removed"),
+            ({"sound": critical}, "sound alarm.caf at 70 % of the volume", "badge unchanged (aps.badge is missing)"),
+            ({"sound": "bell.caf", "badge": "3"}, "sound bell.caf", "badge unchanged (aps.badge is not a whole number)"),
+            ({"sound": {"critical": 0, "name": "default"}, "badge": -1}, "default sound", "badge unchanged (aps.badge is below 0)"),
+            ({"sound": 1}, "no sound (aps.sound is neither a string nor an object)", "badge unchanged"),
+            ({"sound": {"name": "default", "volume": 0}}, "no sound (aps.sound.volume is 0)", "badge unchanged"),
         ]
         self.open(*[alert(number, alert="Ready", **aps) for number, (aps, _, _) in enumerate(cases, 1)])
         for number, (aps, sound, badge) in enumerate(cases, 1):

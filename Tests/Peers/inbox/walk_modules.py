@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Unit tests of the functions of the pages that draw nothing: queries, numbers, JSON as text, Swift code, addresses."""
+
+import json
+import unittest
+
+from inbox_walk import InboxWalk
+
+
+class Modules(InboxWalk):
+    def check(self, *modules, cases):
+        """Checks the values of expressions, in which `m` has the functions of the modules; an error has its message."""
+        self.open()
+        found = self.page.evaluate(f"""async () => {{
+            const m = Object.assign({{}}, ...await Promise.all({json.dumps(modules)}.map((name) => import(`/page/${{name}}.js`))))
+            return [{", ".join(f"() => {expression}" for expression in cases)}].map((value) => {{
+                try {{ return value() }} catch (error) {{ return error.message || error.constructor.name }}
+            }})
+        }}""")
+        for (expression, expected), value in zip(cases.items(), found, strict=True):
+            with self.subTest(expression):
+                self.assertEqual(value, expected)
+
+    def test_queries(self):
+        fields = json.dumps([{"name": "verdict", "values": ["shown", "stored"]}, {"name": "title"}, {"name": "number"}])
+        self.check("query", cases={
+            """m.terms('type:alert "a b" status:400 OR status:410')""": ["type:alert", '"a b"', "status:400 OR status:410"],
+            """m.terms('title:"a b')""": ['title:"a b'],
+            "m.terms('OR a')": ["OR a"],
+            "m.exactTerm('tag', 'checkout')": "tag:=checkout",
+            "m.exactTerm('tag', 'slow path')": 'tag:"=slow path"',
+            "m.exactTerm('size', '7')": "size:7",
+            """m.exactTerm('title', 'a "b"')""": None,
+            "m.contains('type:alert is:stored', 'is:stored')": True,
+            "m.contains('type:alert', 'alert')": False,
+            "m.toggled('type:alert ready', 'type:voip', ['type:alert'])": "ready type:voip",
+            "m.toggled('type:alert ready', 'type:alert', [])": "ready",
+            f"m.problem('verdict:shown number:3- title:a', {fields})": "",
+            f"m.problem('verdict:x', {fields})": "verdict:x is not known; use shown or stored.",
+            f"m.problem('number:x', {fields})": "number:x must be numbers and ranges, as in number:3,7-9 or number:43-",
+            f"""m.problem('title:"a', {fields})""": 'A quotation mark is missing at the end of title:"a',
+            f"m.problem('a OR', {fields})": "OR must be between two terms, as in status:400 OR status:410.",
+            f"m.problem('titel:x', {fields})": "There is no field titel: in the search language; did you mean title:?",
+            "m.problem('titel:x', [])": "",
+        })
+
+    def test_numbers(self):
+        even = "Array.from({ length: 2000 }, (_, index) => 2 * index)"
+        self.check("numbers", cases={
+            "m.ranges([3, 1, 10, 2, 7])": ["1-3", "7", "10"],
+            "m.numbersIn(['1-3', '7'])": [1, 2, 3, 7],
+            "m.queries([])": [],
+            "m.queries([1, 2, 9])": ["number:1-2,9"],
+            f"m.queries({even}).every(({{ length }}) => length <= 4000)": True,
+            f"m.queries({even}).flatMap((query) => m.numbersIn(query.slice('number:'.length).split(','))).length": 2000,
+            "m.grouped(999)": "999",
+            "m.grouped(1234567)": "1\u202f234\u202f567",
+            "m.pushCount(1, 'stored ')": "1 stored push",
+            "m.pushCount(2500)": "2\u202f500 pushes",
+        })
+
+    def test_json_is_read_as_it_was_written(self):
+        text = json.dumps('{"a/b":[1,12345678901234567890],"c":1.0,"c":2}')
+        at = lambda pointer: f"(({{ node, isExact }}) => [{text}.slice(node.start, node.end), isExact])(m.locate(m.parse({text}), '{pointer}'))"
+        self.check("json-text", cases={
+            at("/a~1b/1"): ["12345678901234567890", True],
+            at("/c"): ["2", True],
+            at("/a~1b/9/x"): ["[1,12345678901234567890]", False],
+            "m.formatted('{\"a\":12345678901234567890,\"b\":[],\"c\":{\"d\":1.0}}')":
+                '{\n  "a": 12345678901234567890,\n  "b": [],\n  "c": {\n    "d": 1.0\n  }\n}',
+            "m.replaced('{\"a\":1, \"b\":[2]}', { '/b/0': '3', '/x': '4' })": '{"a":1, "b":[3]}',
+            "m.position('a\\nbc', 3)": {"line": 2, "column": 2},
+            "m.parse('{\"a\" 1}')": "expected a colon",
+            "m.parse('[1')": "expected a comma or ], but the text ends",
+            "m.parse('1 2')": "expected the end of the text",
+            "m.parse('[01]')": "expected a comma or ]",
+            "m.parse('['.repeat(501) + ']'.repeat(501))": "expected less nesting",
+        })
+
+    def test_values_become_swift(self):
+        literal = lambda text: f"m.literal(m.parse({json.dumps(text)}), {json.dumps(text)})"
+        ride = json.dumps('{"line":7,"for":"a","stop":{"name":"b","delays":[1,2.5]}}')
+        types = ("struct Ride: Encodable {\n    struct Stop: Encodable {\n        var name: String\n        var delays: [Double]\n    }\n\n"
+                 "    var line: Int\n    var `for`: String\n    var stop: Stop\n}")
+        self.check("swift-values", "json-text", cases={
+            literal("1234567"): "1_234_567",
+            literal("-12345678.5e3"): "-12345678.5e3",
+            literal('"a\\u2028\\n\\/"'): '"a\\u{2028}\\n/"',
+            literal("[1,2]"): "[1, 2]",
+            literal("9223372036854775808"): "Unsupported",
+            literal("null"): "Unsupported",
+            "m.call('f', [['a', '1'], ['b', undefined], ['', 'x']]).text('')": "f(a: 1, x)",
+            "m.call('f', [['a', '1'], ['b', '2'], ['c', '3'], ['d', '4']]).text('  ')":
+                "f(\n      a: 1,\n      b: 2,\n      c: 3,\n      d: 4\n  )",
+            f"m.codable(m.parse({ride}).children, {ride}, 'Ride').declarations": [types],
+            f"m.codable(m.parse({ride}).children, {ride}, 'Ride').value.text('')":
+                'Ride(line: 7, for: "a", stop: Ride.Stop(name: "b", delays: [1, 2.5]))',
+            "m.codable(m.parse('{\"a-b\":1}').children, '{\"a-b\":1}', 'Ride')": "Unsupported",
+        })
+
+    def test_addresses(self):
+        # Without an event, the page does not navigate.
+        current = "(history.replaceState(null, '', '#/push/a%2Fb/%E0%A4?query=a%3Fb'), m.Address.current)"
+        self.check("address", cases={
+            "new m.Address(['push', 'a/b'], 'is:refused & more').text": "#/push/a%2Fb?query=is%3Arefused%20%26%20more",
+            "new m.Address(['devices']).text": "#/devices",
+            f"{current}.parts": ["push", "a/b", "%E0%A4"],
+            f"{current}.query": "a?b",
+        })
+
+    def test_steps_of_activities(self):
+        push = lambda number, kind, text: {"number": number, "headers": {}, "verdict": {"kind": kind, "text": text},
+                                           "payload": {"aps": {"event": "update", "content-state": {"n": number}}}}
+        late = "Not shown: its timestamp {} is not after 9 of the content on screen"
+        pushes = json.dumps([push(3, "not-shown", late.format(7)), push(1, "shown", "Delivered"), push(2, "not-shown", late.format(8))])
+        self.check("steps", cases={
+            f"m.steps({pushes}).map(({{ push, shown }}) => [push.number, shown.number])": [[1, 1], [2, 1], [3, 1]],
+            f"m.summary(m.steps({pushes}))": {
+                "tone": "bad", "text": "2 of 3 pushes were not shown: its timestamp … is not after … of the content on screen."},
+            f"m.summary(m.steps({pushes}.slice(1, 2)))": {"tone": "good", "text": "The push was shown."},
+            "m.changes({ a: { b: 1 }, d: null }, { a: { b: 2 }, c: [] }).map(({ path, kind }) => `${path} ${kind}`)":
+                ["a.b changed", "c added", "d removed"],
+        })
+
+    def test_fault_rules(self):
+        rule = "{ do: 'hang', match: { 'device-prefix': '5D3A', priority: '10' } }"
+        self.check("fault-rules", cases={
+            "m.action({ do: 'delay', seconds: 1, jitter: 0.5 })": "The response comes after 1 to 1.5 s",
+            "m.action({ do: 'refuse-connections', limit: 1 })": "The next connection is closed before the TLS handshake",
+            "m.action({ do: 'skew-clock', seconds: -60 })": "The server’s clock is 60 s behind",
+            "[2, 3, 11, 21].map((every) => m.scope({ every }))":
+                ["every 2nd push", "every 3rd push", "every 11th push", "every 21st push"],
+            "m.scope({ probability: 0.5, after: 2, count: 1, match: { priority: '5' } })":
+                "every push, with a probability of 0.5, after the first 2, at most once, priority 5",
+            f"m.affects({rule}, {{ fault: 'hang', 'device-token': '5d3a6a1c', headers: {{ 'apns-priority': '10' }} }})": True,
+            f"m.affects({rule}, {{ fault: 'hang', 'device-token': '5d3a6a1c', headers: {{}} }})": False,
+        })
+
+    def test_texts_for_other_tools_and_phones(self):
+        file = lambda text: f"m.simulatorFile({{ headers: {{ 'apns-topic': 'app' }} }}, '{text}')"
+        self.check("formats", "preview-text", "preview-language", cases={
+            file('{"aps":{}}'): '{\n  "Simulator Target Bundle": "app", "aps":{}}',
+            file("{ }"): '{\n  "Simulator Target Bundle": "app"}',
+            "m.textWidth('')": 0,
+            "m.textWidth('é') === m.textWidth('e')": True,
+            "m.textWidth('👩‍👩‍👧') === m.textWidth('👍')": True,
+            "m.textWidth('W') > 3 * m.textWidth('i')": True,
+            "m.languageName('de')": "German",
+            "m.languageName('no language')": "no language",
+            "m.clock(new Date(0))": "12:00",
+        })
+
+
+if __name__ == "__main__":
+    unittest.main()
