@@ -109,9 +109,9 @@ import Testing
         let place = try await OutboxEngine.sqlite.place()
         let store = try await place.open()
         await store.close(isInOrder: true)
-        try Connection(path: place.file).execute("PRAGMA user_version = 1")
+        try Connection(path: place.file).execute("PRAGMA user_version = 2")
         let error = #expect(throws: OutboxError.self) { try OutboxCheck.run(on: place.location) }
-        #expect(error?.kind == .unavailable && error?.description.hasPrefix("the file has version 1, and") == true)
+        #expect(error?.kind == .unavailable && error?.description.hasPrefix("the tables of the file have version 2") == true)
     }
 
     /// The kinds of damage of a drill.

@@ -172,7 +172,7 @@ struct PostgreSQLInstallations: InstallationStore {
         try await connections.query(
             .enrolling,
             """
-            SELECT c.number, c.revision, c.id, a.name, c.user_id, c.is_production, c.bundle, c.created_at,
+            SELECT c.number, c.revision, c.id, a.name, c.user_id, c.is_production, c.bundle_id, c.created_at,
                 c.changed_at, c.seen_at, c.locale, c.time_zone, c.app_version, c.system_version, c.model, c.alerts,
                 c.live_activities, c.frequent_updates, c.tokens, c.tags
             FROM martlet.installation_content c JOIN martlet.app a ON a.number = c.app WHERE \(condition)

@@ -17,11 +17,11 @@ final class OutboxFileCheck {
         connection = try OutboxFileCheck.open(path)
         // The columns of another version are missing, which is no damage.
         guard let version = try? connection.userVersion, version != OutboxDatabase.version else { return }
-        throw OutboxError(
-            .unavailable,
-            "the file has version \(version), and this program checks version \(OutboxDatabase.version):"
-                + " use the version of martlet that has written it"
-        )
+        do throws(SQLiteError) {
+            try connection.checkVersion(OutboxDatabase.version)
+        } catch {
+            throw OutboxError(.unavailable, error.message)
+        }
     }
 
     private static func open(_ path: String) throws(OutboxError) -> Connection {

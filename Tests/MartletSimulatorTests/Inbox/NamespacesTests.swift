@@ -11,7 +11,7 @@ import Testing
     @Test mutating func `a push belongs to the namespace in its header, or at the start of its device token`() throws {
         var namespaces = Namespaces()
         let made = try #require(namespaces.make(lasting: 60, at: 100_000, using: &generator))
-        #expect(made.name.count == 8 && made.end == 160)
+        #expect(made.name.count == 8 && made.end == 160_000)
         #expect(namespaces.namespace(header: nil, deviceToken: made.name.uppercased() + "5d3a") == made.name)
         #expect(namespaces.namespace(header: "other", deviceToken: made.name + "5d3a") == "other")
         #expect(namespaces.namespace(header: nil, deviceToken: "5d3a") == nil)
