@@ -97,8 +97,8 @@ import Testing
         var unanswered = ReceivedPush.sample(1, at: 5_000, to: "AB", #"{"aps":{"alert":"A"}}"#)
         unanswered.loseAnswer(to: .client)
         let entry: JSONValue = [
-            "time": 5, "time-ms": 5_000, "number": 1, "kind": "unanswered", "note": "the client left before it was sent",
-            "title": "A",
+            "time": 5, "time-ms": 5_000, "number": 1, "kind": "unanswered",
+            "note": "the client left before it was sent", "title": "A",
         ]
         #expect(unanswered.log(ofDevice: "ab").map(\.json) == [entry])
         var broadcast = ReceivedPush.sample(2, app: "app", channel: "c")
