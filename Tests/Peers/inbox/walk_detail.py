@@ -445,6 +445,7 @@ class Files(DetailWalk):
         self.assertEqual(len(self.simulator.ask("GET", "/api/v1/strings")["strings"]), 1)
         # A removal does not remove what is uploaded after it.
         again = dialog.get_by_role("form", name="de.strings")
+        again.get_by_label("App").fill("com.example.app")
         again.get_by_label("Language").fill("en")
         again.get_by_role("button", name="Upload").click()
         dialog.get_by_role("button", name="Remove 1 strings in en of com.example.app").click()
