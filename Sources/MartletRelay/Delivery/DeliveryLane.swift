@@ -150,8 +150,8 @@ struct DeliveryLane {
 
     /// Ends an outage, because no push is left that could show whether it lasts.
     mutating func endOutage() {
-        // A single refused token would begin the next outage otherwise. A lane that is not down keeps the count: it often
-        // has no pushes for a moment.
+        // A single refused token would begin the next outage otherwise. A lane that is not down keeps the count: it
+        // often has no pushes for a moment.
         if outage != nil { badTokens = 0 }
         outage = nil
         unansweredSince = nil
