@@ -20,7 +20,7 @@ extension APNsError {
     /// The way to treat the push and its device token, for any error.
     ///
     /// Automatic retries, if they are on, have been made already; see ``RetryPolicy``. They follow
-    /// ``APNsReason/Advice``, which is about one answer. Source: "Handling notification responses from
+    /// `APNsReason.advice`, which is about one answer. Source: "Handling notification responses from
     /// APNs" for the statuses and reasons.
     public var advice: Advice {
         switch code {
