@@ -5,6 +5,7 @@
 import { request, send } from "./api.js"
 import { button, iconButton } from "./components.js"
 import { element } from "./dom.js"
+import { counted } from "./pages.js"
 import { app } from "./push.js"
 
 const kinds = {
@@ -102,7 +103,7 @@ class Stored {
   async show() {
     const [{ strings }, { templates }] = await Promise.all([request("/api/v1/strings"), request("/api/v1/templates")])
     const rows = [
-      ...strings.map(({ app, language, keys }) => ({ text: `${keys} strings in ${language}`, app, path: `strings/${encodeURIComponent(app)}/${encodeURIComponent(language)}` })),
+      ...strings.map(({ app, language, keys }) => ({ text: `${counted(keys, "string")} in ${language}`, app, path: `strings/${encodeURIComponent(app)}/${encodeURIComponent(language)}` })),
       ...templates.map(({ topic, "attributes-type": type }) => ({ text: `Template of ${type}`, app: topic, path: `templates/${encodeURIComponent(topic)}/${encodeURIComponent(type)}` })),
     ]
     this.container.replaceChildren(element("h3", {}, rows.length ? "Stored" : "Nothing is stored yet."),

@@ -50,7 +50,7 @@ export function showFleet(section, container, { nodes = [], now, "nodes-outdated
 
 /** A number of bytes in the units of `df -h`; below ten it has one decimal. */
 function sizeText(bytes) {
-  const units = ["bytes", "kB", "MB", "GB", "TB"]
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
   let index = 0
   for (; bytes >= 1024 && index < units.length - 1; index += 1) bytes /= 1024
   return `${rate(bytes)} ${units[index]}`

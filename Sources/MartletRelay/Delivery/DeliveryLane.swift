@@ -262,11 +262,9 @@ struct DeliveryLane {
 
     /// Returns whether a push that is stored now waits until Apple can be reached again.
     ///
-    /// The first push after the pause of an outage is the test of the lane and does not wait. Neither does a push of a
-    /// lane whose device tokens Apple refuses, as each push gets an answer.
+    /// The first push after the pause of an outage is the test of the lane and does not wait.
     func holdsNewPushes(at now: Int64) -> Bool {
         guard let outage else { return silence(at: now) != nil }
-        guard outage.reason != APNsReason.badDeviceToken.rawValue else { return false }
         return now < outage.nextTry || inFlight > 0
     }
 

@@ -120,12 +120,12 @@ private struct LaneInOutage {
         #expect(!state.holdsNewPushes(at: end))
     }
 
-    @Test func `a lane whose device tokens are refused answers each push`() {
+    @Test func `a lane whose device tokens are refused holds new pushes until its next attempt`() {
         var generator = SplitMix64(state: 1)
         var state = DeliveryLane()
         let refusal = SendResult.refused(status: 400, reason: .badDeviceToken, timestamp: nil, retryAfter: nil)
         state.pause(after: refusal, 1_000, at: 0, using: &generator)
-        #expect(!state.holdsNewPushes(at: 0))
+        #expect(state.holdsNewPushes(at: 0) && !state.holdsNewPushes(at: state.pausedUntil ?? 0))
     }
 
     @Test func `a lane with new credentials makes an attempt immediately`() {

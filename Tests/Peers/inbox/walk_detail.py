@@ -448,7 +448,7 @@ class Files(DetailWalk):
         again.get_by_label("App").fill("com.example.app")
         again.get_by_label("Language").fill("en")
         again.get_by_role("button", name="Upload").click()
-        dialog.get_by_role("button", name="Remove 1 strings in en of com.example.app").click()
+        dialog.get_by_role("button", name="Remove 1 string in en of com.example.app").click()
         dialog.get_by_role("button", name="Close").click()
         self.wait_until(lambda: self.simulator.ask("GET", "/api/v1/strings")["strings"] == [])
 
