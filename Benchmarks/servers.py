@@ -104,8 +104,9 @@ class World:
 
 
 def wait_for(port):
-    """Waits until a server listens on a port."""
-    for _ in range(200):
+    """Waits until a server listens on a port, at most two minutes: under callgrind a start takes seconds."""
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
         try:
             return socket.create_connection(("127.0.0.1", port), timeout=1).close()
         except OSError:
