@@ -2,6 +2,7 @@
 
 """The search field and the filters: explanations of errors, completion, recent searches, help, and the keyboard."""
 
+import datetime
 import unittest
 
 from inbox_walk import InboxWalk, push
@@ -209,10 +210,10 @@ class Search(InboxWalk):
         expect(self.page.locator("#detail h2")).to_be_visible()
 
     def test_today_begins_at_midnight_of_the_time_zone(self):
-        self.open_page(timezone_id="Pacific/Auckland")
+        # No day begins during the test. The simulator reads a time without a date by its own clock.
+        is_near_midnight = 9 <= datetime.datetime.now(datetime.timezone.utc).hour < 14
+        self.open_page(timezone_id="America/Los_Angeles" if is_near_midnight else "Pacific/Auckland")
         page = self.page
-        # No day begins during the test.
-        page.clock.set_fixed_time("2026-06-10T01:00:00Z")
         page.goto(self.simulator.url)
         midnight = page.evaluate("new Date().setHours(0, 0, 0, 0)") // 1000
         self.simulator.import_pushes(push(4, time=midnight - 60), push(5, time=midnight))
