@@ -43,8 +43,8 @@ export class Detail {
     this.#compose = compose
     for (const event of ["select", "refresh"]) inbox.addEventListener(event, ({ detail }) => this.show(detail))
     onStringsChange(() => { this.#container.querySelector("h2")?.replaceChildren(headline(this.#push)) })
-    // The first push that is selected should not wait for them either.
-    addEventListener("load", previews, { once: true })
+    // The first push that is selected should not wait for them either. It loads them again if that fails.
+    addEventListener("load", () => { previews().catch(() => {}) }, { once: true })
     this.show(null)
   }
 
