@@ -72,12 +72,12 @@ struct DeviceRegistry {
         change(token) { device in
             device.topics = Set(topics.map(\.rawValue))
             device.environment = environment
-            device.unregisteredMilliseconds = nil
+            device.unregisteredTime = nil
         }
     }
 
-    mutating func unregister(_ token: DeviceToken, since milliseconds: Int64) {
-        change(token) { $0.unregisteredMilliseconds = milliseconds }
+    mutating func unregister(_ token: DeviceToken, since time: Int64) {
+        change(token) { $0.unregisteredTime = time }
     }
 
     mutating func setOnline(
@@ -86,11 +86,16 @@ struct DeviceRegistry {
         at now: Int64,
         using generator: inout some RandomNumberGenerator
     ) -> Deliveries {
+        // A stored push that has expired is not delivered.
+        let expired = discardExpired(at: now)
         let stored = change(token) { $0.setOnline(isOnline) }
-        return stored.flatMap { push -> Deliveries in
-            let deliveries = deliver(push, to: token.hex, at: now) { $0.receiveStored(push, at: now) }
+        let delivered = stored.flatMap { push -> Deliveries in
+            let deliveries = deliver(push, to: token.hex, at: now) {
+                $0.receive(push, .deliveredFromStorage, at: now)
+            }
             return deliveries + start(push, deliveries, at: token.hex, at: now, using: &generator)
         }
+        return expired + delivered
     }
 
     /// Removes a device.

@@ -190,7 +190,7 @@ extension SimulatedDevice {
             "token": token.map(JSONValue.string), "online": .bool(isOnline),
             "environment": .string(environment.rawValue), "stored": .object(stored),
             "shown": .array(shown.map(JSONValue.integer)), "topics": topics.map { .strings($0.sorted()) },
-            "unregistered-at": unregisteredMilliseconds.map(JSONValue.integer),
+            "unregistered-at": unregisteredTime.map(JSONValue.integer),
             "channels": channels.isEmpty ? nil : .strings(channels.map(\.rawValue).sorted()),
             "started-activities": started.isEmpty ? nil : .array(started),
             "activity": activity.map { activity in

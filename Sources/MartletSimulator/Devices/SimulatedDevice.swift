@@ -95,9 +95,9 @@ public struct SimulatedDevice: Sendable, Hashable {
     /// The environment in which the token is valid.
     public internal(set) var environment: SimulatedAPNs.Environment
     /// The time at which the token was last confirmed invalid, in milliseconds since 1970; nil while it is valid.
-    package internal(set) var unregisteredMilliseconds: Int64?
+    package internal(set) var unregisteredTime: Int64?
     /// The time at which the token was last confirmed invalid; nil while it is valid.
-    public var unregisteredAt: Date? { unregisteredMilliseconds.map(Date.init(millisecondsSince1970:)) }
+    public var unregisteredAt: Date? { unregisteredTime.map(Date.init(millisecondsSince1970:)) }
     /// Whether the device is online.
     public internal(set) var isOnline = true
     /// The numbers of the pushes that are stored for the device, by topic or channel: one each, as "Sending
@@ -161,20 +161,12 @@ public struct SimulatedDevice: Sendable, Hashable {
 
     /// Sets whether the device is online.
     ///
-    /// - Returns: The pushes that were stored for a device that comes online, for ``receiveStored(_:at:)``.
+    /// - Returns: The pushes that were stored for a device that comes online, which it receives now.
     mutating func setOnline(_ isOnline: Bool) -> [DeliveredPush] {
         self.isOnline = isOnline
         guard isOnline else { return [] }
         defer { storedPushes = [:] }
         return storedPushes.values.sorted { $0.number < $1.number }
-    }
-
-    /// Delivers a push that was stored for the device, or discards it when it has expired.
-    ///
-    /// - Returns: The event of the push, after that of the content that it replaces.
-    mutating func receiveStored(_ push: DeliveredPush, at now: Int64) -> DeviceRegistry.Deliveries {
-        guard !push.isLate(at: now) else { return [(push.number, DeliveryEvent(.discardedExpired, at: now))] }
-        return present(push, .deliveredFromStorage, at: now)
     }
 
     /// The time at which the first stored push expires, in milliseconds since 1970; nil when none is stored.

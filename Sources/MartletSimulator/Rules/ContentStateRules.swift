@@ -46,7 +46,7 @@ enum ContentStateRules {
     /// - Returns: The finding; nil for a push that the device ignores.
     static func repetition(of push: ActivityPush, after shown: SimulatedDevice.Activity?) -> PushLint.Finding? {
         guard let shown, !shown.hasEnded, push.event == .update, push.hasContentAlone, let timestamp = push.timestamp,
-            timestamp > shown.timestamp, push.contentState?.encoded() == shown.contentState
+            timestamp > shown.timestamp, let content = push.contentState, content == shown.content
         else { return nil }
         let message =
             "content-state is that of push \(shown.source.number), which is on screen: the update changes nothing, and"

@@ -34,7 +34,7 @@ extension DeviceRegistry {
                 + " \(environment.rawValue): send the push to the other host"
             return .refused(.deviceToken(.badDeviceToken, .deviceTokenOfOtherEnvironment, text))
         }
-        if let since = device.unregisteredMilliseconds {
+        if let since = device.unregisteredTime {
             let text =
                 "the device token has not been valid since \(since) (milliseconds since 1970): stop sending to it"
             var answer = RequestEvaluator.Answer.refused(.deviceToken(.unregistered, .deviceTokenUnregistered, text))
