@@ -55,8 +55,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// The maximum number of rounds of jobs in one turn before the loop polls its sockets again.
     private static let roundsPerTurn = 16
-    /// The number of pipes with as many descriptors as a loop needs: libuv opens up to seven for the first one.
-    private static let pipesPerLoop = 4
+    /// The number of descriptors that a loop needs: libuv opens up to seven for the first one.
+    private static let descriptorsPerLoop = 8
     /// The lock under which loops are created, so that two do not count on the same free descriptors.
     private static let creation = Mutex(())
 
@@ -120,7 +120,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// Without them, libuv 1.44 ends the process, or returns an error and leaks a descriptor.
     private static func initialize(_ loop: UnsafeMutablePointer<uv_loop_t>) -> CInt {
         creation.withLock { _ in
-            DescriptorLimit.hasRoom(forPipes: pipesPerLoop) ? uv_loop_init(loop) : CInt(UV_EMFILE.rawValue)
+            DescriptorLimit.hasRoom(for: descriptorsPerLoop) ? uv_loop_init(loop) : CInt(UV_EMFILE.rawValue)
         }
     }
 

@@ -27,14 +27,15 @@ package enum DescriptorLimit {
         setrlimit(resource, &limit)
     }
 
-    /// Returns whether the process can open this number of pipes at this moment; each takes two descriptors.
-    static func hasRoom(forPipes count: Int) -> Bool {
+    /// Returns whether the process can open this number of files or sockets at this moment.
+    static func hasRoom(for count: Int) -> Bool {
         var descriptors: [CInt] = []
         defer { for descriptor in descriptors { close(descriptor) } }
         for _ in 0..<count {
-            var ends: [CInt] = [-1, -1]
-            guard pipe(&ends) == 0 else { return false }
-            descriptors += ends
+            // A program that is started at this moment does not inherit it.
+            let descriptor = open("/", O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { return false }
+            descriptors.append(descriptor)
         }
         return true
     }
