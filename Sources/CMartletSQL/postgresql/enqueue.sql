@@ -41,7 +41,6 @@ DECLARE
         WHEN expires_at IS NOT NULL THEN ceil(extract(epoch FROM expires_at))::bigint::text
     END;
     line_key text := martlet.order_key(lower(token), channel, topic, push_type, collapse_id);
-    content_hash bytea;
     now_ms bigint := martlet.milliseconds(clock_timestamp());
     other record;
 BEGIN
@@ -74,13 +73,12 @@ BEGIN
         RAISE EXCEPTION 'collapse_id has % bytes; the maximum is 64', octet_length(collapse_id)
             USING ERRCODE = '22023';
     END IF;
-    content_hash := sha256(body);
     SELECT * INTO other FROM martlet.accept(
         now_ms, ARRAY[martlet.app_number(app)], ARRAY[environment = 'production'],
         ARRAY[CASE priority WHEN 10 THEN 0 WHEN 5 THEN 1 ELSE 2 END]::bigint[], ARRAY[push_id],
         ARRAY[CASE WHEN id IS NOT NULL THEN martlet.fingerprint(environment = 'production', lower(token),
             channel, CASE WHEN channel IS NOT NULL THEN topic END, push_type,
-            CASE WHEN channel IS NULL THEN topic END, priority::text, expiration, collapse_id, content_hash) END],
+            CASE WHEN channel IS NULL THEN topic END, priority::text, expiration, collapse_id, body) END],
         ARRAY[lower(token)], ARRAY[channel],
         ARRAY[CASE WHEN channel IS NOT NULL THEN topic END], ARRAY[push_type],
         ARRAY[CASE WHEN channel IS NULL THEN topic END], ARRAY[priority::text], ARRAY[expiration],
@@ -90,7 +88,7 @@ BEGIN
         ARRAY[martlet.checksum(app, environment = 'production', push_id, lower(token), channel,
             CASE WHEN channel IS NOT NULL THEN topic END, push_type, CASE WHEN channel IS NULL THEN topic END,
             priority::text, expiration, collapse_id, trace_parent, line_key, martlet.milliseconds(expires_at),
-            content_hash)],
+            body)],
         ARRAY[body]
     );
     IF FOUND AND other.is_same IS FALSE THEN

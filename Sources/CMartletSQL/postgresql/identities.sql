@@ -10,32 +10,32 @@ BEGIN
     RETURN (SELECT number FROM martlet.app WHERE name = p_name);
 END $$;
 
--- The first 16 bytes of a hash of a push's headers and of the hash of its payload. Headers cannot contain the line
--- breaks that separate them, so different pushes have different input.
+-- The first 16 bytes of a hash of a push's headers and payload. Headers cannot contain the line breaks that separate
+-- them, so different pushes have different input.
 CREATE FUNCTION martlet.fingerprint(
     p_is_production boolean, p_token text, p_channel text, p_bundle_id text, p_push_type text, p_topic text,
-    p_priority text, p_expiration text, p_collapse_id text, p_content_hash bytea
+    p_priority text, p_expiration text, p_collapse_id text, p_payload bytea
 ) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
     SELECT substring(sha256(convert_to(concat_ws(E'\n',
         CASE WHEN p_is_production THEN 'production' ELSE 'development' END, coalesce(p_token, ''),
         coalesce(p_channel, ''), coalesce(p_bundle_id, ''), coalesce(p_push_type, ''), coalesce(p_topic, ''),
         coalesce(p_priority, ''), coalesce(p_expiration, ''), coalesce(p_collapse_id, ''), ''), 'UTF8')
-        || p_content_hash) FROM 1 FOR 16)
+        || p_payload) FROM 1 FOR 16)
 $$;
 
--- The first 8 bytes of a hash of lane, destination, headers, expiry, identifier and the hash of the payload, as a
--- number. Relays calculate the same.
+-- The first 8 bytes of a hash of lane, destination, headers, expiry, identifier and payload, as a number. Relays
+-- calculate the same.
 CREATE FUNCTION martlet.checksum(
     p_app text, p_is_production boolean, p_id uuid, p_token text, p_channel text, p_bundle_id text, p_push_type text,
     p_topic text, p_priority text, p_expiration text, p_collapse_id text, p_trace_parent text, p_order_key text,
-    p_expires_at bigint, p_content_hash bytea
+    p_expires_at bigint, p_payload bytea
 ) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
     SELECT ('x' || encode(substring(sha256(convert_to(concat_ws(E'\n',
         p_app, CASE WHEN p_is_production THEN 'production' ELSE 'development' END, coalesce(p_token, ''),
         coalesce(p_channel, ''), coalesce(p_bundle_id, ''), coalesce(p_push_type, ''), coalesce(p_topic, ''),
         coalesce(p_priority, ''), coalesce(p_expiration, ''), coalesce(p_collapse_id, ''), coalesce(p_trace_parent, ''),
         coalesce(p_order_key, ''), coalesce(p_expires_at::text, ''), ''), 'UTF8')
-        || uuid_send(p_id) || p_content_hash) FROM 1 FOR 8), 'hex'))::bit(64)::bigint
+        || uuid_send(p_id) || p_payload) FROM 1 FOR 8), 'hex'))::bit(64)::bigint
 $$;
 
 -- Returns the state of a push by its identifier: from the queue, or its outcome after it has ended.

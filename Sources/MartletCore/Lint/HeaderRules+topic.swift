@@ -18,6 +18,7 @@ extension PushLint.Rule {
 extension HeaderRules {
     /// The types with suffixes that a bundle identifier does not end with by chance.
     private static let distinctive = PushType.descriptors.filter { !$0.topicSuffix.isEmpty && !$0.isSuffixAmbiguous }
+    private static let ambiguous = PushType.descriptors.filter(\.isSuffixAmbiguous)
     /// Suffixes that a bundle identifier does not end with by chance.
     static let distinctiveSuffixes = distinctive.map(\.topicSuffix)
 
@@ -58,13 +59,18 @@ extension HeaderRules {
     /// Checks the topic of an alert or a background push for a suffix that a bundle identifier may also end with; Apple
     /// does not document the answer of APNs.
     static func ambiguousSuffix(_ text: String?, of type: PushType?) -> PushLint.Finding? {
-        guard let type, type == .alert || type == .background, let text, isWellFormed(topic: text),
-            let other = PushType.descriptors.first(where: { $0.isSuffixAmbiguous && text.hasSuffix($0.topicSuffix) })
+        guard let type, type == .alert || type == .background, let text,
+            let other = ambiguous.first(where: { ends(text, with: $0.topicSuffix) }), isWellFormed(topic: text)
         else { return nil }
         let message =
             "a topic that ends with \(other.topicSuffix) is for pushes of type \(other.type.rawValue), not"
             + " \(type.rawValue): unless the bundle identifier ends so, the app does not get the push"
         return PushLint.Finding(.topicSuffixWrong, .header("apns-topic"), message)
+    }
+
+    /// Returns whether a text ends with the bytes of a suffix; `hasSuffix` would normalize the whole text first.
+    private static func ends(_ text: String, with suffix: String) -> Bool {
+        text.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     }
 
     /// Whether a topic has the characters and the parts of a bundle identifier.
@@ -92,8 +98,8 @@ extension HeaderRules {
 
     /// Checks for a second suffix before the suffix.
     static func doubledSuffix(_ text: String?, of type: PushType?) -> PushLint.Finding? {
-        guard let suffix = type?.topicSuffix, !suffix.isEmpty, let text, isWellFormed(topic: text),
-            text.hasSuffix(suffix)
+        guard let suffix = type?.topicSuffix, !suffix.isEmpty, let text, ends(text, with: suffix),
+            isWellFormed(topic: text)
         else { return nil }
         let app = text.dropLast(suffix.count)
         guard let other = ([suffix] + distinctiveSuffixes).first(where: app.hasSuffix) else { return nil }

@@ -88,14 +88,6 @@ struct BatchAnswers: AsyncSequence, Sendable {
             && service.caller.refusal(at: service.parts.now / 1_000) == nil
     }
 
-    private func answer(
-        _ result: Result<Acceptance, OutboxError>,
-        to push: OutboxPush,
-        at now: Int64
-    ) -> JSONValue {
-        PushAnswer(result, push, at: now).json(about: push, at: now)
-    }
-
     private func answers(to part: Part, _ builder: inout PushRequestBuilder) async -> [UInt8] {
         let service = call.service
         let (results, acceptedAt) = await service.parts.intake.accept(
@@ -108,7 +100,11 @@ struct BatchAnswers: AsyncSequence, Sendable {
         for line in part.lines {
             switch line {
             case .success(let range):
-                let answers = range.map { answer(results[$0], to: part.pushes[$0], at: acceptedAt) }
+                let answers = PushAnswer.json(
+                    of: range.map { PushAnswer(results[$0], part.pushes[$0], at: acceptedAt) },
+                    about: range.first.map { part.pushes[$0] },
+                    at: acceptedAt
+                )
                 bytes += (answers.count == 1 ? answers[0] : ["pushes": .array(answers)]).encoded()
             case .failure(let problem): bytes += problem.json.encoded()
             }

@@ -69,29 +69,28 @@ extension RelayAPI {
             let pushes = try builder.pushes(of: try PushRequest(try call.json()))
             let caller = call.caller
             let time = try call.waitingTime()
-            let (answers, acceptedAt) = await call.parts.intake.accept(pushes, from: caller)
+            let (results, acceptedAt) = await call.parts.intake.accept(pushes, from: caller)
             let statuses = await call.parts.intake.statuses(
                 of: pushes,
-                answers,
+                results,
                 storedAt: acceptedAt,
                 for: caller,
                 waiting: time
             )
+            let answers = PushAnswer.json(of: statuses, about: pushes.first, at: acceptedAt)
             guard let first = statuses.first, statuses.count == 1 else {
                 if case .problem(let problem)? = statuses.first(where: { !$0.isStored }),
                     !statuses.contains(where: \.isStored)
                 {
                     throw problem
                 }
-                let answers = zip(statuses, pushes).map { $0.json(about: $1, at: acceptedAt) }
                 return .json(["pushes": .array(answers)], status: 202)
             }
-            let body = first.json(about: pushes[0], at: acceptedAt)
             if case .problem(let problem) = first { throw problem }
             let fields: HTTPFields = [
                 "content-type": "application/json", "location": "/v1/pushes/\(pushes[0].id)",
             ]
-            return .whole(HTTPResponse(status: first.hasEnded ? 200 : 202, fields: fields, body: body.encoded()))
+            return .whole(HTTPResponse(status: first.hasEnded ? 200 : 202, fields: fields, body: answers[0].encoded()))
         },
         Route(
             method: "POST",
@@ -211,12 +210,19 @@ enum PushAnswer {
         }
     }
 
-    /// Returns the answer with the findings about a push that is stored.
-    func json(about push: OutboxPush, at now: Int64) -> JSONValue {
-        guard case .status(let status) = self else { return json }
-        let notes = push.notes(at: now).map { JSONValue.string("\($0.place): \($0.message)") }
-        guard !notes.isEmpty else { return json }
-        return .object((status.json.members ?? []) + [.init("notes", .array(notes))])
+    /// Returns the answers to the pushes of one request, those that are stored with the findings about their headers.
+    ///
+    /// - Parameters:
+    ///   - answers: The answers.
+    ///   - push: One of the pushes, which all have the same headers; nil for none.
+    ///   - now: The time in milliseconds since 1970.
+    /// - Returns: The answers as JSON.
+    static func json(of answers: [PushAnswer], about push: OutboxPush?, at now: Int64) -> [JSONValue] {
+        let notes = (push?.notes(at: now) ?? []).map { JSONValue.string("\($0.place): \($0.message)") }
+        return answers.map { answer in
+            guard !notes.isEmpty, case .status(let status) = answer else { return answer.json }
+            return .object((status.json.members ?? []) + [.init("notes", .array(notes))])
+        }
     }
 
     var hasEnded: Bool {

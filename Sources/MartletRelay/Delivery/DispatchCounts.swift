@@ -68,13 +68,11 @@ struct DispatchCounts: Sendable {
         _ time: Duration
     ) {
         let status = result.status
-        totals[push.lane, default: RecentRates.Totals()].attempts += 1
-        if status != 200 { totals[push.lane]?.failures += 1 }
+        totals[push.lane, default: RecentRates.Totals()].attempted(wasSent: result.wasSent, isAccepted: status == 200)
         guard result.wasSent else {
             unsent[Cause(lane: push.lane, reason: result.reason), default: 0] += 1
             return
         }
-        totals[push.lane]?.sent += 1
         let pushType = push.headers.pushType ?? PushType.alert.rawValue
         let isKnown = DispatchCounts.pushTypes.contains(pushType)
         let type = isKnown ? pushType : "other"
@@ -90,7 +88,7 @@ struct DispatchCounts: Sendable {
 
     mutating func ended(_ outcome: Outcome, _ lane: Lane) {
         outcomes[lane, default: [:]][outcome.state, default: 0] += 1
-        totals[lane, default: RecentRates.Totals()].delivered += outcome.state == .delivered ? 1 : 0
+        if outcome.state == .delivered { totals[lane, default: RecentRates.Totals()].delivered += 1 }
         guard outcome.state == .dead else { return }
         let reason: String =
             switch outcome.reason {

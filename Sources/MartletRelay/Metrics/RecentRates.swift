@@ -14,6 +14,13 @@ struct RecentRates {
         /// All attempts, and those of them that Apple did not accept.
         var attempts = 0
         var failures = 0
+
+        /// Counts an attempt.
+        mutating func attempted(wasSent: Bool, isAccepted: Bool) {
+            attempts += 1
+            if wasSent { sent += 1 }
+            if !isAccepted { failures += 1 }
+        }
     }
 
     /// The time over which the rate is measured, in milliseconds.

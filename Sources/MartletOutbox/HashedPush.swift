@@ -11,34 +11,27 @@ struct HashedPush: Sendable {
     /// They distinguish a push that is submitted again from another push with the same identifier.
     /// `martlet.fingerprint` in PostgreSQL calculates the same for pushes without ``OutboxPush/sourceRequest``.
     let fingerprint: [UInt8]?
-    /// The value of ``OutboxPush/checksum(of:)``.
+    /// The value of ``OutboxPush/checksum``.
     let checksum: Int64?
 
-    /// Calculates the hashes of a push; the payload is hashed once for both.
+    /// Calculates the hashes of a push.
     init(_ push: OutboxPush) {
         self.push = push
-        let content = push.contentHash
-        fingerprint = push.hasCallersID ? push.fingerprint(of: content) : nil
-        checksum = push.checksum(of: content)
+        fingerprint = push.hasCallersID ? push.fingerprint : nil
+        checksum = push.checksum
     }
 }
 
 extension OutboxPush {
-    /// The SHA-256 hash of the payload; empty if OpenSSL cannot hash.
-    fileprivate var contentHash: [UInt8] { (try? SHA256.hash(payload)) ?? [] }
-
-    fileprivate func fingerprint(of content: [UInt8]) -> [UInt8] {
+    fileprivate var fingerprint: [UInt8] {
         let (token, channel, bundle) = destination.columns
         var words = [lane.environment.rawValue, token, channel, bundle]
-        var content = content
-        if let sourceRequest {
-            content = (try? SHA256.hash(sourceRequest)) ?? []
-        } else {
+        if sourceRequest == nil {
             words += [
                 headers.pushType, headers.topic, headers.priority, headers.expiration, headers.collapseID,
             ]
         }
-        return (try? SHA256.hash(lines(words) + content)).map { Array($0.prefix(16)) } ?? []
+        return hash(words, sourceRequest ?? payload).map { Array($0.prefix(16)) } ?? []
     }
 
     /// The first 8 bytes of a hash of everything that decides what is sent, to whom, and until when.
@@ -53,32 +46,35 @@ extension OutboxPush {
     /// - The place behind other pushes of an order key, and the numbers of attempts: they change with other pushes, and
     ///   with each attempt.
     /// - The time of acceptance and the user: the transaction sets them, and they decide nothing that is sent.
-    fileprivate func checksum(of content: [UInt8]) -> Int64? {
+    fileprivate var checksum: Int64? {
         let (token, channel, bundle) = destination.columns
         let words: [String?] = [
             lane.app, lane.environment.rawValue, token, channel, bundle, headers.pushType, headers.topic,
             headers.priority, headers.expiration, headers.collapseID, traceParent, orderKey,
             expiresAt.map { String($0) },
         ]
-        guard let hash = try? SHA256.hash(lines(words) + id.bytes + content) else { return nil }
-        return Int64(bitPattern: hash.prefix(8).reduce(UInt64(0)) { ($0 << 8) | UInt64($1) })
+        guard let digest = hash(words, id.bytes, payload) else { return nil }
+        return Int64(bitPattern: digest.prefix(8).reduce(UInt64(0)) { ($0 << 8) | UInt64($1) })
     }
 
     /// Returns whether the content differs from a stored checksum; false if there is none.
     func differs(from stored: Int64?) -> Bool {
-        guard let stored, let checksum = checksum(of: contentHash) else { return false }
+        guard let stored, let checksum else { return false }
         return stored != checksum
     }
 
-    /// Returns the words, each with a line break.
+    /// Returns the hash of words, each with a line break, and of the bytes after them; nil if OpenSSL cannot hash.
     ///
-    /// No header contains one, so two different lists never give the same bytes.
-    private func lines(_ words: [String?]) -> [UInt8] {
+    /// No header contains a line break, so two different lists never have the same bytes.
+    private func hash(_ words: [String?], _ parts: [UInt8]...) -> [UInt8]? {
         var bytes: [UInt8] = []
+        let count = words.reduce(words.count) { $0 + ($1?.utf8.count ?? 0) }
+        bytes.reserveCapacity(parts.reduce(count) { $0 + $1.count })
         for word in words {
             bytes += (word ?? "").utf8
             bytes.append(UInt8(ascii: "\n"))
         }
-        return bytes
+        for part in parts { bytes += part }
+        return try? SHA256.hash(bytes)
     }
 }
