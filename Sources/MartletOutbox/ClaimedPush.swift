@@ -10,6 +10,8 @@ package struct ClaimedPush: Sendable, Hashable {
     package var attempts: Int
     /// The number of attempts without an answer, including those that may have happened before a process crashed.
     package var unknownTries: Int
+    /// The failed attempts that are stored.
+    package var history: AttemptHistory
     /// Whether the stored content differs from its checksum, so that the push must not be sent.
     package var isDamaged: Bool
 
@@ -19,6 +21,7 @@ package struct ClaimedPush: Sendable, Hashable {
         acceptedAt: Int64,
         attempts: Int,
         unknownTries: Int,
+        history: AttemptHistory = AttemptHistory(),
         isDamaged: Bool = false
     ) {
         self.number = number
@@ -26,6 +29,7 @@ package struct ClaimedPush: Sendable, Hashable {
         self.acceptedAt = acceptedAt
         self.attempts = attempts
         self.unknownTries = unknownTries
+        self.history = history
         self.isDamaged = isDamaged
     }
 }

@@ -18,11 +18,19 @@ package struct DeadLetter: Sendable, Hashable {
     package var acceptedAt: Int64
     package var outcome: Outcome
     package var endedAt: Int64
+    package var history: AttemptHistory
 
-    package init(push: OutboxPush, acceptedAt: Int64, outcome: Outcome, endedAt: Int64) {
+    package init(
+        push: OutboxPush,
+        acceptedAt: Int64,
+        outcome: Outcome,
+        endedAt: Int64,
+        history: AttemptHistory = AttemptHistory()
+    ) {
         self.push = push
         self.acceptedAt = acceptedAt
         self.outcome = outcome
         self.endedAt = endedAt
+        self.history = history
     }
 }

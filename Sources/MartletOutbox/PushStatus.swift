@@ -18,13 +18,22 @@ package struct PushStatus: Sendable, Hashable {
     package var lane: Lane
     package var acceptedAt: Int64
     package var state: State
+    /// The failed attempts; empty for a status that was not read from the store.
+    package var history: AttemptHistory
     /// The outcome of a push that has ended; nil for one that has not.
     package var outcome: Outcome? { if case .ended(let outcome, _) = state { outcome } else { nil } }
 
-    package init(id: APNsID, lane: Lane, acceptedAt: Int64, state: State) {
+    package init(
+        id: APNsID,
+        lane: Lane,
+        acceptedAt: Int64,
+        state: State,
+        history: AttemptHistory = AttemptHistory()
+    ) {
         self.id = id
         self.lane = lane
         self.acceptedAt = acceptedAt
         self.state = state
+        self.history = history
     }
 }

@@ -14,6 +14,8 @@ package struct Settlement: Sendable, Hashable {
     package var change: Change
     /// Whether Apple has reported the token as unregistered, which the store then records.
     package var isTokenUnregistered: Bool
+    /// The failed attempts of the push, which replace the stored ones; an empty history leaves these unchanged.
+    package var history = AttemptHistory()
 
     /// The outcome of a push that has ended; nil for one that is to be tried again.
     package var outcome: Outcome? {

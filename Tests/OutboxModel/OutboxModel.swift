@@ -14,6 +14,7 @@ package struct OutboxModel: Sendable {
         var isInLine: Bool
         var attempts = 0
         var unknownTries = 0
+        var history = AttemptHistory()
         /// The user whose installation had the token when the push was accepted.
         var user: String?
     }
@@ -28,6 +29,7 @@ package struct OutboxModel: Sendable {
         var acceptedAt: Int64
         var outcome: Outcome
         var at: Int64
+        var history: AttemptHistory
         var number: Int64
         var user: String?
 
@@ -127,7 +129,8 @@ package struct OutboxModel: Sendable {
                     push: row.push,
                     acceptedAt: row.acceptedAt,
                     attempts: row.attempts,
-                    unknownTries: row.unknownTries
+                    unknownTries: row.unknownTries,
+                    history: row.history
                 )
             )
         }
@@ -139,6 +142,7 @@ package struct OutboxModel: Sendable {
         for settlement in settlements {
             guard rows[settlement.number] != nil else { continue }
             claimed.remove(settlement.number)
+            if !settlement.history.isEmpty { rows[settlement.number]?.history = settlement.history }
             switch settlement.change {
             case .ended(let outcome):
                 end(settlement.number, outcome, isTokenUnregistered: settlement.isTokenUnregistered, at: now)
@@ -162,6 +166,7 @@ package struct OutboxModel: Sendable {
             acceptedAt: row.acceptedAt,
             outcome: outcome,
             at: now,
+            history: row.history,
             number: number,
             user: row.user
         )
@@ -204,11 +209,17 @@ package struct OutboxModel: Sendable {
         let name = Name(app: app, id: id)
         if let end = ends[name] {
             let state = PushStatus.State.ended(end.outcome, at: end.at)
-            return PushStatus(id: id, lane: end.push.lane, acceptedAt: end.acceptedAt, state: state)
+            return PushStatus(
+                id: id,
+                lane: end.push.lane,
+                acceptedAt: end.acceptedAt,
+                state: state,
+                history: end.history
+            )
         }
         guard let number = numbers[name], let row = rows[number] else { return nil }
         let state: PushStatus.State = claimed.contains(number) ? .inFlight : .accepted
-        return PushStatus(id: id, lane: row.push.lane, acceptedAt: row.acceptedAt, state: state)
+        return PushStatus(id: id, lane: row.push.lane, acceptedAt: row.acceptedAt, state: state, history: row.history)
     }
 
     package mutating func expire(at now: Int64, limit: Int) -> [PushStatus] {
@@ -252,7 +263,13 @@ package struct OutboxModel: Sendable {
     package func deadLetters(of app: String, limit: Int) -> [DeadLetter] {
         let letters = ends.filter { $0.key.app == app && $0.value.outcome.state == .dead }.values
         return letters.sorted { $0.at > $1.at }.prefix(limit).map {
-            DeadLetter(push: $0.push, acceptedAt: $0.acceptedAt, outcome: $0.outcome, endedAt: $0.at)
+            DeadLetter(
+                push: $0.push,
+                acceptedAt: $0.acceptedAt,
+                outcome: $0.outcome,
+                endedAt: $0.at,
+                history: $0.history
+            )
         }
     }
 

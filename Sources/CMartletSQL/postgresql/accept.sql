@@ -15,7 +15,7 @@ CREATE FUNCTION martlet.accept(
 ) RETURNS TABLE (
     place bigint, is_same boolean, apns_id uuid, is_production boolean, accepted_at bigint,
     is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
-    unregistered_at bigint, attempts integer, unknown_tries integer,
+    unregistered_at bigint, attempts integer, unknown_tries integer, history text,
     token_cursor bigint, token_unregistered_at bigint, token_reported_at bigint, token_reason text
 ) LANGUAGE plpgsql
 {index_settings} AS $$
@@ -76,7 +76,7 @@ BEGIN
     RETURN QUERY
     SELECT g.place, k.fingerprint = g.fingerprint, k.apns_id, k.is_production, k.accepted_at, k.is_claimed,
         k.ended_at, k.state, k.status, k.reason, k.unique_id, k.unregistered_at, k.attempts, k.unknown_tries,
-        t.cursor, t.unregistered_at, t.reported_at, t.reason
+        k.history, t.cursor, t.unregistered_at, t.reported_at, t.reason
     FROM unnest(numbers, p_apps, p_are_production, p_ids, p_tokens, p_topics, p_fingerprints) WITH ORDINALITY
         AS g (number, app, is_production, apns_id, token, topic, fingerprint, place)
     LEFT JOIN LATERAL martlet.known(g.app, g.apns_id) k ON g.fingerprint IS NOT NULL

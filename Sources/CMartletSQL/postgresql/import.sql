@@ -10,7 +10,8 @@ CREATE FUNCTION martlet.adopt_pushes(
     p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[], p_topics text[],
     p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[], p_order_keys text[],
     p_expires_at bigint[], p_accepted_at bigint[], p_ready_at bigint[], p_lines bigint[],
-    p_attempts bigint[], p_unknown_tries bigint[], p_checksums bigint[], p_payloads bytea[], p_users text[]
+    p_attempts bigint[], p_unknown_tries bigint[], p_checksums bigint[], p_payloads bytea[], p_users text[],
+    p_histories text[]
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -34,28 +35,28 @@ BEGIN
     WHERE p.number = g.number AND o.apns_id = p.apns_id AND o.app = p.app
         AND (g.line IS NOT NULL OR o.state <> 'dead');
     INSERT INTO martlet.queue (
-        number, app, is_production, urgency, line, ready_at, expires_at, attempts, unknown_tries, order_key
+        number, app, is_production, urgency, line, ready_at, expires_at, attempts, unknown_tries, order_key, history
     )
     SELECT g.* FROM unnest(
         numbers, p_apps, p_are_production, p_urgencies, p_lines, p_ready_at, p_expires_at, p_attempts,
-        p_unknown_tries, p_order_keys
+        p_unknown_tries, p_order_keys, p_histories
     ) AS g (
-        number, app, is_production, urgency, line, ready_at, expires_at, attempts, unknown_tries, order_key
+        number, app, is_production, urgency, line, ready_at, expires_at, attempts, unknown_tries, order_key, history
     ) JOIN martlet.push USING (number) WHERE g.line IS NOT NULL;
 END $$;
 
 CREATE FUNCTION martlet.adopt_outcomes(
     p_ids uuid[], p_apps bigint[], p_are_production boolean[], p_states text[], p_statuses bigint[],
     p_reasons text[], p_unique_ids text[], p_unregistered_at bigint[], p_attempts bigint[],
-    p_unknown_tries bigint[], p_fingerprints bytea[], p_accepted_at bigint[], p_ended_at bigint[]
+    p_unknown_tries bigint[], p_fingerprints bytea[], p_accepted_at bigint[], p_ended_at bigint[], p_histories text[]
 ) RETURNS void LANGUAGE sql AS $$
     INSERT INTO martlet.outcome
     SELECT g.* FROM unnest(
         p_ids, p_apps, p_are_production, p_states, p_statuses, p_reasons, p_unique_ids, p_unregistered_at,
-        p_attempts, p_unknown_tries, p_fingerprints, p_accepted_at, p_ended_at
+        p_attempts, p_unknown_tries, p_fingerprints, p_accepted_at, p_ended_at, p_histories
     ) AS g (
         apns_id, app, is_production, state, status, reason, unique_id, unregistered_at, attempts,
-        unknown_tries, fingerprint, accepted_at, ended_at
+        unknown_tries, fingerprint, accepted_at, ended_at, history
     ) WHERE NOT EXISTS (SELECT FROM martlet.known(g.app, g.apns_id))
 $$;
 

@@ -8,7 +8,7 @@
 CREATE FUNCTION martlet.finish(
     p_now bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
     p_unique_ids text[], p_unregistered_at bigint[], p_attempts bigint[], p_unknown_tries bigint[],
-    p_are_unregistered boolean[]
+    p_histories text[], p_are_unregistered boolean[]
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -26,15 +26,15 @@ DECLARE
 BEGIN
     INSERT INTO martlet.outcome (
         apns_id, app, is_production, state, status, reason, unique_id, unregistered_at, attempts,
-        unknown_tries, fingerprint, accepted_at, ended_at
+        unknown_tries, fingerprint, accepted_at, ended_at, history
     )
     SELECT p.apns_id, p.app, p.is_production, g.state, g.status, g.reason, g.unique_id, g.unregistered_at,
         greatest(g.attempts, q.attempts), greatest(g.unknown_tries, q.unknown_tries), p.fingerprint,
-        p.accepted_at, p_now
+        p.accepted_at, p_now, coalesce(g.history, q.history)
     FROM unnest(
         p_numbers, p_states, p_statuses, p_reasons, p_unique_ids, p_unregistered_at, p_attempts,
-        p_unknown_tries
-    ) AS g (number, state, status, reason, unique_id, unregistered_at, attempts, unknown_tries)
+        p_unknown_tries, p_histories
+    ) AS g (number, state, status, reason, unique_id, unregistered_at, attempts, unknown_tries, history)
     JOIN martlet.queue q USING (number) JOIN martlet.push p USING (number);
     IF true = ANY (p_are_unregistered) THEN
         SELECT array_agg(p.app), array_agg(p.token), array_agg(p.is_production),
@@ -98,7 +98,7 @@ END $$;
 CREATE FUNCTION martlet.settle(
     p_now bigint, p_node bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
     p_unique_ids text[], p_unregistered_at bigint[], p_until bigint[], p_attempts bigint[],
-    p_unknown_tries bigint[], p_are_unregistered boolean[]
+    p_unknown_tries bigint[], p_histories text[], p_are_unregistered boolean[]
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -110,19 +110,22 @@ BEGIN
     ) locked;
     IF own IS NULL THEN RETURN; END IF;
     UPDATE martlet.queue q
-    SET node = NULL, ready_at = g.until, attempts = g.attempts, unknown_tries = g.unknown_tries
-    FROM unnest(p_numbers, p_states, p_until, p_attempts, p_unknown_tries)
-        AS g (number, state, until, attempts, unknown_tries)
+    SET node = NULL, ready_at = g.until, attempts = g.attempts, unknown_tries = g.unknown_tries,
+        history = coalesce(g.history, q.history)
+    FROM unnest(p_numbers, p_states, p_until, p_attempts, p_unknown_tries, p_histories)
+        AS g (number, state, until, attempts, unknown_tries, history)
     WHERE q.number = g.number AND g.state IS NULL AND q.number = ANY (own);
     PERFORM martlet.finish(
         p_now, array_agg(g.number), array_agg(g.state), array_agg(g.status), array_agg(g.reason),
         array_agg(g.unique_id), array_agg(g.unregistered_at), array_agg(g.attempts),
-        array_agg(g.unknown_tries), array_agg(g.is_unregistered)
+        array_agg(g.unknown_tries), array_agg(g.history), array_agg(g.is_unregistered)
     )
     FROM unnest(
         p_numbers, p_states, p_statuses, p_reasons, p_unique_ids, p_unregistered_at, p_attempts,
-        p_unknown_tries, p_are_unregistered
-    ) AS g (number, state, status, reason, unique_id, unregistered_at, attempts, unknown_tries, is_unregistered)
+        p_unknown_tries, p_histories, p_are_unregistered
+    ) AS g (
+        number, state, status, reason, unique_id, unregistered_at, attempts, unknown_tries, history, is_unregistered
+    )
     WHERE g.state IS NOT NULL AND g.number = ANY (own)
     HAVING count(*) > 0;
 END $$;
@@ -133,7 +136,7 @@ RETURNS void LANGUAGE sql AS $$
     SELECT martlet.finish(
         p_now, p_numbers, array_fill(p_state, ARRAY[cardinality(p_numbers)]), '{}', '{}', '{}', '{}',
         array_fill(0::bigint, ARRAY[cardinality(p_numbers)]),
-        array_fill(0::bigint, ARRAY[cardinality(p_numbers)]), '{}'
+        array_fill(0::bigint, ARRAY[cardinality(p_numbers)]), '{}', '{}'
     )
 $$;
 

@@ -54,7 +54,9 @@ CREATE TABLE martlet.queue (
     expires_at bigint,
     attempts integer NOT NULL DEFAULT 0,
     unknown_tries integer NOT NULL DEFAULT 0,
-    order_key text COLLATE "C"
+    order_key text COLLATE "C",
+    -- The failed attempts, as a JSON array; null for a push without any.
+    history text
 ) WITH (
     fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
     autovacuum_vacuum_cost_delay = 0
@@ -78,7 +80,8 @@ CREATE TABLE martlet.outcome (
     attempts integer NOT NULL, unknown_tries integer NOT NULL,
     fingerprint bytea,
     accepted_at bigint NOT NULL,
-    ended_at bigint NOT NULL
+    ended_at bigint NOT NULL,
+    history text
 ) PARTITION BY RANGE (ended_at);
 CREATE INDEX outcome_identity ON martlet.outcome (apns_id, app);
 CREATE INDEX outcome_dead ON martlet.outcome (app, ended_at) WHERE state = 'dead';

@@ -11,6 +11,8 @@ CREATE TABLE push (
     checksum INTEGER,
     -- The complement of ready_at, for the same reason: each statement that sets one of them sets both.
     ready_check INTEGER,
+    -- The failed attempts, as a JSON array; null for a push without any, and for a dead letter, whose outcome has them.
+    history TEXT,
     payload BLOB NOT NULL,
     -- The user whose installation had the token when the push was accepted. The token may belong to another user since.
     user_id TEXT
@@ -31,7 +33,7 @@ CREATE TABLE outcome (
     apns_id BLOB NOT NULL, app INTEGER NOT NULL, environment TEXT NOT NULL, state TEXT NOT NULL,
     status INTEGER, reason TEXT, unique_id TEXT, unregistered_at INTEGER,
     attempts INTEGER NOT NULL, unknown_tries INTEGER NOT NULL, fingerprint BLOB,
-    accepted_at INTEGER NOT NULL, ended_at INTEGER NOT NULL, PRIMARY KEY (apns_id, app)
+    accepted_at INTEGER NOT NULL, ended_at INTEGER NOT NULL, history TEXT, PRIMARY KEY (apns_id, app)
 ) WITHOUT ROWID;
 CREATE INDEX outcome_age ON outcome (ended_at);
 CREATE INDEX outcome_dead ON outcome (app, ended_at) WHERE state = 'dead';

@@ -107,7 +107,7 @@ package actor OutboxMove {
             let statement = try tables.database.connection.prepare(
                 """
                 SELECT apns_id, app, environment, state, status, reason, unique_id, unregistered_at, attempts,
-                    unknown_tries, fingerprint, accepted_at, ended_at
+                    unknown_tries, fingerprint, accepted_at, ended_at, history
                 FROM outcome ORDER BY ended_at, apns_id, app LIMIT \(OutboxMove.outcomeBatch)
                 """
             )
@@ -179,6 +179,8 @@ struct MovingPush: Sendable {
     var line: Int64?
     var attempts: Int
     var unknownTries: Int
+    /// The failed attempts, as stored.
+    var history: String?
     /// The stored checksum; one that cannot match for a push that is damaged in the file.
     var checksum: Int64?
     /// The user whose installation had the token when the push was accepted; nil when none had it.
@@ -193,11 +195,12 @@ struct MovingPush: Sendable {
         // The database calculates the complement of the due time again, so a changed time would appear to be right.
         checksum = stored
         if DuePush.hasChangedTime(row), !due.claimed.push.differs(from: stored) { checksum = stored.map { ~$0 } }
-        fingerprint = row.optionalBlob(at: 24)
-        user = row.optionalText(at: 25)
+        fingerprint = row.optionalBlob(at: 25)
+        user = row.optionalText(at: 26)
         acceptedAt = due.claimed.acceptedAt
         attempts = due.claimed.attempts
         unknownTries = due.claimed.unknownTries
+        history = row.optionalText(at: 24)
         let readyAt = row.optionalInteger(at: 20)
         // Pushes that are in line are lined up again in the database, in their order.
         line = due.isInLine || push.orderKey == nil && readyAt != nil ? 0 : readyAt == nil ? nil : -1
@@ -214,6 +217,8 @@ struct MovingOutcome: Sendable {
     var fingerprint: [UInt8]?
     var acceptedAt: Int64
     var endedAt: Int64
+    /// The failed attempts, as stored.
+    var history: String?
 
     fileprivate init(_ row: borrowing Statement) {
         id = row.blob(at: 0)
@@ -223,6 +228,7 @@ struct MovingOutcome: Sendable {
         fingerprint = row.optionalBlob(at: 10)
         acceptedAt = row.integer(at: 11)
         endedAt = row.integer(at: 12)
+        history = row.optionalText(at: 13)
     }
 }
 
@@ -232,7 +238,7 @@ extension DatabaseConnections {
         let places = pushes.map(\.destination.columns)
         try await query(
             .accepting,
-            "SELECT martlet.adopt_pushes(\(Parameter.places(24)))",
+            "SELECT martlet.adopt_pushes(\(Parameter.places(25)))",
             [
                 .integers(apps), .flags(pushes.map(\.lane.environment.isProduction)),
                 .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
@@ -245,6 +251,7 @@ extension DatabaseConnections {
                 .integers(rows.map(\.readyAt)), .integers(rows.map(\.line)),
                 .integers(rows.map { Int64($0.attempts) }), .integers(rows.map { Int64($0.unknownTries) }),
                 .integers(rows.map(\.checksum)), .byteLists(pushes.map(\.payload)), .texts(rows.map(\.user)),
+                .texts(rows.map(\.history)),
             ]
         ) { _ in }
     }
@@ -253,7 +260,7 @@ extension DatabaseConnections {
         let outcomes = rows.map(\.outcome)
         try await query(
             .accepting,
-            "SELECT martlet.adopt_outcomes(\(Parameter.places(13)))",
+            "SELECT martlet.adopt_outcomes(\(Parameter.places(14)))",
             [
                 .identifiers(rows.map(\.id)), .integers(apps), .flags(rows.map(\.environment.isProduction)),
                 .texts(outcomes.map(\.state.rawValue)), .integers(outcomes.map { $0.status.map(Int64.init) }),
@@ -261,6 +268,7 @@ extension DatabaseConnections {
                 .integers(outcomes.map(\.unregisteredAt)), .integers(outcomes.map { Int64($0.attempts) }),
                 .integers(outcomes.map { Int64($0.unknownTries) }), .byteLists(rows.map(\.fingerprint)),
                 .integers(rows.map(\.acceptedAt)), .integers(rows.map(\.endedAt)),
+                .texts(rows.map(\.history)),
             ]
         ) { _ in }
     }

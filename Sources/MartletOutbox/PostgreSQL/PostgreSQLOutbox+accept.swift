@@ -110,16 +110,16 @@ extension Acceptance {
         if let isSame = row.optionalInteger(at: 1) {
             let status = PushStatus(row, from: 2, app: push.lane.app)
             self = isSame != 0 ? status.map(Acceptance.duplicate) ?? .vanished : .conflict
-        } else if let cursor = row.optionalInteger(at: 14), case .device(let token) = push.destination {
+        } else if let cursor = row.optionalInteger(at: 15), case .device(let token) = push.destination {
             self = .suppressed(
                 UnregisteredToken(
                     cursor: cursor,
                     token: token,
                     environment: push.lane.environment,
                     topic: push.headers.topic ?? "",
-                    unregisteredAt: row.optionalInteger(at: 15),
-                    reportedAt: row.integer(at: 16),
-                    reason: row.text(at: 17)
+                    unregisteredAt: row.optionalInteger(at: 16),
+                    reportedAt: row.integer(at: 17),
+                    reason: row.text(at: 18)
                 )
             )
         } else {

@@ -88,13 +88,13 @@ extension PostgreSQLOutbox {
         let start = ContinuousClock.now
         try await connections.query(
             .delivering,
-            "SELECT martlet.settle(\(Parameter.places(12)))",
+            "SELECT martlet.settle(\(Parameter.places(13)))",
             [
                 .integer(now), .integer(node), .integers(settlements.map(\.number)), .texts(rows.map(\.state)),
                 .integers(rows.map(\.status)), .texts(rows.map(\.reason)), .texts(rows.map(\.uniqueID)),
                 .integers(rows.map(\.unregisteredAt)), .integers(rows.map(\.until)),
                 .integers(rows.map(\.attempts)), .integers(rows.map(\.unknownTries)),
-                .flags(settlements.map(\.isTokenUnregistered)),
+                .texts(settlements.map(\.history.stored)), .flags(settlements.map(\.isTokenUnregistered)),
             ]
         ) { _ in }
         measures.commitTimes.observe(ContinuousClock.now - start)

@@ -28,8 +28,13 @@ extension PushStatus {
             } else {
                 row.flag(at: column + 3) ? .inFlight : .accepted
             }
-        let lane = Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: column + 1)))
-        self.init(id: id, lane: lane, acceptedAt: row.integer(at: column + 2), state: state)
+        self.init(
+            id: id,
+            lane: Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: column + 1))),
+            acceptedAt: row.integer(at: column + 2),
+            state: state,
+            history: AttemptHistory(stored: row.optionalText(at: column + 12))
+        )
     }
 }
 
@@ -50,7 +55,7 @@ extension Outcome {
 }
 
 extension ClaimedPush {
-    /// Reads the columns of `martlet.claim`; without the last two columns, the push counts as sound.
+    /// Reads the columns of `martlet.claim`; without the last three columns, the push counts as sound.
     init(_ row: Row, lane: Lane, isChecked: Bool = false) {
         let destination: PushDestination =
             if let token = row.optionalText(at: 6).flatMap({ try? DeviceToken(hex: $0) }) {
@@ -80,6 +85,7 @@ extension ClaimedPush {
             acceptedAt: row.integer(at: 17),
             attempts: Int(row.integer(at: 2)),
             unknownTries: Int(row.integer(at: 3)),
+            history: AttemptHistory(stored: isChecked ? row.optionalText(at: 21) : nil),
             isDamaged: isChecked && (push.differs(from: row.optionalInteger(at: 19)) || row.flag(at: 20))
         )
     }

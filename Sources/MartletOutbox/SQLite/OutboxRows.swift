@@ -34,6 +34,7 @@ struct DuePush {
             acceptedAt: row.integer(at: 16),
             attempts: Int(row.integer(at: 17)),
             unknownTries: Int(row.integer(at: 18)),
+            history: AttemptHistory(stored: row.optionalText(at: 24)),
             isDamaged: push.differs(from: row.optionalInteger(at: 22)) || hasChangedTime
         )
         isInLine = row.integer(at: 19) != 0

@@ -10,7 +10,7 @@ final class PushTable {
     static let columns = """
         number, app, environment, apns_id, token, channel, bundle_id, push_type, topic, priority, expiration, \
         collapse_id, trace_parent, payload, order_key, expires_at, accepted_at, attempts, unknown_tries, is_in_line, \
-        ready_at, urgency, checksum, ready_check
+        ready_at, urgency, checksum, ready_check, history
         """
 
     /// A condition of rows of `push`: those of a user, `?1`, in an app, `?2`.
@@ -64,13 +64,13 @@ final class PushTable {
         )
         findPush = try database.connection.prepare(
             """
-            SELECT environment, accepted_at, number, fingerprint FROM push WHERE apns_id = ? AND app = ?
+            SELECT environment, accepted_at, number, fingerprint, history FROM push WHERE apns_id = ? AND app = ?
             """
         )
         findOutcome = try database.connection.prepare(
             """
             SELECT environment, accepted_at, ended_at, state, status, reason, unique_id, unregistered_at, attempts,
-                unknown_tries, fingerprint
+                unknown_tries, fingerprint, history
             FROM outcome WHERE apns_id = ? AND app = ?
             """
         )
@@ -97,18 +97,21 @@ final class PushTable {
             """
         )
         postponePush = try database.connection.prepare(
-            "UPDATE push SET ready_at = ?1, ready_check = ~?1, attempts = ?2, unknown_tries = ?3 WHERE number = ?4"
+            """
+            UPDATE push SET ready_at = ?1, ready_check = ~?1, attempts = ?2, unknown_tries = ?3,
+                history = COALESCE(?4, history) WHERE number = ?5
+            """
         )
         insertOutcome = try database.connection.prepare(
             """
             INSERT INTO outcome SELECT apns_id, app, environment, ?, ?, ?, ?, ?, MAX(?, attempts),
-                MAX(?, unknown_tries), fingerprint, accepted_at, ?
+                MAX(?, unknown_tries), fingerprint, accepted_at, ?, COALESCE(?, history)
             FROM push WHERE number = ?
             """
         )
         deletePush = try database.connection.prepare("DELETE FROM push WHERE number = ?")
         keepDeadLetter = try database.connection.prepare(
-            "UPDATE push SET ready_at = NULL, ready_check = NULL, is_in_line = 0 WHERE number = ?"
+            "UPDATE push SET ready_at = NULL, ready_check = NULL, is_in_line = 0, history = NULL WHERE number = ?"
         )
     }
 
@@ -188,7 +191,7 @@ final class PushTable {
         let number = findPush.integer(at: 2)
         let state: PushStatus.State = database.state.claimed.contains(number) ? .inFlight : .accepted
         return KnownPush(
-            status: status(id, app, findPush, state),
+            status: status(id, app, findPush, state, AttemptHistory(stored: findPush.optionalText(at: 4))),
             fingerprint: findPush.optionalBlob(at: 3),
             number: number
         )
@@ -199,30 +202,40 @@ final class PushTable {
         defer { findOutcome.reset() }
         guard try findOutcome.step() else { return nil }
         let state = PushStatus.State.ended(Outcome(findOutcome), at: findOutcome.integer(at: 2))
-        return KnownPush(status: status(id, app, findOutcome, state), fingerprint: findOutcome.optionalBlob(at: 10))
+        let history = AttemptHistory(stored: findOutcome.optionalText(at: 11))
+        let status = self.status(id, app, findOutcome, state, history)
+        return KnownPush(status: status, fingerprint: findOutcome.optionalBlob(at: 10))
     }
 
     private func status(
         _ id: APNsID,
         _ app: Int64,
         _ row: borrowing Statement,
-        _ state: PushStatus.State
+        _ state: PushStatus.State,
+        _ history: AttemptHistory
     ) -> PushStatus {
         let lane = Lane(app: database.name(of: app), environment: PushEnvironment(row, at: 0))
-        return PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 1), state: state)
+        return PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 1), state: state, history: history)
     }
 
     // MARK: Settling
 
     /// Stores the result of a claimed push.
     func settle(_ settlement: Settlement, at now: Int64) throws(SQLiteError) {
-        let number = settlement.number
+        let (number, history) = (settlement.number, settlement.history)
         switch settlement.change {
         case .ended(let outcome):
-            try end(number, outcome, isTokenUnregistered: settlement.isTokenUnregistered, at: now)
+            try end(number, outcome, isTokenUnregistered: settlement.isTokenUnregistered, history, at: now)
         case .postponed(let until, let attempts, let unknownTries):
             guard let position = try position(of: number) else { return }
-            try postpone(number, in: position.queue, until: until, attempts: attempts, unknownTries: unknownTries)
+            try postpone(
+                number,
+                in: position.queue,
+                until: until,
+                attempts: attempts,
+                unknownTries: unknownTries,
+                history: history
+            )
             database.state.claimed.remove(number)
         }
     }
@@ -233,9 +246,10 @@ final class PushTable {
         in queue: UrgencyQueue,
         until time: Int64,
         attempts: Int,
-        unknownTries: Int
+        unknownTries: Int,
+        history: AttemptHistory = AttemptHistory()
     ) throws(SQLiteError) {
-        try postponePush.run(with: time, Int64(attempts), Int64(unknownTries), number)
+        try postponePush.run(with: time, Int64(attempts), Int64(unknownTries), history.stored, number)
         database.moveCursor(before: number, time, in: queue)
     }
 
@@ -244,6 +258,7 @@ final class PushTable {
         _ number: Int64,
         _ outcome: Outcome,
         isTokenUnregistered: Bool = false,
+        _ history: AttemptHistory = AttemptHistory(),
         at now: Int64
     ) throws(SQLiteError) {
         guard let position = try position(of: number) else { return }
@@ -256,6 +271,7 @@ final class PushTable {
             Int64(outcome.attempts),
             Int64(outcome.unknownTries),
             now,
+            history.stored,
             number
         )
         database.state.claimed.remove(number)

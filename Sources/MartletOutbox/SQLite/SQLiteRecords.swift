@@ -207,12 +207,17 @@ struct SQLiteRecords: OutboxRecords {
             while try rows.step() {
                 let lane = Lane(app: app, environment: PushEnvironment(rows, at: 2))
                 let claimed = DuePush(rows, lane: lane).claimed
-                guard
-                    case .ended(let outcome, let endedAt)? = try tables.pushes.known(claimed.push.id, number)?
-                        .status.state
+                guard let status = try tables.pushes.known(claimed.push.id, number)?.status,
+                    case .ended(let outcome, let endedAt) = status.state
                 else { continue }
                 letters.append(
-                    DeadLetter(push: claimed.push, acceptedAt: claimed.acceptedAt, outcome: outcome, endedAt: endedAt)
+                    DeadLetter(
+                        push: claimed.push,
+                        acceptedAt: claimed.acceptedAt,
+                        outcome: outcome,
+                        endedAt: endedAt,
+                        history: status.history
+                    )
                 )
             }
             return letters

@@ -44,7 +44,7 @@ extension RelayAPI {
             let id = try call.pushID()
             let letter = try await outboxCall(await call.parts.outbox.records.deadLetter(id, of: app))
             guard let letter else { throw APIProblem(404, "\(id) is not among the dead letters of \(app)") }
-            return .json(.object(letter.members + letter.push.members))
+            return .json(.object((letter.status.detailedJSON.members ?? []) + letter.push.members))
         },
         Route(
             method: "POST",
@@ -104,9 +104,9 @@ extension JSONField<APIProblem> {
 
 extension DeadLetter {
     /// The push without its content.
-    fileprivate var members: [JSONValue.Member] {
-        PushStatus(id: push.id, lane: push.lane, acceptedAt: acceptedAt, state: .ended(outcome, at: endedAt)).json
-            .members ?? []
+    fileprivate var status: PushStatus {
+        let state = PushStatus.State.ended(outcome, at: endedAt)
+        return PushStatus(id: push.id, lane: push.lane, acceptedAt: acceptedAt, state: state, history: history)
     }
 
     /// The push without its content, with its shortened device token or its channel.
@@ -116,7 +116,7 @@ extension DeadLetter {
             case .device(let token): .init("short-token", .string(token.description))
             case .channel(let channel, _): .init("channel", .string(channel.rawValue))
             }
-        return .object(members + [destination])
+        return .object((status.json.members ?? []) + [destination])
     }
 }
 

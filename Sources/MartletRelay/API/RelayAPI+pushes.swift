@@ -140,10 +140,10 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let time = try call.waitingTime()
             let known = try await find(call)
-            guard !known.hasEnded, let time else { return .json(known.json) }
+            guard !known.hasEnded, let time else { return .json(known.detailedJSON) }
             let caller = call.caller
             _ = await call.parts.intake.end(of: known.id, of: known.lane.app, for: caller, within: time)
-            return .json(try await find(call).json)
+            return .json(try await find(call).detailedJSON)
         },
         Route(
             method: "DELETE",

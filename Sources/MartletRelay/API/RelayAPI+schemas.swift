@@ -109,7 +109,29 @@ extension RelayAPI {
                   "unregistered-at": {"$ref": "#/components/schemas/Milliseconds"},
                   "unique-id": {"type": "string", "description": "apns-unique-id, in development only"}
                 }
-              }
+              },
+              "cause": {"type": "string",
+                "description": "The decision that ended a refused, expired or dead push, for people; with history"},
+              "history": {"$ref": "#/components/schemas/AttemptHistory"}
+            }
+          },
+          "AttemptHistory": {
+            "type": "object", "required": ["attempts"],
+            "description": "The attempts that failed, only in answers to GET of pushes and of one dead letter",
+            "properties": {
+              "attempts": {"type": "array", "maxItems": 8, "description": "The first one and the latest ones",
+                "items": {
+                  "type": "object", "required": ["time", "node", "key-id"],
+                  "properties": {
+                    "time": {"$ref": "#/components/schemas/Milliseconds"},
+                    "node": {"type": "string", "description": "The name of the relay"},
+                    "key-id": {"type": "string", "description": "The key that signed the provider token"},
+                    "status": {"type": "integer", "description": "The status of Apple's answer; absent without one"},
+                    "reason": {"type": "string",
+                      "description": "Apple's reason, or one such as ConnectionFailed, ConnectionLost or NoAnswer"}
+                  }
+                }},
+              "omitted": {"type": "integer", "description": "The number of attempts left out after the first one"}
             }
           },
           "PushAnswer": {

@@ -41,7 +41,7 @@ extension RelayAPI {
     ]
 
     private static func answer(_ pushes: [PushStatus], cursor: Int64) -> HTTP1Answer {
-        .json(["pushes": .array(pushes.map(\.json)), "cursor": .whole(cursor)])
+        .json(["pushes": .array(pushes.map(\.detailedJSON)), "cursor": .whole(cursor)])
     }
 
     private static func pushes(

@@ -239,6 +239,13 @@ extension PushStatus {
         return .object(members)
     }
 
+    /// The status of the push with the cause of its end and its failed attempts, for an answer about a stored push.
+    var detailedJSON: JSONValue {
+        let cause = outcome?.cause.map { JSONValue.Member("cause", .string($0)) }
+        let history = history.isEmpty ? nil : JSONValue.Member("history", history.json)
+        return .object((json.members ?? []) + [cause, history].compactMap(\.self))
+    }
+
     var hasEnded: Bool {
         if case .ended = state { true } else { false }
     }
@@ -255,5 +262,36 @@ extension Outcome {
             "unique-id": uniqueID.map { .string($0) },
         ])
         return members + [.init("apns", apns)]
+    }
+}
+
+extension Outcome {
+    /// The decision that ended the push, for people; nil for a push that was delivered or cancelled.
+    fileprivate var cause: String? {
+        switch state {
+        case .delivered, .cancelled: nil
+        case .expired where status == nil && reason == nil: "the push expired while it waited to be sent"
+        case .expired: "the push would have expired before the next attempt"
+        case .dead where reason == Outcome.damagedReason: "the stored content was damaged, so the push was not sent"
+        case .dead: "the relay abandoned the push after \(attempts) attempts"
+        case .refused:
+            switch RefusalCause(status: status ?? 400, reason: reason.map(APNsReason.init(rawValue:))) {
+            case .deviceToken: "Apple reported the device token as unregistered"
+            case .credentials: "Apple refused the credentials for this push repeatedly and accepted other pushes"
+            case .push, .providerToken, .temporary: "Apple refused the push for good"
+            }
+        }
+    }
+}
+
+extension AttemptHistory {
+    fileprivate var json: JSONValue {
+        let attempts = attempts.map { attempt in
+            JSONValue.members([
+                "time": .integer(attempt.time), "node": .string(attempt.node), "key-id": .string(attempt.keyID),
+                "status": .whole(attempt.status), "reason": attempt.reason.isEmpty ? nil : .string(attempt.reason),
+            ])
+        }
+        return .members(["attempts": .array(attempts), "omitted": omitted == 0 ? nil : .integer(omitted)])
     }
 }

@@ -108,10 +108,23 @@ struct DeliveryMachine {
         }
     }
 
-    /// Handles the result of an attempt to send a push; returns the decision, or nil for a push that was not in flight.
+    /// Handles the result of an attempt to send a push.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the push.
+    ///   - result: The result.
+    ///   - failure: The entry for the history of the push; nil for an accepted one.
+    ///   - now: The time.
+    /// - Returns: The decision; nil for a push that was not in flight.
     @discardableResult
-    mutating func answered(_ number: Int64, _ result: SendResult, at now: Int64) -> DeliveryPolicy.Decision? {
-        guard let push = sending.removeValue(forKey: number) else { return nil }
+    mutating func answered(
+        _ number: Int64,
+        _ result: SendResult,
+        failure: FailedAttempt? = nil,
+        at now: Int64
+    ) -> DeliveryPolicy.Decision? {
+        guard var push = sending.removeValue(forKey: number) else { return nil }
+        if let failure { push.history.append(failure) }
         let lane = push.push.lane
         let decision = policy.decision(on: result, for: push, at: now, using: &generator)
         let wasDown = lanes[lane]?.outage != nil
@@ -335,6 +348,8 @@ struct DeliveryMachine {
     }
 
     private mutating func settle(_ push: ClaimedPush, _ settlement: Settlement) {
+        var settlement = settlement
+        settlement.history = push.history
         settling[push.number] = push
         unsettled.append(settlement)
     }

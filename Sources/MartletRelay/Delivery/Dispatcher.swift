@@ -73,6 +73,7 @@ actor Dispatcher {
         let old = self.context.configuration
         self.context = context
         for lane in await clients.replaceKeys(of: old, in: context, except: Set(fresh.keys)) {
+            clients.recordKey(of: lane, in: context.configuration)
             machine.tryAgain(lane, at: context.now)
         }
         open(fresh)
@@ -186,20 +187,22 @@ actor Dispatcher {
             let start = ContinuousClock.now
             let result = await client.send(push.push)
             let time = ContinuousClock.now - start
-            self.loop.execute { [weak self] in self?.assumeIsolated { $0.answered(push, result, time) } }
+            self.loop.execute { [weak self] in self?.assumeIsolated { $0.answered(push, result, of: client, time) } }
         }
     }
 
-    private func answered(_ push: ClaimedPush, _ result: SendResult, _ time: Duration) {
+    private func answered(_ push: ClaimedPush, _ result: SendResult, of client: LaneClient, _ time: Duration) {
         let lane = push.push.lane
-        let decision = machine.answered(push.number, result, at: context.now)
+        let now = context.now
+        let node = context.configuration.node
+        let failure = FailedAttempt(result, node: node, keyID: client.key.keyID, at: now)
+        let decision = machine.answered(push.number, result, failure: failure, at: now)
         counts.answered(push.push, result, decision, time)
         if let spans = context.spans {
             let server = clients[lane]?.server ?? ""
             spans.record { $0.sent(push, result, to: server, took: Int64(time / .microseconds(1)), at: $1) }
         }
         context.log.attempt(push, result, time)
-        let now = context.now
         deliveryLog.refused(push, result, decision, at: now, to: context.log)
         if let state = machine.lanes[lane] {
             deliveryLog.update(lane, state, after: result, at: now, to: context.log)

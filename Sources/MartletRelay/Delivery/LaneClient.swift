@@ -16,8 +16,8 @@ struct LaneClient: Sendable {
     let server: String
     /// The team whose keys the client can sign with.
     var teamID: String { key.teamID }
-    /// The key that the client was made with.
-    private let key: SigningKey
+    /// The key that the client signs with.
+    var key: SigningKey
     private let sharesTokens: Bool
 
     /// Creates a client for an app, which signs its own tokens when no source is passed, and connects directly when no

@@ -46,6 +46,12 @@ struct LaneClients: Sendable {
         if let old = clients.updateValue(client, forKey: lane) { Task { await old.close() } }
     }
 
+    /// Records the key of a configuration with which the client of a lane signs from now on.
+    mutating func recordKey(of lane: Lane, in configuration: RelayConfiguration) {
+        guard let app = configuration.apps.first(where: { $0.name == lane.app }) else { return }
+        clients[lane]?.key = app.key
+    }
+
     /// Replaces the keys of clients whose app's signing key has changed, except for some lanes; returns their lanes.
     func replaceKeys(of old: RelayConfiguration, in context: RelayContext, except fresh: Set<Lane>) async -> [Lane] {
         var replaced: [Lane] = []

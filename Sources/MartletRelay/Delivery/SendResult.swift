@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
+internal import MartletOutbox
 
 /// The result of an attempt to send a push.
 enum SendResult: Sendable, Hashable {
@@ -55,4 +56,21 @@ extension SendResult {
     }
 
     private static let knownReasons = Set(APNsReason.all)
+}
+
+extension FailedAttempt {
+    /// Creates the entry for the history of a push; nil if Apple accepted it.
+    init?(_ result: SendResult, node: String, keyID: String, at now: Int64) {
+        var status: Int?
+        let reason: String
+        switch result {
+        case .accepted: return nil
+        case .refused(let answered, let given, _, _):
+            status = answered
+            reason = given?.rawValue ?? ""
+        case .neverSent, .unknown: reason = result.reason
+        case .lost: reason = LaneOutage.connectionLost
+        }
+        self.init(time: now, node: node, keyID: keyID, status: status, reason: reason)
+    }
 }
