@@ -55,9 +55,27 @@ extension Command {
         Terminal.output.write(table.text(for: .output))
     }
 
-    /// Returns the members of a dead letter, one per line.
+    /// Returns the members of a dead letter, one per line, and its failed attempts.
     private static func lines(of letter: JSONValue) -> String {
-        (letter.members ?? []).map { "\($0.name): \($0.value.shown)\n" }.joined()
+        let members = (letter.members ?? []).filter { $0.name != "history" }
+        return members.map { "\($0.name): \($0.value.shown)\n" }.joined() + letter.failedAttempts
+    }
+}
+
+extension JSONValue {
+    /// The failed attempts of a push as a table; empty for a push without any.
+    var failedAttempts: String {
+        guard let attempts = self["history"]?["attempts"]?.elements, !attempts.isEmpty else { return "" }
+        var table = Table(["failed attempt", "relay", "key", "Apple's answer, or the error"])
+        for attempt in attempts {
+            let answer = [attempt["status"]?.shown, attempt["reason"]?.shown].compactMap(\.self)
+            table.add([
+                Table.Cell(attempt.time("time")), attempt.cell("node"), attempt.cell("key-id"),
+                Table.Cell(answer.joined(separator: " ")),
+            ])
+        }
+        let omitted = self["history"]?["omitted"].map { "left out after the first attempt: \($0.shown)\n" } ?? ""
+        return table.text(for: .output) + omitted
     }
 }
 

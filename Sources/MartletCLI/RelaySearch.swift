@@ -35,6 +35,12 @@ extension Command {
             ])
         }
         Terminal.output.write(table.text(for: .output))
+        if id != nil {
+            for push in pushes {
+                let cause = push["cause"].map { "cause: \($0.shown)\n" } ?? ""
+                Terminal.output.write(cause + push.failedAttempts)
+            }
+        }
         guard pushes.count == searchLimit, let cursor = answer["cursor"]?.integerValue else { return }
         Terminal.errors.write("there may be more: repeat the command with --after \(cursor)\n")
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The dead letters: pushes that the relay abandoned, each with its payload on demand and buttons that send it again or discard it.
+// The dead letters: pushes that the relay abandoned, each with its attempts and its payload on demand and buttons that send it again or discard it.
 
-import { announce, button, confirmed, definitionList, emptyState, table, toast } from "./components.js"
+import { announce, button, confirmed, emptyState, facts, table, toast } from "./components.js"
 import { element } from "./dom.js"
-import { ageElement, counted, number, updateWhenChanged } from "./figures.js"
+import { ageElement, counted, number, preciseClockElement, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
 
 /** The number of dead letters of an app that are listed. */
@@ -120,7 +120,8 @@ function columns(now, refresh) {
     { name: "App", value: ({ app, environment }) => element("span", {}, app, element("small", {}, ` ${environment}`)) },
     { name: "To", value: (letter) => element("code", { class: "token" }, letter["short-token"] ?? letter.channel ?? "") },
     { name: "Apple's last answer", value: answerText },
-    { name: "Attempts", isNumber: true, value: ({ attempts }) => number(attempts) },
+    { name: "Attempts", isNumber: true, value: (letter) =>
+      button(number(letter.attempts), () => showAttempts(letter), { class: "small", "aria-label": `Show the ${number(letter.attempts)} attempts of ${letter.id}` }) },
     { name: "Actions", value: (letter) => element("span", { class: "actions" },
       button("Payload", () => showPayload(letter), { class: "small", "aria-label": `Show the payload of ${letter.id}` }),
       button("Send again", ({ currentTarget }) => perform("requeue", letter, currentTarget, refresh), {
@@ -156,22 +157,46 @@ async function perform(verb, letter, pressed, refresh) {
   if (document.activeElement === document.body) document.getElementById("dead-title").closest("section").querySelector("button")?.focus()
 }
 
-/** Shows a dead letter with its device token and payload, which the relay's audit log records. */
-async function showPayload({ app, id }) {
+/** Shows a dialog with the elements that `load` returns, or its error. */
+async function showDialog(name, load) {
   const content = element("div", {}, element("p", { class: "faint" }, "Loading…"))
-  const dialog = element("dialog", { "aria-label": "Dead letter", onclose: () => dialog.remove() },
-    element("div", { class: "bar-title" }, element("h2", {}, "Dead letter"), button("Close", () => dialog.close(), { class: "small" })), content)
+  const dialog = element("dialog", { "aria-label": name, onclose: () => dialog.remove() },
+    element("div", { class: "bar-title" }, element("h2", {}, name), button("Close", () => dialog.close(), { class: "small" })), content)
   document.body.append(dialog)
   dialog.showModal()
   try {
-    const { to, channel, payload, "payload-base64": bytes, ...facts } = await request(appPath(app, `dead-letters/${id}`))
-    const listed = { Identifier: facts.id, To: to ?? channel, "Push type": facts["push-type"], Topic: facts.topic, Priority: facts.priority, Attempts: facts.attempts }
-    content.replaceChildren(
-      definitionList(Object.fromEntries(Object.entries(listed).filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)]))),
-      element("h3", {}, bytes === undefined ? "Payload" : "Payload in base64"),
-      element("pre", { tabindex: 0 }, bytes ?? JSON.stringify(payload, null, 2)),
-      element("p", { class: "faint" }, "Tokens and payloads are personal data. The audit log of the relay records who has seen this one."))
+    content.replaceChildren(...await load())
   } catch (error) {
     content.replaceChildren(element("p", { class: "problem", role: "alert" }, error.message))
   }
 }
+
+/** Shows a dead letter with its device token and payload, which the relay's audit log records. */
+const showPayload = ({ app, id }) => showDialog("Dead letter", async () => {
+  const { to, channel, payload, "payload-base64": bytes, ...push } = await request(appPath(app, `dead-letters/${id}`))
+  return [
+    facts({ Identifier: push.id, To: to ?? channel, "Push type": push["push-type"], Topic: push.topic, Priority: push.priority, Attempts: String(push.attempts) }),
+    element("h3", {}, bytes === undefined ? "Payload" : "Payload in base64"),
+    element("pre", { tabindex: 0 }, bytes ?? JSON.stringify(payload, null, 2)),
+    element("p", { class: "faint" }, "Tokens and payloads are personal data. The audit log of the relay records who has seen this one."),
+  ]
+})
+
+const attemptColumns = [
+  { name: "When", isHeader: true, value: ({ time }) => preciseClockElement(time) },
+  { name: "Relay", value: ({ node }) => node },
+  { name: "Key", value: (attempt) => element("code", {}, attempt["key-id"]) },
+  { name: "Apple's answer, or the error", value: ({ status, reason }) => [status, reason].filter(Boolean).join(" ") },
+]
+
+/** Shows the attempts of a dead letter that failed, and the reason why it was abandoned; without its content. */
+const showAttempts = ({ app, id }) => showDialog("Attempts", async () => {
+  const push = await request(`/v1/pushes/${id}?app=${encodeURIComponent(app)}`)
+  const { attempts = [], omitted = 0 } = push.history ?? {}
+  return [
+    facts({ Identifier: id, Lane: `${app} ${push.environment}`, End: push.cause, Attempts: String(push.attempts), "Without an answer": String(push["unknown-tries"] ?? 0) }),
+    element("h3", {}, "Failed attempts"),
+    attempts.length ? table("Failed attempts", attemptColumns, attempts) : element("p", {}, "No attempt of this push has failed."),
+    ...omitted ? [element("p", { class: "faint" }, `${counted(omitted, "attempt", "attempts")} after the first one ${omitted === 1 ? "is" : "are"} left out.`)] : [],
+  ]
+})

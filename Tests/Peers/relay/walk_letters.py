@@ -30,6 +30,22 @@ class DeadLetters(RelayWalk):
         expect(dialog).to_have_count(0)
         expect(self.rows.first.get_by_role("button", name="Show the payload")).to_be_focused()
 
+    def test_the_failed_attempts_are_shown_without_the_content(self):
+        self.enter()
+        self.rows.first.get_by_role("button", name="Show the 16 attempts").press("Enter")
+        dialog = self.page.get_by_role("dialog", name="Attempts")
+        expect(dialog).to_contain_text("the relay abandoned the push after 16 attempts")
+        expect(dialog).to_contain_text("orders development")
+        attempts = dialog.get_by_role("table", name="Failed attempts").locator("tbody tr")
+        # The walk skips the attempts between the first and the last one.
+        expect(attempts).to_have_count(2)
+        for place in range(2):
+            expect(attempts.nth(place)).to_contain_text("429 TooManyRequests")
+        self.assertNotIn("alert", dialog.inner_text())
+        self.page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+        expect(self.rows.first.get_by_role("button", name="Show the 16 attempts")).to_be_focused()
+
     def test_a_dead_letter_is_sent_again(self):
         self.enter()
         self.rows.first.get_by_role("button", name="again").click()
