@@ -72,7 +72,7 @@ extension AttemptHistory {
         let rows = attempts.map { attempt in
             JSONValue.array([
                 .integer(attempt.time), .string(attempt.node), .string(attempt.keyID),
-                attempt.status.map { .integer($0) } ?? .null, .string(attempt.reason),
+                attempt.status.map { JSONValue.integer($0) } ?? .null, .string(attempt.reason),
             ])
         }
         return JSONValue.array([.integer(omitted)] + rows).description

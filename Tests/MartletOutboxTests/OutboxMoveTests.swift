@@ -21,14 +21,15 @@ import Testing
         let claimed = try await file.claim(.orders, .immediate, limit: 6, at: 1_000).pushes
         let dead = Outcome(.dead, status: 503, reason: "ServiceUnavailable", attempts: 9, unknownTries: 2)
         let refused = Outcome(.refused, status: 410, reason: "Unregistered", unregisteredAt: 5, attempts: 1)
-        try await file.settle(
-            [
-                Settlement(number: claimed[1].number, .ended(dead)),
-                Settlement(number: claimed[2].number, .ended(refused), isTokenUnregistered: true),
-                Settlement(number: claimed[3].number, .postponed(until: 50_000, attempts: 3, unknownTries: 1)),
-            ],
-            at: 2_000
-        )
+        var history = AttemptHistory()
+        history.append(FailedAttempt(time: 1_500, node: "relay", keyID: "ABCDE12345", status: 503, reason: "Busy"))
+        var settlements = [
+            Settlement(number: claimed[1].number, .ended(dead)),
+            Settlement(number: claimed[2].number, .ended(refused), isTokenUnregistered: true),
+            Settlement(number: claimed[3].number, .postponed(until: 50_000, attempts: 3, unknownTries: 1)),
+        ]
+        for index in settlements.indices { settlements[index].history = history }
+        try await file.settle(settlements, at: 2_000)
         try await file.records.setCursor(1, of: "webhook orders")
         let pause = try await file.records.pause(.rides, by: "operator", at: 2_000)
         let tokens = try await file.records.unregisteredTokens(of: "orders", after: 0, limit: 10)
@@ -48,6 +49,9 @@ import Testing
         #expect(try await store.records.pauses() == [pause])
         #expect(try await store.records.deadLetters(of: "orders", limit: 10).map(\.outcome) == [dead])
         #expect(try await store.outcome(of: claimed[2].push) == refused)
+        for push in claimed[1...3] {
+            #expect(try await store.status(of: push.push.id, of: "orders")?.history == history)
+        }
         let given = Set(claimed.map(\.push.id))
         var found: [ClaimedPush] = []
         while case let more = try await store.claimAll(at: 70_000), !more.isEmpty {

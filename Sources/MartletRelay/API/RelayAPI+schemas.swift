@@ -111,7 +111,7 @@ extension RelayAPI {
                 }
               },
               "cause": {"type": "string",
-                "description": "The decision that ended a refused, expired or dead push, for people; with history"},
+                "description": "The decision that ended a refused, expired or dead push, for people; see history"},
               "history": {"$ref": "#/components/schemas/AttemptHistory"}
             }
           },
