@@ -51,6 +51,8 @@ static const martlet_page_file files[] = {
 #include "file.h"
 #define EMBEDDED inbox/examples.js
 #include "file.h"
+#define EMBEDDED inbox/facets.js
+#include "file.h"
 #define EMBEDDED inbox/fault-rules.js
 #include "file.h"
 #define EMBEDDED inbox/faults.js

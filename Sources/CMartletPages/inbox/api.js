@@ -57,6 +57,8 @@ export const pushes = (query, limit, before = Number.MAX_SAFE_INTEGER) =>
 /** The numbers of all pushes that match a query. */
 export const numbers = async (query) =>
   (await request(`/api/v1/pushes/numbers?${queryParameters(query)}`)).numbers
+/** The pushes that match a query, counted by the values of the fields that narrow a search. */
+export const facets = (query) => request(`/api/v1/pushes/facets?${queryParameters(query)}`)
 /** The pushes that match a query as lines of an export file. */
 export const exported = async (query) => {
   const response = await send(`/api/v1/export.jsonl?${queryParameters(query)}`)

@@ -8,6 +8,7 @@ import { banner, button, iconButton, menu } from "./components.js"
 import { Deletions } from "./deletions.js"
 import { Detail } from "./detail.js"
 import { element } from "./dom.js"
+import { showFacets } from "./facets.js"
 import { Inbox } from "./inbox.js"
 import { List } from "./list.js"
 import { SearchField } from "./search.js"
@@ -41,6 +42,7 @@ export class InboxPage extends EventTarget {
     const tools = this.#tools = new Tools(byID("tools"), inbox, list, deletions)
     this.#search = new SearchField(byID("search-form"), inbox, (query) => this.#searchFor(query))
     new Sidebar(byID("filters"), inbox, (change) => this.#filter(change))
+    showFacets(byID("facets"), inbox, this.#search, (change) => this.#filter(change))
     this.#detail = new Detail(byID("detail"), inbox, (start) => this.#compose(start))
     splitter(byID("splitter"), byID("inbox"))
     this.#keys = {

@@ -275,6 +275,16 @@ export class Inbox extends EventTarget {
     this.#scheduleChange()
   }
 
+  /**
+   * A query for the listed pushes, which leaves out those whose deletion can still be undone.
+   *
+   * The length of URLs is limited, so one term has to name them.
+   */
+  get listedQuery() {
+    const hidden = queries(this.#store.hidden.keys()).slice(0, 1).map((term) => `-${term}`)
+    return [this.matchedQuery, ...hidden].join(" ").trim()
+  }
+
   /** Replaces the selected push by its current state. */
   #refresh(push) {
     this.selected = push

@@ -74,6 +74,14 @@ export class SearchField {
     return this.#running
   }
 
+  /** Begins a term of a field at the end of the text, and suggests its values. */
+  begin(field) {
+    this.text = `${this.text.trimEnd()} ${field}:`.trimStart()
+    this.#input.focus()
+    this.#input.setSelectionRange(this.text.length, this.text.length)
+    this.#suggest()
+  }
+
   /** Searches for a text. */
   run(text) {
     this.text = text

@@ -124,9 +124,11 @@ export const segments = (name, options, selected, changed) =>
   choice("radiogroup", "radio", "aria-checked", "segments", name, options, selected, changed)
 
 /**
- * A button that opens a menu; the items are {name, icon, key, action, isDanger}, or null for a separating line.
+ * A button that opens a menu; the items are {name, icon, note, key, action, isDanger, isChecked}, or null for a separating
+ * line.
  *
- * `items` may be a function that returns them, or a promise of them, each time the menu is opened.
+ * `items` may be a function that returns them, or a promise of them, each time the menu is opened, and each time the
+ * returned element receives an event `update` while it is open.
  */
 export function menu(name, items, { icon: iconName = "more", label = null, class: style = "" } = {}) {
   const list = element("div", { class: "menu", role: "menu", popover: "auto", "aria-label": name })
@@ -145,13 +147,22 @@ export function menu(name, items, { icon: iconName = "more", label = null, class
     },
   }, icon(iconName), label)
   const fill = (current) => list.replaceChildren(...current.map((item) => (item ? element("button", {
-    type: "button", role: "menuitem", tabindex: -1, class: item.isDanger ? "danger" : null,
+    type: "button", role: item.isChecked === undefined ? "menuitem" : "menuitemcheckbox", "aria-checked": item.isChecked?.toString(),
+    tabindex: -1, class: item.isDanger ? "danger" : null,
     onclick: () => {
       list.hidePopover()
       opener.focus()
       item.action()
     },
-  }, item.icon ? icon(item.icon) : null, element("span", {}, item.name), item.key ? element("kbd", {}, item.key) : null) : element("hr"))))
+  }, item.icon ? icon(item.icon) : null, element("span", {}, item.name), item.note ? element("small", {}, item.note) : null,
+  item.key ? element("kbd", {}, item.key) : null) : element("hr"))))
+  const update = async () => {
+    if (!list.matches(":popover-open")) return
+    const current = await items()
+    const index = [...list.children].indexOf(document.activeElement)
+    fill(current)
+    if (index >= 0) list.children[Math.min(index, list.children.length - 1)].focus()
+  }
   if (typeof items !== "function") fill(items)
   list.addEventListener("toggle", ({ newState }) => {
     opener.setAttribute("aria-expanded", String(newState === "open"))
@@ -162,7 +173,7 @@ export function menu(name, items, { icon: iconName = "more", label = null, class
   // Escape closes the menu and nothing else.
   list.addEventListener("keydown", (event) => { if (event.key === "Escape") event.stopPropagation() })
   roving(list, () => false, (each) => each.focus())
-  return element("span", { class: "menu-host" }, opener, list)
+  return element("span", { class: "menu-host", onupdate: () => update().catch(() => {}) }, opener, list)
 }
 
 /** Places a popover below the element that opens it, or above it where there is no room. */

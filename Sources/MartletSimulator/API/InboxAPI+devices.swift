@@ -82,7 +82,9 @@ extension InboxAPI {
                     || push.channel.map(channels.contains) ?? false
             }
             let members = devices.json(of: token, withToken: false).members ?? []
-            let described = JSONValue.array(pushes.map { $0.json(atDevice: token) })
+            let described = JSONValue.array(
+                pushes.map { $0.json(atDevice: token, after: devices.registry.lastEvent(of: $0.number, at: token)) }
+            )
             return .json(.object(members.filter { $0.name != "pushes" } + [.init("pushes", described)]))
         },
     ]

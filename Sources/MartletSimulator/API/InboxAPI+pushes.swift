@@ -93,6 +93,17 @@ extension InboxAPI {
             let pushes = await call.simulator.inbox.pushes.reversed().filter(query.matches)
             return .json(["numbers": .array(pushes.map { .integer($0.number) })])
         },
+        Route(
+            "GET",
+            "/api/v1/pushes/facets",
+            "Count the pushes that match by push type, app, verdict, finding and device",
+            query
+        ) { (call) throws(APIProblem) in
+            let query = try call.pushQuery()
+            let pushes = await call.simulator.inbox.pushes
+            let names = await call.simulator.inbox.names
+            return .json(PushFacets(of: pushes, matching: query).json(deviceNames: names))
+        },
         Route("GET", "/api/v1/pushes/{number}", "Get a push by its number or apns-id, or the latest") {
             (call) throws(APIProblem) in
             .json(try await push(call).json)

@@ -11,6 +11,14 @@ struct DeviceRegistry {
     private static let implicitDeviceLimit = 10_000
     /// The maximum number of devices for which a broadcast records its own events.
     static let subscriberLimit = 100
+    /// The maximum number of last events of broadcasts at devices that are remembered.
+    private static let broadcastEventLimit = 100_000
+
+    /// A broadcast at one of its devices.
+    private struct Reception: Hashable {
+        let number: Int
+        let device: String
+    }
 
     let environment: SimulatedAPNs.Environment
     private var devices: [String: SimulatedDevice] = [:]
@@ -22,6 +30,8 @@ struct DeviceRegistry {
     private(set) var nextExpiry = Int64.max
     /// The number of the first alert or background push to each token, which shows that it is a device's token.
     private var notified = RecentValues<String, Int>(capacity: DeviceRegistry.implicitDeviceLimit)
+    /// The last event of each broadcast at each device.
+    private var broadcastEvents = RecentValues<Reception, DeliveryEvent>(capacity: DeviceRegistry.broadcastEventLimit)
 
     /// Creates an empty registry.
     ///
@@ -63,9 +73,11 @@ struct DeviceRegistry {
         if notified[token] == nil { notified.updateValue(push.number, forKey: token) }
     }
 
-    /// Forgets which tokens have received alerts and background pushes, after all pushes were removed from the inbox.
-    mutating func forgetNotifications() {
+    /// Forgets which tokens have received alerts and background pushes, and the results of broadcasts, after all pushes
+    /// were removed from the inbox.
+    mutating func forgetPushes() {
         notified = RecentValues(capacity: DeviceRegistry.implicitDeviceLimit)
+        broadcastEvents = RecentValues(capacity: DeviceRegistry.broadcastEventLimit)
     }
 
     mutating func register(_ token: DeviceToken, for topics: [Topic], in environment: SimulatedAPNs.Environment) {
@@ -184,9 +196,21 @@ struct DeviceRegistry {
         if isStored { nextExpiry = min(nextExpiry, push.storageEnd) }
         return deliveries.flatMap { number, event -> Deliveries in
             let isBroadcast = content?.number == number ? content?.isBroadcast == true : push.isBroadcast
-            let delivery = (number, isBroadcast ? event.at(device: token) : event)
+            let delivery = (number, isBroadcast ? record(event, of: number, at: token) : event)
             return (number == push.number ? collapse(push, event, at: token, at: now) : []) + [delivery]
         }
+    }
+
+    /// Records an event of a broadcast at a device, and returns it with the name of the device.
+    private mutating func record(_ event: DeliveryEvent, of number: Int, at token: String) -> DeliveryEvent {
+        let event = event.at(device: token)
+        broadcastEvents.updateValue(event, forKey: Reception(number: number, device: token))
+        return event
+    }
+
+    /// Returns the last event of a broadcast at a device, whose token is in lower case; nil when it is not known.
+    func lastEvent(of number: Int, at token: String) -> DeliveryEvent? {
+        broadcastEvents[Reception(number: number, device: token)]
     }
 
     // MARK: Pushes
@@ -220,7 +244,7 @@ struct DeviceRegistry {
         for token in devices.keys.filter({ devices[$0]?.isOnline == false }).sorted() {
             for push in devices[token]?.removeExpired(at: now) ?? [] {
                 let event = DeliveryEvent(.discardedExpired, at: push.storageEnd)
-                deliveries.append((push.number, push.isBroadcast ? event.at(device: token) : event))
+                deliveries.append((push.number, push.isBroadcast ? record(event, of: push.number, at: token) : event))
             }
             if let expiry = devices[token]?.firstExpiry { nextExpiry = min(nextExpiry, expiry) }
         }

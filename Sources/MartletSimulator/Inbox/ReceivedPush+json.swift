@@ -39,10 +39,10 @@ extension ReceivedPush {
     }
 
     /// Returns the push as the page of one Live Activity shows it: the verdict on a broadcast is that at the activity,
-    /// and null when the broadcast was not delivered to it.
-    func json(atDevice token: String) -> JSONValue {
+    /// after its last event there, and null when the broadcast was not delivered to it.
+    func json(atDevice token: String, after event: DeliveryEvent? = nil) -> JSONValue {
         guard isBroadcast else { return json }
-        let verdict = JSONValue.Member("verdict", verdict(atDevice: token)?.json ?? .null)
+        let verdict = JSONValue.Member("verdict", verdict(atDevice: token, after: event)?.json ?? .null)
         return .object((json.members ?? []).map { $0.name == verdict.name ? verdict : $0 })
     }
 

@@ -19,7 +19,7 @@ struct FindingMark: Sendable, Hashable {
 final class RequestFacts: Sendable {
     private struct Facts {
         var marks: [FindingMark]?
-        var isVisible: Bool?
+        var visibleUntil: Int64?
     }
 
     private let facts = Mutex(Facts())
@@ -32,11 +32,12 @@ final class RequestFacts: Sendable {
         return evaluated
     }
 
-    /// Returns whether a phone shows a notification for the push, which `evaluate` determines once.
-    func isVisible(_ evaluate: () -> Bool) -> Bool {
-        if let known = facts.withLock({ $0.isVisible }) { return known }
+    /// Returns the time before which a delivery makes the push visible, in milliseconds since 1970, which `evaluate`
+    /// determines once.
+    func visibleUntil(_ evaluate: () -> Int64) -> Int64 {
+        if let known = facts.withLock({ $0.visibleUntil }) { return known }
         let evaluated = evaluate()
-        facts.withLock { $0.isVisible = evaluated }
+        facts.withLock { $0.visibleUntil = evaluated }
         return evaluated
     }
 }

@@ -348,7 +348,7 @@ struct ServiceMachine {
     mutating func forget(_ removal: PushInbox.Removal) {
         if removal.isComplete {
             traffic = TrafficRules()
-            evaluator.devices.forgetNotifications()
+            evaluator.devices.forgetPushes()
         } else {
             traffic.forget(removal.pushes.map { ($0.deviceToken.lowercased(), $0.headers.topic ?? "") })
         }

@@ -24,10 +24,10 @@ struct ActivityPresentation: Sendable, Hashable {
             case .end: "Live Activity ends"
             case nil: nil
             }
-        let stay = event == .end ? ActivityPresentation.stay(aps, at: time) : nil
-        isVisible = stay?.isOver != true
+        isVisible = ActivityPresentation.dismissal(aps).map { $0 > time } ?? true
+        let stay = event == .end ? ActivityPresentation.stay(aps, at: time, isOver: !isVisible) : nil
         parts =
-            [change.map { PushVerdict.Part($0, at: .aps("event")) }, stay?.part].compactMap(\.self)
+            [change.map { PushVerdict.Part($0, at: .aps("event")) }, stay].compactMap(\.self)
             + ActivityPresentation.alert(aps["alert"])
             + [ActivityPresentation.staleness(aps, at: time)].compactMap(\.self)
     }
@@ -39,17 +39,20 @@ struct ActivityPresentation: Sendable, Hashable {
         return aps["dismissal-date"]?.wholeValue.map { min(max(Int64(millisecondsOf: $0), time), latest) } ?? latest
     }
 
+    /// Returns the time from which a phone removes the activity at once that a push ends, in milliseconds since 1970;
+    /// nil for a push that ends none or has no such time.
+    static func dismissal(_ aps: JSONValue) -> Int64? {
+        guard aps["event"]?.stringValue == ActivityPush.Event.end.rawValue else { return nil }
+        return aps["dismissal-date"]?.wholeValue.map(Int64.init(millisecondsOf:))
+    }
+
     /// Returns the time for which an ended activity stays on the Lock Screen, in words.
-    private static func stay(_ aps: JSONValue, at time: Int64) -> (part: PushVerdict.Part, isOver: Bool) {
+    private static func stay(_ aps: JSONValue, at time: Int64, isOver: Bool) -> PushVerdict.Part {
         let place = PushLint.Place.aps("dismissal-date")
-        guard aps["dismissal-date"]?.wholeValue != nil else {
-            return (PushVerdict.Part("stays for up to 4 hours", at: place), false)
-        }
+        guard !isOver else { return PushVerdict.Part("removed at once", "aps.dismissal-date has passed", at: place) }
+        guard dismissal(aps) != nil else { return PushVerdict.Part("stays for up to 4 hours", at: place) }
         let end = removalTime(aps, at: time)
-        guard end > time else {
-            return (PushVerdict.Part("removed at once", "aps.dismissal-date has passed", at: place), true)
-        }
-        return (PushVerdict.Part("stays until \(VerdictTime.text(of: end, from: time))", at: place), false)
+        return PushVerdict.Part("stays until \(VerdictTime.text(of: end, from: time))", at: place)
     }
 
     private static func alert(_ alert: JSONValue?) -> [PushVerdict.Part] {

@@ -19,22 +19,38 @@ extension ReceivedPush {
     /// The kind of the result, which is cheaper to compute than the whole.
     var verdictKind: PushVerdict.Kind {
         guard status == 200 else { return status == 0 ? .unanswered : .refused }
-        guard !isBroadcast, let fate = deliveries.fate, !fate.kind.isDelivery else { return verdict.kind }
-        return fate.kind.verdictKind
+        guard !isBroadcast else { return BroadcastTally(deliveries, isVisible: isVisible(at: time)).kind }
+        let fate = deliveries.fate
+        if let fate, !fate.kind.isDelivery { return fate.kind.verdictKind }
+        return isVisible(at: fate?.time ?? time) ? .shown : .delivered
     }
 
     /// Whether a device shows the notification of the push, which is cheaper to determine than the verdict.
     var isNotificationOnScreen: Bool {
         guard !isBroadcast, !isLiveActivity, deliveries.fate?.kind.isDelivery ?? (status == 200) else { return false }
-        return requestFacts.isVisible { NotificationPresentation.isVisible(headers, content) }
+        return isVisible(at: time)
     }
 
-    /// Returns the result of a broadcast at one of its devices, whose token is in lower case; nil when the broadcast
-    /// was not delivered to the device.
-    func verdict(atDevice token: String) -> PushVerdict? {
+    /// Returns whether a phone shows something for the push after a delivery at a time in milliseconds since 1970.
+    private func isVisible(at time: Int64) -> Bool {
+        let end = requestFacts.visibleUntil {
+            guard isLiveActivity else { return NotificationPresentation.isVisible(headers, content) ? .max : .min }
+            return ActivityPresentation.dismissal(content?["aps"] ?? .null) ?? .max
+        }
+        return time < end
+    }
+
+    /// Returns the result of a broadcast at one of its devices; nil when the broadcast was not delivered to the device.
+    ///
+    /// - Parameters:
+    ///   - token: The token of the device in lower case.
+    ///   - event: The last event of the broadcast at the device, because ``deliveries`` has those of the first devices
+    ///     only; nil when it is not known.
+    /// - Returns: The result.
+    func verdict(atDevice token: String, after event: DeliveryEvent? = nil) -> PushVerdict? {
         guard status == 200 || !deliveries.isEmpty else { return verdict }
         var push = self
-        push.deliveries.removeAll { $0.device != token }
+        push.deliveries = event.map { [$0] } ?? deliveries.filter { $0.device == token }
         return push.deliveries.isEmpty ? nil : push.deliveryVerdict(nil)
     }
 

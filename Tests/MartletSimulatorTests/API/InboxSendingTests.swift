@@ -90,6 +90,23 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `the pushes of a query are counted by the values of their fields`() async throws {
+        let bench = try await InboxBench(pushes: 6, storedPushes: 10)
+        _ = try await bench.send("PUT", "/api/v1/devices/5d3a6a1c", #"{"name":"Anna"}"#)
+        let json = try await bench.json("GET", "/api/v1/pushes/facets?query=number:2-4")
+        #expect(json["total"] == 3)
+        let type: JSONValue = ["value": "alert", "count": 3]
+        let verdict: JSONValue = ["value": "shown", "count": 3]
+        let device: JSONValue = ["value": "5d3a6a1c", "name": "Anna", "count": 3]
+        for (field, value) in [("type", type), ("verdict", verdict), ("device", device)] {
+            let expected: JSONValue = ["total": 1, "values": [value]]
+            #expect(json["fields"]?[field] == expected)
+        }
+        #expect(try await bench.json("GET", "/api/v1/pushes/facets")["total"] == 6)
+        #expect(try await bench.get("/api/v1/pushes/facets?query=is:loud").status == "400")
+        await bench.apns.stop()
+    }
+
     @Test func `the times of a query are ahead of UTC by the offset of the request`() async throws {
         let bench = try await InboxBench()
         // Received at 2026-11-18T11:06:40Z.

@@ -11,15 +11,19 @@ import Testing
     private var registry = DeviceRegistry(environment: .development)
     private var random = SplitMix64(state: 7)
 
-    private mutating func broadcast(_ number: Int, expiration: String, timestamp: Int) -> [String] {
+    private func update(_ number: Int, expiration: String, timestamp: Int) -> ReceivedPush {
         let payload = #"{"aps":{"timestamp":\#(timestamp),"event":"update","content-state":{"score":\#(timestamp)}}}"#
-        let push = ReceivedPush.sample(
+        return ReceivedPush.sample(
             number,
             app: "com.example.app",
             channel: "c2NvcmVz",
             headers: PushHeaders(pushType: "LiveActivity", expiration: expiration),
             payload
         )
+    }
+
+    private mutating func broadcast(_ number: Int, expiration: String, timestamp: Int) -> [String] {
+        let push = update(number, expiration: expiration, timestamp: timestamp)
         return words(registry.receive(push, at: 0, using: &random))
     }
 
@@ -73,6 +77,63 @@ import Testing
         registry.removed("c2NvcmVz")
         #expect(broadcast(6, expiration: "0", timestamp: 6).isEmpty)
         #expect(registry["bbbb0002"]?.channels == ["b3RoZXI="])
+    }
+
+    @Test mutating func `each of 250 activities on a channel has its own result of a broadcast`() throws {
+        let tokens = try (0..<250).map { try DeviceToken(hex: "abcd\(1000 + $0)") }
+        let (away, gone) = (tokens[200], tokens[240])
+        for token in tokens { _ = registry.subscribe(token, to: ["c2NvcmVz"], at: 0) }
+        _ = registry.setOnline(false, away, at: 0, using: &random)
+        var pushes: [Int: ReceivedPush] = [:]
+        for number in 1...3 {
+            if number == 3 { _ = registry.subscribe(gone, to: [], at: 0) }
+            var push = update(number, expiration: "100", timestamp: number)
+            for (other, event) in registry.receive(push, at: 0, using: &random) {
+                if other == number { push.record(event) } else { pushes[other]?.record(event) }
+            }
+            pushes[number] = push
+        }
+        func kinds(at token: DeviceToken) -> [PushVerdict.Kind?] {
+            (1...3).map { number in
+                pushes[number]?.verdict(atDevice: token.hex, after: registry.lastEvent(of: number, at: token.hex))?.kind
+            }
+        }
+        for token in tokens where token != away && token != gone {
+            #expect(kinds(at: token) == [.replaced, .replaced, .shown], "\(token.hex)")
+        }
+        #expect(kinds(at: away) == [.discarded, .discarded, .stored])
+        #expect(kinds(at: gone) == [.replaced, .shown, nil])
+
+        _ = registry.setOnline(true, away, at: 1, using: &random)
+        #expect(kinds(at: away) == [.discarded, .discarded, .shown])
+        let event = registry.lastEvent(of: 1, at: tokens[150].hex)
+        #expect(pushes[1]?.verdict(atDevice: tokens[150].hex, after: event)?.replacedBy == 2)
+        registry.forgetPushes()
+        #expect(registry.lastEvent(of: 3, at: away.hex) == nil)
+    }
+
+    @Test func `the page of the last of 250 activities has the verdict on a broadcast`() async throws {
+        let bench = try await InboxBench()
+        let made = try await bench.json(
+            "POST",
+            "/api/v1/channels",
+            #"{"app":"com.example.app","message-storage-policy":0}"#
+        )
+        let channel = try #require(made["channel"]?.stringValue)
+        for index in 0..<250 {
+            await bench.apns.subscribe(try DeviceToken(hex: "abcd\(1000 + index)"), to: [ChannelID(channel)])
+        }
+        let payload = #"{"aps":{"timestamp":1,"event":"update","content-state":{"score":1}}}"#
+        let headers = #"{"apns-push-type":"liveactivity","apns-expiration":"0"}"#
+        let push = try await bench.json(
+            "POST",
+            "/api/v1/pushes",
+            #"{"app":"com.example.app","channel":"\#(channel)","headers":\#(headers),"payload":\#(payload)}"#
+        )
+        #expect(push["verdict"]?["text"]?.stringValue?.hasPrefix("Shown on 100 of the first 100") == true)
+        let activity = try await bench.json("GET", "/api/v1/activities/abcd1249")
+        #expect(activity["pushes"]?.elements?.map { $0["verdict"]?["kind"] } == ["shown"])
+        await bench.apns.stop()
     }
 
     @Test func `a started activity has its own token and subscribes to the channel of its start`() async throws {

@@ -216,7 +216,7 @@ import Testing
         #expect(push.verdict.parts.first?.place?.description == ":path")
         #expect(registry["5d3a"]?.activity == nil)
         #expect(deliver(Self.push(3, update, to: "ac7e")).deliveries.map(\.kind) == [.delivered])
-        registry.forgetNotifications()
+        registry.forgetPushes()
         #expect(deliver(Self.push(4, update)).deliveries.map(\.kind) == [.delivered])
     }
 
