@@ -2,9 +2,9 @@
 
 // The tiles, the relays that share the database, and the facts about this relay.
 
-import { chip, definitionList, table } from "./components.js"
+import { chip, counted, definitionList, grouped, table } from "./components.js"
 import { element } from "./dom.js"
-import { age, ageElement, count, counted, number, oldestText, rate, sum, updateWhenChanged } from "./figures.js"
+import { age, ageElement, count, oldestText, rate, sum, updateWhenChanged } from "./figures.js"
 
 /** Shows the four figures that matter first. */
 export function showTiles(container, { lanes }) {
@@ -15,10 +15,10 @@ export function showTiles(container, { lanes }) {
   const period = lanes.some(({ since }) => since !== undefined) ? "in the last minute, or since the outage was noticed" : "in the last minute"
   const retrying = sum(lanes.filter(({ state }) => state !== "paused"), (lane) => lane.retrying) ?? 0
   const tiles = [
-    ["Waiting", count(sum(lanes, (lane) => lane.waiting)), retrying ? `${counted(retrying, "push", "pushes")} being sent again` : "pushes stored and not sent", ""],
+    ["Waiting", count(sum(lanes, (lane) => lane.waiting)), retrying ? `${counted(retrying, "push")} being sent again` : "pushes stored and not sent", ""],
     ["Oldest", oldest, oldestNote, oldestAge >= 300 ? "bad" : oldestAge >= 60 ? "warning" : ""],
     ["Delivered a second", rate(sum(lanes, (lane) => lane["delivered-per-second"])), "accepted by Apple, mean of ten seconds", ""],
-    ["Failing", attempts ? `${share > 0 && share < 0.01 ? "<1" : Math.round(share * 100)} %` : "–", attempts ? `${number(failed)} of ${counted(attempts, "attempt", "attempts")} ${period}` : `no attempts ${period}`,
+    ["Failing", attempts ? `${share > 0 && share < 0.01 ? "<1" : Math.round(share * 100)} %` : "–", attempts ? `${grouped(failed)} of ${counted(attempts, "attempt")} ${period}` : `no attempts ${period}`,
       share >= 0.5 ? "bad" : share >= 0.1 ? "warning" : ""],
   ]
   updateWhenChanged(container, tiles, () => tiles.map(([name, value, note, tone]) =>
@@ -37,9 +37,9 @@ export function showFleet(section, container, { nodes = [], now, "nodes-outdated
     { name: "Version", value: (node) => node.version },
     { name: "Up", value: (node) => ageElement(node["started-at"], now) },
     { name: "Last seen", isNumber: true, value: (node) => (node["silent-ms"] < 5000 ? "now" : `${age(0, node["silent-ms"])} ago`) },
-    { name: "In flight", isNumber: true, value: (node) => number(node["in-flight"]) },
+    { name: "In flight", isNumber: true, value: (node) => grouped(node["in-flight"]) },
     { name: "Delivered a second", isNumber: true, value: (node) => rate(node["delivered-per-second"]) },
-    { name: "Delivered", isNumber: true, value: (node) => number(node.outcomes.delivered) },
+    { name: "Delivered", isNumber: true, value: (node) => grouped(node.outcomes.delivered) },
   ]
   const facts = nodes.map((node) => [node, age(node["started-at"], now), Math.floor(node["silent-ms"] / 1000)])
   updateWhenChanged(container, [facts, outdated], () => [
@@ -58,10 +58,10 @@ function sizeText(bytes) {
 
 /** Shows the facts about the relay that change seldom. */
 export function showFacts(container, { version, storage, connections, lanes, caller, "started-at": start, now }) {
-  const outcomes = ["delivered", "refused", "expired", "cancelled", "dead"].map((state) => `${number(sum(lanes, (lane) => lane.outcomes[state]) ?? 0)} ${state}`)
+  const outcomes = ["delivered", "refused", "expired", "cancelled", "dead"].map((state) => `${grouped(sum(lanes, (lane) => lane.outcomes[state]) ?? 0)} ${state}`)
   const place = storage["free-bytes"] === undefined ? storage.place : `${storage.place}, ${sizeText(storage["free-bytes"])} free on its disk`
   updateWhenChanged(container, [version, place, connections, outcomes, caller, age(start, now)], () => definitionList({
     Version: version, Started: ageElement(start, now, " ago"), Storage: place, "Pushes since the start": outcomes.join(", "),
-    "Client connections": number(connections), "Your key": `${caller.name} (${caller.scopes.join(", ")})`,
+    "Client connections": grouped(connections), "Your key": `${caller.name} (${caller.scopes.join(", ")})`,
   }))
 }

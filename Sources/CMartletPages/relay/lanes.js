@@ -2,10 +2,10 @@
 
 // The table of lanes: what each does and why, and buttons that pause and resume it.
 
-import { announce, button, chip, confirmed, table } from "./components.js"
+import { announce, button, chip, confirmed, grouped, table } from "./components.js"
 import { icon } from "./icons.js"
 import { element } from "./dom.js"
-import { age, ageElement, count, number, oldestText, rate, updateWhenChanged } from "./figures.js"
+import { age, ageElement, count, oldestText, rate, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
 
 /** The number of reasons of failures that a lane shows. */
@@ -45,7 +45,7 @@ function columns(caller) {
       (lane, { now }) => (since(lane) ? ageElement(since(lane), now) : element("span", { class: "faint" }, "–"))),
     figure("Waiting", (lane) => count(lane.waiting)),
     figure("Oldest", (lane) => oldestText([lane])),
-    figure("In flight", (lane) => number(lane["in-flight"])),
+    figure("In flight", (lane) => grouped(lane["in-flight"])),
     figure("Sent a second", (lane) => rate(lane["sent-per-second"])),
     cell("Failures", (lane) => [lane.failures, lane.retrying, lane["retry-reason"], lane.state], failures),
     ...(caller["may-manage"] ? [cell("Control", (lane) => [lane["manual-pause"] !== undefined, problems.get(laneName(lane))], control)] : []),
@@ -68,14 +68,14 @@ function stateOf(lane, { storage }) {
 /** The attempts that Apple did not accept since the start of the relay, by reason, most frequent first. */
 function failures({ failures: reasons = {}, retrying, "retry-reason": retryReason, state }) {
   const all = Object.entries(reasons)
-  const chips = all.slice(0, shownReasons).map(([reason, total]) => chip(`${reason} ${number(total)}`))
+  const chips = all.slice(0, shownReasons).map(([reason, total]) => chip(`${reason} ${grouped(total)}`))
   const rest = all.slice(shownReasons)
   if (rest.length) {
     chips.push(element("details", { class: "rest" }, element("summary", {}, `${rest.length} more`),
-      rest.map(([reason, total]) => element("div", {}, `${reason} ${number(total)}`))))
+      rest.map(([reason, total]) => element("div", {}, `${reason} ${grouped(total)}`))))
   }
   const time = state === "paused" ? "after the pause" : "later"
-  if (retrying) chips.push(element("small", {}, `${number(retrying)} sent again ${time}${retryReason ? ` (${retryReason})` : ""}`))
+  if (retrying) chips.push(element("small", {}, `${grouped(retrying)} sent again ${time}${retryReason ? ` (${retryReason})` : ""}`))
   return element("span", { class: "chips" }, chips.length ? chips : element("span", { class: "faint" }, "none"))
 }
 
