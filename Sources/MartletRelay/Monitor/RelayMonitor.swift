@@ -153,8 +153,8 @@ actor RelayMonitor {
     var summary: String {
         let snapshot = snapshot
         let sent = snapshot.dispatcher.counts.sent.values.reduce(0, +)
-        let state = health.problem ?? "accepts pushes for \(context.configuration.apps.count) apps"
-        return "\(state); \(snapshot.dispatcher.inFlight) in flight, \(sent) sent"
+        let state = health.problem ?? "accepts pushes for \(context.configuration.apps.count.counted("app"))"
+        return "\(state); \(snapshot.dispatcher.inFlight.grouped) in flight, \(sent.grouped) sent"
     }
 
     /// Returns the status of the relay, with the apps and lanes of some apps.

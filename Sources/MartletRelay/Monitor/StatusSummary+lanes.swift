@@ -54,7 +54,7 @@ extension StatusSummary {
 
     /// Returns a sentence about the pushes that a purge cancels, all of the lane.
     private static func purgeText(_ waiting: Int?) -> String {
-        let count = waiting.map { " (\(StatusText.count($0, "push", "pushes")))" } ?? ""
+        let count = waiting.map { " (\($0.counted("push")))" } ?? ""
         return " Purging the lane cancels everything that waits in it\(count), also pushes to valid tokens."
     }
 
@@ -88,7 +88,7 @@ extension StatusSummary {
         let refused = outages.map(\.refused).reduce(0, +)
         let notStored = outages.map(\.notStored).reduce(0, +)
         let losses = StatusSummary.lossText(lost, refused: refused)
-        let refusals = StatusText.count(notStored, "push was", "pushes were") + " refused with 503"
+        let refusals = notStored.counted("push was", "pushes were") + " refused with 503"
         let effects = [notStored > 0 ? refusals : nil, losses ?? "no accepted push was lost"].compactMap(\.self)
         return Incident(
             kind: .outageOver,
@@ -142,7 +142,7 @@ extension StatusSummary {
         let result =
             attempts == 1
             ? "The only attempt of the last minute failed. "
-            : "None of the \(StatusText.count(attempts)) attempts of the last minute succeeded. "
+            : "None of the \(attempts.grouped) attempts of the last minute succeeded. "
         return Incident(
             kind: .retrying,
             severity: .warning,
@@ -170,7 +170,7 @@ extension StatusSummary {
         let count = retrying.map(\.retrying).reduce(0, +)
         let since = retrying.compactMap(\.retryingSince).min()
         let isLong = since.map { facts.now - $0 >= StatusSummary.longestRetry } ?? false
-        let pushes = StatusText.count(count, "push", "pushes")
+        let pushes = count.counted("push")
         let age = since.map { " The oldest was accepted \(StatusText.duration(facts.now - $0)) ago." } ?? ""
         let reasons = Set(retrying.compactMap(\.retryReason)).sorted()
         return Incident(
@@ -226,8 +226,8 @@ extension StatusSummary {
         guard lost > 0 || refused > 0 else { return nil }
         let ended = lost == 1 ? "has expired or was abandoned" : "have expired or were abandoned"
         let parts = [
-            lost > 0 ? "\(StatusText.count(lost)) \(ended)" : nil,
-            refused > 0 ? "\(StatusText.count(refused)) \(refused == 1 ? "was" : "were") refused" : nil,
+            lost > 0 ? "\(lost.grouped) \(ended)" : nil,
+            refused > 0 ? "\(refused.grouped) \(refused == 1 ? "was" : "were") refused" : nil,
         ]
         return parts.compactMap(\.self).joined(separator: ", ")
     }
@@ -237,7 +237,7 @@ extension StatusSummary {
         case nil: "The number of waiting pushes is not known"
         case 0?: "No push waits"
         case 1?: "1 push waits"
-        case let count?: "\(StatusText.count(count)) pushes wait"
+        case let count?: "\(count.grouped) pushes wait"
         }
     }
 

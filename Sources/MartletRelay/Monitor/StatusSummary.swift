@@ -60,7 +60,7 @@ struct StatusSummary: Sendable {
             }
         let counts = facts.lanes.compactMap(\.waiting)
         guard counts.count == facts.lanes.count else { return state }
-        return state + " \(StatusText.count(counts.reduce(0, +))) wait."
+        return state + " \(counts.reduce(0, +).grouped) wait."
     }
 
     /// Returns the state of apps that all deliver, or of which none has delivered a push in the last minute.
@@ -78,7 +78,7 @@ struct StatusSummary: Sendable {
     /// The incident of an outbox that stores no pushes.
     var storeIncident: Incident? {
         let refusal = "New pushes are refused with 503"
-        let count = "\(StatusText.count(facts.notStored)) \(facts.isDatabase ? "by this relay " : "")so far"
+        let count = "\(facts.notStored.grouped) \(facts.isDatabase ? "by this relay " : "")so far"
         let counted = refusal + (facts.notStored == 0 ? "" : ", \(count)") + "; "
         if let problem = facts.store {
             let (kind, title) = storeTitle(problem.kind)
@@ -257,7 +257,7 @@ struct StatusSummary: Sendable {
         facts.apps.compactMap { app in
             guard let letters = facts.deadLetters[app], letters.count > 0 else { return nil }
             let isRecent = facts.now - letters.newest < StatusSummary.recentTime
-            let pushes = StatusText.count(letters.count, "push", "pushes")
+            let pushes = letters.count.counted("push")
             let were = letters.count == 1 ? "was" : "were"
             return Incident(
                 kind: .deadLetters,

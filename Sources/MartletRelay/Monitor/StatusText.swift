@@ -17,22 +17,6 @@ enum StatusText {
         return names.dropLast().joined(separator: ", ") + " and " + last
     }
 
-    /// Returns a number with groups of three digits, such as `8,788`.
-    static func count(_ number: Int) -> String {
-        let digits = Array(String(number.magnitude))
-        var text = ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
-            text.append(digit)
-        }
-        return (number < 0 ? "-" : "") + text
-    }
-
-    /// Returns a number with the singular or plural of a word.
-    static func count(_ number: Int, _ singular: String, _ plural: String) -> String {
-        "\(count(number)) \(number == 1 ? singular : plural)"
-    }
-
     /// Returns a duration in milliseconds, rounded to its largest units; a negative one is 0.
     static func duration(_ milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1_000
@@ -42,7 +26,7 @@ enum StatusText {
         case ..<86_400:
             let minutes = seconds % 3_600 / 60
             return "\(seconds / 3_600) h" + (minutes == 0 ? "" : " \(minutes) min")
-        default: return seconds < 172_800 ? "1 day" : "\(seconds / 86_400) days"
+        default: return (seconds / 86_400).counted("day")
         }
     }
 

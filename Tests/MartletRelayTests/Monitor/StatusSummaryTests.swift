@@ -363,13 +363,7 @@ import Testing
         #expect(apple.detail == "ConnectionFailed, ConnectionLost")
     }
 
-    @Test func `numbers, times and lists are readable at any size`() {
-        #expect(
-            [0, 7, 999, 1_000, 1_234_567, -1_000].map { StatusText.count($0) } == [
-                "0", "7", "999", "1,000", "1,234,567", "-1,000",
-            ]
-        )
-        #expect(StatusText.count(.min).hasPrefix("-9,223"))
+    @Test func `times and lists are readable at any size`() {
         let durations: [Int64] = [-1, 59_999, 60_000, 3_600_000, 5_460_000, 86_400_000, 172_800_000, .max]
         #expect(
             durations.map(StatusText.duration).dropLast()
