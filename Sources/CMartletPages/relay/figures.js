@@ -14,13 +14,6 @@ export const rate = (value = 0) => (value < 10 ? String(Math.round(value * 10) /
 /** The duration from a time until `now`, both by the clock of the relay. */
 export const age = (time, now) => durationText(Math.max(0, now - time) / 1000)
 
-/** The age of the push of some lanes that has been due longest; unknown while the relay cannot read its outbox. */
-export function oldestText(lanes) {
-  if (lanes.some(({ waiting }) => waiting === undefined)) return "unknown"
-  const ages = lanes.flatMap((lane) => lane["oldest-seconds"] ?? [])
-  return ages.length ? durationText(Math.max(...ages)) : "–"
-}
-
 /** The age of a time as text; hovering shows the time itself. */
 export const ageElement = (time, now, suffix = "") => element("time",
   { datetime: new Date(time).toISOString(), title: completeTime(time) }, age(time, now) + suffix)
@@ -56,10 +49,4 @@ export function updateWhenChanged(container, facts, make) {
   container.replaceChildren(...[make()].flat().filter(Boolean))
   if (isOpen) container.querySelector("details")?.setAttribute("open", "")
   if (focused !== null) [...container.querySelectorAll("button, summary, a")].find((control) => nameOf(control) === focused)?.focus()
-}
-
-/** The sum of a number over lanes; undefined if one lane does not have it. */
-export function sum(lanes, pick) {
-  const values = lanes.map(pick)
-  return values.includes(undefined) ? undefined : values.reduce((total, value) => total + value, 0)
 }

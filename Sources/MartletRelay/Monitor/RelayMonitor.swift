@@ -102,8 +102,8 @@ actor RelayMonitor {
         let isSilent = snapshot.store.isUnreachable || snapshot.store.stalledSince != nil
         let report = SharedHealth.Report(
             problem: isDraining ? "the relay is shutting down" : nil,
-            lanes: snapshot.dispatcher.lanes(of: context.configuration.appNames).map { lane, report in
-                (lane.app, "\(lane.app) \(lane.environment.rawValue): \(report.condition)")
+            lanes: snapshot.dispatcher.lanes(of: context.configuration.appNames).map { lane, current in
+                (lane.app, "\(lane.app) \(lane.environment.rawValue): \(current.condition)")
             },
             summary: { snapshot.summary(of: $0, isSilent ? nil : backlog) }
         )
@@ -220,8 +220,8 @@ actor RelayMonitor {
         let backlog = await backlog()
         let measures = await context.outbox.measures
         var conditions: [(lane: Lane, teamID: String, ClientCondition)] = []
-        for (lane, report) in await dispatcher.snapshot.lanes(of: apps) {
-            guard let client = report.client else { continue }
+        for (lane, current) in await dispatcher.snapshot.lanes(of: apps) {
+            guard let client = current.client else { continue }
             let condition = await client.client.condition
             conditions.append((lane, client.teamID, condition))
         }
@@ -247,7 +247,7 @@ actor RelayMonitor {
     /// Publishes this relay's data and reads that of the other relays.
     func syncFleet() async {
         guard let shared = context.sharedOutbox else { return }
-        await shared.fleet.publish(FleetView.text(of: snapshot.ownFacts))
+        await shared.fleet.publish(FleetView.text(of: snapshot.ownCounts))
         do throws(OutboxError) {
             fleet.update(try await shared.fleet.nodes(), at: context.now)
             let now = context.now

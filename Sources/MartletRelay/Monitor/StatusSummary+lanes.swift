@@ -8,7 +8,7 @@ extension StatusSummary {
     /// The incidents of lanes that are down, one for each kind; a paused lane sends nothing that could show whether it
     /// still is.
     var laneIncidents: [Incident] {
-        let down = facts.lanes.filter { $0.pause == nil }.compactMap { state in
+        let down = facts.lanes.filter { $0.state == .down }.compactMap { state in
             state.problem.map { (state: state, problem: $0, kind: Incident.Kind(reason: $0.reason)) }
         }
         return Incident.Kind.allCases.compactMap { kind in
@@ -47,7 +47,7 @@ extension StatusSummary {
     }
 
     /// Returns whether the next attempt of a lane that is down is due and not under way.
-    private func isUntested(_ state: StatusFacts.LaneState) -> Bool {
+    private func isUntested(_ state: LaneFacts) -> Bool {
         guard let problem = state.problem, problem.lastTry != nil else { return false }
         return problem.nextTry == nil && state.inFlight == 0
     }
@@ -109,7 +109,7 @@ extension StatusSummary {
 
     /// The incident of lanes that operators have paused.
     var pauseIncident: Incident? {
-        let paused = facts.lanes.filter { $0.pause != nil }
+        let paused = facts.lanes.filter { $0.state == .paused }
         let pauses = paused.compactMap(\.pause)
         guard let since = pauses.map(\.since).min() else { return nil }
         let callers = StatusText.list(Set(pauses.map(\.caller)).sorted())
@@ -126,16 +126,16 @@ extension StatusSummary {
     }
 
     /// Returns the last problems of paused lanes; nil without one.
-    private static func detail(ofPaused lanes: [StatusFacts.LaneState]) -> String? {
+    private static func detail(ofPaused lanes: [LaneFacts]) -> String? {
         let reasons = Set(lanes.compactMap(\.problem?.reason)).sorted()
         return reasons.isEmpty ? nil : "last problem: " + reasons.joined(separator: ", ")
     }
 
     /// The incident of lanes that send pushes of which Apple accepts none.
     var failureIncident: Incident? {
-        let failing = facts.lanes.filter(isFailing)
+        let failing = facts.lanes.filter { $0.state == .fails }
         guard !failing.isEmpty else { return nil }
-        let attempts = failing.map(\.attempts).reduce(0, +)
+        let attempts = failing.map(\.counts.recentAttempts).reduce(0, +)
         let counts = failing.compactMap(\.waiting)
         let waiting = counts.count == failing.count ? counts.reduce(0, +) : nil
         let reasons = Set(failing.compactMap(\.retryReason)).sorted()
@@ -157,18 +157,12 @@ extension StatusSummary {
         )
     }
 
-    private func isFailing(_ state: StatusFacts.LaneState) -> Bool {
-        state.problem == nil && state.pause == nil && state.activity == .fails
-    }
-
     /// The incident of pushes that are sent again although their lanes deliver.
     var retryIncident: Incident? {
-        let retrying = facts.lanes.filter { state in
-            state.retrying > 0 && state.problem == nil && state.pause == nil && !isFailing(state)
-        }
+        let retrying = facts.lanes.filter { $0.retrying > 0 && ![.paused, .down, .fails].contains($0.state) }
         guard !retrying.isEmpty else { return nil }
         let count = retrying.map(\.retrying).reduce(0, +)
-        let since = retrying.compactMap(\.retryingSince).min()
+        let since = retrying.compactMap { $0.backlog?.oldestRetry }.min()
         let isLong = since.map { facts.now - $0 >= StatusSummary.longestRetry } ?? false
         let pushes = count.counted("push")
         let age = since.map { " The oldest was accepted \(StatusText.duration(facts.now - $0)) ago." } ?? ""
@@ -187,7 +181,7 @@ extension StatusSummary {
     }
 
     private func incident(
-        of states: [StatusFacts.LaneState],
+        of states: [LaneFacts],
         _ kind: Incident.Kind,
         title: String,
         since: Int64,
@@ -224,25 +218,20 @@ extension StatusSummary {
     /// Returns the numbers of pushes that have ended without being delivered; nil without any.
     private static func lossText(_ lost: Int, refused: Int) -> String? {
         guard lost > 0 || refused > 0 else { return nil }
-        let ended = lost == 1 ? "has expired or was abandoned" : "have expired or were abandoned"
         let parts = [
-            lost > 0 ? "\(lost.grouped) \(ended)" : nil,
-            refused > 0 ? "\(refused.grouped) \(refused == 1 ? "was" : "were") refused" : nil,
+            lost > 0 ? lost.counted("has expired or was abandoned", "have expired or were abandoned") : nil,
+            refused > 0 ? refused.counted("was refused", "were refused") : nil,
         ]
         return parts.compactMap(\.self).joined(separator: ", ")
     }
 
-    private static func waitingText(_ waiting: Int?) -> String {
-        switch waiting {
-        case nil: "The number of waiting pushes is not known"
-        case 0?: "No push waits"
-        case 1?: "1 push waits"
-        case let count?: "\(count.grouped) pushes wait"
-        }
+    static func waitingText(_ waiting: Int?) -> String {
+        guard let waiting else { return "The number of waiting pushes is not known" }
+        return waiting == 0 ? "No push waits" : waiting.counted("push waits", "pushes wait")
     }
 
     /// Returns the apps of lanes, with the environment of those that have further lanes.
-    private func names(of states: [StatusFacts.LaneState]) -> String {
+    private func names(of states: [LaneFacts]) -> String {
         let lanes = states.map(\.lane)
         let names = Set(lanes.map(\.app)).sorted().flatMap { app -> [String] in
             let own = lanes.filter { $0.app == app }

@@ -49,7 +49,7 @@ struct StatusSummary: Sendable {
 
     /// The headline of a relay without urgent problems.
     private var healthyHeadline: String {
-        let delivering = Set(facts.lanes.filter { $0.activity == .delivers }.map(\.lane.app))
+        let delivering = Set(facts.lanes.filter { $0.state == .delivers }.map(\.lane.app))
         let ready = facts.apps.filter { !delivering.contains($0) }
         let state =
             if ready.isEmpty || delivering.isEmpty {
@@ -60,7 +60,7 @@ struct StatusSummary: Sendable {
             }
         let counts = facts.lanes.compactMap(\.waiting)
         guard counts.count == facts.lanes.count else { return state }
-        return state + " \(counts.reduce(0, +).grouped) wait."
+        return state + " \(StatusSummary.waitingText(counts.reduce(0, +)))."
     }
 
     /// Returns the state of apps that all deliver, or of which none has delivered a push in the last minute.

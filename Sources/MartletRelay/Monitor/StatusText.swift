@@ -17,6 +17,20 @@ enum StatusText {
         return names.dropLast().joined(separator: ", ") + " and " + last
     }
 
+    /// Returns a number per second, below ten to a tenth.
+    static func rate(_ rate: Double) -> String {
+        // The bound is far above any rate, and prevents the conversions from trapping.
+        let rate = min(max(0, rate), 1e15)
+        let (whole, tenth) = Int((rate * 10).rounded()).quotientAndRemainder(dividingBy: 10)
+        return whole >= 10 ? Int(rate.rounded()).grouped : tenth == 0 ? "\(whole)" : "\(whole).\(tenth)"
+    }
+
+    /// Returns a share from 0 to 1 in percent; only none and all are shown as 0 and 100.
+    static func percentage(_ share: Double) -> String {
+        guard share > 0, share < 1 else { return share < 1 ? "0 %" : "100 %" }
+        return share < 0.01 ? "<1 %" : share > 0.99 ? ">99 %" : "\(Int((share * 100).rounded())) %"
+    }
+
     /// Returns a duration in milliseconds, rounded to its largest units; a negative one is 0.
     static func duration(_ milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1_000

@@ -12,11 +12,13 @@ import Testing
     private static let now: Int64 = 1_795_610_460_000
     private static let minute: Int64 = 60_000
 
-    private static func lane(_ app: String, _ environment: PushEnvironment = .production) -> StatusFacts.LaneState {
-        var state = StatusFacts.LaneState(lane: Lane(app: app, environment: environment), waiting: 0)
-        state.attempts = 10
-        state.keyID = "ABC123DEFG"
-        return state
+    private static func lane(_ app: String, _ environment: PushEnvironment = .production) -> LaneFacts {
+        let lane = Lane(app: app, environment: environment)
+        var facts = LaneFacts(lane: lane)
+        facts.counts.recentAttempts = 10
+        facts.backlog = Backlog(lane: lane, count: 0, oldest: nil)
+        facts.keyID = "ABC123DEFG"
+        return facts
     }
 
     private static func problem(_ reason: String, minutes: Int64 = 3) -> LaneProblem {
@@ -29,36 +31,38 @@ import Testing
     }
 
     @Test func `a relay without problems has a headline and no incidents`() {
-        #expect(StatusSummary(facts).headline == "All 3 apps deliver. 0 wait.")
+        #expect(StatusSummary(facts).headline == "All 3 apps deliver. No push waits.")
         #expect(StatusSummary(facts).incidents.isEmpty)
         var some = facts
-        some.lanes[1].waiting = 12_345
-        #expect(StatusSummary(some).headline == "All 3 apps deliver. 12,345 wait.")
-        some.lanes[1].waiting = nil
+        some.lanes[1].backlog?.count = 12_345
+        #expect(StatusSummary(some).headline == "All 3 apps deliver. 12,345 pushes wait.")
+        some.lanes[1].backlog?.count = 1
+        #expect(StatusSummary(some).headline == "All 3 apps deliver. 1 push waits.")
+        some.lanes[1].backlog = nil
         #expect(StatusSummary(some).headline == "All 3 apps deliver.", "the outbox cannot be read")
         some.lanes = [Self.lane("orders")]
         some.apps = ["orders"]
-        #expect(StatusSummary(some).headline == "orders delivers. 0 wait.")
+        #expect(StatusSummary(some).headline == "orders delivers. No push waits.")
     }
 
     @Test func `a lane without traffic delivers nothing, and one whose attempts all fail is a problem`() throws {
         var facts = facts
-        for index in facts.lanes.indices { facts.lanes[index].attempts = 0 }
-        #expect(StatusSummary(facts).headline == "All 3 apps are ready. 0 wait.")
-        facts.lanes[1].attempts = 1
-        #expect(StatusSummary(facts).headline == "rides delivers, orders and wallet are ready. 0 wait.")
-        facts.lanes[2].attempts = 9
-        facts.lanes[2].failures = 9
-        #expect(StatusSummary(facts).headline == "rides delivers, orders and wallet are ready. 0 wait.")
-        facts.lanes[2].retrying = 1
+        for index in facts.lanes.indices { facts.lanes[index].counts.recentAttempts = 0 }
+        #expect(StatusSummary(facts).headline == "All 3 apps are ready. No push waits.")
+        facts.lanes[1].counts.recentAttempts = 1
+        #expect(StatusSummary(facts).headline == "rides delivers, orders and wallet are ready. No push waits.")
+        facts.lanes[2].counts.recentAttempts = 9
+        facts.lanes[2].counts.recentFailures = 9
+        #expect(StatusSummary(facts).headline == "rides delivers, orders and wallet are ready. No push waits.")
+        facts.lanes[2].backlog?.retrying = 1
         #expect(StatusSummary(facts).headline.hasPrefix("Apple accepts no push of wallet."))
-        facts.lanes[2].attempts = 1
-        facts.lanes[2].failures = 1
+        facts.lanes[2].counts.recentAttempts = 1
+        facts.lanes[2].counts.recentFailures = 1
         #expect(StatusSummary(facts).headline.contains("The only attempt of the last minute failed."))
-        facts.lanes[2].attempts = 240
-        facts.lanes[2].failures = 240
-        facts.lanes[2].waiting = 12
-        facts.lanes[2].retrying = 12
+        facts.lanes[2].counts.recentAttempts = 240
+        facts.lanes[2].counts.recentFailures = 240
+        facts.lanes[2].backlog?.count = 12
+        facts.lanes[2].backlog?.retrying = 12
         facts.lanes[2].retryReason = "429 TooManyRequests"
         let summary = StatusSummary(facts)
         let incident = try #require(summary.incidents.first)
@@ -75,9 +79,9 @@ import Testing
     @Test func `an outage of Apple names the apps, the time, the waiting pushes and what to do`() throws {
         var facts = facts
         facts.lanes[0].problem = Self.problem("ConnectionFailed")
-        facts.lanes[0].waiting = 8_000
+        facts.lanes[0].backlog?.count = 8_000
         facts.lanes[1].problem = Self.problem("TimedOut", minutes: 2)
-        facts.lanes[1].waiting = 788
+        facts.lanes[1].backlog?.count = 788
         let summary = StatusSummary(facts)
         #expect(
             summary.headline == "Apple cannot be reached for orders and rides since 12:38 UTC (3 min)."
@@ -139,7 +143,7 @@ import Testing
             since: Self.now - 90_000,
             action: "free space"
         )
-        for index in facts.lanes.indices { facts.lanes[index].waiting = nil }
+        for index in facts.lanes.indices { facts.lanes[index].backlog = nil }
         let incident = try #require(StatusSummary(facts).incidents.first)
         #expect(incident.kind == kind && incident.severity == .critical && incident.title == title)
         #expect(incident.apps == ["orders", "rides", "wallet"] && incident.action == "Free space.")
@@ -155,7 +159,7 @@ import Testing
     func `pushes that Apple refuses in an outage are lost`(ended: Int, refused: Int, effect: String) throws {
         var facts = facts
         facts.lanes[0].problem = Self.problem("BadDeviceToken")
-        facts.lanes[0].waiting = 5
+        facts.lanes[0].backlog?.count = 5
         facts.lanes[0].lost = ended
         facts.lanes[0].refused = refused
         let incident = try #require(StatusSummary(facts).incidents.first)
@@ -178,7 +182,7 @@ import Testing
 
     @Test func `a lane that is not tried because of the storage is not said to be down`() throws {
         var facts = facts
-        facts.lanes[0].waiting = 8
+        facts.lanes[0].backlog?.count = 8
         facts.lanes[0].problem = Self.problem("ConnectionFailed")
         facts.lanes[0].problem?.lastTry = Self.now - 39_000
         func incident() throws -> Incident {
@@ -245,8 +249,8 @@ import Testing
         facts.deadLetters = [
             "wallet": DeadLetterCount(count: 31, newest: Self.now - 60_000), "other": .init(count: 1, newest: 0),
         ]
-        facts.lanes[0].retrying = 2
-        facts.lanes[0].retryingSince = Self.now - 5_000
+        facts.lanes[0].backlog?.retrying = 2
+        facts.lanes[0].backlog?.oldestRetry = Self.now - 5_000
         facts.lanes[0].retryReason = "429 TooManyRequests"
         facts.fleetOutdatedSince = Self.now - 20_000
         facts.missingRelays = [FleetView.MissingNode(number: 3, name: "b", since: Self.now - 6_000)]
@@ -273,12 +277,12 @@ import Testing
 
     @Test func `notices do not change the headline, and become warnings later`() {
         var facts = facts
-        facts.lanes[0].retrying = 1
-        facts.lanes[0].retryingSince = Self.now - 5_000
+        facts.lanes[0].backlog?.retrying = 1
+        facts.lanes[0].backlog?.oldestRetry = Self.now - 5_000
         facts.deadLetters = ["orders": DeadLetterCount(count: 1, newest: Self.now - 7_200_000)]
-        #expect(StatusSummary(facts).headline == "All 3 apps deliver. 0 wait.")
+        #expect(StatusSummary(facts).headline == "All 3 apps deliver. No push waits.")
         #expect(StatusSummary(facts).incidents.map(\.severity) == [.notice, .notice])
-        facts.lanes[0].retryingSince = Self.now - 1_800_000
+        facts.lanes[0].backlog?.oldestRetry = Self.now - 1_800_000
         #expect(StatusSummary(facts).incidents.map(\.severity) == [.warning, .notice])
         facts.lanes[0].problem = Self.problem("ConnectionFailed")
         #expect(StatusSummary(facts).incidents.map(\.kind) == [.appleUnreachable, .deadLetters], "named once")
@@ -311,7 +315,7 @@ import Testing
             ),
         ]
         let summary = StatusSummary(facts)
-        #expect(summary.headline == "All 3 apps deliver. 0 wait." && summary.incidents.count == 2)
+        #expect(summary.headline == "All 3 apps deliver. No push waits." && summary.incidents.count == 2)
         let incident = try #require(summary.incidents.first)
         #expect(incident.kind == .outageOver && incident.severity == .notice && incident.lost == 345)
         #expect(incident.apps == ["orders"] && incident.since == end)
