@@ -60,8 +60,8 @@ extension OutboxCheck {
         if damaged > damagedPushes.count { lines.append("… and \((damaged - damagedPushes.count).grouped) more") }
         lines.append(
             "\(waiting.counted("waiting push")), \(deadLetters.counted("dead letter")), "
-                + "\(outcomes.counted("outcome")), \(installations.counted("installation")), \(tickets.counted("ticket")). "
-                + "Damaged pushes: \(damaged.grouped)."
+                + "\(outcomes.counted("outcome")), \(installations.counted("installation")), "
+                + "\(tickets.counted("ticket")). Damaged pushes: \(damaged.grouped)."
         )
         lines.append("\(location) is \(isSound ? "sound" : "damaged").")
         return lines.joined(separator: "\n") + "\n"

@@ -61,7 +61,8 @@ extension Command {
                 "installations": .integer(account.installations),
             ],
             text: "Moved from \(file.path): \(account.pushes.counted("push")), "
-                + "\(account.outcomes.counted("outcome")), \(account.unregisteredTokens.counted("unregistered token")), "
+                + "\(account.outcomes.counted("outcome")), "
+                + "\(account.unregisteredTokens.counted("unregistered token")), "
                 + "\(account.installations.counted("installation")).\n"
         )
     }

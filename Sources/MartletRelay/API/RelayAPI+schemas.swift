@@ -307,7 +307,7 @@ extension RelayAPI {
                       "retry-reason": {"type": "string",
                         "description": "Apple's last answer to one of these, or NoAnswer or ConnectionLost"},
                       "state": {"enum": \#(laneStates),
-                        "description": "down has reason and since, paused manual-pause; fails: many attempts, none accepted"},
+                        "description": "down has reason and since, paused manual-pause; fails: no attempt accepted"},
                       "reason": {"type": "string",
                         "description": "Apple's reason, or one such as ConnectionFailed, NameNotResolved or NoAnswer"},
                       "since": {"$ref": "#/components/schemas/Milliseconds"},

@@ -74,7 +74,7 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
         let name =
             switch subject {
             case .caller(let name): "The caller \(name)"
-            case .certificates(let setting): "A certificate of `\(setting)`"
+            case .certificates(let setting): "A certificate of the setting \(setting)"
             }
         let isUrgent = isExpired || days < ExpiryWarning.urgentDays
         let isCaller = caller != nil

@@ -65,13 +65,15 @@ struct LaneCounts: Sendable, Hashable {
             JSONNumber((deliveredRate * 10).rounded() / 10).map { .init("delivered-per-second", .number($0)) },
             .init("recent-attempts", .whole(recentAttempts)), .init("recent-failures", .whole(recentFailures)),
             .init("sent", .whole(sent)),
-            .init(
-                "outcomes",
-                .object(Outcome.State.allCases.map { .init($0.rawValue, .whole(outcomes[$0, default: 0])) })
-            ),
+            .init("outcomes", outcomeMembers),
             .init("failures", .object(reasons.map { .init($0.name, .whole($0.count)) })),
         ]
         return members.compactMap(\.self)
+    }
+
+    /// The number of outcomes by state, also of those that have not occurred.
+    var outcomeMembers: JSONValue {
+        .object(Outcome.State.allCases.map { .init($0.rawValue, .whole(outcomes[$0, default: 0])) })
     }
 
     /// The reasons of failures with their numbers, most frequent first.

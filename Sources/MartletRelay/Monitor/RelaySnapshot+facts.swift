@@ -15,10 +15,10 @@ extension RelaySnapshot {
     var watched: StatusWatch.State {
         var state = StatusWatch.State()
         let totals = dispatcher.counts.totals
-        for (lane, report) in dispatcher.lanes {
+        for (lane, current) in dispatcher.lanes {
             state.lanes[lane] = StatusWatch.WatchedLane(
-                problem: report.problem,
-                pause: report.pause,
+                problem: current.problem,
+                pause: current.pause,
                 lost: count(of: [.expired, .dead], in: lane),
                 refused: count(of: [.refused], in: lane),
                 totals: totals[lane] ?? RecentRates.Totals()

@@ -10,7 +10,7 @@ extension RelaySnapshot {
     func status(of apps: Set<String>, _ backlog: [Lane: Backlog]?) -> JSONValue {
         let facts = statusFacts(of: apps, backlog)
         let summary = StatusSummary(facts)
-        let outcomes = facts.lanes.reduce(LaneCounts()) { $0 + $1.counts }.outcomes
+        let counts = facts.lanes.map(\.counts).reduce(LaneCounts(), +)
         return .members([
             "version": .string(MartletVersion.current), "headline": .string(summary.headline),
             "incidents": .array(summary.incidents.map { $0.json(at: now) }),
@@ -21,7 +21,7 @@ extension RelaySnapshot {
             "apps": .array(appList(apps)), "nodes": .array(nodeList(apps)),
             "nodes-outdated-since": facts.fleetOutdatedSince.map { .whole($0) },
             "lanes": .array(facts.lanes.map { $0.json(at: now) }), "figures": .array(facts.figures.map(\.json)),
-            "outcomes": .object(Outcome.State.allCases.map { .init($0.rawValue, .whole(outcomes[$0, default: 0])) }),
+            "outcomes": counts.outcomeMembers,
         ])
     }
 
@@ -83,8 +83,9 @@ extension RelaySnapshot {
     /// Returns the relays that share the outbox, with their activity in the lanes of some apps.
     private func nodeList(_ apps: Set<String>) -> [JSONValue] {
         let leader = fleet.nodes.map(\.number).min()
+        let own = ownCounts.filter { apps.contains($0.key.app) }.values.reduce(LaneCounts(), +)
         return fleet.nodes.map { node in
-            let counts = node.isOwn ? ownCounts.values.reduce(LaneCounts(), +) : fleet.counts(of: node, in: apps)
+            let counts = node.isOwn ? own : fleet.counts(of: node, in: apps)
             let isMissing = FleetView.isMissing(node)
             let state = isMissing ? "missing" : node.isToDrain ? "draining" : node.number == leader ? "leads" : "ok"
             return .object(

@@ -118,7 +118,7 @@ extension StatusSummary {
             .paused,
             title: "\(names(of: paused)) \(paused.count == 1 ? "is" : "are") paused by \(callers)",
             since: since,
-            lost: 0,
+            lost: nil,
             detail: StatusSummary.detail(ofPaused: paused),
             action: "Resume with martlet relay resume or on the status page; pushes that wait can expire.",
             severity: .warning
@@ -174,9 +174,10 @@ extension StatusSummary {
             apps: Set(retrying.map(\.lane.app)).sorted(),
             environments: Set(retrying.map(\.lane.environment.rawValue)).sorted(),
             waiting: count,
-            effect: "Apple refused them for now or did not answer; none is lost." + age,
+            effect: "Apple refused \(count == 1 ? "it" : "them") for now or did not answer; none is lost." + age,
             detail: reasons.isEmpty ? nil : reasons.joined(separator: ", "),
-            action: isLong ? "Look up Apple's reason in the runbook." : "Nothing to do unless it lasts."
+            action: isLong
+                ? "Look up Apple's reason in the runbook." : StatusSummary.adviceToWait(StatusSummary.longestRetry)
         )
     }
 
@@ -185,7 +186,7 @@ extension StatusSummary {
         _ kind: Incident.Kind,
         title: String,
         since: Int64,
-        lost: Int,
+        lost: Int?,
         refused: Int = 0,
         detail: String? = nil,
         action: String,
@@ -201,16 +202,23 @@ extension StatusSummary {
             environments: Set(states.map(\.lane.environment.rawValue)).sorted(),
             since: since,
             waiting: waiting,
-            lost: lost + refused,
+            lost: lost.map { $0 + refused },
             effect: StatusSummary.effect(waiting: waiting, lost: lost, refused: refused),
             detail: detail,
             action: action
         )
     }
 
-    /// Returns the effect of a lane that sends nothing.
-    static func effect(waiting: Int?, lost: Int, refused: Int = 0) -> String {
+    /// Returns the remedy of a problem that the relay solves by itself unless it lasts longer than a time in
+    /// milliseconds.
+    fileprivate static func adviceToWait(_ time: Int64) -> String {
+        "Nothing to do unless it lasts \(StatusText.duration(time))."
+    }
+
+    /// Returns the effect of a lane that sends nothing; `lost` is nil if that is not known.
+    static func effect(waiting: Int?, lost: Int?, refused: Int = 0) -> String {
         let pushes = waitingText(waiting)
+        guard let lost else { return pushes + "." }
         guard let losses = lossText(lost, refused: refused) else { return pushes + ", none is lost." }
         return "\(pushes); \(losses)."
     }
@@ -219,8 +227,8 @@ extension StatusSummary {
     private static func lossText(_ lost: Int, refused: Int) -> String? {
         guard lost > 0 || refused > 0 else { return nil }
         let parts = [
-            lost > 0 ? lost.counted("has expired or was abandoned", "have expired or were abandoned") : nil,
-            refused > 0 ? refused.counted("was refused", "were refused") : nil,
+            lost > 0 ? lost.counted("push has expired or was abandoned", "pushes have expired or were abandoned") : nil,
+            refused > 0 ? refused.counted("push was refused", "pushes were refused") : nil,
         ]
         return parts.compactMap(\.self).joined(separator: ", ")
     }
@@ -297,7 +305,8 @@ extension Incident.Kind {
         case .appleSilent where isLasting:
             "Look for a firewall that drops packets, and see https://developer.apple.com/system-status/."
         case .appleErrors where isLasting: "See https://developer.apple.com/system-status/; the relay continues to try."
-        case .appleUnreachable, .connectionsReset, .appleSilent, .appleErrors: "Nothing to do unless it lasts."
+        case .appleUnreachable, .connectionsReset, .appleSilent, .appleErrors:
+            StatusSummary.adviceToWait(StatusSummary.lastingOutageTime)
         case .tlsIntercepted: "Let the relay's machine connect to Apple without a proxy or firewall that ends TLS."
         case .keyRefused where reasons == [APNsReason.tooManyProviderTokenUpdates.rawValue]:
             "Find the other services that sign with this key: their tokens change too often."

@@ -107,7 +107,7 @@ struct StatusSummary: Sendable {
         guard facts.isFull else { return nil }
         return incident(
             .queueFull,
-            "As many pushes wait as `limit` allows",
+            "As many pushes wait as the setting limit allows",
             waiting: facts.lanes.compactMap(\.waiting).reduce(0, +),
             effect: refusal + "; accepted pushes are stored.",
             action: "Remove the cause for which pushes wait, or raise limit."
@@ -265,7 +265,7 @@ struct StatusSummary: Sendable {
                 title: "\(pushes) of \(app) \(were) abandoned after repeated attempts",
                 apps: [app],
                 lost: letters.count,
-                effect: "The last one \(StatusText.duration(facts.now - letters.newest)) ago.",
+                effect: "The last one was abandoned \(StatusText.duration(facts.now - letters.newest)) ago.",
                 action: "When the cause is gone, send them again from the dead letters."
             )
         }

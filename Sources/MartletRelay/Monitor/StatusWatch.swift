@@ -4,7 +4,7 @@ internal import MartletOutbox
 
 /// Compares the states of a relay at successive times, and returns the events between them.
 struct StatusWatch: Sendable {
-    /// What the watch compares of a lane.
+    /// The facts about a lane that are compared.
     struct WatchedLane: Sendable {
         var problem: LaneProblem?
         var pause: LanePause?

@@ -40,7 +40,7 @@ import Testing
         let time = StatusText.time((clock.now - 180) * 1_000, at: clock.now * 1_000)
         let text =
             "Apple cannot be reached for orders since \(time) (3 min). 1 push waits, none is lost."
-            + " Nothing to do unless it lasts."
+            + " Nothing to do unless it lasts 10 min."
         #expect(status["headline"]?.stringValue == text)
         #expect(status["lanes"]?.elements?.first?["state"] == "down")
         let incident = status["incidents"]?.elements?.first
@@ -138,6 +138,8 @@ import Testing
         view.update([own, node(2, "b", silence: 100), node(3, "c", silence: 4_000)], at: 100_000)
         #expect(view.missing(at: 100_000).isEmpty)
         view.update([own, node(2, "b", silence: 6_000)], at: 106_000)
+        #expect(view.nodes.map(FleetView.isMissing) == [false, true])
+        #expect(!FleetView.isMissing(node(1, "a", silence: 9_000, isOwn: true)), "this relay runs")
         #expect(view.missing(at: 106_000) == [FleetView.MissingNode(number: 2, name: "b", since: 100_000)])
         view.update([own], at: 116_000)
         #expect(view.missing(at: 116_000).map(\.number) == [2], "relay 3 has ended its registration itself")

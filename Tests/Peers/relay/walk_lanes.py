@@ -25,7 +25,7 @@ class Lanes(RelayWalk):
         expect(self.lane("orders")).to_contain_text("by operator")
         expect(self.banner("paused")).to_contain_text("orders is paused by operator since")
         self.push(3, wait=False)
-        expect(self.banner("paused")).to_contain_text("3 pushes wait, none is lost.")
+        expect(self.banner("paused")).to_contain_text("3 pushes wait.")
         expect(self.tile("Waiting")).to_contain_text("3")
         expect(self.lane("orders").locator('[data-label="Since"] time')).to_have_attribute("title", self.full_time())
         self.page.get_by_role("button", name="Resume orders development").click()
