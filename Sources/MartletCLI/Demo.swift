@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletCommands
+import MartletCore
 import MartletSimulator
 import MartletTransport
 
@@ -115,8 +116,8 @@ private struct Demo {
         let program = CommandLine.arguments.first ?? "martlet"
         let verdict =
             unexpected == 0
-            ? "Every answer was as expected; the local APNs received \(received) of \(sent) pushes."
-            : "\(unexpected) answers were not as expected."
+            ? "Every answer was as expected; the local APNs received \(received) of \(sent.counted("push"))."
+            : "\(unexpected.counted("answer was", "answers were")) not as expected."
         return """
 
             \(verdict)

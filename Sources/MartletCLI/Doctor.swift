@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletCommands
+import MartletCore
 
 extension Command {
     /// Checks each precondition for delivering a push, and advises how to fix errors.
@@ -82,9 +83,11 @@ private struct Diagnosis {
         if status == .success { status = try await push(client) }
         await client.close()
         for await case .clockSkew(let skew) in events {
+            let seconds = skew.components.seconds
             fail(
                 "clock",
-                "this machine's clock differs from the server's by \(skew)",
+                "this machine's clock is \(seconds.magnitude.counted("second")) "
+                    + "\(seconds < 0 ? "behind" : "ahead of") the server's",
                 "Set this machine's clock.",
                 error: "clockSkew"
             )

@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension Int {
-    /// The number with a space between each group of three digits.
-    var grouped: String {
-        var digits = String(magnitude)
-        var index = digits.count - 3
-        while index > 0 {
-            digits.insert(" ", at: digits.index(digits.startIndex, offsetBy: index))
-            index -= 3
-        }
-        return self < 0 ? "-" + digits : digits
-    }
-}
+import MartletCore
 
 extension Double {
     /// A number of seconds or a rate as text: without decimals from 10, with one from 1, otherwise with two.

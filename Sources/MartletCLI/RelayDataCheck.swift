@@ -34,8 +34,7 @@ extension Command {
         let latest = Mutex(OutboxCheck())
         async let _ = Terminal.errors.showProgress {
             let check = latest.withLock(\.self)
-            return "\(check.pushes.grouped) pushes read, \(check.damaged.grouped) damaged, "
-                + check.step
+            return "\(check.pushes.counted("push")) read, \(check.damaged.grouped) damaged, " + check.step
         }
         return try OutboxCheck.run(on: location) { check in latest.withLock { $0 = check } }
     }
@@ -60,9 +59,9 @@ extension OutboxCheck {
         }
         if damaged > damagedPushes.count { lines.append("… and \((damaged - damagedPushes.count).grouped) more") }
         lines.append(
-            "\(waiting.grouped) waiting pushes, \(deadLetters.grouped) dead letters, \(outcomes.grouped) outcomes, "
-                + "\(installations.grouped) installations, \(tickets.grouped) tickets. "
-                + "Damaged pushes: \(damaged.grouped)."
+            "\(waiting.counted("waiting push")), \(deadLetters.counted("dead letter")), "
+                + "\(outcomes.counted("outcome")), \(installations.counted("installation")), "
+                + "\(tickets.counted("ticket")). Damaged pushes: \(damaged.grouped)."
         )
         lines.append("\(location) is \(isSound ? "sound" : "damaged").")
         return lines.joined(separator: "\n") + "\n"

@@ -28,12 +28,13 @@ extension Command {
             let body: JSONValue? = ids.isEmpty ? nil : ["ids": .array(ids.map { .string("\($0)") })]
             let answer = try await relay.send("POST", "\(path):\(verb)", body)
             let count = Int(max(0, answer[done]?.integerValue ?? 0))
-            output.write(json: answer, text: "\(count) \(done)\n")
+            output.write(json: answer, text: "\(count.grouped) \(done)\n")
             let missing = Set(ids).count - count
             guard missing > 0 else { return }
             if !output.isJSON {
-                let what = ids.count == 1 ? "the push of --id is" : "\(missing) of the pushes of --id are"
-                Terminal.errors.write("\(what) not among the dead letters of \(app.text)\n")
+                let what = ids.count == 1 ? "the push" : "\(missing.grouped) of the pushes"
+                let verb = missing == 1 ? "is" : "are"
+                Terminal.errors.write("\(what) of --id \(verb) not among the dead letters of \(app.text)\n")
             }
             throw CommandFailure()
         }

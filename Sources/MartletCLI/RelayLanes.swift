@@ -68,8 +68,7 @@ extension Command {
     ) { lane, relay, output in
         let answer = try await relay.send("POST", lane.path(of: "purge"), within: purgeTime)
         let count = Int(answer["purged"]?.integerValue ?? 0)
-        let pushes = count == 1 ? "1 push" : "\(count.grouped) pushes"
-        output.write(json: answer, text: "\(lane.name): \(pushes) cancelled.\n")
+        output.write(json: answer, text: "\(lane.name): \(count.counted("push")) cancelled.\n")
     }
     .neverSuggested()
 }

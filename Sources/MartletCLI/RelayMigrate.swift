@@ -60,8 +60,10 @@ extension Command {
                 "unregistered-tokens": .integer(account.unregisteredTokens),
                 "installations": .integer(account.installations),
             ],
-            text: "Moved from \(file.path): \(account.pushes) pushes, \(account.outcomes) outcomes, "
-                + "\(account.unregisteredTokens) unregistered tokens, \(account.installations) installations.\n"
+            text: "Moved from \(file.path): \(account.pushes.counted("push")), "
+                + "\(account.outcomes.counted("outcome")), "
+                + "\(account.unregisteredTokens.counted("unregistered token")), "
+                + "\(account.installations.counted("installation")).\n"
         )
     }
 }
@@ -72,7 +74,7 @@ extension Command {
         let moved = Mutex(OutboxMove.Account())
         async let _ = Terminal.errors.showProgress {
             let account = moved.withLock(\.self)
-            return "\(account.pushes.grouped) pushes, \(account.outcomes.grouped) outcomes moved"
+            return "\(account.pushes.counted("push")), \(account.outcomes.counted("outcome")) moved"
         }
         return try await move.run(at: Int64(Date().timeIntervalSince1970 * 1_000)) { account in
             moved.withLock { $0 = account }

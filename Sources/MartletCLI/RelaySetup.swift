@@ -160,7 +160,7 @@ extension RelayConfiguration {
     /// The validated configuration as text.
     fileprivate var summary: String {
         var lines = [
-            "Stores up to \(outbox.limit) pushes in \(data)\(durability)."
+            "Stores up to \(outbox.limit.counted("push")) in \(data)\(durability)."
         ]
         for environment in PushEnvironment.allCases {
             guard let address = listeners[environment] else { continue }

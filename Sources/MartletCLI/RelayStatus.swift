@@ -45,7 +45,7 @@ extension Command {
 
     /// Fails when the relay cannot store pushes, or a lane is down.
     private static func checkDelivery(_ status: JSONValue) throws {
-        let isDown = (status["lanes"]?.elements ?? []).contains { $0["since"] != nil }
+        let isDown = (status["lanes"]?.elements ?? []).contains { $0["state"] == "down" }
         if status["storage"]?["problem"] != nil || isDown { throw CommandFailure() }
     }
 
@@ -60,12 +60,20 @@ extension Command {
             let silence = Double(node["silent-ms"]?.integerValue ?? 0) / 1_000
             table.add([
                 node.cell("number"), node.cell("name"), node.cell("version"),
-                Table.Cell("\(silence.shortText) s"), node.cell("in-flight"), rate(of: node),
-                Table.Cell(node["outcomes"]?["delivered"]?.shown ?? ""),
-                Table.Cell(node["state"]?.stringValue ?? "", node["state"] == "draining" ? .bad : .good),
+                Table.Cell("\(silence.shortText) s"), count(node["in-flight"]), rate(of: node),
+                count(node["outcomes"]?["delivered"]),
+                Table.Cell(node["state"]?.stringValue ?? "", isRunning(node) ? .good : .bad),
             ])
         }
         return table.text(for: .output)
+    }
+
+    /// Returns whether a relay neither is shut down nor has stopped.
+    private static func isRunning(_ node: JSONValue) -> Bool { node["state"] == "ok" || node["state"] == "leads" }
+
+    /// Returns a count; `unknown` while the relay cannot read it.
+    private static func count(_ value: JSONValue?) -> Table.Cell {
+        Table.Cell(value?.integerValue?.grouped ?? "unknown")
     }
 
     /// Returns the pushes per second, to a tenth.
@@ -73,7 +81,7 @@ extension Command {
         guard case .number(let number)? = object["sent-per-second"] else { return Table.Cell("") }
         let rate = min(max(0, number.doubleValue), 1e15)
         let (whole, tenth) = Int((rate * 10).rounded()).quotientAndRemainder(dividingBy: 10)
-        return Table.Cell(tenth == 0 ? "\(whole)" : "\(whole).\(tenth)")
+        return Table.Cell(tenth == 0 ? whole.grouped : "\(whole.grouped).\(tenth)")
     }
 
     private static func lanes(in status: JSONValue) -> String {
@@ -87,11 +95,10 @@ extension Command {
         for lane in status["lanes"]?.elements ?? [] {
             let outcomes = lane["outcomes"]
             table.add([
-                lane.cell("app"), lane.cell("environment"), Table.Cell(lane["waiting"]?.shown ?? "unknown"),
-                Table.Cell(lane["oldest-seconds"].map { "\($0.shown) s" } ?? "-"), lane.cell("in-flight"),
-                rate(of: lane), Table.Cell(outcomes?["delivered"]?.shown ?? ""),
-                Table.Cell(outcomes?["refused"]?.shown ?? ""), Table.Cell(outcomes?["dead"]?.shown ?? ""),
-                state(of: lane, at: now, isStoring: status["storage"]?["problem"] == nil),
+                lane.cell("app"), lane.cell("environment"), count(lane["waiting"]),
+                Table.Cell(lane["oldest-seconds"]?.integerValue.map { "\($0.grouped) s" } ?? "-"),
+                count(lane["in-flight"]), rate(of: lane), count(outcomes?["delivered"]),
+                count(outcomes?["refused"]), count(outcomes?["dead"]), state(of: lane, at: now),
             ])
         }
         return table.text(for: .output)
@@ -105,23 +112,27 @@ extension Command {
             let since = lane["retrying-since"]?.integerValue ?? now
             let age = seconds(from: since, to: now).shortText
             let reason = lane["retry-reason"].map { "; last reason: \($0.shown)" } ?? ""
-            let pushes = count == 1 ? "1 push waits" : "\(count) pushes wait"
+            let pushes = count.counted("push waits", "pushes wait")
             let name = "\(lane["app"]?.shown ?? "") \(lane["environment"]?.shown ?? "")"
             return "\(name): \(pushes) for another attempt, the oldest accepted \(age) s ago\(reason)\n"
         }
         return lines.isEmpty ? "" : "\n" + lines.joined()
     }
 
-    /// Returns the state of a lane: its pause, the reason and the duration if it is down, and whether the relay cannot
-    /// store its pushes.
-    private static func state(of lane: JSONValue, at now: Int64, isStoring: Bool) -> Table.Cell {
-        let down = lane["since"]?.integerValue.map { since in
-            let duration = seconds(from: since, to: now).rounded(.down).shortText
-            return "down for \(duration) s: \(lane["reason"]?.stringValue ?? "")"
+    /// Returns the state of a lane, with its pause and its last problem, or the reason and the duration if it is down.
+    private static func state(of lane: JSONValue, at now: Int64) -> Table.Cell {
+        let state = lane["state"]?.stringValue ?? ""
+        switch state {
+        case "delivers", "ready": return Table.Cell(state, .good)
+        case "paused":
+            let problem = lane["reason"].map { ", last problem: \($0.shown)" } ?? ""
+            return Table.Cell((lane["manual-pause"]?.manualPause ?? state) + problem, .bad)
+        case "down":
+            let duration = seconds(from: lane["since"]?.integerValue ?? now, to: now).rounded(.down).shortText
+            return Table.Cell("down for \(duration) s: \(lane["reason"]?.stringValue ?? "")", .bad)
+        case "fails": return Table.Cell("nothing accepted", .bad)
+        default: return Table.Cell(state == "not-storing" ? "not storing" : state, .bad)
         }
-        let storing = isStoring ? nil : "not storing"
-        let states = [lane["manual-pause"]?.manualPause, down, storing].compactMap(\.self)
-        return states.isEmpty ? Table.Cell("ok", .good) : Table.Cell(states.joined(separator: ", and "), .bad)
     }
 
     /// Returns the seconds between two times in milliseconds, which come from the relay and may be any numbers.

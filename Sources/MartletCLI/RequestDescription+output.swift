@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletCommands
+import MartletCore
 
 extension RequestDescription {
     /// The request as text, with a shortened device token.
@@ -9,7 +10,7 @@ extension RequestDescription {
         var table = Table(["part of the payload", Table.Column("bytes", isNumeric: true)])
         for part in parts { table.add([Table.Cell(part.pointer), Table.Cell("\(part.byteCount)")]) }
         table.add([Table.Cell("total"), Table.Cell("\(body.count)")])
-        let left = bytesLeft.map { $0 < 0 ? "\(-$0) bytes too many\n" : "\($0) bytes left\n" } ?? ""
+        let left = bytesLeft.map { "\($0.magnitude.counted("byte")) \($0 < 0 ? "too many" : "left")\n" } ?? ""
         let findings = findings.map { "\($0)\n" }
         let fields = fields.map { field in
             let last = field.name == ":path" ? field.value.split(separator: "/").last : nil

@@ -108,7 +108,7 @@ extension Command {
         }
         let unreadable = await apns.unreadablePushes
         if unreadable > 0 {
-            Terminal.errors.write("martlet: \(unreadable) pushes of an earlier run cannot be read\n")
+            Terminal.errors.write("martlet: \(unreadable.counted("push")) of an earlier run cannot be read\n")
         }
         try await TerminationSignal.received()
         pushPrinter.cancel()

@@ -3,6 +3,7 @@
 import LiveSurfaces
 import Martlet
 import MartletCommands
+import MartletCore
 import MartletSimulator
 import MartletTransport
 
@@ -134,8 +135,8 @@ private struct SurfaceSmoke {
         let wrong = rows.count { !$0.isExpected }
         let summary =
             wrong == 0
-            ? "The phone shows each of the \(rows.count) pushes, or wakes the app that shows it."
-            : "\(wrong) of \(rows.count) pushes are not shown."
+            ? "The phone shows each of the \(rows.count.counted("push")), or wakes the app that shows it."
+            : "\(wrong) of \(rows.count.counted("push")) \(wrong == 1 ? "is" : "are") not shown."
         Terminal.output.write(table.text(for: .output) + "\n" + summary + "\n")
     }
 }

@@ -104,15 +104,15 @@ extension CommandTable {
         invocations: [
             Invocation(
                 "relay status $relay --key-file operator.key",
-                output: ["app is ready. 0 wait.", "app  production"]
+                output: ["app is ready. No push waits.", "app  production"]
             ),
             Invocation(
                 "relay status --url 127.0.0.1:$relayport --key-file operator.key",
-                output: ["app is ready. 0 wait.", "app  production"]
+                output: ["app is ready. No push waits.", "app  production"]
             ),
             Invocation(
                 "relay status --url localhost:$relayport --key-file operator.key",
-                output: ["app is ready. 0 wait.", "app  production"]
+                output: ["app is ready. No push waits.", "app  production"]
             ),
             Invocation(
                 "relay status $relay --key-file operator.key --json",
@@ -122,7 +122,7 @@ extension CommandTable {
             Invocation(
                 "relay status $relay --key-file operator.key",
                 on: .terminal(columns: 80),
-                output: ["app is ready. 0 wait."]
+                output: ["app is ready. No push waits."]
             ),
             Invocation(
                 "relay apps $relay --key-file operator.key",

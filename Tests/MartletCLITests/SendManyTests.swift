@@ -262,7 +262,7 @@ import Testing
         let error = try JSONReader.read(Array(try #require(lines.last).utf8))
         let tried = Int64(try bench.entries().count)
         #expect(error["error"] == "interrupted" && error["not-tried"]?.integerValue == 50_000 - tried, "\(output)")
-        #expect(error["message"]?.stringValue?.hasSuffix(" of 50 000 devices were not tried") == true, "\(output)")
+        #expect(error["message"]?.stringValue?.hasSuffix(" of 50,000 devices were not tried") == true, "\(output)")
         let rest = (counts["not-read"]?.integerValue ?? 0) + (counts["not-sent"]?.integerValue ?? 0)
         #expect(rest == 50_000 - tried, "\(output)")
         #expect(try bench.entries().count == Int(await bench.apns.pushCount), "what was sent was answered")
@@ -361,7 +361,7 @@ import Testing
         let rest = (try counts(run)["not-read"]?.integerValue ?? 0) + (try counts(run)["not-sent"]?.integerValue ?? 0)
         #expect(rest == 100_000, "\(run.text)")
         let plain = try await bench.send(try bench.list(tokens(100_000)))
-        #expect(plain.errorOutput.contains("100 000 of 100 000 devices were not tried"), "\(plain.errorOutput)")
+        #expect(plain.errorOutput.contains("100,000 of 100,000 devices were not tried"), "\(plain.errorOutput)")
         // More than a run reads ahead: a shorter list may be read to its end before the first connection fails.
         let piped = try await bench.send("-", input: tokens(100_000).joined(separator: "\n"))
         #expect(piped.errorOutput.contains("devices and the rest of the list were not tried"), "\(piped.errorOutput)")

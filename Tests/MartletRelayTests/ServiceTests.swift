@@ -56,7 +56,7 @@ import Testing
     @Test func `systemd receives the state of the relay from start to stop`() async throws {
         let service = try await Service()
         await service.manager.wait(for: "WATCHDOG=1", count: 3)
-        await service.manager.wait(for: "STATUS=accepts pushes for 1 apps; 0 in flight, 0 sent")
+        await service.manager.wait(for: "STATUS=accepts pushes for 1 app; 0 in flight, 0 sent")
         service.process.signal(SIGTERM)
         await service.manager.wait(for: "STOPPING=1")
         #expect(await service.process.ended() == 0)

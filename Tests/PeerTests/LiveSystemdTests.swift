@@ -30,7 +30,7 @@ import Testing
         #expect(
             run.text == """
                 started: active
-                status: accepts pushes for 1 apps; 0 in flight, 0 sent
+                status: accepts pushes for 1 app; 0 in flight, 0 sent
                 data: 700
                 reloaded: active
                 reload of an invalid configuration failed: active

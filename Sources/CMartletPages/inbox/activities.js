@@ -3,10 +3,9 @@
 // The list of Live Activities.
 
 import { request } from "./api.js"
-import { button, chip, completeTime, emptyState, relativeTime, table } from "./components.js"
+import { button, chip, completeTime, emptyState, grouped, relativeTime, table } from "./components.js"
 import { appsOf } from "./device-actions.js"
 import { element } from "./dom.js"
-import { grouped } from "./numbers.js"
 import { activity as link, activityGlance, composeTo, isOnScreen, ListPage, now, search, short } from "./pages.js"
 import { openTimeline } from "./timeline.js"
 

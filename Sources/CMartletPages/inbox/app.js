@@ -4,7 +4,7 @@
 
 import { SimulatorError, request, simulatorEvents } from "./api.js"
 import { Address } from "./address.js"
-import { button, emptyState, iconButton, toast } from "./components.js"
+import { button, counted, emptyState, iconButton, toast } from "./components.js"
 import { element, loadStyle, serverURL } from "./dom.js"
 import { InboxPage } from "./inbox-page.js"
 import { showKeys } from "./keys.js"
@@ -86,7 +86,7 @@ async function retry() {
 async function showFaults() {
   const { rules } = await request("/api/v1/chaos").catch(() => ({ rules: [] }))
   byID("faults-on").hidden = rules.length === 0
-  byID("faults-on").textContent = rules.length === 1 ? "1 fault active" : `${rules.length} faults active`
+  byID("faults-on").textContent = `${counted(rules.length, "fault")} active`
 }
 
 /** The text of each state of the connection to the simulator. */

@@ -3,11 +3,10 @@
 // The broadcast channels of all apps, and one channel with its subscribers and broadcasts.
 
 import { request } from "./api.js"
-import { button, chip, copied, emptyState, facts, relativeTime, table } from "./components.js"
+import { button, chip, copied, counted, emptyState, facts, grouped, relativeTime, table } from "./components.js"
 import { element } from "./dom.js"
-import { grouped } from "./numbers.js"
 import {
-  activity as activityLink, choice, composeTo, counted, field, formDialog, isRemoved, newestPushes, Page, push as pushLink, removeWithUndo, replaceKeepingFocus,
+  activity as activityLink, choice, composeTo, field, formDialog, isRemoved, newestPushes, Page, push as pushLink, removeWithUndo, replaceKeepingFocus,
   rowsOr, section,
 } from "./pages.js"
 import { headline } from "./push.js"
@@ -34,7 +33,7 @@ function openList(container) {
     return { channels, pushes: pushes.map(({ number, time, channel, app }) => ({ number, time, channel, app })) }
   }, ({ channels, pushes }) => {
     const stored = channels.filter((channel) => !isRemoved(path(channel)))
-    page.showCount(stored.length)
+    page.showCount(grouped(stored.length))
     return replaceKeepingFocus(page.body, stored.length ? channelTable(page, stored, pushes) : emptyState("broadcast", "No channels yet",
       "Create a channel here, or with a channel management request of your client.",
       button("Create a channel", () => create(page), { class: "primary", icon: "plus" })))
@@ -144,7 +143,7 @@ function subscribers(page, { channel, subscribers, "subscriber-count": count }) 
     { name: "", value: (token) => element("div", { class: "actions" }, button("Unsubscribe", () =>
       page.attempt(() => changeChannels(token, (channels) => channels.delete(channel))), { class: "small", "aria-label": `Unsubscribe ${token}` })) },
   ], subscribers, (token) => ({ "data-key": token, "data-href": `#/activities/${token}` })),
-  count > subscribers.length ? element("p", { class: "faint" }, `The first ${subscribers.length} of ${grouped(count)} subscribers.`) : ""]
+  count > subscribers.length ? element("p", { class: "faint" }, `The first ${grouped(subscribers.length)} of ${counted(count, "subscriber")}.`) : ""]
 }
 
 function broadcastTable(pushes) {

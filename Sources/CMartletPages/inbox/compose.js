@@ -3,7 +3,7 @@
 // The dialog that composes a push: its destination, headers and payload beside a preview, with findings as it is edited.
 
 import { request } from "./api.js"
-import { button, iconButton, segments } from "./components.js"
+import { button, counted, iconButton, segments } from "./components.js"
 import { PayloadEditor } from "./compose-editor.js"
 import { Draft, removeTemplate, saveTemplate, templates } from "./compose-store.js"
 import { element, loadStyle } from "./dom.js"
@@ -286,7 +286,7 @@ class Composer {
     const places = new Set([...atFields.map(({ place }) => fieldOf[place]), ...Object.keys(this.#answer)])
     const isWarning = Object.keys(this.#answer).length === 0 && atFields.every(({ severity }) => severity !== "error")
     const note = places.size ? element("p", { class: "verdict", "data-tone": isWarning ? "warning" : "bad" }, icon("warning"),
-      element("span", {}, places.size === 1 ? "1 finding at its field above." : `${places.size} findings at their fields above.`)) : null
+      element("span", {}, `${counted(places.size, "finding")} at ${places.size === 1 ? "its field" : "their fields"} above.`)) : null
     const list = others.length || !note ? findingsList(others, (place) => this.#editor.show(place)) : null
     this.#findings.replaceChildren(...[note, list].filter(Boolean))
   }

@@ -3,10 +3,9 @@
 // The open and closed connections, and one connection with its protocol, provider token and responses.
 
 import { request } from "./api.js"
-import { absoluteTime, banner, chip, durationText, emptyState, facts, relativeTime, table } from "./components.js"
+import { absoluteTime, banner, chip, counted, durationText, emptyState, facts, grouped, relativeTime, table } from "./components.js"
 import { element } from "./dom.js"
-import { grouped } from "./numbers.js"
-import { counted, newestPushes, now, Page, replaceKeepingFocus, rowsOr, section } from "./pages.js"
+import { newestPushes, now, Page, replaceKeepingFocus, rowsOr, section } from "./pages.js"
 import { headline } from "./push.js"
 import { isRefused, refusal } from "./refusals.js"
 import { verdictLine } from "./verdict.js"
@@ -24,7 +23,7 @@ function openList(container) {
     lead: "Apple recommends few, long-lived connections, one provider token on each, and a new token at most every 20 minutes.",
   })
   return page.follow(fetchConnections, ({ open, closed, "open-count": count, "closed-count": closedCount, "failed-count": failedCount }) => {
-    page.showCount(`${count} open`)
+    page.showCount(`${grouped(count)} open`)
     const refused = closed.filter(isRefused)
     if (!open.length && !closed.length) {
       return replaceKeepingFocus(page.body, emptyState("server", "No connections yet", "A connection appears here when a client connects.",
@@ -33,7 +32,7 @@ function openList(container) {
     return replaceKeepingFocus(page.body, element("div", { class: "stack" },
       refused.length ? refusedBanner(refused[0], failedCount) : null,
       section(`Open: ${grouped(count)}`, rowsOr(open, "No open connections.", () => connectionTable("Open connections", open))),
-      section(`Closed: ${closedCount > closed.length ? `the last ${closed.length} of ${grouped(closedCount)}` : closed.length}`,
+      section(`Closed: ${closedCount > closed.length ? `the last ${grouped(closed.length)} of ${grouped(closedCount)}` : grouped(closed.length)}`,
         rowsOr(closed, "No closed connections yet.", () => connectionTable("Closed connections", closed)))))
   })
 }
@@ -112,7 +111,7 @@ function details(connection, failed) {
     section("Traffic", facts({
       streams: `${connection["streams-open"]} open, ${connection["streams-most"]} at peak`,
       "refused streams": `${connection["streams-refused"]} refused, ${connection["streams-reset"]} reset by the client`,
-      requests: `${grouped(connection.requests)}, ${connection["requests-malformed"]} malformed`,
+      requests: `${grouped(connection.requests)}, ${grouped(connection["requests-malformed"])} malformed`,
       "GOAWAY sent": goAway(connection["goaway-sent"]),
       "GOAWAY received": goAway(connection["goaway-received"]),
     }))), failed.length ? section("Refused and unanswered pushes", failures(failed)) : null)

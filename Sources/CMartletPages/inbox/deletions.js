@@ -3,8 +3,8 @@
 // Deletes pushes after ten seconds, in which the user can undo that. Until then the page only hides them.
 
 import { removePushes, simulatorEvents } from "./api.js"
-import { toast } from "./components.js"
-import { pushCount, queries } from "./numbers.js"
+import { counted, toast } from "./components.js"
+import { queries } from "./numbers.js"
 
 const seconds = 10
 
@@ -27,7 +27,7 @@ export class Deletions {
     const chosen = new Set(numbers)
     const pinned = new Set(this.#inbox.all.filter((push) => push.pinned && chosen.has(push.number)).map(({ number }) => number))
     const deleted = pinned.size ? numbers.filter((number) => !pinned.has(number)) : numbers
-    const kept = pinned.size ? `${pushCount(pinned.size, "pinned ")} kept` : ""
+    const kept = pinned.size ? `${counted(pinned.size, "pinned push")} kept` : ""
     if (deleted.length === 0) {
       if (kept) toast(`${kept}. Unpin to delete.`)
       return
@@ -36,7 +36,7 @@ export class Deletions {
     this.#pending?.finish()
     this.#list.leave(pinned.size ? new Set(deleted) : chosen)
     this.#inbox.hide(deleted)
-    this.#offerUndo(deleted, `${pushCount(deleted.length)} deleted${kept ? `, ${kept}` : ""}`)
+    this.#offerUndo(deleted, `${counted(deleted.length, "push")} deleted${kept ? `, ${kept}` : ""}`)
   }
 
   /** Undoes the latest deletion if that is still possible. */
@@ -74,7 +74,7 @@ export class Deletions {
       await Promise.all(queries(numbers).map((query) => removePushes(query, options)))
     } catch (error) {
       this.#inbox.restore(numbers)
-      toast(`${pushCount(numbers.length)} not deleted. ${error.message}`)
+      toast(`${counted(numbers.length, "push")} not deleted. ${error.message}`)
     }
   }
 }

@@ -2,9 +2,9 @@
 
 // The actions of a device, which the list of devices and the page of one device share.
 
-import { button, menu, toast } from "./components.js"
+import { button, counted, menu, toast } from "./components.js"
 import { element } from "./dom.js"
-import { composeTo, counted, field, formDialog, removeWithUndo, short } from "./pages.js"
+import { composeTo, field, formDialog, removeWithUndo, short } from "./pages.js"
 
 export const deviceName = (device) => device.name || short(device.token)
 export const devicePath = (token) => `/api/v1/devices/${token}`
@@ -47,8 +47,8 @@ export function destination(device) {
 }
 
 function remove(page, device) {
-  const lost = [[Object.keys(device.stored ?? {}).length, "stored push", "stored pushes"], [device.shown?.length ?? 0, "notification"]]
-    .filter(([count]) => count).map(([count, ...words]) => counted(count, ...words))
+  const lost = [[Object.keys(device.stored ?? {}).length, "stored push"], [device.shown?.length ?? 0, "notification"]]
+    .filter(([count]) => count).map(([count, what]) => counted(count, what))
   removeWithUndo(page, `Removed ${deviceName(device)}${lost.length ? ` with ${lost.join(" and ")}` : ""}. Its pushes stay in the inbox.`,
     devicePath(device.token))
   if (location.hash.startsWith("#/devices/")) location.hash = "#/devices"

@@ -3,14 +3,12 @@
 // One device: its facts, what its phone shows, what APNs stores for it, and everything that was delivered to it.
 
 import { request } from "./api.js"
-import {
-  absoluteTime, button, chip, copied, facts, relativeTime, table,
-} from "./components.js"
+import { absoluteTime, button, chip, copied, counted, facts, relativeTime, table } from "./components.js"
 import { actions, appsOf, destination, deviceName, devicePath } from "./device-actions.js"
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
 import {
-  activity as activityLink, activityGlance, composeTo, counted, deviceState, editableName, glance, isOnScreen, newestPushes, Page, push as pushLink, replaceKeepingFocus,
+  activity as activityLink, activityGlance, composeTo, deviceState, editableName, glance, isOnScreen, newestPushes, Page, push as pushLink, replaceKeepingFocus,
   rowsOr, search, section, short,
 } from "./pages.js"
 import { headline } from "./push.js"
@@ -58,7 +56,7 @@ function factsSection(device) {
     topics: device.topics?.join(", ") ?? "any: it is not registered",
     "unregistered since": since === undefined ? null : absoluteTime(since),
     pushes: device.pushes === undefined ? search(`device:${device.token}`, "Show them")
-      : search(`device:${device.token}`, counted(device.pushes, "push", "pushes")),
+      : search(`device:${device.token}`, counted(device.pushes, "push")),
     "last push": device.last ? relativeTime(device.last * 1000) : null,
     channels: device.channels?.join(", "),
   }))

@@ -3,13 +3,12 @@
 // The devices that the simulator knows, registered or from pushes.
 
 import { request } from "./api.js"
-import { button, emptyState, relativeTime, table } from "./components.js"
+import { button, counted, emptyState, grouped, relativeTime, table } from "./components.js"
 import { openDevice } from "./device.js"
 import { actions, appsOf, devicePath, register } from "./device-actions.js"
 import { element } from "./dom.js"
-import { grouped } from "./numbers.js"
 import {
-  activityGlance, composeTo, counted, deviceState, deviceStateText, device as link, editableName, glance, isOnScreen, isRemoved, ListPage, newestPushes,
+  activityGlance, composeTo, deviceState, deviceStateText, device as link, editableName, glance, isOnScreen, isRemoved, ListPage, newestPushes,
   rowsShown, search, short,
 } from "./pages.js"
 

@@ -2,6 +2,8 @@
 
 // The language of fault rules: their actions with parameters, and their descriptions.
 
+import { counted, grouped } from "./components.js"
+
 /** The actions of rules, each with a description and its parameters. */
 export const actions = {
   respond: ["Return another response", ["reason", "status", "retry-after"]],
@@ -42,7 +44,7 @@ export const reasons = [
   "ServiceUnavailable", "Shutdown", "IdleTimeout",
 ]
 
-const connections = (count) => (count === 1 ? "The next connection is" : `The next ${count} connections are`)
+const connections = (count) => (count === 1 ? "The next connection is" : `The next ${counted(count, "connection")} are`)
 
 /** The sentences about the actions of rules. */
 const sentences = {
@@ -57,10 +59,10 @@ const sentences = {
   close: () => "The connection is closed",
   "reset-connection": () => "The connection is reset",
   "refuse-connections": ({ limit }) => `${connections(limit)} closed before the TLS handshake`,
-  "limit-streams": ({ limit }) => `A connection may have ${limit} ${limit === 1 ? "stream" : "streams"} open`,
-  "limit-window": ({ limit }) => `A client may send ${limit} octets on a stream before it must wait`,
-  "limit-errors": ({ limit }) => `The connection ends with GOAWAY after ${limit} refused pushes`,
-  throttle: ({ limit }) => `A device gets 429 TooManyRequests after ${limit} pushes in a second`,
+  "limit-streams": ({ limit }) => `A connection may have ${counted(limit, "stream")} open`,
+  "limit-window": ({ limit }) => `A client may send ${counted(limit, "octet")} on a stream before it must wait`,
+  "limit-errors": ({ limit }) => `The connection ends with GOAWAY after ${counted(limit, "refused push")}`,
+  throttle: ({ limit }) => `A device gets 429 TooManyRequests after ${counted(limit, "push")} in a second`,
   "skew-clock": ({ seconds }) => `The server’s clock is ${Math.abs(seconds)} s ${seconds < 0 ? "behind" : "ahead"}`,
 }
 
@@ -72,8 +74,8 @@ export function scope(rule) {
   const which = rule.every > 1 ? `every ${rule.every}${["th", "st", "nd", "rd"][rule.every % 100 > 10 && rule.every % 100 < 14 ? 0 : rule.every % 10] ?? "th"} push`
     : "every push"
   return [
-    which, rule.probability === undefined ? "" : `with a probability of ${rule.probability}`, rule.after ? `after the first ${rule.after}` : "",
-    rule.count === undefined ? "" : `at most ${rule.count === 1 ? "once" : `${rule.count} times`}`,
+    which, rule.probability === undefined ? "" : `with a probability of ${rule.probability}`, rule.after ? `after the first ${grouped(rule.after)}` : "",
+    rule.count === undefined ? "" : `at most ${rule.count === 1 ? "once" : `${grouped(rule.count)} times`}`,
     ...Object.entries(rule.match ?? {}).map(([name, value]) => `${name} ${value}`),
   ].filter(Boolean).join(", ")
 }

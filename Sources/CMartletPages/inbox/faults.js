@@ -3,11 +3,10 @@
 // Fault injection: presets, single rules, and the seed that reproduces their random choices.
 
 import { request, send, SimulatorError } from "./api.js"
-import { banner, button, relativeTime, table, toast } from "./components.js"
+import { banner, button, counted, grouped, relativeTime, table, toast } from "./components.js"
 import { element } from "./dom.js"
-import { grouped } from "./numbers.js"
 import { action, actions, affects, conditions, matches, parameters, reasons, same, scope } from "./fault-rules.js"
-import { choice, counted, field, newestPushes, Page, replaceKeepingFocus, search, section } from "./pages.js"
+import { choice, field, newestPushes, Page, replaceKeepingFocus, search, section } from "./pages.js"
 
 const path = "/api/v1/chaos"
 const pushesRead = 1000
@@ -29,7 +28,7 @@ export function open(container) {
     return { chaos, hits: pushes.map(({ number, time, fault, headers, ...push }) => ({ number, time, fault, headers, "device-token": push["device-token"] })) }
   }, ({ chaos: value, hits }) => {
     chaos = value
-    page.showCount(chaos.rules.length ? `${chaos.rules.length} active` : "none active")
+    page.showCount(chaos.rules.length ? `${grouped(chaos.rules.length)} active` : "none active")
     replaceKeepingFocus(presets, chaos.presets.map((preset) => presetCard(preset, isOn(preset, chaos.rules), toggle)))
     if (document.activeElement !== seedInput) seedInput.value = chaos.seed
     return replaceKeepingFocus(active, chaos.rules.length ? activeRules(page, chaos, hits) : banner("good", "No active rules. The simulator answers as APNs does."))
@@ -84,7 +83,7 @@ function activeRules(page, { rules, seed, counts }, hits) {
   })
   const items = rules.map((rule, index) => ({ rule, index, hits: hits.filter((push) => affects(rule, push)), count: counts?.[index] }))
   return element("section", { class: "card active-faults", "aria-label": "Active rules" },
-    element("div", { class: "bar" }, element("h3", {}, `${counted(rules.length, "active rule")}`), element("span", { class: "grow" }),
+    element("div", { class: "bar" }, element("h3", {}, counted(rules.length, "active rule")), element("span", { class: "grow" }),
       search("is:faulted", "Show affected pushes"), button("Stop all faults", stop, { class: "danger", icon: "close" })),
     table("Active rules", [
       { name: "Fault", isHeader: true, value: ({ rule }) => element("span", { title: JSON.stringify(rule) }, action(rule)) },
@@ -99,7 +98,7 @@ function activeRules(page, { rules, seed, counts }, hits) {
 /** The number of pushes that a rule has affected, as the simulator counts them or as far as they are stored. */
 function affected({ rule, hits, count }) {
   const number = count ?? hits.length
-  const text = rule.count === undefined ? grouped(number) : `${Math.min(number, rule.count)} of ${rule.count}`
+  const text = rule.count === undefined ? grouped(number) : `${grouped(Math.min(number, rule.count))} of ${grouped(rule.count)}`
   return hits.length ? element("a", { href: `#/push/${hits[0].number}`, title: "Show the latest" }, text) : text
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Lists of numbers as ranges, in the syntax of queries: 3,7-9. And numbers as text.
+// Lists of numbers as ranges, in the syntax of queries: 3,7-9.
 
 /** The maximum length of a query, because the length of URLs is limited. */
 const limit = 4000
@@ -33,9 +33,3 @@ export function queries(numbers) {
   }
   return found
 }
-
-/** A count with its digits in groups of three: 12 345. */
-export const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f")
-
-/** A number of pushes as text. */
-export const pushCount = (count, adjective = "") => `${grouped(count)} ${adjective}${count === 1 ? "push" : "pushes"}`

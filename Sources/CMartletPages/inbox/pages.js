@@ -3,10 +3,9 @@
 // The frame of the pages other than the inbox, and the functions they share.
 
 import { request, SimulatorAway, SimulatorError, simulatorEvents } from "./api.js"
-import { banner, button, chip, emptyState, iconButton, shortTime, toast } from "./components.js"
+import { banner, button, chip, emptyState, grouped, iconButton, shortTime, toast } from "./components.js"
 import { element, released, serverURL } from "./dom.js"
 import { icon } from "./icons.js"
-import { grouped } from "./numbers.js"
 import { app, appColour, headline } from "./push.js"
 
 const pollMilliseconds = 2000
@@ -126,7 +125,7 @@ export class ListPage extends Page {
     const text = this.#filter.value.trim()
     const wanted = text.toLowerCase()
     const found = text ? items.filter((item) => this.#textsOf(item).some((each) => each?.toLowerCase().includes(wanted))) : items
-    const [shown, all] = [found, items].map((list) => list.filter(this.#counts).length)
+    const [shown, all] = [found, items].map((list) => grouped(list.filter(this.#counts).length))
     this.showCount(found.length === items.length ? all : `${shown} of ${all}`)
     this.#bar.hidden = items.length <= filterThreshold && !text
     const what = this.#title.toLowerCase()
@@ -344,7 +343,7 @@ export const rowsOr = (items, text, table) => (items.length ? table() : element(
 
 /** The sentence below a list of which only the first items are displayed. */
 const more = (total, shown, what) =>
-  (total > shown ? element("p", { class: "faint" }, `${shown} of ${total} ${what}. Filter the list to see others.`) : null)
+  (total > shown ? element("p", { class: "faint" }, `${grouped(shown)} of ${grouped(total)} ${what}. Filter the list to see others.`) : null)
 
 /** The newest pushes that match a query, at most `limit`. */
 export const newestPushes = async (query, limit, signal) =>
@@ -358,9 +357,6 @@ export const activity = (token, name = null) =>
   element("a", { href: `#/activities/${token}`, class: name ? null : "token", title: token }, name ?? short(token))
 export const device = (token, name = null) =>
   element("a", { href: `#/devices/${token}`, class: name ? null : "token", title: token }, name ?? short(token))
-
-/** The text for a number of things. */
-export const counted = (count, one, several = `${one}s`) => `${grouped(count)} ${count === 1 ? one : several}`
 
 /** The states of a device with their tones; the end of a token selects other answers. */
 const deviceTones = { unregistered: "bad", offline: "warning", online: "good" }

@@ -2,7 +2,7 @@
 
 // The payload as a tree, with findings beside the values they refer to, and the list of findings.
 
-import { announce, button, chip } from "./components.js"
+import { announce, button, chip, counted, grouped } from "./components.js"
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
 import { locate, parse } from "./json-text.js"
@@ -170,8 +170,8 @@ export function findingsList(findings, show = null) {
 /** The size of a payload's text relative to its limit. */
 export function sizeBar(text, limit) {
   const byteCount = new TextEncoder().encode(text).length
-  const excess = byteCount > limit ? `, ${byteCount - limit} too many` : ""
+  const excess = byteCount > limit ? `, ${grouped(byteCount - limit)} too many` : ""
   // With the optimum at 0, the bar is green, yellow from nine tenths of the limit, and red above the limit.
-  return element("label", { class: "size", "data-tone": excess ? "bad" : null }, `${byteCount} of ${limit} bytes${excess} `,
+  return element("label", { class: "size", "data-tone": excess ? "bad" : null }, `${grouped(byteCount)} of ${counted(limit, "byte")}${excess} `,
     element("meter", { min: 0, optimum: 0, low: limit * 0.9, high: limit, max: limit + 1, value: byteCount }))
 }

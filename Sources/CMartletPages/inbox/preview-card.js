@@ -2,6 +2,7 @@
 
 // Previews of notifications on every surface of iPhone, on Apple Watch, in CarPlay and on a Mac.
 
+import { counted } from "./components.js"
 import { element } from "./dom.js"
 import { app } from "./push.js"
 import { category } from "./preview-categories.js"
@@ -29,7 +30,7 @@ export function phoneSurfaces(push, { thread = [] }) {
     surface("Notification Center", "lock center", (redraw) => center(push, all, redraw), {
       label: "Center", needsContext: true,
       notes: () => [all.length === 1 ? "No other stored push to this device has this app and thread."
-        : `${all.length} notifications of ${app(push)} ${name ? `in thread ${name}` : "without a thread"} on this device.`],
+        : `${counted(all.length, "notification")} of ${app(push)} ${name ? `in thread ${name}` : "without a thread"} on this device.`],
     }),
   ]
 }
@@ -77,7 +78,7 @@ let opened
 function center(push, all, redraw) {
   const isOpen = opened === push
   const toggle = all.length > 1 ? element("button", {
-    class: "toggle", "aria-expanded": String(isOpen), "aria-label": `${isOpen ? "Stack" : "Show"} the ${all.length} notifications`,
+    class: "toggle", "aria-expanded": String(isOpen), "aria-label": `${isOpen ? "Stack" : "Show"} the ${counted(all.length, "notification")}`,
     onclick: () => {
       opened = isOpen ? undefined : push
       redraw()

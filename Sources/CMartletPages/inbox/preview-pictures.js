@@ -2,6 +2,7 @@
 
 // The pictures of attachments: the page loads no address of a payload, so the user chooses the file on this computer.
 
+import { counted, grouped } from "./components.js"
 import { element } from "./dom.js"
 
 const storageKey = "martlet.previews.pictures"
@@ -36,7 +37,7 @@ export function pictureField({ name, url }, changed) {
       const [file] = input.files
       if (!file) return
       try {
-        if (file.size > maximumBytes) throw new Error(`has ${file.size} bytes; iOS attaches images of up to ${maximumBytes}.`)
+        if (file.size > maximumBytes) throw new Error(`has ${counted(file.size, "byte")}; iOS attaches images of up to ${grouped(maximumBytes)}.`)
         store(url, await reduced(file))
         changed()
       } catch (error) {

@@ -3,7 +3,7 @@
 // A file with one push, which a colleague drops onto their inbox, and the import of such files and of exports.
 
 import { exported, send } from "./api.js"
-import { toast } from "./components.js"
+import { counted, toast } from "./components.js"
 import { element } from "./dom.js"
 import { headline } from "./push.js"
 
@@ -24,7 +24,7 @@ export async function importPushes(files) {
       const answer = await response.json()
       if (!response.ok) throw new Error(`${file.name} was not imported: ${answer.detail}`)
       if (answer.imported === 1) location.hash = `#/push/${answer.cursor}`
-      toast(answer.imported === 1 ? `Imported one push from ${file.name}.` : `Imported ${answer.imported} pushes from ${file.name}.`)
+      toast(`Imported ${counted(answer.imported, "push")} from ${file.name}.`)
     } catch (error) {
       toast(error.message, { seconds: 10 })
     }

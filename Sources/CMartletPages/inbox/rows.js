@@ -2,10 +2,9 @@
 
 // The rows of the list, as elements.
 
-import { chip, completeTime, shortTime } from "./components.js"
+import { chip, completeTime, grouped, shortTime } from "./components.js"
 import { element } from "./dom.js"
 import { icon, kindIcon } from "./icons.js"
-import { grouped } from "./numbers.js"
 import { app, appColour, destination, excerpt, headline, kind, severity, typeName } from "./push.js"
 import { verdictKind, verdictLabel, verdictTone } from "./verdict.js"
 

@@ -2,10 +2,10 @@
 
 // The filters beside the list. Each adds terms to the query, or removes them. They are one stop of the Tab key.
 
+import { counted, grouped } from "./components.js"
 import { mostFrequent, pinned, sections } from "./counts.js"
 import { afterPress, element } from "./dom.js"
 import { icon } from "./icons.js"
-import { grouped } from "./numbers.js"
 import { contains, exactTerm, toggled } from "./query.js"
 
 /** The number of values that a section shows collapsed, and expanded. */
@@ -113,7 +113,7 @@ export class Sidebar {
   #button({ key, label, count, isPressed, change }) {
     return element("button", {
       type: "button", "data-key": key, "aria-pressed": String(isPressed), "aria-label": label,
-      "aria-description": `${count} pushes`, title: key.includes(" ") ? key.slice(key.indexOf(" ") + 1) : null,
+      "aria-description": counted(count, "push"), title: key.includes(" ") ? key.slice(key.indexOf(" ") + 1) : null,
       onclick: () => this.#search(change),
     }, element("span", { class: "label" }, label), " ", element("span", { class: "number" }, grouped(count)))
   }

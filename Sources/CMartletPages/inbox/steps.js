@@ -2,6 +2,8 @@
 
 // The effect of each push on a Live Activity, as the simulator reports it.
 
+import { counted, grouped } from "./components.js"
+
 /** The kinds of verdicts of pushes that the activity has applied; an end with a past dismissal is only delivered. */
 const shownKinds = new Set(["shown", "replaced", "ended", "delivered"])
 /** Whether the content of a push with this verdict was on the screen at some time. */
@@ -54,10 +56,10 @@ function reasonsOf(ignored) {
 function ignoredSentence(ignored, total) {
   const reasons = reasonsOf(ignored)
   const isOne = reasons.length === 1 && reasons[0].count === ignored.length
-  const texts = isOne ? [reasons[0].text] : reasons.slice(0, namedReasons).map(({ count, text }) => `${count} × ${text}`)
+  const texts = isOne ? [reasons[0].text] : reasons.slice(0, namedReasons).map(({ count, text }) => `${grouped(count)} × ${text}`)
   const rest = isOne ? 0 : reasons.slice(namedReasons).reduce((sum, { count }) => sum + count, 0)
-  if (rest) texts.push(`${rest} for other reasons`)
-  return `${ignored.length} of ${total} pushes ${ignored.length === 1 ? "was" : "were"} not shown${texts.length ? `: ${texts.join(", ")}` : ""}.`
+  if (rest) texts.push(`${grouped(rest)} for other reasons`)
+  return `${grouped(ignored.length)} of ${counted(total, "push")} ${ignored.length === 1 ? "was" : "were"} not shown${texts.length ? `: ${texts.join(", ")}` : ""}.`
 }
 
 /** The answer to the question why an activity does not show its pushes: {tone, text}. */
@@ -71,9 +73,9 @@ export function summary(steps) {
     unanswered: ["was", "were", "not answered"], "not-delivered": ["was", "were", "not delivered to this activity"] }
   for (const [kind, [one, several, text]] of Object.entries(counts)) {
     const count = of(kind).length
-    if (count) sentences.push(`${count} ${count === 1 ? one : several} ${text}.`)
+    if (count) sentences.push(`${counted(count, one, several)} ${text}.`)
   }
-  if (sentences.length === 0) return { tone: "good", text: total === 1 ? "The push was shown." : `All ${total} pushes were shown.` }
+  if (sentences.length === 0) return { tone: "good", text: total === 1 ? "The push was shown." : `All ${counted(total, "push")} were shown.` }
   return { tone: ignored.length || of("refused").length ? "bad" : "warning", text: sentences.join(" ") }
 }
 

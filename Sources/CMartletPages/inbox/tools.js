@@ -3,10 +3,10 @@
 // The toolbar above the list: the number of pushes, the grouping, and actions on the marked pushes.
 
 import { SimulatorError, exported, importPushes } from "./api.js"
-import { button, iconButton, toast } from "./components.js"
+import { button, counted, grouped, iconButton, toast } from "./components.js"
 import { element } from "./dom.js"
 import { groupings } from "./lines.js"
-import { grouped, pushCount, queries } from "./numbers.js"
+import { queries } from "./numbers.js"
 
 const storageKey = "martlet.grouping"
 
@@ -55,7 +55,7 @@ export class Tools {
     this.#actionBar.hidden = marked.size === 0
     const texts = [
       [this.#marked, marked.size ? `${grouped(marked.size)} selected` : ""],
-      [this.#count, pushes.length === all.length ? pushCount(all.length) : `${grouped(pushes.length)} of ${pushCount(all.length)}`],
+      [this.#count, pushes.length === all.length ? counted(all.length, "push") : `${grouped(pushes.length)} of ${counted(all.length, "push")}`],
     ]
     for (const [part, text] of texts) if (part.textContent !== text) part.textContent = text
   }
@@ -75,17 +75,17 @@ export class Tools {
   menuItems() {
     const { all, pushes, error, matchedQuery, unread } = this.#inbox
     const listed = pushes.filter((push) => !push.pinned).map((push) => push.number)
-    const found = matchedQuery.trim() ? "matching " : ""
+    const found = matchedQuery.trim() ? "matching push" : "push"
     const read = pushes.flatMap(({ number }) => (unread.has(number) ? [number] : []))
     const importing = { name: "Import pushes…", icon: "upload", action: () => this.#import() }
     if (error) return [{ name: "Delete matching pushes", icon: "trash", isDanger: true, action: () => toast(`Nothing deleted. ${error}`) }, importing]
     return [
-      read.length ? { name: `Mark ${pushCount(read.length, found)} as read`, icon: "check", action: () => this.markRead(read) } : null,
+      read.length ? { name: `Mark ${counted(read.length, found)} as read`, icon: "check", action: () => this.markRead(read) } : null,
       pushes.length ? {
-        name: `Export ${pushCount(pushes.length, found)}`, icon: "download", action: () => this.export(pushes.map(({ number }) => number)),
+        name: `Export ${counted(pushes.length, found)}`, icon: "download", action: () => this.export(pushes.map(({ number }) => number)),
       } : null,
       importing,
-      listed.length ? { name: `Delete ${pushCount(listed.length, found)}`, icon: "trash", isDanger: true, action: () => this.#deletions.remove(listed) } : null,
+      listed.length ? { name: `Delete ${counted(listed.length, found)}`, icon: "trash", isDanger: true, action: () => this.#deletions.remove(listed) } : null,
       all.length && !listed.length ? { name: "Nothing to delete", icon: "trash", action: () => {} } : null,
     ].filter(Boolean)
   }
@@ -106,7 +106,7 @@ export class Tools {
       type: "file", accept: ".martletpush,.jsonl,.json", onchange: async ({ target }) => {
         try {
           const count = await importPushes(target.files[0])
-          toast(`${pushCount(count)} imported`)
+          toast(`${counted(count, "push")} imported`)
         } catch (error) {
           if (!(error instanceof SimulatorError)) throw error
           toast(`Nothing imported: ${error.message}`)

@@ -3,9 +3,8 @@
 // The dialog for the files that previews need: localized strings, string catalogs, and templates of Live Activities.
 
 import { request, send } from "./api.js"
-import { button, iconButton } from "./components.js"
+import { button, counted, iconButton } from "./components.js"
 import { element } from "./dom.js"
-import { counted } from "./pages.js"
 import { app } from "./push.js"
 
 const kinds = {

@@ -2,31 +2,17 @@
 
 // The forms of numbers and times on the status page, and updates that keep the focus.
 
-import { completeTime, durationText, shortTime } from "./components.js"
+import { completeTime, durationText, grouped, shortTime } from "./components.js"
 import { element } from "./dom.js"
 
-const whole = new Intl.NumberFormat("en")
-
-export const number = (value) => whole.format(value)
-
 /** A count that is unknown while the relay cannot read its outbox. */
-export const count = (value) => (value === undefined ? "unknown" : number(value))
+export const count = (value) => (value === undefined ? "unknown" : grouped(value))
 
 /** A rate; below ten it has one decimal, so that a slow lane does not show as 0. */
-export const rate = (value = 0) => whole.format(value < 10 ? Math.round(value * 10) / 10 : Math.round(value))
-
-/** "1 push" or "8,788 pushes". */
-export const counted = (value, one, many) => `${number(value)} ${value === 1 ? one : many}`
+export const rate = (value = 0) => (value < 10 ? String(Math.round(value * 10) / 10) : grouped(Math.round(value)))
 
 /** The duration from a time until `now`, both by the clock of the relay. */
 export const age = (time, now) => durationText(Math.max(0, now - time) / 1000)
-
-/** The age of the push of some lanes that has been due longest; unknown while the relay cannot read its outbox. */
-export function oldestText(lanes) {
-  if (lanes.some(({ waiting }) => waiting === undefined)) return "unknown"
-  const ages = lanes.flatMap((lane) => lane["oldest-seconds"] ?? [])
-  return ages.length ? durationText(Math.max(...ages)) : "–"
-}
 
 /** The age of a time as text; hovering shows the time itself. */
 export const ageElement = (time, now, suffix = "") => element("time",
@@ -63,10 +49,4 @@ export function updateWhenChanged(container, facts, make) {
   container.replaceChildren(...[make()].flat().filter(Boolean))
   if (isOpen) container.querySelector("details")?.setAttribute("open", "")
   if (focused !== null) [...container.querySelectorAll("button, summary, a")].find((control) => nameOf(control) === focused)?.focus()
-}
-
-/** The sum of a number over lanes; undefined if one lane does not have it. */
-export function sum(lanes, pick) {
-  const values = lanes.map(pick)
-  return values.includes(undefined) ? undefined : values.reduce((total, value) => total + value, 0)
 }

@@ -2,30 +2,19 @@
 
 // The tiles, the relays that share the database, and the facts about this relay.
 
-import { chip, definitionList, table } from "./components.js"
+import { chip, definitionList, durationText, grouped, table } from "./components.js"
 import { element } from "./dom.js"
-import { age, ageElement, count, counted, number, oldestText, rate, sum, updateWhenChanged } from "./figures.js"
+import { age, ageElement, rate, updateWhenChanged } from "./figures.js"
 
-/** Shows the four figures that matter first. */
-export function showTiles(container, { lanes }) {
-  const [oldest, oldestAge] = [oldestText(lanes), Math.max(0, ...lanes.map((lane) => lane["oldest-seconds"] ?? 0))]
-  const oldestNote = { "–": "no push is due", unknown: "the stored pushes cannot be read" }[oldest] ?? "since the push that is due longest became due"
-  const [attempts, failed] = [sum(lanes, (lane) => lane["recent-attempts"]), sum(lanes, (lane) => lane["recent-failures"])]
-  const share = attempts ? failed / attempts : 0
-  const period = lanes.some(({ since }) => since !== undefined) ? "in the last minute, or since the outage was noticed" : "in the last minute"
-  const retrying = sum(lanes.filter(({ state }) => state !== "paused"), (lane) => lane.retrying) ?? 0
-  const tiles = [
-    ["Waiting", count(sum(lanes, (lane) => lane.waiting)), retrying ? `${counted(retrying, "push", "pushes")} being sent again` : "pushes stored and not sent", ""],
-    ["Oldest", oldest, oldestNote, oldestAge >= 300 ? "bad" : oldestAge >= 60 ? "warning" : ""],
-    ["Delivered a second", rate(sum(lanes, (lane) => lane["delivered-per-second"])), "accepted by Apple, mean of ten seconds", ""],
-    ["Failing", attempts ? `${share > 0 && share < 0.01 ? "<1" : Math.round(share * 100)} %` : "–", attempts ? `${number(failed)} of ${counted(attempts, "attempt", "attempts")} ${period}` : `no attempts ${period}`,
-      share >= 0.5 ? "bad" : share >= 0.1 ? "warning" : ""],
-  ]
-  updateWhenChanged(container, tiles, () => tiles.map(([name, value, note, tone]) =>
-    element("div", { class: "tile", "data-tone": tone || null, "data-name": name }, element("dt", {}, name), element("dd", {}, value, element("small", { class: "faint" }, note)))))
+/** Shows the figures that matter first. */
+export function showTiles(container, { figures }) {
+  updateWhenChanged(container, figures, () => figures.map(({ name, value, note, tone }) =>
+    element("div", { class: "tile", "data-tone": tone === "normal" ? null : tone, "data-name": name },
+      element("dt", {}, name), element("dd", {}, value, element("small", { class: "faint" }, note)))))
 }
 
-const states = { leads: ["Leads", "good"], ok: ["Runs", "good"], draining: ["Shuts down", "warning"] }
+/** The texts and tones of the states of a relay. */
+const states = { leads: ["Leads", "good"], ok: ["Runs", "good"], draining: ["Shuts down", "warning"], missing: ["Missing", "bad"] }
 
 /** Shows the relays that share the database; the one that serves this page is marked. */
 export function showFleet(section, container, { nodes = [], now, "nodes-outdated-since": outdated }) {
@@ -33,13 +22,13 @@ export function showFleet(section, container, { nodes = [], now, "nodes-outdated
   if (section.hidden) return
   const columns = [
     { name: "Relay", isHeader: true, value: (node) => element("span", {}, `${node.number} ${node.name}`, node.own ? element("small", {}, " this relay") : null) },
-    { name: "State", value: (node) => chip(...(node["silent-ms"] >= 5000 ? ["Missing", "bad"] : states[node.state] ?? [node.state, ""])) },
+    { name: "State", value: (node) => chip(...(states[node.state] ?? [node.state])) },
     { name: "Version", value: (node) => node.version },
     { name: "Up", value: (node) => ageElement(node["started-at"], now) },
-    { name: "Last seen", isNumber: true, value: (node) => (node["silent-ms"] < 5000 ? "now" : `${age(0, node["silent-ms"])} ago`) },
-    { name: "In flight", isNumber: true, value: (node) => number(node["in-flight"]) },
+    { name: "Last seen", isNumber: true, value: (node) => (node.state === "missing" ? `${durationText(node["silent-ms"] / 1000)} ago` : "now") },
+    { name: "In flight", isNumber: true, value: (node) => grouped(node["in-flight"]) },
     { name: "Delivered a second", isNumber: true, value: (node) => rate(node["delivered-per-second"]) },
-    { name: "Delivered", isNumber: true, value: (node) => number(node.outcomes.delivered) },
+    { name: "Delivered", isNumber: true, value: (node) => grouped(node.outcomes.delivered) },
   ]
   const facts = nodes.map((node) => [node, age(node["started-at"], now), Math.floor(node["silent-ms"] / 1000)])
   updateWhenChanged(container, [facts, outdated], () => [
@@ -57,11 +46,11 @@ function sizeText(bytes) {
 }
 
 /** Shows the facts about the relay that change seldom. */
-export function showFacts(container, { version, storage, connections, lanes, caller, "started-at": start, now }) {
-  const outcomes = ["delivered", "refused", "expired", "cancelled", "dead"].map((state) => `${number(sum(lanes, (lane) => lane.outcomes[state]) ?? 0)} ${state}`)
+export function showFacts(container, { version, storage, connections, outcomes: counts, caller, "started-at": start, now }) {
+  const outcomes = ["delivered", "refused", "expired", "cancelled", "dead"].map((state) => `${grouped(counts[state])} ${state}`)
   const place = storage["free-bytes"] === undefined ? storage.place : `${storage.place}, ${sizeText(storage["free-bytes"])} free on its disk`
   updateWhenChanged(container, [version, place, connections, outcomes, caller, age(start, now)], () => definitionList({
     Version: version, Started: ageElement(start, now, " ago"), Storage: place, "Pushes since the start": outcomes.join(", "),
-    "Client connections": number(connections), "Your key": `${caller.name} (${caller.scopes.join(", ")})`,
+    "Client connections": grouped(connections), "Your key": `${caller.name} (${caller.scopes.join(", ")})`,
   }))
 }

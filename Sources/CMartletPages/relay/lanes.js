@@ -2,10 +2,10 @@
 
 // The table of lanes: what each does and why, and buttons that pause and resume it.
 
-import { announce, button, chip, confirmed, table } from "./components.js"
+import { announce, button, chip, confirmed, counted, durationText, grouped, table } from "./components.js"
 import { icon } from "./icons.js"
 import { element } from "./dom.js"
-import { age, ageElement, count, number, oldestText, rate, updateWhenChanged } from "./figures.js"
+import { age, ageElement, count, rate, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
 
 /** The number of reasons of failures that a lane shows. */
@@ -16,13 +16,13 @@ const problems = new Map()
 export const laneName = ({ app, environment }) => `${app} ${environment}`
 
 /** Shows the lanes of a status; `refresh` requests another one. */
-export function showLanes(container, note, { lanes, now, storage, caller }, refresh) {
+export function showLanes(container, note, { lanes, now, caller }, refresh) {
   note.textContent = caller["may-manage"] ? "" : explanation(caller)
   updateWhenChanged(container, [lanes.map(laneName), caller], () => table("Lanes", columns(caller), lanes,
     (lane) => ({ "data-lane": laneName(lane) })))
   container.querySelectorAll("tbody tr").forEach((row, index) => {
     const lane = lanes[index]
-    columns(caller).forEach(({ show }, column) => show(row.cells[column], lane, { now, storage, refresh }))
+    columns(caller).forEach(({ show }, column) => show(row.cells[column], lane, { now, refresh }))
   })
 }
 
@@ -40,42 +40,50 @@ function columns(caller) {
   const figure = (name, text, more = {}) => cell(name, text, (lane, context) => element("span", {}, text(lane, context)), { isNumber: true, ...more })
   return [
     cell("Lane", laneName, ({ app, environment }) => element("span", {}, app, element("small", {}, ` ${environment}`)), { isHeader: true }),
-    cell("State", (lane, { storage }) => [lane.state, lane.activity, lane.reason, lane["manual-pause"], storage.problem], stateOf),
+    cell("State", (lane) => [lane.state, lane.reason, lane["manual-pause"]], stateOf),
     cell("Since", (lane, { now }) => [since(lane), since(lane) && age(since(lane), now)],
       (lane, { now }) => (since(lane) ? ageElement(since(lane), now) : element("span", { class: "faint" }, "–"))),
     figure("Waiting", (lane) => count(lane.waiting)),
-    figure("Oldest", (lane) => oldestText([lane])),
-    figure("In flight", (lane) => number(lane["in-flight"])),
+    figure("Oldest", oldest),
+    figure("In flight", (lane) => grouped(lane["in-flight"])),
     figure("Sent a second", (lane) => rate(lane["sent-per-second"])),
     cell("Failures", (lane) => [lane.failures, lane.retrying, lane["retry-reason"], lane.state], failures),
     ...(caller["may-manage"] ? [cell("Control", (lane) => [lane["manual-pause"] !== undefined, problems.get(laneName(lane))], control)] : []),
   ]
 }
 
-const since = (lane) => lane.since ?? lane["manual-pause"]?.since
+/** The start of a pause or an outage. */
+const since = (lane) => (lane["manual-pause"] ?? lane).since
 
-/** The texts and tones of what the relay says a lane does. */
-const activities = { delivers: ["Delivers", "good"], ready: ["Ready", ""], fails: ["Nothing accepted", "bad"] }
+/** The age of the push that is due longest, which is unknown while the relay cannot read its outbox. */
+function oldest({ waiting, "oldest-seconds": seconds }) {
+  if (waiting === undefined) return "unknown"
+  return seconds === undefined ? "–" : durationText(seconds)
+}
 
-function stateOf(lane, { storage }) {
-  const pause = lane["manual-pause"]
-  return element("span", { class: "chips" },
-    lane.since === undefined ? null : chip("Down", "bad"), pause ? chip("Paused", "warning") : null,
-    lane.since === undefined && !pause ? chip(...(storage.problem ? ["Not storing", "bad"] : activities[lane.activity] ?? activities.ready)) : null,
-    lane.reason ? element("code", {}, lane.reason) : null, pause ? element("small", {}, `by ${pause.caller}`) : null)
+/** The texts and tones of the states of a lane. */
+const states = {
+  paused: ["Paused", "warning"], down: ["Down", "bad"], "not-storing": ["Not storing", "bad"], fails: ["Nothing accepted", "bad"],
+  delivers: ["Delivers", "good"], ready: ["Ready"],
+}
+
+/** The state, the reason of an outage, and the operator of a pause. */
+function stateOf({ state, reason, "manual-pause": pause }) {
+  return element("span", { class: "chips" }, chip(...(states[state] ?? [state])), reason ? element("code", {}, reason) : null,
+    pause ? element("small", {}, `by ${pause.caller}`) : null)
 }
 
 /** The attempts that Apple did not accept since the start of the relay, by reason, most frequent first. */
 function failures({ failures: reasons = {}, retrying, "retry-reason": retryReason, state }) {
   const all = Object.entries(reasons)
-  const chips = all.slice(0, shownReasons).map(([reason, total]) => chip(`${reason} ${number(total)}`))
+  const chips = all.slice(0, shownReasons).map(([reason, total]) => chip(`${reason} ${grouped(total)}`))
   const rest = all.slice(shownReasons)
   if (rest.length) {
     chips.push(element("details", { class: "rest" }, element("summary", {}, `${rest.length} more`),
-      rest.map(([reason, total]) => element("div", {}, `${reason} ${number(total)}`))))
+      rest.map(([reason, total]) => element("div", {}, `${reason} ${grouped(total)}`))))
   }
   const time = state === "paused" ? "after the pause" : "later"
-  if (retrying) chips.push(element("small", {}, `${number(retrying)} sent again ${time}${retryReason ? ` (${retryReason})` : ""}`))
+  if (retrying) chips.push(element("small", {}, `${counted(retrying, "push is", "pushes are")} sent again ${time}${retryReason ? ` (${retryReason})` : ""}`))
   return element("span", { class: "chips" }, chips.length ? chips : element("span", { class: "faint" }, "none"))
 }
 

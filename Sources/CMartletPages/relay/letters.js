@@ -2,9 +2,9 @@
 
 // The dead letters: pushes that the relay abandoned, each with its attempts and its payload on demand and buttons that send it again or discard it.
 
-import { announce, button, confirmed, emptyState, facts, table, toast } from "./components.js"
+import { announce, button, confirmed, counted, emptyState, facts, grouped, table, toast } from "./components.js"
 import { element } from "./dom.js"
-import { ageElement, counted, number, preciseClockElement, updateWhenChanged } from "./figures.js"
+import { ageElement, preciseClockElement, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
 
 /** The number of dead letters of an app that are listed. */
@@ -73,14 +73,14 @@ export function showLetters(container, actions, filter, status, refresh) {
     if (isListed && listed.length === 0) return element("p", {}, "No listed dead letter matches.")
     const list = table("Dead letters", columns(now, refresh), listed, (letter) => ({ "data-id": letter.id }))
     const shown = element("div", { class: "scroll" }, list)
-    return [shown, total > letters.length ? element("p", { class: "faint" }, `The newest ${number(letters.length)} of ${number(total)} are listed.`) : null]
+    return [shown, total > letters.length ? element("p", { class: "faint" }, `The newest ${grouped(letters.length)} of ${grouped(total)} are listed.`) : null]
   })
 }
 
 /** The button that sends all dead letters of an app again, and the problem of the last attempt. */
 function requeueAll(app, value, refresh) {
   const press = () => {
-    const dismiss = toast(`${counted(value, "dead letter", "dead letters")} of ${app} will be sent again`, {
+    const dismiss = toast(`${counted(value, "dead letter")} of ${app} will be sent again`, {
       seconds: undoSeconds,
       action: { name: "Undo", run: () => {
         pending.delete(app)
@@ -94,7 +94,7 @@ function requeueAll(app, value, refresh) {
   }
   const problem = appProblems.get(app)
   return [
-    button(`Send ${value === 1 ? "1" : `all ${number(value)}`} of ${app} again`, press,
+    button(`Send ${value === 1 ? "1" : `all ${grouped(value)}`} of ${app} again`, press,
       { class: "small", icon: "replay", "data-app": app, disabled: pending.has(app) }),
     problem ? element("span", { class: "problem", role: "alert" }, problem) : null,
   ]
@@ -103,7 +103,7 @@ function requeueAll(app, value, refresh) {
 async function sendAll(app, refresh) {
   try {
     const { requeued } = await request(appPath(app, "dead-letters:requeue"), { method: "POST", keepalive: true })
-    announce(`${number(requeued)} sent again`)
+    announce(`${grouped(requeued)} sent again`)
   } catch (error) {
     appProblems.set(app, error.message)
     showActions()
@@ -121,7 +121,7 @@ function columns(now, refresh) {
     { name: "To", value: (letter) => element("code", { class: "token" }, letter["short-token"] ?? letter.channel ?? "") },
     { name: "Apple's last answer", value: answerText },
     { name: "Attempts", isNumber: true, value: (letter) =>
-      button(number(letter.attempts), () => showAttempts(letter), { class: "small", "aria-label": `Show the ${number(letter.attempts)} attempts of ${letter.id}` }) },
+      button(grouped(letter.attempts), () => showAttempts(letter), { class: "small", "aria-label": `Show the ${grouped(letter.attempts)} attempts of ${letter.id}` }) },
     { name: "Actions", value: (letter) => element("span", { class: "actions" },
       button("Payload", () => showPayload(letter), { class: "small", "aria-label": `Show the payload of ${letter.id}` }),
       button("Send again", ({ currentTarget }) => perform("requeue", letter, currentTarget, refresh), {

@@ -4,8 +4,8 @@
 // the pointer and the arrow keys in all plots at once.
 
 import { element, svgElement } from "./dom.js"
-import { shortTime } from "./components.js"
-import { rate, number } from "./figures.js"
+import { grouped, shortTime } from "./components.js"
+import { rate } from "./figures.js"
 
 const height = 180
 const margin = { top: 16, right: 8, bottom: 22, left: 44 }
@@ -76,7 +76,7 @@ export class Plots {
 
 class Plot {
   constructor({ title, figure, unit, isRate, isMaximum = false }, moved) {
-    Object.assign(this, { title, figure, unit, isRate, isMaximum, text: isRate ? rate : number, moved, time: null })
+    Object.assign(this, { title, figure, unit, isRate, isMaximum, text: isRate ? rate : grouped, moved, time: null })
     this.readOut = element("output", { class: "read-out" })
     this.picture = svgElement("svg", { tabindex: 0, role: "slider", "aria-label": title, "aria-orientation": "horizontal", height })
     this.picture.addEventListener("pointermove", (event) => moved(this.timeAt(event.offsetX)))

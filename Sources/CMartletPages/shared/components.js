@@ -275,13 +275,19 @@ export function shortTime(milliseconds, isDateOnly = false) {
 export const completeTime = (milliseconds) =>
   (isDate(milliseconds) ? complete.format(new Date(milliseconds)) : numberOfSeconds(milliseconds))
 
+/** A number with its digits in groups of three: 8,788. */
+export const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, ",")
+
+/** A number of things: 1 push, 8,788 pushes. */
+export const counted = (count, one, several = `${one}${one.endsWith("sh") ? "es" : "s"}`) =>
+  `${grouped(count)} ${count === 1 ? one : several}`
+
 /** A duration as text: 12 s, 3 min, 2 h 5 min, 4 days. */
 export function durationText(seconds) {
   if (seconds < 60) return `${Math.max(0, Math.floor(seconds))} s`
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
-  const days = Math.floor(seconds / 86_400)
-  return days === 1 ? "1 day" : `${days} days`
+  return counted(Math.floor(seconds / 86_400), "day")
 }
 
 function relativeText(milliseconds) {

@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletCommands
+import MartletCore
 import MartletTransport
 
 #if canImport(Glibc)
@@ -205,7 +206,7 @@ struct SendMany: Sendable {
     private func badLinesError(_ ledger: SendLedger) -> BadLinesError {
         let count = ledger.tally.badLines
         return BadLinesError(
-            description: "nothing was sent: \(list.label) has \(count.grouped) bad \(count == 1 ? "line" : "lines"); "
+            description: "nothing was sent: \(list.label) has \(count.counted("bad line")); "
                 + "correct them, or skip them with --skip-bad-lines",
             lines: ledger.badLines
         )

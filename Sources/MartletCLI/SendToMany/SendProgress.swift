@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MartletCommands
+import MartletCore
 
 /// The progress of a bulk send, shown as a line of text.
 struct SendProgress {

@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletCommands
+import MartletCore
 
 /// The current results of a bulk send.
 struct SendTally: Sendable {
@@ -43,12 +44,16 @@ struct SendTally: Sendable {
 
     /// The devices that were not sent to, as a clause.
     var untried: String {
-        guard let rest else { return "\(notSent.grouped) of \(outcomeCount.grouped) devices were not tried" }
+        guard let rest else { return SendTally.untried(notSent, of: outcomeCount) }
         guard let count = rest.count else {
-            let read = notSent > 0 ? "\(notSent.grouped) devices and " : ""
+            let read = notSent > 0 ? "\(notSent.counted("device")) and " : ""
             return read + "the rest of the list were not tried"
         }
-        return "\((notSent + count).grouped) of \((outcomeCount + count).grouped) devices were not tried"
+        return SendTally.untried(notSent + count, of: outcomeCount + count)
+    }
+
+    private static func untried(_ count: Int, of all: Int) -> String {
+        "\(count.grouped) of \(all.counted("device")) \(count == 1 ? "was" : "were") not tried"
     }
 
     /// Records that a signal has ended the run; has no effect when every device of the list was sent to.

@@ -139,7 +139,7 @@ public enum DeviceTokenError: Error, Sendable, Hashable, CustomStringConvertible
         case .empty:
             "the device token is empty"
         case .oddDigitCount(let count):
-            "the device token has \(count) hexadecimal \(count == 1 ? "digit" : "digits"), an odd number: "
+            "the device token has \(count.counted("hexadecimal digit")), an odd number: "
                 + "a digit is missing or too many"
         case .notHexadecimal(let offset):
             "the device token has a character at offset \(offset) that is not a hexadecimal digit: "

@@ -119,7 +119,7 @@ extension RelayAPI {
             body += piece
             guard body.count <= longestAppBody else { throw tooLongAppBody }
             guard ContinuousClock.now < end else {
-                throw APIProblem(408, "the body did not arrive within \(limit.components.seconds) seconds")
+                throw APIProblem(408, "the body did not arrive within \(limit.components.seconds.counted("second"))")
             }
         }
         return body

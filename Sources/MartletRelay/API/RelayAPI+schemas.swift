@@ -18,7 +18,8 @@ extension RelayAPI {
     private static let pushTypes = encoded(PushType.all.map(\.rawValue))
 
     private static let incidentKinds = encoded(Incident.Kind.allCases.map(\.rawValue))
-    private static let activities = encoded(LaneActivity.allCases.map(\.rawValue))
+    private static let laneStates = encoded(LaneState.allCases.map(\.rawValue))
+    private static let tones = encoded(StatusFigure.Tone.allCases.map(\.rawValue))
     private static let eventKinds = encoded(StatusEvent.Kind.allCases.map(\.rawValue))
 
     private static func encoded(_ texts: [String]) -> String {
@@ -245,7 +246,7 @@ extension RelayAPI {
             "type": "object",
             "required": [
               "version", "headline", "incidents", "state", "started-at", "now", "storage", "dead-letters", "problems",
-              "connections", "apps", "nodes", "lanes", "caller"],
+              "connections", "apps", "nodes", "lanes", "figures", "outcomes", "caller"],
             "properties": {
               "version": {"type": "string"},
               "headline": {"type": "string", "description": "The state in one line, for people"},
@@ -295,9 +296,20 @@ extension RelayAPI {
                     "properties": {
                       "number": {"type": "integer"}, "name": {"type": "string"}, "version": {"type": "string"},
                       "started-at": {"$ref": "#/components/schemas/Milliseconds"}, "silent-ms": {"type": "integer"},
-                      "state": {"enum": ["ok", "leads", "draining"]}, "own": {"type": "boolean"}
+                      "state": {"enum": ["ok", "leads", "draining", "missing"],
+                        "description": "missing: without heartbeats for five seconds"}, "own": {"type": "boolean"}
                     }}
                 ]}},
+              "figures": {"type": "array", "description": "The figures that matter first, over all lanes, as text",
+                "items": {
+                  "type": "object", "required": ["name", "value", "note", "tone"],
+                  "properties": {
+                    "name": {"type": "string"}, "value": {"type": "string"}, "note": {"type": "string"},
+                    "tone": {"enum": \#(tones)}
+                  }
+                }},
+              "outcomes": {"type": "object", "additionalProperties": {"type": "integer"},
+                "description": "The outcomes since the start, over all lanes, by state"},
               "nodes-outdated-since": {"$ref": "#/components/schemas/Milliseconds",
                 "description": "The time of the data in nodes; only while the database does not answer"},
               "lanes": {"type": "array", "description": "The apps in Apple's environments", "items": {
@@ -316,10 +328,8 @@ extension RelayAPI {
                         "description": "The time when the oldest of these was accepted; absent without one"},
                       "retry-reason": {"type": "string",
                         "description": "Apple's last answer to one of these, or NoAnswer or ConnectionLost"},
-                      "state": {"enum": ["ok", "down", "paused"],
-                        "description": "down has reason and since; paused has manual-pause, and both if it is down"},
-                      "activity": {"enum": \#(activities),
-                        "description": "In the last minute, if state is ok. fails: many attempts, none accepted"},
+                      "state": {"enum": \#(laneStates),
+                        "description": "down has reason and since, paused manual-pause; fails: no attempt accepted"},
                       "reason": {"type": "string",
                         "description": "Apple's reason, or one such as ConnectionFailed, NameNotResolved or NoAnswer"},
                       "since": {"$ref": "#/components/schemas/Milliseconds"},

@@ -39,11 +39,11 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
         case .caller(let name):
             isExpired
                 ? "the caller \(name) expired at \(time): its requests are refused"
-                : "the caller \(name) expires at \(time), in \(days) days: make a new key"
+                : "the caller \(name) expires at \(time), in \(timeLeft): make a new key"
         case .certificates(let setting):
             isExpired
                 ? "\(setting): a certificate expired at \(time): clients cannot connect with it"
-                : "\(setting): a certificate expires at \(time), in \(days) days: renew it"
+                : "\(setting): a certificate expires at \(time), in \(timeLeft): renew it"
         }
     }
 
@@ -74,14 +74,14 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
         let name =
             switch subject {
             case .caller(let name): "The caller \(name)"
-            case .certificates(let setting): "A certificate of `\(setting)`"
+            case .certificates(let setting): "A certificate of the setting \(setting)"
             }
         let isUrgent = isExpired || days < ExpiryWarning.urgentDays
         let isCaller = caller != nil
         return Incident(
             kind: isCaller ? .callerExpires : .certificateExpires,
             severity: isOfExpiredServerCertificate ? .critical : isUrgent ? .warning : .notice,
-            title: isExpired ? "\(name) has expired" : "\(name) expires in \(days == 1 ? "1 day" : "\(days) days")",
+            title: isExpired ? "\(name) has expired" : "\(name) expires in \(timeLeft)",
             apps: apps,
             since: isExpired ? expiry * 1_000 : nil,
             effect: isExpired
@@ -91,6 +91,9 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
                 : "Renew it, and run systemctl reload martlet-relay."
         )
     }
+
+    /// The time that is left before the expiry, as text.
+    private var timeLeft: String { days == 0 ? "less than a day" : days.counted("day") }
 
     private var time: String { Timestamp.text(expiry * 1_000) }
 }

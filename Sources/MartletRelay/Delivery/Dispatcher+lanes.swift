@@ -59,7 +59,9 @@ extension Dispatcher {
                 recordRemoval(of: step.pushes)
                 if step.pushes.count < Dispatcher.purgeStep || Task.isCancelled || isDraining { return count }
             } catch {
-                throw count == 0 ? error : OutboxError(error.kind, "\(error); \(count) pushes were cancelled before")
+                guard count > 0 else { throw error }
+                let cancelled = count.counted("push was", "pushes were")
+                throw OutboxError(error.kind, "\(error); \(cancelled) cancelled before")
             }
         }
     }

@@ -8,7 +8,8 @@ internal import MartletTransport
 /// The part of a relay that delivers stored pushes: it performs the actions of the ``DeliveryMachine``, and reports the
 /// outcomes once they are stored.
 actor Dispatcher {
-    struct LaneReport: Sendable {
+    /// The state of a lane that the monitor reads.
+    struct LaneSnapshot: Sendable {
         var inFlight: Int
         /// The reason why the lane delivers nothing; nil when it delivers.
         var problem: LaneProblem?
@@ -21,10 +22,10 @@ actor Dispatcher {
         var client: LaneClient?
     }
 
-    /// The state that the monitor reports.
+    /// The state that the monitor reads.
     struct Snapshot: Sendable {
         var counts: DispatchCounts
-        var lanes: [Lane: LaneReport]
+        var lanes: [Lane: LaneSnapshot]
         var inFlight: Int
         var fleet: FleetMembership
         var knowsPauses: Bool
@@ -85,7 +86,7 @@ actor Dispatcher {
         let now = context.now
         let lanes = machine.lanes.map { lane, state in
             let problem = state.problem(at: now)
-            let report = LaneReport(
+            let snapshot = LaneSnapshot(
                 inFlight: state.inFlight,
                 problem: problem,
                 expiredInFlight: problem == nil ? 0 : machine.expiredInFlight(of: lane, at: now),
@@ -93,7 +94,7 @@ actor Dispatcher {
                 connections: connections[lane] ?? LaneConnections(),
                 client: clients[lane]
             )
-            return (lane, report)
+            return (lane, snapshot)
         }
         return Snapshot(
             counts: counts,

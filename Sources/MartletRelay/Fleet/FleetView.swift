@@ -42,9 +42,9 @@ struct FleetView: Sendable {
     /// The time of the last update, in milliseconds since 1970; nil before the first one.
     private var updatedAt: Int64?
     /// The data that the other relays have published about their lanes.
-    private var others: [Int64: [Lane: LaneFacts]] = [:]
+    private var others: [Int64: [Lane: LaneCounts]] = [:]
     /// The totals of relays that have stopped, so that sums do not decrease.
-    private var stopped: [Lane: LaneFacts] = [:]
+    private var stopped: [Lane: LaneCounts] = [:]
     /// The relays whose registration has expired without a shutdown, oldest first.
     private var expired: [MissingNode] = []
     private var sightings: [Int64: Sighting] = [:]
@@ -65,7 +65,7 @@ struct FleetView: Sendable {
         others = [:]
         for node in nodes where !node.isOwn { others[node.number] = FleetView.lanes(in: node.publishedData) }
         for (number, lanes) in before where others[number] == nil {
-            for (lane, facts) in lanes { stopped[lane] = (stopped[lane] ?? LaneFacts()) + facts.done }
+            for (lane, counts) in lanes { stopped[lane] = (stopped[lane] ?? LaneCounts()) + counts.done }
         }
     }
 
@@ -74,16 +74,17 @@ struct FleetView: Sendable {
     private mutating func findExpired(among now: [OutboxNode]) {
         guard let updatedAt else { return }
         let numbers = Set(now.map(\.number))
-        let silent = nodes.filter { node in
-            !node.isOwn && !numbers.contains(node.number) && node.silence >= FleetView.longestSilence
-        }
+        let silent = nodes.filter { !numbers.contains($0.number) && FleetView.isMissing($0) }
         expired += silent.map { MissingNode(number: $0.number, name: $0.name, since: updatedAt - $0.silence) }
         if expired.count > FleetView.missingLimit { expired.removeFirst(expired.count - FleetView.missingLimit) }
     }
 
+    /// Returns whether a registered relay has missed several heartbeats; this relay, which runs, has not stopped.
+    static func isMissing(_ node: OutboxNode) -> Bool { !node.isOwn && node.silence >= longestSilence }
+
     /// Returns the relays that have stopped without a shutdown within the last hour, and were not started again.
     func missing(at now: Int64) -> [MissingNode] {
-        let silent = nodes.filter { !$0.isOwn && $0.silence >= FleetView.longestSilence }
+        let silent = nodes.filter(FleetView.isMissing)
         let all =
             expired
             + silent.map { MissingNode(number: $0.number, name: $0.name, since: (updatedAt ?? now) - $0.silence) }
@@ -143,33 +144,33 @@ struct FleetView: Sendable {
     }
 
     /// Returns the sum of the other relays' data about a lane.
-    func others(in lane: Lane) -> LaneFacts {
-        others.values.reduce(stopped[lane] ?? LaneFacts()) { $0 + ($1[lane] ?? LaneFacts()) }
+    func others(in lane: Lane) -> LaneCounts {
+        others.values.reduce(stopped[lane] ?? LaneCounts()) { $0 + ($1[lane] ?? LaneCounts()) }
     }
 
     /// Returns the sum of a relay's data about the lanes of some apps.
-    func facts(of node: OutboxNode, in apps: Set<String>) -> LaneFacts {
-        FleetView.lanes(in: node.publishedData).filter { apps.contains($0.key.app) }.values.reduce(LaneFacts(), +)
+    func counts(of node: OutboxNode, in apps: Set<String>) -> LaneCounts {
+        FleetView.lanes(in: node.publishedData).filter { apps.contains($0.key.app) }.values.reduce(LaneCounts(), +)
     }
 
     /// Returns the data about a relay's lanes in the form that it publishes for ``update(_:)``.
-    static func text(of lanes: [Lane: LaneFacts]) -> String {
-        let list = lanes.map { lane, facts in
+    static func text(of lanes: [Lane: LaneCounts]) -> String {
+        let list = lanes.map { lane, counts in
             JSONValue.object(
                 [.init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue))]
-                    + facts.members
+                    + counts.members
             )
         }
         return String(decoding: JSONValue.array(list).encoded(), as: UTF8.self)
     }
 
-    private static func lanes(in text: String) -> [Lane: LaneFacts] {
-        var lanes: [Lane: LaneFacts] = [:]
+    private static func lanes(in text: String) -> [Lane: LaneCounts] {
+        var lanes: [Lane: LaneCounts] = [:]
         for json in (try? JSONReader.read(Array(text.utf8)))?.elements ?? [] {
             guard let app = json["app"]?.stringValue,
                 let environment = json["environment"]?.stringValue.flatMap(PushEnvironment.init(rawValue:))
             else { continue }
-            lanes[Lane(app: app, environment: environment)] = LaneFacts(json)
+            lanes[Lane(app: app, environment: environment)] = LaneCounts(json)
         }
         return lanes
     }

@@ -15,7 +15,7 @@ struct RelayMetrics {
     /// The conditions of the clients of the apps' lanes.
     let conditions: [(lane: Lane, teamID: String, ClientCondition)]
 
-    private var lanes: [(lane: Lane, report: Dispatcher.LaneReport)] { snapshot.dispatcher.lanes(of: apps) }
+    private var lanes: [(lane: Lane, snapshot: Dispatcher.LaneSnapshot)] { snapshot.dispatcher.lanes(of: apps) }
 
     var sheet: MetricSheet {
         var sheet = MetricSheet()
@@ -114,12 +114,12 @@ struct RelayMetrics {
     private func addLanes(to sheet: inout MetricSheet) {
         let now = snapshot.now
         sheet.gauge("outbox_jobs", "Pushes that have not ended.")
-        for (lane, report) in lanes {
+        for (lane, current) in lanes {
             if let backlog {
-                let waiting = max(0, (backlog[lane]?.count ?? 0) - snapshot.facts(of: lane).inFlight)
+                let waiting = max(0, (backlog[lane]?.count ?? 0) - snapshot.counts(of: lane).inFlight)
                 sheet.add(lane.labels(and: "waiting", as: "state"), waiting)
             }
-            sheet.add(lane.labels(and: "in_flight", as: "state"), report.inFlight)
+            sheet.add(lane.labels(and: "in_flight", as: "state"), current.inFlight)
         }
         sheet.gauge("outbox_oldest_ready_seconds", RelaySnapshot.oldestHelp)
         if let backlog {
@@ -142,40 +142,40 @@ struct RelayMetrics {
             }
         }
         sheet.gauge("streams_in_flight", "Pushes that were sent and not answered yet.")
-        for (lane, report) in lanes { sheet.add(lane.labels, report.inFlight) }
+        for (lane, current) in lanes { sheet.add(lane.labels, current.inFlight) }
         sheet.gauge(
             "lane_paused",
             "Whether a lane is down because Apple cannot be reached, does not answer or refuses its key."
         )
-        for (lane, report) in lanes { sheet.add(lane.labels, report.problem == nil ? 0 : 1) }
+        for (lane, current) in lanes { sheet.add(lane.labels, current.problem == nil ? 0 : 1) }
         sheet.gauge(
             "lane_down_since_timestamp_seconds",
             "The time since which a lane is down, in seconds since 1970; absent for a lane that sends."
         )
-        for (lane, report) in lanes {
-            guard let problem = report.problem else { continue }
+        for (lane, current) in lanes {
+            guard let problem = current.problem else { continue }
             sheet.add(lane.labels(and: problem.reason, as: "reason"), Double(problem.since) / 1_000)
         }
         sheet.gauge("lane_paused_manually", "Whether an operator has paused a lane.")
-        for (lane, report) in lanes { sheet.add(lane.labels, report.pause == nil ? 0 : 1) }
+        for (lane, current) in lanes { sheet.add(lane.labels, current.pause == nil ? 0 : 1) }
         sheet.gauge("circuit_open", "Whether a lane is down because Apple refused many device tokens in a row.")
-        for (lane, report) in lanes {
-            sheet.add(lane.labels, report.problem?.reason == APNsReason.badDeviceToken.rawValue ? 1 : 0)
+        for (lane, current) in lanes {
+            sheet.add(lane.labels, current.problem?.reason == APNsReason.badDeviceToken.rawValue ? 1 : 0)
         }
     }
 
     private func addConnections(to sheet: inout MetricSheet) {
         sheet.gauge("connections", "Connections to Apple.")
-        for (lane, report) in lanes { sheet.add(lane.labels, report.connections.count) }
+        for (lane, current) in lanes { sheet.add(lane.labels, current.connections.count) }
         sheet.counter("goaway_total", "Connections on which Apple has announced to accept no more requests.")
-        for (lane, report) in lanes {
-            for (reason, count) in report.connections.goAways {
+        for (lane, current) in lanes {
+            for (reason, count) in current.connections.goAways {
                 sheet.add(lane.labels(and: reason, as: "reason"), count)
             }
         }
         sheet.counter("connection_errors_total", "Connections that failed or were lost.")
-        for (lane, report) in lanes {
-            for (kind, count) in report.connections.errors { sheet.add(lane.labels(and: kind, as: "kind"), count) }
+        for (lane, current) in lanes {
+            for (kind, count) in current.connections.errors { sheet.add(lane.labels(and: kind, as: "kind"), count) }
         }
     }
 

@@ -102,8 +102,8 @@ actor RelayMonitor {
         let isSilent = snapshot.store.isUnreachable || snapshot.store.stalledSince != nil
         let report = SharedHealth.Report(
             problem: isDraining ? "the relay is shutting down" : nil,
-            lanes: snapshot.dispatcher.lanes(of: context.configuration.appNames).map { lane, report in
-                (lane.app, "\(lane.app) \(lane.environment.rawValue): \(report.condition)")
+            lanes: snapshot.dispatcher.lanes(of: context.configuration.appNames).map { lane, current in
+                (lane.app, "\(lane.app) \(lane.environment.rawValue): \(current.condition)")
             },
             summary: { snapshot.summary(of: $0, isSilent ? nil : backlog) }
         )
@@ -153,8 +153,8 @@ actor RelayMonitor {
     var summary: String {
         let snapshot = snapshot
         let sent = snapshot.dispatcher.counts.sent.values.reduce(0, +)
-        let state = health.problem ?? "accepts pushes for \(context.configuration.apps.count) apps"
-        return "\(state); \(snapshot.dispatcher.inFlight) in flight, \(sent) sent"
+        let state = health.problem ?? "accepts pushes for \(context.configuration.apps.count.counted("app"))"
+        return "\(state); \(snapshot.dispatcher.inFlight.grouped) in flight, \(sent.grouped) sent"
     }
 
     /// Returns the status of the relay, with the apps and lanes of some apps.
@@ -220,8 +220,8 @@ actor RelayMonitor {
         let backlog = await backlog()
         let measures = await context.outbox.measures
         var conditions: [(lane: Lane, teamID: String, ClientCondition)] = []
-        for (lane, report) in await dispatcher.snapshot.lanes(of: apps) {
-            guard let client = report.client else { continue }
+        for (lane, current) in await dispatcher.snapshot.lanes(of: apps) {
+            guard let client = current.client else { continue }
             let condition = await client.client.condition
             conditions.append((lane, client.teamID, condition))
         }
@@ -247,7 +247,7 @@ actor RelayMonitor {
     /// Publishes this relay's data and reads that of the other relays.
     func syncFleet() async {
         guard let shared = context.sharedOutbox else { return }
-        await shared.fleet.publish(FleetView.text(of: snapshot.ownFacts))
+        await shared.fleet.publish(FleetView.text(of: snapshot.ownCounts))
         do throws(OutboxError) {
             fleet.update(try await shared.fleet.nodes(), at: context.now)
             let now = context.now

@@ -8,17 +8,17 @@ internal import MartletOutbox
 extension RelaySnapshot {
     /// Returns the summary for some apps; without a backlog while the outbox cannot be read.
     func summary(of apps: Set<String>, _ backlog: [Lane: Backlog]?) -> StatusSummary {
-        StatusSummary(facts(of: apps, backlog))
+        StatusSummary(statusFacts(of: apps, backlog))
     }
 
     /// The state of the relay from which events are made.
     var watched: StatusWatch.State {
         var state = StatusWatch.State()
         let totals = dispatcher.counts.totals
-        for (lane, report) in dispatcher.lanes {
-            state.lanes[lane] = StatusWatch.LaneState(
-                problem: report.problem,
-                pause: report.pause,
+        for (lane, current) in dispatcher.lanes {
+            state.lanes[lane] = StatusWatch.WatchedLane(
+                problem: current.problem,
+                pause: current.pause,
                 lost: count(of: [.expired, .dead], in: lane),
                 refused: count(of: [.refused], in: lane),
                 totals: totals[lane] ?? RecentRates.Totals()
@@ -43,12 +43,11 @@ extension RelaySnapshot {
         return states.map { own[$0, default: 0] + others[$0, default: 0] }.reduce(0, +)
     }
 
-    private func facts(of apps: Set<String>, _ backlog: [Lane: Backlog]?) -> StatusFacts {
+    /// Returns the facts about some apps; without a backlog while the outbox cannot be read.
+    func statusFacts(of apps: Set<String>, _ backlog: [Lane: Backlog]?) -> StatusFacts {
         let configuration = context.configuration
         let isForAll = configuration.appNames.isSubset(of: apps)
-        let lanes = dispatcher.lanes(of: apps).map { lane, report in
-            laneState(of: lane, report, backlog?[lane], backlog)
-        }
+        let lanes = dispatcher.lanes(of: apps).map { laneFacts(of: $0, $1, backlog) }
         var facts = StatusFacts(now: now, apps: apps.intersection(configuration.appNames).sorted(), lanes: lanes)
         facts.isDraining = isDraining
         facts.isDatabase = context.sharedOutbox != nil
@@ -91,25 +90,22 @@ extension RelaySnapshot {
         return facts
     }
 
-    private func laneState(
+    private func laneFacts(
         of lane: Lane,
-        _ report: Dispatcher.LaneReport,
-        _ stored: Backlog?,
+        _ snapshot: Dispatcher.LaneSnapshot,
         _ backlog: [Lane: Backlog]?
-    ) -> StatusFacts.LaneState {
-        var state = StatusFacts.LaneState(lane: lane, problem: report.problem, pause: report.pause)
-        state.keyID = context.configuration.apps.first { $0.name == lane.app }?.key.keyID ?? ""
-        state.inFlight = report.inFlight
-        if backlog != nil { state.waiting = waiting(in: lane, stored) }
-        state.retrying = stored?.retrying ?? 0
-        state.retryingSince = stored?.oldestRetry
-        state.retryReason = state.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil
-        let watch = observations.watch
-        state.lost = watch.lost(of: lane, total: count(of: [.expired, .dead], in: lane)) + report.expiredInFlight
-        let (own, others) = (recentAttempts(of: lane), fleet.others(in: lane))
-        state.attempts = own.all + others.recentAttempts
-        state.failures = own.failed + others.recentFailures
-        state.refused = watch.refused(of: lane, total: count(of: [.refused], in: lane))
-        return state
+    ) -> LaneFacts {
+        var facts = LaneFacts(lane: lane, problem: snapshot.problem, pause: snapshot.pause)
+        facts.isStoring = store.problem == nil
+        facts.keyID = context.configuration.apps.first { $0.name == lane.app }?.key.keyID ?? ""
+        facts.inFlight = snapshot.inFlight
+        facts.counts = counts(of: lane)
+        facts.backlog = backlog.map { $0[lane] ?? Backlog(lane: lane, count: 0, oldest: nil) }
+        facts.retryReason = facts.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil
+        let (watch, outcomes) = (observations.watch, facts.counts.outcomes)
+        let lost = outcomes[.expired, default: 0] + outcomes[.dead, default: 0]
+        facts.lost = watch.lost(of: lane, total: lost) + snapshot.expiredInFlight
+        facts.refused = watch.refused(of: lane, total: outcomes[.refused, default: 0])
+        return facts
     }
 }

@@ -27,27 +27,20 @@ struct RelaySnapshot: Sendable {
         "Time since the push that has been due longest became due, or since the lane went down if that is longer ago;"
         + " a push that waits for its time or for another attempt is not due."
 
-    /// The activity of this relay in each of its lanes.
-    var ownFacts: [Lane: LaneFacts] {
+    /// The numbers of this relay in each of its lanes.
+    var ownCounts: [Lane: LaneCounts] {
         let (sent, failures) = (dispatcher.counts.sent, dispatcher.counts.failures)
-        return Dictionary(uniqueKeysWithValues: dispatcher.lanes.keys.map { ($0, ownFacts(of: $0, sent, failures)) })
+        return Dictionary(uniqueKeysWithValues: dispatcher.lanes.keys.map { ($0, ownCounts(of: $0, sent, failures)) })
     }
 
-    /// Returns the activity of all relays that share the outbox in a lane.
-    func facts(of lane: Lane) -> LaneFacts {
-        ownFacts(of: lane, dispatcher.counts.sent, dispatcher.counts.failures) + fleet.others(in: lane)
-    }
-
-    /// Returns the number of pushes that wait in a lane; those in flight wait, too, while the lane delivers nothing.
-    func waiting(in lane: Lane, _ backlog: Backlog?) -> Int {
-        let count = backlog?.count ?? 0
-        let isDown = dispatcher.lanes[lane].map { $0.problem != nil && $0.pause == nil } ?? false
-        return isDown ? count : max(0, count - facts(of: lane).inFlight)
+    /// Returns the numbers of all relays that share the outbox in a lane.
+    func counts(of lane: Lane) -> LaneCounts {
+        ownCounts(of: lane, dispatcher.counts.sent, dispatcher.counts.failures) + fleet.others(in: lane)
     }
 
     /// Returns the attempts of this relay in a lane in the last minute, or since its outage was noticed, and those of
     /// them that Apple did not accept.
-    func recentAttempts(of lane: Lane) -> (all: Int, failed: Int) {
+    private func recentAttempts(of lane: Lane) -> (all: Int, failed: Int) {
         let now = dispatcher.counts.totals[lane] ?? RecentRates.Totals()
         guard let before = observations.watch.totalsBeforeOutage(of: lane) else {
             return rates.recentAttempts(of: lane, until: now)
@@ -55,31 +48,31 @@ struct RelaySnapshot: Sendable {
         return (max(0, now.attempts - before.attempts), max(0, now.failures - before.failures))
     }
 
-    private func ownFacts(of lane: Lane, _ sent: [Lane: Int], _ failures: [Lane: [String: Int]]) -> LaneFacts {
-        var facts = LaneFacts()
-        facts.inFlight = dispatcher.lanes[lane]?.inFlight ?? 0
-        facts.connections = dispatcher.lanes[lane]?.connections.count ?? 0
-        facts.rate = rates.rate(of: lane)
-        facts.deliveredRate = rates.deliveredRate(of: lane)
+    private func ownCounts(of lane: Lane, _ sent: [Lane: Int], _ failures: [Lane: [String: Int]]) -> LaneCounts {
+        var counts = LaneCounts()
+        counts.inFlight = dispatcher.lanes[lane]?.inFlight ?? 0
+        counts.connections = dispatcher.lanes[lane]?.connections.count ?? 0
+        counts.rate = rates.rate(of: lane)
+        counts.deliveredRate = rates.deliveredRate(of: lane)
         let recent = recentAttempts(of: lane)
-        facts.recentAttempts = recent.all
-        facts.recentFailures = recent.failed
-        facts.failures = failures[lane] ?? [:]
-        facts.sent = sent[lane] ?? 0
-        facts.outcomes = dispatcher.counts.outcomes[lane] ?? [:]
-        return facts
+        counts.recentAttempts = recent.all
+        counts.recentFailures = recent.failed
+        counts.failures = failures[lane] ?? [:]
+        counts.sent = sent[lane] ?? 0
+        counts.outcomes = dispatcher.counts.outcomes[lane] ?? [:]
+        return counts
     }
 
     func historySample(_ backlog: [Lane: Backlog]?) -> [Lane: StatusHistory.LaneSample] {
         var sample: [Lane: StatusHistory.LaneSample] = [:]
         for lane in dispatcher.lanes.keys {
-            let facts = facts(of: lane)
+            let counts = counts(of: lane)
             sample[lane] = StatusHistory.LaneSample(
                 backlog: backlog.map { $0[lane]?.count ?? 0 },
                 oldest: backlog.map { max(0, now - ($0[lane]?.oldest ?? now)) / 1_000 },
-                sent: facts.sent,
-                delivered: facts.outcomes[.delivered, default: 0],
-                failed: facts.failures.values.reduce(0, +)
+                sent: counts.sent,
+                delivered: counts.outcomes[.delivered, default: 0],
+                failed: counts.failures.values.reduce(0, +)
             )
         }
         return sample
@@ -88,14 +81,14 @@ struct RelaySnapshot: Sendable {
 
 extension Dispatcher.Snapshot {
     /// Returns the lanes of some apps, sorted by app and environment.
-    func lanes(of apps: Set<String>) -> [(lane: Lane, report: Dispatcher.LaneReport)] {
+    func lanes(of apps: Set<String>) -> [(lane: Lane, snapshot: Dispatcher.LaneSnapshot)] {
         lanes.filter { apps.contains($0.key.app) }
             .sorted { ($0.key.app, $0.key.environment.rawValue) < ($1.key.app, $1.key.environment.rawValue) }
             .map { ($0.key, $0.value) }
     }
 }
 
-extension Dispatcher.LaneReport {
+extension Dispatcher.LaneSnapshot {
     /// The state of the lane as text.
     var condition: String {
         let states = [

@@ -8,10 +8,9 @@ internal import MartletOutbox
 extension RelaySnapshot {
     /// Returns the status, with the apps and lanes of some apps; without a backlog while the outbox cannot be read.
     func status(of apps: Set<String>, _ backlog: [Lane: Backlog]?) -> JSONValue {
-        let lanes = dispatcher.lanes(of: apps).map { lane, report in
-            JSONValue.object(members(of: lane, report, backlog))
-        }
-        let summary = summary(of: apps, backlog)
+        let facts = statusFacts(of: apps, backlog)
+        let summary = StatusSummary(facts)
+        let counts = facts.lanes.map(\.counts).reduce(LaneCounts(), +)
         return .members([
             "version": .string(MartletVersion.current), "headline": .string(summary.headline),
             "incidents": .array(summary.incidents.map { $0.json(at: now) }),
@@ -20,7 +19,9 @@ extension RelaySnapshot {
             "dead-letters": deadLetters(apps), "problems": .array(problems(apps)),
             "connections": .whole(server.connections),
             "apps": .array(appList(apps)), "nodes": .array(nodeList(apps)),
-            "nodes-outdated-since": fleet.outdatedSince(at: now).map { .whole($0) }, "lanes": .array(lanes),
+            "nodes-outdated-since": facts.fleetOutdatedSince.map { .whole($0) },
+            "lanes": .array(facts.lanes.map { $0.json(at: now) }), "figures": .array(facts.figures.map(\.json)),
+            "outcomes": counts.outcomeMembers,
         ])
     }
 
@@ -82,16 +83,18 @@ extension RelaySnapshot {
     /// Returns the relays that share the outbox, with their activity in the lanes of some apps.
     private func nodeList(_ apps: Set<String>) -> [JSONValue] {
         let leader = fleet.nodes.map(\.number).min()
+        let own = ownCounts.filter { apps.contains($0.key.app) }.values.reduce(LaneCounts(), +)
         return fleet.nodes.map { node in
-            let facts = node.isOwn ? ownFacts.values.reduce(LaneFacts(), +) : fleet.facts(of: node, in: apps)
-            let state = node.isToDrain ? "draining" : node.number == leader ? "leads" : "ok"
+            let counts = node.isOwn ? own : fleet.counts(of: node, in: apps)
+            let isMissing = FleetView.isMissing(node)
+            let state = isMissing ? "missing" : node.isToDrain ? "draining" : node.number == leader ? "leads" : "ok"
             return .object(
                 [
                     .init("number", .whole(node.number)), .init("name", .string(node.name)),
                     .init("version", .string(node.version)), .init("started-at", .whole(node.startedAt)),
                     .init("silent-ms", .whole(node.silence)), .init("state", .string(state)),
                     .init("own", .bool(node.isOwn)),
-                ] + facts.members
+                ] + counts.members
             )
         }
     }
@@ -107,34 +110,5 @@ extension RelaySnapshot {
             "since": .whole(store.problemSince),
             "action": store.problemKind.map { .string($0.action(at: configuration.data)) },
         ])
-    }
-
-    private func members(
-        of lane: Lane,
-        _ report: Dispatcher.LaneReport,
-        _ backlog: [Lane: Backlog]?
-    ) -> [JSONValue.Member] {
-        let (problem, pause) = (report.problem, report.pause)
-        let facts = facts(of: lane)
-        // The result of the last attempt after which this relay sends a push again, while one waits for that.
-        let isRetrying = (backlog?[lane]?.retrying ?? 0) > 0
-        let retryReason = isRetrying ? dispatcher.counts.lastRetries[lane] : nil
-        let isOk = pause == nil && problem == nil
-        let activity = isOk ? LaneActivity(facts.recentAttempts, facts.recentFailures, isRetrying: isRetrying) : nil
-        let members: [JSONValue.Member?] = [
-            .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
-            backlog.map { .init("backlog", .whole($0[lane]?.count ?? 0)) },
-            backlog.map { .init("waiting", .whole(waiting(in: lane, $0[lane]))) },
-            backlog?[lane]?.oldest.map { .init("oldest-seconds", .whole(max(0, now - $0) / 1_000)) },
-            backlog.map { .init("retrying", .whole($0[lane]?.retrying ?? 0)) },
-            backlog?[lane]?.oldestRetry.map { .init("retrying-since", .whole($0)) },
-            retryReason.map { .init("retry-reason", .string($0)) },
-            .init("state", .string(pause != nil ? "paused" : problem != nil ? "down" : "ok")),
-            activity.map { .init("activity", .string($0.rawValue)) },
-            pause.map { .init("manual-pause", $0.json) }, problem.map { .init("reason", .string($0.reason)) },
-            problem.map { .init("since", .whole($0.since)) },
-            problem.flatMap(\.nextTry).map { .init("paused-until", .whole($0)) },
-        ]
-        return members.compactMap(\.self) + facts.members
     }
 }

@@ -28,7 +28,7 @@ struct StatusObservations: Sendable {
     /// Records a jump of the wall clock by a number of seconds.
     mutating func recordClockJump(by seconds: Int64, at now: Int64) {
         clockJump = StatusFacts.ClockJump(time: now, seconds: seconds)
-        let text = "The clock jumped \(seconds < 0 ? "back" : "ahead") by \(seconds.magnitude) s"
+        let text = "The clock jumped \(seconds < 0 ? "back" : "ahead") by \(seconds.magnitude.grouped) s"
         events.add([StatusEvent(time: now, kind: .clockJumped, text: text)])
     }
 

@@ -8,7 +8,7 @@ extension StatusSummary {
     /// The incidents of lanes that are down, one for each kind; a paused lane sends nothing that could show whether it
     /// still is.
     var laneIncidents: [Incident] {
-        let down = facts.lanes.filter { $0.pause == nil }.compactMap { state in
+        let down = facts.lanes.filter { $0.state == .down }.compactMap { state in
             state.problem.map { (state: state, problem: $0, kind: Incident.Kind(reason: $0.reason)) }
         }
         return Incident.Kind.allCases.compactMap { kind in
@@ -47,14 +47,14 @@ extension StatusSummary {
     }
 
     /// Returns whether the next attempt of a lane that is down is due and not under way.
-    private func isUntested(_ state: StatusFacts.LaneState) -> Bool {
+    private func isUntested(_ state: LaneFacts) -> Bool {
         guard let problem = state.problem, problem.lastTry != nil else { return false }
         return problem.nextTry == nil && state.inFlight == 0
     }
 
     /// Returns a sentence about the pushes that a purge cancels, all of the lane.
     private static func purgeText(_ waiting: Int?) -> String {
-        let count = waiting.map { " (\(StatusText.count($0, "push", "pushes")))" } ?? ""
+        let count = waiting.map { " (\($0.counted("push")))" } ?? ""
         return " Purging the lane cancels everything that waits in it\(count), also pushes to valid tokens."
     }
 
@@ -88,7 +88,7 @@ extension StatusSummary {
         let refused = outages.map(\.refused).reduce(0, +)
         let notStored = outages.map(\.notStored).reduce(0, +)
         let losses = StatusSummary.lossText(lost, refused: refused)
-        let refusals = StatusText.count(notStored, "push was", "pushes were") + " refused with 503"
+        let refusals = notStored.counted("push was", "pushes were") + " refused with 503"
         let effects = [notStored > 0 ? refusals : nil, losses ?? "no accepted push was lost"].compactMap(\.self)
         return Incident(
             kind: .outageOver,
@@ -109,7 +109,7 @@ extension StatusSummary {
 
     /// The incident of lanes that operators have paused.
     var pauseIncident: Incident? {
-        let paused = facts.lanes.filter { $0.pause != nil }
+        let paused = facts.lanes.filter { $0.state == .paused }
         let pauses = paused.compactMap(\.pause)
         guard let since = pauses.map(\.since).min() else { return nil }
         let callers = StatusText.list(Set(pauses.map(\.caller)).sorted())
@@ -118,7 +118,7 @@ extension StatusSummary {
             .paused,
             title: "\(names(of: paused)) \(paused.count == 1 ? "is" : "are") paused by \(callers)",
             since: since,
-            lost: 0,
+            lost: nil,
             detail: StatusSummary.detail(ofPaused: paused),
             action: "Resume with martlet relay resume or on the status page; pushes that wait can expire.",
             severity: .warning
@@ -126,23 +126,23 @@ extension StatusSummary {
     }
 
     /// Returns the last problems of paused lanes; nil without one.
-    private static func detail(ofPaused lanes: [StatusFacts.LaneState]) -> String? {
+    private static func detail(ofPaused lanes: [LaneFacts]) -> String? {
         let reasons = Set(lanes.compactMap(\.problem?.reason)).sorted()
         return reasons.isEmpty ? nil : "last problem: " + reasons.joined(separator: ", ")
     }
 
     /// The incident of lanes that send pushes of which Apple accepts none.
     var failureIncident: Incident? {
-        let failing = facts.lanes.filter(isFailing)
+        let failing = facts.lanes.filter { $0.state == .fails }
         guard !failing.isEmpty else { return nil }
-        let attempts = failing.map(\.attempts).reduce(0, +)
+        let attempts = failing.map(\.counts.recentAttempts).reduce(0, +)
         let counts = failing.compactMap(\.waiting)
         let waiting = counts.count == failing.count ? counts.reduce(0, +) : nil
         let reasons = Set(failing.compactMap(\.retryReason)).sorted()
         let result =
             attempts == 1
             ? "The only attempt of the last minute failed. "
-            : "None of the \(StatusText.count(attempts)) attempts of the last minute succeeded. "
+            : "None of the \(attempts.grouped) attempts of the last minute succeeded. "
         return Incident(
             kind: .retrying,
             severity: .warning,
@@ -157,20 +157,14 @@ extension StatusSummary {
         )
     }
 
-    private func isFailing(_ state: StatusFacts.LaneState) -> Bool {
-        state.problem == nil && state.pause == nil && state.activity == .fails
-    }
-
     /// The incident of pushes that are sent again although their lanes deliver.
     var retryIncident: Incident? {
-        let retrying = facts.lanes.filter { state in
-            state.retrying > 0 && state.problem == nil && state.pause == nil && !isFailing(state)
-        }
+        let retrying = facts.lanes.filter { $0.retrying > 0 && ![.paused, .down, .fails].contains($0.state) }
         guard !retrying.isEmpty else { return nil }
         let count = retrying.map(\.retrying).reduce(0, +)
-        let since = retrying.compactMap(\.retryingSince).min()
+        let since = retrying.compactMap { $0.backlog?.oldestRetry }.min()
         let isLong = since.map { facts.now - $0 >= StatusSummary.longestRetry } ?? false
-        let pushes = StatusText.count(count, "push", "pushes")
+        let pushes = count.counted("push")
         let age = since.map { " The oldest was accepted \(StatusText.duration(facts.now - $0)) ago." } ?? ""
         let reasons = Set(retrying.compactMap(\.retryReason)).sorted()
         return Incident(
@@ -180,18 +174,19 @@ extension StatusSummary {
             apps: Set(retrying.map(\.lane.app)).sorted(),
             environments: Set(retrying.map(\.lane.environment.rawValue)).sorted(),
             waiting: count,
-            effect: "Apple refused them for now or did not answer; none is lost." + age,
+            effect: "Apple refused \(count == 1 ? "it" : "them") for now or did not answer; none is lost." + age,
             detail: reasons.isEmpty ? nil : reasons.joined(separator: ", "),
-            action: isLong ? "Look up Apple's reason in the runbook." : "Nothing to do unless it lasts."
+            action: isLong
+                ? "Look up Apple's reason in the runbook." : StatusSummary.adviceToWait(StatusSummary.longestRetry)
         )
     }
 
     private func incident(
-        of states: [StatusFacts.LaneState],
+        of states: [LaneFacts],
         _ kind: Incident.Kind,
         title: String,
         since: Int64,
-        lost: Int,
+        lost: Int?,
         refused: Int = 0,
         detail: String? = nil,
         action: String,
@@ -207,16 +202,23 @@ extension StatusSummary {
             environments: Set(states.map(\.lane.environment.rawValue)).sorted(),
             since: since,
             waiting: waiting,
-            lost: lost + refused,
+            lost: lost.map { $0 + refused },
             effect: StatusSummary.effect(waiting: waiting, lost: lost, refused: refused),
             detail: detail,
             action: action
         )
     }
 
-    /// Returns the effect of a lane that sends nothing.
-    static func effect(waiting: Int?, lost: Int, refused: Int = 0) -> String {
+    /// Returns the remedy of a problem that the relay solves by itself unless it lasts longer than a time in
+    /// milliseconds.
+    fileprivate static func adviceToWait(_ time: Int64) -> String {
+        "Nothing to do unless it lasts \(StatusText.duration(time))."
+    }
+
+    /// Returns the effect of a lane that sends nothing; `lost` is nil if that is not known.
+    static func effect(waiting: Int?, lost: Int?, refused: Int = 0) -> String {
         let pushes = waitingText(waiting)
+        guard let lost else { return pushes + "." }
         guard let losses = lossText(lost, refused: refused) else { return pushes + ", none is lost." }
         return "\(pushes); \(losses)."
     }
@@ -224,25 +226,20 @@ extension StatusSummary {
     /// Returns the numbers of pushes that have ended without being delivered; nil without any.
     private static func lossText(_ lost: Int, refused: Int) -> String? {
         guard lost > 0 || refused > 0 else { return nil }
-        let ended = lost == 1 ? "has expired or was abandoned" : "have expired or were abandoned"
         let parts = [
-            lost > 0 ? "\(StatusText.count(lost)) \(ended)" : nil,
-            refused > 0 ? "\(StatusText.count(refused)) \(refused == 1 ? "was" : "were") refused" : nil,
+            lost > 0 ? lost.counted("push has expired or was abandoned", "pushes have expired or were abandoned") : nil,
+            refused > 0 ? refused.counted("push was refused", "pushes were refused") : nil,
         ]
         return parts.compactMap(\.self).joined(separator: ", ")
     }
 
-    private static func waitingText(_ waiting: Int?) -> String {
-        switch waiting {
-        case nil: "The number of waiting pushes is not known"
-        case 0?: "No push waits"
-        case 1?: "1 push waits"
-        case let count?: "\(StatusText.count(count)) pushes wait"
-        }
+    static func waitingText(_ waiting: Int?) -> String {
+        guard let waiting else { return "The number of waiting pushes is not known" }
+        return waiting == 0 ? "No push waits" : waiting.counted("push waits", "pushes wait")
     }
 
     /// Returns the apps of lanes, with the environment of those that have further lanes.
-    private func names(of states: [StatusFacts.LaneState]) -> String {
+    private func names(of states: [LaneFacts]) -> String {
         let lanes = states.map(\.lane)
         let names = Set(lanes.map(\.app)).sorted().flatMap { app -> [String] in
             let own = lanes.filter { $0.app == app }
@@ -308,7 +305,8 @@ extension Incident.Kind {
         case .appleSilent where isLasting:
             "Look for a firewall that drops packets, and see https://developer.apple.com/system-status/."
         case .appleErrors where isLasting: "See https://developer.apple.com/system-status/; the relay continues to try."
-        case .appleUnreachable, .connectionsReset, .appleSilent, .appleErrors: "Nothing to do unless it lasts."
+        case .appleUnreachable, .connectionsReset, .appleSilent, .appleErrors:
+            StatusSummary.adviceToWait(StatusSummary.lastingOutageTime)
         case .tlsIntercepted: "Let the relay's machine connect to Apple without a proxy or firewall that ends TLS."
         case .keyRefused where reasons == [APNsReason.tooManyProviderTokenUpdates.rawValue]:
             "Find the other services that sign with this key: their tokens change too often."

@@ -49,7 +49,7 @@ struct StatusSummary: Sendable {
 
     /// The headline of a relay without urgent problems.
     private var healthyHeadline: String {
-        let delivering = Set(facts.lanes.filter { $0.activity == .delivers }.map(\.lane.app))
+        let delivering = Set(facts.lanes.filter { $0.state == .delivers }.map(\.lane.app))
         let ready = facts.apps.filter { !delivering.contains($0) }
         let state =
             if ready.isEmpty || delivering.isEmpty {
@@ -60,7 +60,7 @@ struct StatusSummary: Sendable {
             }
         let counts = facts.lanes.compactMap(\.waiting)
         guard counts.count == facts.lanes.count else { return state }
-        return state + " \(StatusText.count(counts.reduce(0, +))) wait."
+        return state + " \(StatusSummary.waitingText(counts.reduce(0, +)))."
     }
 
     /// Returns the state of apps that all deliver, or of which none has delivered a push in the last minute.
@@ -78,7 +78,7 @@ struct StatusSummary: Sendable {
     /// The incident of an outbox that stores no pushes.
     var storeIncident: Incident? {
         let refusal = "New pushes are refused with 503"
-        let count = "\(StatusText.count(facts.notStored)) \(facts.isDatabase ? "by this relay " : "")so far"
+        let count = "\(facts.notStored.grouped) \(facts.isDatabase ? "by this relay " : "")so far"
         let counted = refusal + (facts.notStored == 0 ? "" : ", \(count)") + "; "
         if let problem = facts.store {
             let (kind, title) = storeTitle(problem.kind)
@@ -107,7 +107,7 @@ struct StatusSummary: Sendable {
         guard facts.isFull else { return nil }
         return incident(
             .queueFull,
-            "As many pushes wait as `limit` allows",
+            "As many pushes wait as the setting limit allows",
             waiting: facts.lanes.compactMap(\.waiting).reduce(0, +),
             effect: refusal + "; accepted pushes are stored.",
             action: "Remove the cause for which pushes wait, or raise limit."
@@ -257,7 +257,7 @@ struct StatusSummary: Sendable {
         facts.apps.compactMap { app in
             guard let letters = facts.deadLetters[app], letters.count > 0 else { return nil }
             let isRecent = facts.now - letters.newest < StatusSummary.recentTime
-            let pushes = StatusText.count(letters.count, "push", "pushes")
+            let pushes = letters.count.counted("push")
             let were = letters.count == 1 ? "was" : "were"
             return Incident(
                 kind: .deadLetters,
@@ -265,7 +265,7 @@ struct StatusSummary: Sendable {
                 title: "\(pushes) of \(app) \(were) abandoned after repeated attempts",
                 apps: [app],
                 lost: letters.count,
-                effect: "The last one \(StatusText.duration(facts.now - letters.newest)) ago.",
+                effect: "The last one was abandoned \(StatusText.duration(facts.now - letters.newest)) ago.",
                 action: "When the cause is gone, send them again from the dead letters."
             )
         }

@@ -17,20 +17,18 @@ enum StatusText {
         return names.dropLast().joined(separator: ", ") + " and " + last
     }
 
-    /// Returns a number with groups of three digits, such as `8,788`.
-    static func count(_ number: Int) -> String {
-        let digits = Array(String(number.magnitude))
-        var text = ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
-            text.append(digit)
-        }
-        return (number < 0 ? "-" : "") + text
+    /// Returns a number per second, below ten to a tenth.
+    static func rate(_ rate: Double) -> String {
+        // The bound is far above any rate, and prevents the conversions from trapping.
+        let rate = min(max(0, rate), 1e15)
+        let (whole, tenth) = Int((rate * 10).rounded()).quotientAndRemainder(dividingBy: 10)
+        return whole >= 10 ? Int(rate.rounded()).grouped : tenth == 0 ? "\(whole)" : "\(whole).\(tenth)"
     }
 
-    /// Returns a number with the singular or plural of a word.
-    static func count(_ number: Int, _ singular: String, _ plural: String) -> String {
-        "\(count(number)) \(number == 1 ? singular : plural)"
+    /// Returns a share from 0 to 1 in percent; only none and all are shown as 0 and 100.
+    static func percentage(_ share: Double) -> String {
+        guard share > 0, share < 1 else { return share < 1 ? "0 %" : "100 %" }
+        return share < 0.01 ? "<1 %" : share > 0.99 ? ">99 %" : "\(Int((share * 100).rounded())) %"
     }
 
     /// Returns a duration in milliseconds, rounded to its largest units; a negative one is 0.
@@ -42,7 +40,7 @@ enum StatusText {
         case ..<86_400:
             let minutes = seconds % 3_600 / 60
             return "\(seconds / 3_600) h" + (minutes == 0 ? "" : " \(minutes) min")
-        default: return seconds < 172_800 ? "1 day" : "\(seconds / 86_400) days"
+        default: return (seconds / 86_400).counted("day")
         }
     }
 

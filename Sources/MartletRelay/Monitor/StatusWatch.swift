@@ -4,8 +4,8 @@ internal import MartletOutbox
 
 /// Compares the states of a relay at successive times, and returns the events between them.
 struct StatusWatch: Sendable {
-    /// The state of a lane.
-    struct LaneState: Sendable {
+    /// The facts about a lane that are compared.
+    struct WatchedLane: Sendable {
         var problem: LaneProblem?
         var pause: LanePause?
         /// The number of pushes that have expired or were abandoned since the start of the relay.
@@ -44,7 +44,7 @@ struct StatusWatch: Sendable {
 
     /// The state of a relay.
     struct State: Sendable {
-        var lanes: [Lane: LaneState] = [:]
+        var lanes: [Lane: WatchedLane] = [:]
         /// The error of an outbox that stores nothing.
         var storeError: String?
         /// The time of its first error, in milliseconds since 1970.
@@ -63,7 +63,7 @@ struct StatusWatch: Sendable {
 
     private var last: State?
     /// The state of each lane that is down when its outage was noticed.
-    private var outages: [Lane: LaneState] = [:]
+    private var outages: [Lane: WatchedLane] = [:]
     /// The number of pushes that were refused before the storage failed; nil while it works.
     private var notStoredBefore: Int?
     /// The latest outages that are over, oldest first, in memory only.
@@ -112,8 +112,8 @@ struct StatusWatch: Sendable {
 
     private mutating func laneEvents(
         of lane: Lane,
-        _ state: LaneState?,
-        _ before: LaneState?,
+        _ state: WatchedLane?,
+        _ before: WatchedLane?,
         at now: Int64
     ) -> [StatusEvent] {
         let name = "\(lane.app) \(lane.environment.rawValue)"

@@ -12,7 +12,7 @@ import Testing
     func `extreme numbers of another relay can be added up`(number: String) throws {
         let text =
             #"{"sent":\#(number),"in-flight":\#(number),"connections":\#(number),"outcomes":{"dead":\#(number)}}"#
-        let facts = LaneFacts(try JSONReader.read(Array(text.utf8)))
+        let facts = LaneCounts(try JSONReader.read(Array(text.utf8)))
         let sum = facts + facts
         let isLarge = number == "9223372036854775807"
         #expect(sum.sent == (isLarge ? 1 << 54 : 0) && sum.outcomes[.dead] == sum.sent && sum.inFlight == sum.sent)

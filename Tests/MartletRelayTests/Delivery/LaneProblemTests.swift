@@ -35,7 +35,7 @@ import Testing
         try await eventually("the push is in flight", in: bench.parts.dispatcher) {
             $0.machine.lanes[Self.lane]?.inFlight == 1
         }
-        #expect(await status(bench)["state"] == "ok")
+        #expect(await status(bench)["state"] == "delivers")
         clock.advance(by: 10)
         try await eventually("the missing answer is noticed", in: bench.parts.dispatcher) {
             $0.deliveryLog.outages[Self.lane]?.isSilent == true
@@ -56,7 +56,7 @@ import Testing
 
         // Other pushes are sent as before, and the first answer ends it.
         #expect(await bench.push(to: "5d3a6a1d").json["state"] == "delivered")
-        #expect(await status(bench)["state"] == "ok")
+        #expect(await status(bench)["state"] == "delivers")
         try await eventually("the answer ends the outage", in: bench.parts.dispatcher) {
             $0.deliveryLog.outages[Self.lane]?.isSilent == false
         }

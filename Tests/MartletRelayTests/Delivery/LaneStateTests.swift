@@ -124,7 +124,7 @@ import Testing
         let outcomes = lane["outcomes"]
         #expect(outcomes?["delivered"] == .whole(expected.delivered), "\(words)")
         #expect(outcomes?["refused"] == .whole(expected.refused), "\(words)")
-        #expect(lane["state"]?.stringValue == (expected.outage == nil ? "ok" : "down"), "\(words)")
+        #expect(lane["state"]?.stringValue == (expected.outage == nil ? "delivers" : "down"), "\(words)")
         #expect(lane["reason"]?.stringValue == expected.outage?.reason, "\(words)")
         #expect(lane["since"]?.integerValue == expected.outage.map { $0.since * 1_000 }, "\(words)")
         let pausedUntil = lane["paused-until"]?.integerValue
@@ -188,7 +188,7 @@ import Testing
     }
 
     private func state(_ expected: Expected) -> String {
-        expected.outage.map { "down for \(clock.now - $0.since) s: \($0.reason)" } ?? "ok"
+        expected.outage.map { "down for \(clock.now - $0.since) s: \($0.reason)" } ?? "delivers"
     }
 }
 

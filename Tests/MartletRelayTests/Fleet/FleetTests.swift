@@ -335,7 +335,7 @@ import Testing
     @Test func `the counts of other relays are added up and do not decrease`() {
         var view = FleetView()
         let lane = Lane(app: "orders", environment: .production)
-        var facts = LaneFacts()
+        var facts = LaneCounts()
         facts.sent = 7
         facts.rate = 2.5
         facts.outcomes = [.delivered: 6, .refused: 1]

@@ -169,6 +169,10 @@ import Testing
         let late = Date(millisecondsSince1970: (expiry + 1) * 1_000)
         let words = configuration.expiryWarnings(at: late.secondsSince1970).map(\.description)
         #expect(words == ["certificate: a certificate expired at \(time): clients cannot connect with it"])
+        for (days, left) in [(3, "3 days"), (1, "1 day"), (0, "less than a day")] as [(Int64, String)] {
+            let words = configuration.expiryWarnings(at: expiry - days * 86_400 - 1).map(\.description)
+            #expect(words == ["certificate: a certificate expires at \(time), in \(left): renew it"])
+        }
         await bench.stop()
     }
 

@@ -12,11 +12,13 @@ import Testing
     private static let now: Int64 = 1_795_610_460_000
     private static let minute: Int64 = 60_000
 
-    private static func lane(_ app: String, _ environment: PushEnvironment = .production) -> StatusFacts.LaneState {
-        var state = StatusFacts.LaneState(lane: Lane(app: app, environment: environment), waiting: 0)
-        state.attempts = 10
-        state.keyID = "ABC123DEFG"
-        return state
+    private static func lane(_ app: String, _ environment: PushEnvironment = .production) -> LaneFacts {
+        let lane = Lane(app: app, environment: environment)
+        var facts = LaneFacts(lane: lane)
+        facts.counts.recentAttempts = 10
+        facts.backlog = Backlog(lane: lane, count: 0, oldest: nil)
+        facts.keyID = "ABC123DEFG"
+        return facts
     }
 
     private static func problem(_ reason: String, minutes: Int64 = 3) -> LaneProblem {
@@ -29,36 +31,38 @@ import Testing
     }
 
     @Test func `a relay without problems has a headline and no incidents`() {
-        #expect(StatusSummary(facts).headline == "All 3 apps deliver. 0 wait.")
+        #expect(StatusSummary(facts).headline == "All 3 apps deliver. No push waits.")
         #expect(StatusSummary(facts).incidents.isEmpty)
         var some = facts
-        some.lanes[1].waiting = 12_345
-        #expect(StatusSummary(some).headline == "All 3 apps deliver. 12,345 wait.")
-        some.lanes[1].waiting = nil
+        some.lanes[1].backlog?.count = 12_345
+        #expect(StatusSummary(some).headline == "All 3 apps deliver. 12,345 pushes wait.")
+        some.lanes[1].backlog?.count = 1
+        #expect(StatusSummary(some).headline == "All 3 apps deliver. 1 push waits.")
+        some.lanes[1].backlog = nil
         #expect(StatusSummary(some).headline == "All 3 apps deliver.", "the outbox cannot be read")
         some.lanes = [Self.lane("orders")]
         some.apps = ["orders"]
-        #expect(StatusSummary(some).headline == "orders delivers. 0 wait.")
+        #expect(StatusSummary(some).headline == "orders delivers. No push waits.")
     }
 
     @Test func `a lane without traffic delivers nothing, and one whose attempts all fail is a problem`() throws {
         var facts = facts
-        for index in facts.lanes.indices { facts.lanes[index].attempts = 0 }
-        #expect(StatusSummary(facts).headline == "All 3 apps are ready. 0 wait.")
-        facts.lanes[1].attempts = 1
-        #expect(StatusSummary(facts).headline == "rides delivers, orders and wallet are ready. 0 wait.")
-        facts.lanes[2].attempts = 9
-        facts.lanes[2].failures = 9
-        #expect(StatusSummary(facts).headline == "rides delivers, orders and wallet are ready. 0 wait.")
-        facts.lanes[2].retrying = 1
+        for index in facts.lanes.indices { facts.lanes[index].counts.recentAttempts = 0 }
+        #expect(StatusSummary(facts).headline == "All 3 apps are ready. No push waits.")
+        facts.lanes[1].counts.recentAttempts = 1
+        #expect(StatusSummary(facts).headline == "rides delivers, orders and wallet are ready. No push waits.")
+        facts.lanes[2].counts.recentAttempts = 9
+        facts.lanes[2].counts.recentFailures = 9
+        #expect(StatusSummary(facts).headline == "rides delivers, orders and wallet are ready. No push waits.")
+        facts.lanes[2].backlog?.retrying = 1
         #expect(StatusSummary(facts).headline.hasPrefix("Apple accepts no push of wallet."))
-        facts.lanes[2].attempts = 1
-        facts.lanes[2].failures = 1
+        facts.lanes[2].counts.recentAttempts = 1
+        facts.lanes[2].counts.recentFailures = 1
         #expect(StatusSummary(facts).headline.contains("The only attempt of the last minute failed."))
-        facts.lanes[2].attempts = 240
-        facts.lanes[2].failures = 240
-        facts.lanes[2].waiting = 12
-        facts.lanes[2].retrying = 12
+        facts.lanes[2].counts.recentAttempts = 240
+        facts.lanes[2].counts.recentFailures = 240
+        facts.lanes[2].backlog?.count = 12
+        facts.lanes[2].backlog?.retrying = 12
         facts.lanes[2].retryReason = "429 TooManyRequests"
         let summary = StatusSummary(facts)
         let incident = try #require(summary.incidents.first)
@@ -75,13 +79,13 @@ import Testing
     @Test func `an outage of Apple names the apps, the time, the waiting pushes and what to do`() throws {
         var facts = facts
         facts.lanes[0].problem = Self.problem("ConnectionFailed")
-        facts.lanes[0].waiting = 8_000
+        facts.lanes[0].backlog?.count = 8_000
         facts.lanes[1].problem = Self.problem("TimedOut", minutes: 2)
-        facts.lanes[1].waiting = 788
+        facts.lanes[1].backlog?.count = 788
         let summary = StatusSummary(facts)
         #expect(
             summary.headline == "Apple cannot be reached for orders and rides since 12:38 UTC (3 min)."
-                + " 8,788 pushes wait, none is lost. Nothing to do unless it lasts."
+                + " 8,788 pushes wait, none is lost. Nothing to do unless it lasts 10 min."
         )
         let incident = try #require(summary.incidents.first)
         #expect(summary.incidents.count == 1 && incident.severity == .critical)
@@ -93,7 +97,8 @@ import Testing
         facts.lanes[0].lost = 12
         facts.lanes[0].problem = Self.problem("ConnectionFailed", minutes: 11)
         let lasting = StatusSummary(facts)
-        #expect(lasting.headline.contains("8,788 pushes wait; 12 have expired or were abandoned. Test the connection"))
+        let losses = "8,788 pushes wait; 12 pushes have expired or were abandoned. Test the connection"
+        #expect(lasting.headline.contains(losses))
     }
 
     @Test func `a lane beside others of its app is named with its environment`() {
@@ -139,7 +144,7 @@ import Testing
             since: Self.now - 90_000,
             action: "free space"
         )
-        for index in facts.lanes.indices { facts.lanes[index].waiting = nil }
+        for index in facts.lanes.indices { facts.lanes[index].backlog = nil }
         let incident = try #require(StatusSummary(facts).incidents.first)
         #expect(incident.kind == kind && incident.severity == .critical && incident.title == title)
         #expect(incident.apps == ["orders", "rides", "wallet"] && incident.action == "Free space.")
@@ -148,14 +153,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (14, 203, "5 pushes wait; 14 have expired or were abandoned, 203 were refused."),
-        (0, 1, "5 pushes wait; 1 was refused."), (1, 0, "5 pushes wait; 1 has expired or was abandoned."),
+        (14, 203, "5 pushes wait; 14 pushes have expired or were abandoned, 203 pushes were refused."),
+        (0, 1, "5 pushes wait; 1 push was refused."), (1, 0, "5 pushes wait; 1 push has expired or was abandoned."),
         (0, 0, "5 pushes wait, none is lost."),
     ])
     func `pushes that Apple refuses in an outage are lost`(ended: Int, refused: Int, effect: String) throws {
         var facts = facts
         facts.lanes[0].problem = Self.problem("BadDeviceToken")
-        facts.lanes[0].waiting = 5
+        facts.lanes[0].backlog?.count = 5
         facts.lanes[0].lost = ended
         facts.lanes[0].refused = refused
         let incident = try #require(StatusSummary(facts).incidents.first)
@@ -178,7 +183,7 @@ import Testing
 
     @Test func `a lane that is not tried because of the storage is not said to be down`() throws {
         var facts = facts
-        facts.lanes[0].waiting = 8
+        facts.lanes[0].backlog?.count = 8
         facts.lanes[0].problem = Self.problem("ConnectionFailed")
         facts.lanes[0].problem?.lastTry = Self.now - 39_000
         func incident() throws -> Incident {
@@ -221,7 +226,7 @@ import Testing
         #expect(StatusSummary(facts).headline.hasPrefix("The database does not answer since 12:40 UTC (4 s)."))
         facts.commitSince = nil
         facts.isFull = true
-        #expect(StatusSummary(facts).headline.hasPrefix("As many pushes wait as `limit` allows."))
+        #expect(StatusSummary(facts).headline.hasPrefix("As many pushes wait as the setting limit allows."))
     }
 
     @Test func `no relay delivers for a missing one while none can store`() throws {
@@ -245,8 +250,8 @@ import Testing
         facts.deadLetters = [
             "wallet": DeadLetterCount(count: 31, newest: Self.now - 60_000), "other": .init(count: 1, newest: 0),
         ]
-        facts.lanes[0].retrying = 2
-        facts.lanes[0].retryingSince = Self.now - 5_000
+        facts.lanes[0].backlog?.retrying = 2
+        facts.lanes[0].backlog?.oldestRetry = Self.now - 5_000
         facts.lanes[0].retryReason = "429 TooManyRequests"
         facts.fleetOutdatedSince = Self.now - 20_000
         facts.missingRelays = [FleetView.MissingNode(number: 3, name: "b", since: Self.now - 6_000)]
@@ -259,11 +264,13 @@ import Testing
         #expect(summary.incidents.map(\.kind) == kinds)
         #expect(summary.incidents.allSatisfy { !$0.action.isEmpty && !$0.runbook.isEmpty })
         let texts = summary.incidents.map { $0.text(at: Self.now) }
-        #expect(texts[1].hasPrefix("rides is paused by kim since 11:41 UTC (1 h). No push waits, none is lost. Resume"))
+        #expect(texts[1].hasPrefix("rides is paused by kim since 11:41 UTC (1 h). No push waits. Resume"))
         #expect(texts[4].hasPrefix("Relay 3 (b) is missing since 12:40 UTC (6 s)."))
         #expect(texts[5].hasPrefix("Relays 1 and 2 have the same name, a. They deliver"))
         #expect(
-            texts[7].hasPrefix("31 pushes of wallet were abandoned after repeated attempts. The last one 1 min ago.")
+            texts[7].hasPrefix(
+                "31 pushes of wallet were abandoned after repeated attempts. The last one was abandoned 1 min ago."
+            )
         )
         #expect(texts[8].hasPrefix("2 pushes of orders are being sent again. Apple refused them for now"))
         #expect(texts[9].hasPrefix("The clock of this machine jumped back by 2 h since 12:40 UTC (5 s)."))
@@ -273,12 +280,12 @@ import Testing
 
     @Test func `notices do not change the headline, and become warnings later`() {
         var facts = facts
-        facts.lanes[0].retrying = 1
-        facts.lanes[0].retryingSince = Self.now - 5_000
+        facts.lanes[0].backlog?.retrying = 1
+        facts.lanes[0].backlog?.oldestRetry = Self.now - 5_000
         facts.deadLetters = ["orders": DeadLetterCount(count: 1, newest: Self.now - 7_200_000)]
-        #expect(StatusSummary(facts).headline == "All 3 apps deliver. 0 wait.")
+        #expect(StatusSummary(facts).headline == "All 3 apps deliver. No push waits.")
         #expect(StatusSummary(facts).incidents.map(\.severity) == [.notice, .notice])
-        facts.lanes[0].retryingSince = Self.now - 1_800_000
+        facts.lanes[0].backlog?.oldestRetry = Self.now - 1_800_000
         #expect(StatusSummary(facts).incidents.map(\.severity) == [.warning, .notice])
         facts.lanes[0].problem = Self.problem("ConnectionFailed")
         #expect(StatusSummary(facts).incidents.map(\.kind) == [.appleUnreachable, .deadLetters], "named once")
@@ -311,14 +318,14 @@ import Testing
             ),
         ]
         let summary = StatusSummary(facts)
-        #expect(summary.headline == "All 3 apps deliver. 0 wait." && summary.incidents.count == 2)
+        #expect(summary.headline == "All 3 apps deliver. No push waits." && summary.incidents.count == 2)
         let incident = try #require(summary.incidents.first)
         #expect(incident.kind == .outageOver && incident.severity == .notice && incident.lost == 345)
         #expect(incident.apps == ["orders"] && incident.since == end)
         #expect(
             incident.text(at: Self.now).hasPrefix(
-                "The outage of orders is over since 12:36 UTC (5 min). It lasted 1 min; 45 have expired or were"
-                    + " abandoned, 300 were refused. Send again what still matters. (ConnectionFailed)"
+                "The outage of orders is over since 12:36 UTC (5 min). It lasted 1 min; 45 pushes have expired"
+                    + " or were abandoned, 300 pushes were refused. Send again what still matters. (ConnectionFailed)"
             )
         )
         let storage = summary.incidents[1].text(at: Self.now)
@@ -359,17 +366,11 @@ import Testing
         )
         let apple = try #require(incidents.dropFirst().first)
         #expect(apple.since == Self.now - 200_000 && apple.lost == 2 && apple.apps == ["orders", "rides"])
-        #expect(apple.effect == "It lasted 1 min; 2 have expired or were abandoned.")
+        #expect(apple.effect == "It lasted 1 min; 2 pushes have expired or were abandoned.")
         #expect(apple.detail == "ConnectionFailed, ConnectionLost")
     }
 
-    @Test func `numbers, times and lists are readable at any size`() {
-        #expect(
-            [0, 7, 999, 1_000, 1_234_567, -1_000].map { StatusText.count($0) } == [
-                "0", "7", "999", "1,000", "1,234,567", "-1,000",
-            ]
-        )
-        #expect(StatusText.count(.min).hasPrefix("-9,223"))
+    @Test func `times and lists are readable at any size`() {
         let durations: [Int64] = [-1, 59_999, 60_000, 3_600_000, 5_460_000, 86_400_000, 172_800_000, .max]
         #expect(
             durations.map(StatusText.duration).dropLast()

@@ -30,8 +30,8 @@ import Testing
 
     private let recorder = Recorder()
 
-    private static func state(_ change: (inout StatusWatch.LaneState) -> Void = { _ in }) -> StatusWatch.State {
-        var lane = StatusWatch.LaneState()
+    private static func state(_ change: (inout StatusWatch.WatchedLane) -> Void = { _ in }) -> StatusWatch.State {
+        var lane = StatusWatch.WatchedLane()
         change(&lane)
         return StatusWatch.State(lanes: [Self.lane: lane])
     }

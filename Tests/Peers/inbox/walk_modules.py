@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Unit tests of the functions of the pages that draw nothing: queries, numbers, JSON as text, Swift code, addresses."""
+"""Unit tests of the functions of the pages that draw nothing: queries, numbers, counts, JSON as text, Swift code, addresses."""
 
 import json
 import unittest
@@ -54,10 +54,19 @@ class Modules(InboxWalk):
             "m.queries([1, 2, 9])": ["number:1-2,9"],
             f"m.queries({even}).every(({{ length }}) => length <= 4000)": True,
             f"m.queries({even}).flatMap((query) => m.numbersIn(query.slice('number:'.length).split(','))).length": 2000,
+        })
+
+    def test_counts(self):
+        self.check("components", cases={
             "m.grouped(999)": "999",
-            "m.grouped(1234567)": "1\u202f234\u202f567",
-            "m.pushCount(1, 'stored ')": "1 stored push",
-            "m.pushCount(2500)": "2\u202f500 pushes",
+            "m.grouped(1234567)": "1,234,567",
+            "m.counted(0, 'push')": "0 pushes",
+            "m.counted(1, 'stored push')": "1 stored push",
+            "m.counted(2500, 'push')": "2,500 pushes",
+            "m.counted(2, 'subscription')": "2 subscriptions",
+            "m.counted(2, 'push was', 'pushes were')": "2 pushes were",
+            "m.durationText(86400)": "1 day",
+            "m.durationText(172800)": "2 days",
         })
 
     def test_json_is_read_as_it_was_written(self):
@@ -129,6 +138,8 @@ class Modules(InboxWalk):
             "m.action({ do: 'delay', seconds: 1, jitter: 0.5 })": "The response comes after 1 to 1.5 s",
             "m.action({ do: 'refuse-connections', limit: 1 })": "The next connection is closed before the TLS handshake",
             "m.action({ do: 'skew-clock', seconds: -60 })": "The server’s clock is 60 s behind",
+            "m.action({ do: 'throttle', limit: 1 })": "A device gets 429 TooManyRequests after 1 push in a second",
+            "m.action({ do: 'limit-window', limit: 65535 })": "A client may send 65,535 octets on a stream before it must wait",
             "[2, 3, 11, 21].map((every) => m.scope({ every }))":
                 ["every 2nd push", "every 3rd push", "every 11th push", "every 21st push"],
             "m.scope({ probability: 0.5, after: 2, count: 1, match: { priority: '5' } })":

@@ -57,7 +57,7 @@ class Places(InboxWalk):
 
     def test_pushes_are_loaded_once(self):
         self.open(*[push(number) for number in range(1, 1501)])
-        expect(self.page.locator("#tools .shown")).to_have_text("1\u202f500 pushes")
+        expect(self.page.locator("#tools .shown")).to_have_text("1,500 pushes")
         lists = [request.url for request in self.requests if "/api/v1/pushes?" in request.url]
         self.assertEqual(len(lists), len(set(lists)))
         loaded = sum(int(url.split("limit=")[1].split("&")[0]) for url in lists)

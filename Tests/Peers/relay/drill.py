@@ -30,7 +30,7 @@ CLOCK = re.compile(r"since \d\d?:\d\d( [AP]M)? \(\d+ (s|min)\)")
 TIMELESS = ["not-accepted", "duplicate"]
 # The claims, by the beginnings of the sentences that make them.
 TITLES = {
-    "calm": r"(All 3 apps (deliver|are ready)\.|[\w, ]+ delivers?, [\w, ]+ (is|are) ready\.)( [\d,]+ wait\.)?$",
+    "calm": r"(All 3 apps (deliver|are ready)\.|[\w, ]+ delivers?, [\w, ]+ (is|are) ready\.)( (No push waits|[\d,]+ push(es)? waits?)\.)?$",
     "down": r"(Apple cannot be reached|Connections to Apple are reset|Nothing is delivered) for ",
     "silent": "Apple does not answer for ",
     "refused": "Apple refuses the keys? ",

@@ -25,12 +25,12 @@ class Lanes(RelayWalk):
         expect(self.lane("orders")).to_contain_text("by operator")
         expect(self.banner("paused")).to_contain_text("orders is paused by operator since")
         self.push(3, wait=False)
-        expect(self.banner("paused")).to_contain_text("3 pushes wait, none is lost.")
+        expect(self.banner("paused")).to_contain_text("3 pushes wait.")
         expect(self.tile("Waiting")).to_contain_text("3")
         expect(self.lane("orders").locator('[data-label="Since"] time')).to_have_attribute("title", self.full_time())
         self.page.get_by_role("button", name="Resume orders development").click()
         expect(self.lane("orders")).to_contain_text("Delivers")
-        expect(self.page.locator("#incidents")).to_have_text("orders delivers, rides is ready. 0 wait.")
+        expect(self.page.locator("#incidents")).to_have_text("orders delivers, rides is ready. No push waits.")
         expect(self.page.locator("#facts")).to_contain_text("3 delivered")
 
     def full_time(self):

@@ -13,7 +13,7 @@ class StatusPage(RelayWalk):
     def test_figures_and_lanes_are_updated(self):
         self.push(3)
         self.enter()
-        expect(self.page.locator("#incidents")).to_have_text("orders delivers, rides is ready. 0 wait.")
+        expect(self.page.locator("#incidents")).to_have_text("orders delivers, rides is ready. No push waits.")
         expect(self.page.locator("#facts")).to_contain_text("3 delivered")
         expect(self.page.locator("#lanes tbody tr")).to_have_count(2)
         expect(self.lane("orders")).to_contain_text("Delivers")
@@ -111,7 +111,7 @@ class StatusPage(RelayWalk):
         self.enter()
         problem = self.page.locator("#problem")
         expect(problem).to_have_text("the history is broken")
-        expect(self.page.locator("#incidents")).to_have_text("Both apps are ready. 0 wait.")
+        expect(self.page.locator("#incidents")).to_have_text("Both apps are ready. No push waits.")
         self.page.unroute("**/v1/status/history")
         expect(problem).to_be_hidden()
         expect(self.page.locator("#live")).to_have_text("Live")

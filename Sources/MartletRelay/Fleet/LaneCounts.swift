@@ -3,8 +3,8 @@
 internal import MartletCore
 internal import MartletOutbox
 
-/// The activity of a relay in one lane, which is added up over the relays that share an outbox.
-struct LaneFacts: Sendable, Hashable {
+/// The numbers of a relay in one lane, which are added up over the relays that share an outbox.
+struct LaneCounts: Sendable, Hashable {
     var inFlight = 0
     var connections = 0
     /// The number of pushes per second.
@@ -42,15 +42,15 @@ struct LaneFacts: Sendable, Hashable {
         for state in Outcome.State.allCases {
             outcomes[state] = count(json["outcomes"]?[state.rawValue])
         }
-        for member in (json["failures"]?.members ?? []).prefix(LaneFacts.reasonLimit)
-        where member.name.count <= LaneFacts.reasonLength {
+        for member in (json["failures"]?.members ?? []).prefix(LaneCounts.reasonLimit)
+        where member.name.count <= LaneCounts.reasonLength {
             failures[member.name] = count(member.value)
         }
     }
 
     /// The totals since the start, without the current activity.
-    var done: LaneFacts {
-        var done = LaneFacts()
+    var done: LaneCounts {
+        var done = LaneCounts()
         done.sent = sent
         done.outcomes = outcomes
         done.failures = failures
@@ -65,13 +65,15 @@ struct LaneFacts: Sendable, Hashable {
             JSONNumber((deliveredRate * 10).rounded() / 10).map { .init("delivered-per-second", .number($0)) },
             .init("recent-attempts", .whole(recentAttempts)), .init("recent-failures", .whole(recentFailures)),
             .init("sent", .whole(sent)),
-            .init(
-                "outcomes",
-                .object(Outcome.State.allCases.map { .init($0.rawValue, .whole(outcomes[$0, default: 0])) })
-            ),
+            .init("outcomes", outcomeMembers),
             .init("failures", .object(reasons.map { .init($0.name, .whole($0.count)) })),
         ]
         return members.compactMap(\.self)
+    }
+
+    /// The number of outcomes by state, also of those that have not occurred.
+    var outcomeMembers: JSONValue {
+        .object(Outcome.State.allCases.map { .init($0.rawValue, .whole(outcomes[$0, default: 0])) })
     }
 
     /// The reasons of failures with their numbers, most frequent first.
@@ -79,7 +81,7 @@ struct LaneFacts: Sendable, Hashable {
         failures.map { (name: $0.key, count: $0.value) }.sorted { ($1.count, $0.name) < ($0.count, $1.name) }
     }
 
-    static func + (left: LaneFacts, right: LaneFacts) -> LaneFacts {
+    static func + (left: LaneCounts, right: LaneCounts) -> LaneCounts {
         var sum = left
         sum.inFlight += right.inFlight
         sum.connections += right.connections

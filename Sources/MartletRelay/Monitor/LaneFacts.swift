@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletOutbox
+
+/// The facts about a lane at one time, from which its ``LaneState`` and its report are made.
+///
+/// Times are milliseconds since 1970.
+struct LaneFacts: Sendable {
+    var lane: Lane
+    /// The reason why nothing is delivered; nil when there is none.
+    var problem: LaneProblem?
+    /// The pause by an operator; nil without one.
+    var pause: LanePause?
+    /// Whether this relay can store pushes.
+    var isStoring = true
+    /// The identifier of the key that signs the lane's provider tokens.
+    var keyID = ""
+    /// The number of pushes of this relay that wait for Apple's answer.
+    var inFlight = 0
+    /// The numbers of all relays that share the outbox.
+    ///
+    /// The attempts are those of the last minute, or those since the problem was noticed.
+    var counts = LaneCounts()
+    /// The stored pushes; nil while the outbox cannot be read.
+    var backlog: Backlog?
+    /// Apple's last answer to a push that is sent again; nil while there is no such push.
+    var retryReason: String?
+    /// The number of pushes that have expired or were abandoned since the problem began, also of those whose expiry
+    /// the outbox has not stored yet because they wait for Apple's answer.
+    var lost = 0
+    /// The number of pushes that Apple has refused for good since the problem began.
+    var refused = 0
+
+    var state: LaneState { LaneState(self) }
+
+    /// The number of pushes that wait, which include those in flight of a lane that is down; nil while the outbox
+    /// cannot be read.
+    var waiting: Int? { backlog.map { state == .down ? $0.count : max(0, $0.count - counts.inFlight) } }
+
+    /// The number of pushes that are sent again.
+    var retrying: Int { backlog?.retrying ?? 0 }
+
+    /// Returns the time since the push that has been due longest became due, in milliseconds; nil when none is due.
+    func oldestAge(at now: Int64) -> Int64? { backlog?.oldest.flatMap { $0 <= now ? now - $0 : nil } }
+}
