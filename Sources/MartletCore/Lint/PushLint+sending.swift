@@ -19,6 +19,14 @@ extension PushLint {
         firstReason(headers, payload, \.reasonNotToSend)
     }
 
+    /// Returns the reason for which a push is not sent because of its headers.
+    ///
+    /// - Parameter headers: The headers, as they are sent.
+    /// - Returns: The reason of the first rule that is broken; nil if there is none.
+    package static func firstReasonNotToSend(headers: PushHeaders) -> APNsReason? {
+        firstReason(headers, of: PushFacts(headers, at: nil), \.reasonNotToSend)
+    }
+
     /// Returns the reason for which a broadcast is not sent because of its headers.
     ///
     /// - Parameters:

@@ -192,11 +192,20 @@ public enum PushLint {
         _ reason: (Finding) -> APNsReason?
     ) -> APNsReason? {
         let push = PushFacts(headers, at: nil)
+        return firstReason(headers, of: push, reason)
+            ?? PayloadRules.size(.exactly(payload.count), of: push.type)?.reason
+            ?? (JSONReader.isObject(payload) ? nil : .badRequestPayload)
+    }
+
+    static func firstReason(
+        _ headers: PushHeaders,
+        of push: PushFacts,
+        _ reason: (Finding) -> APNsReason?
+    ) -> APNsReason? {
         for check in HeaderRules.checks {
             if let reason = check(headers, push).flatMap(reason) { return reason }
         }
-        return PayloadRules.size(.exactly(payload.count), of: push.type)?.reason
-            ?? (JSONReader.isObject(payload) ? nil : .badRequestPayload)
+        return nil
     }
 
     /// Checks a notification before it is sent, without parsing its payload: its types rule out the other errors.
