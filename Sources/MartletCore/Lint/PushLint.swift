@@ -47,6 +47,14 @@ public enum PushLint {
         package var reasonNotToSend: APNsReason? {
             reason ?? (broken == .expirationInMilliseconds ? .badExpirationDate : nil)
         }
+        /// Whether the finding is reported about a push that is sent: it is about a header, or a badge below 0.
+        ///
+        /// Other findings about the payload may be intended.
+        package var isNote: Bool {
+            guard reasonNotToSend == nil else { return false }
+            if case .header = place { return true }
+            return broken == .badgeNegative
+        }
         /// The severity of the finding.
         public var severity: Severity { broken.severity }
         /// The error and its consequence on the phone or at APNs, in a sentence without the final stop.

@@ -11,10 +11,10 @@ import Testing
 
 @testable import MartletRelay
 
-/// Rules about headers at each entrance: library, relay in JSON, relay over the APNs protocol, simulator, and the
-/// function of the database.
+/// Rules about headers and the badge at each entrance: library, relay in JSON, relay over the APNs protocol, simulator,
+/// and the function of the database.
 @Suite(.timeLimit(.minutes(10))) struct RuleEntranceTests {
-    /// Headers that break one rule.
+    /// Headers or a payload that break one rule.
     struct Headers: Sendable, CustomTestStringConvertible {
         var rule: String
         var type = "alert"
@@ -42,6 +42,7 @@ import Testing
 
     static let cases = [
         Headers(rule: "expiration-past", expiration: 45),
+        Headers(rule: "badge-negative", payload: #"{"aps":{"alert":"Hi","badge":-1}}"#),
         Headers(rule: "background-priority-missing", type: "background", payload: wake),
         Headers(rule: "expiration-in-milliseconds", expiration: 1_795_874_187_000, reason: .badExpirationDate),
         Headers(rule: "priority-unknown", priority: 7, reason: .badPriority, isAccepted: false),
