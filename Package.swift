@@ -247,7 +247,7 @@ let package = Package(
         ),
         .testTarget(
             name: "MartletOutboxTests",
-            dependencies: ["MartletOutbox", "OutboxModel", "MartletSQLite", "TestSupport"],
+            dependencies: ["MartletOutbox", "OutboxModel", "MartletSQLite", "MartletTransport", "TestSupport"],
             swiftSettings: tests
         ),
         .testTarget(

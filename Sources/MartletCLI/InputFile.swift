@@ -29,6 +29,7 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
 
     static var valueName: String { "file" }
     static var isFile: Bool { true }
+    static var readsStandardInput: Bool { true }
 
     /// The path for messages, unless it may be a secret.
     var shownPath: String { isJSONText ? "the JSON text" : "\(ShownValue(path))" }

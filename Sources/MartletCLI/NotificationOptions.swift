@@ -90,9 +90,6 @@ struct NotificationOptions: Sendable {
         payload == nil && !content.isAlert && content.custom == nil && !content.isBackground && headers.pushType == nil
     }
 
-    /// Whether the payload is read from standard input.
-    var readsStandardInput: Bool { payload?.isStandardInput ?? false }
-
     /// Whether an option specifies the content.
     var hasContent: Bool { payload != nil || content.isAlert || content.isBackground }
 

@@ -21,13 +21,9 @@ extension RequestDescription {
             + table.text(for: .output) + left + findings.joined()
     }
 
-    /// Prints the findings about the headers of a request that is sent.
-    ///
-    /// Those about the payload are for `--describe`, because they may be intended.
+    /// Prints the findings about a request that is sent; the others about its payload are for `--describe`.
     func printNotes() {
-        for finding in findings where finding.reasonNotToSend == nil {
-            if case .header = finding.place { Terminal.errors.write("\(finding)\n") }
-        }
+        for finding in findings where finding.isNote { Terminal.errors.write("\(finding)\n") }
     }
 
     /// The request as JSON, with the whole device token.

@@ -37,11 +37,6 @@ extension Command {
             guard tokens.isEmpty, !isDescription, try snapshot.snapshot() == nil else {
                 throw UsageError("--tokens excludes --to, --describe and --snapshot")
             }
-            guard !list.isStandardInput || !notification.readsStandardInput else {
-                throw UsageError(
-                    "--tokens - excludes --payload -: standard input is one file; give a path for the other"
-                )
-            }
             let many = SendMany(list: list, options: many, notification: notification, topic: topic, output: output)
             return try await many.options.isDryRun
                 ? many.check() : many.run(server, isChecked: !notification.isUnchecked)

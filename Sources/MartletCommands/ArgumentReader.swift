@@ -13,6 +13,8 @@ package struct ArgumentReader {
 
     private var options: [(spelling: String, value: String)] = []
     private var arguments: [String] = []
+    /// The labels of the values that are standard input.
+    private var standardInputs: [String] = []
     private let takesArguments: Bool
     private let environment: [String: String]
 
@@ -96,10 +98,18 @@ package struct ArgumentReader {
 
     /// Removes the values of an option and returns them in order; without any, returns the value of its variable.
     mutating func takeValues(of parameter: ParameterDescription) -> [Value] {
-        let values = options.filter { $0.spelling == parameter.spelling }.map { Value(text: $0.value) }
+        var values = options.filter { $0.spelling == parameter.spelling }.map { Value(text: $0.value) }
         options.removeAll { $0.spelling == parameter.spelling }
-        guard values.isEmpty else { return values }
-        return environment[parameter.variable].map { [Value(text: $0, variable: parameter.variable)] } ?? []
+        if values.isEmpty, let text = environment[parameter.variable] {
+            values = [Value(text: text, variable: parameter.variable)]
+        }
+        for value in values { noteStandardInput(value, of: parameter) }
+        return values
+    }
+
+    private mutating func noteStandardInput(_ value: Value, of parameter: ParameterDescription) {
+        guard parameter.readsStandardInput, value.text == "-" else { return }
+        standardInputs.append(value.variable ?? (parameter.kind == .option ? parameter.spelling : parameter.label))
     }
 
     /// Removes a flag, and returns whether it or its variable was set.
@@ -115,15 +125,24 @@ package struct ArgumentReader {
     }
 
     /// Removes and returns the next argument.
-    mutating func takeArgument() -> Value? {
-        arguments.isEmpty ? nil : Value(text: arguments.removeFirst())
+    mutating func takeArgument(for parameter: ParameterDescription) -> Value? {
+        guard !arguments.isEmpty else { return nil }
+        let value = Value(text: arguments.removeFirst())
+        noteStandardInput(value, of: parameter)
+        return value
     }
 
     /// The first argument of a command that takes none; nil if there is none.
     var unexpectedArgument: String? { takesArguments ? nil : arguments.first }
 
-    /// Throws ``UsageError`` for an argument that no parameter has taken.
-    func checkNothingIsLeft() throws(UsageError) {
+    /// Throws ``UsageError`` for an argument that no parameter has taken, and for several values that are standard
+    /// input.
+    func checkEnd() throws(UsageError) {
         if let argument = arguments.first { throw UsageError("unexpected argument \(ShownValue.quoted(argument))") }
+        guard standardInputs.count > 1 else { return }
+        throw UsageError(
+            "\(standardInputs[0]) - excludes \(standardInputs[1]) -: standard input is one file; give a path for one"
+                + " of them"
+        )
     }
 }

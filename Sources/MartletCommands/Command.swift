@@ -78,7 +78,7 @@ package struct Command: Sendable {
     ) throws(UsageError) -> Action {
         var words = try ArgumentReader(arguments, for: parameters, environment: environment)
         let action = try bind(&words)
-        try words.checkNothingIsLeft()
+        try words.checkEnd()
         return action
     }
 }

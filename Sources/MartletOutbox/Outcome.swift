@@ -6,7 +6,7 @@ package struct Outcome: Sendable, Hashable {
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// Apple has accepted the push.
         case delivered
-        /// Apple has rejected the push for good.
+        /// Apple has rejected the push for good, or the relay has, because the headers break a rule.
         case refused
         /// The push expired before Apple accepted it.
         case expired
@@ -20,7 +20,8 @@ package struct Outcome: Sendable, Hashable {
     package static let damagedReason = "Damaged"
 
     package var state: State
-    /// The status of Apple's last answer; nil when there was none.
+    /// The status of Apple's last answer, or the one with which Apple answers headers that the relay has rejected; nil
+    /// when there was none.
     package var status: Int?
     /// The reason of Apple's last answer, or a code for the problem that kept the push from being sent.
     package var reason: String?

@@ -293,8 +293,9 @@ package struct Connection: ~Copyable {
     /// The connection must be exclusive, each commit must have waited for the disk, and nothing may have been written
     /// since the connection was opened, because that would overwrite the log. A damaged log stays as it is.
     ///
+    /// - Parameter remark: A remark for the end of the error about a damaged log, by default none.
     /// - Throws: ``SQLiteError`` of kind `.corrupt` for a damaged log, and others if it cannot be read.
-    package func checkLog() throws(SQLiteError) {
+    package func checkLog(remark: String = "") throws(SQLiteError) {
         guard let name = sqlite3_db_filename(raw, "main") else { return }
         let database = String(cString: name)
         let path = database + "-wal"
@@ -311,7 +312,7 @@ package struct Connection: ~Copyable {
             SQLITE_CORRUPT,
             "\(place) in the log \(path) is damaged, and SQLite would discard it and all later changes:"
                 + " copy \(database) and \(path), then restore a backup, or give up these changes with"
-                + " truncate --size=\(size) \(path)"
+                + " truncate --size=\(size) \(path)\(remark)"
         )
     }
 

@@ -131,7 +131,7 @@ public actor SimulatedAPNs {
                 listening = .inbox
                 var limits = HTTP1Listener.Limits()
                 limits.bodyBytes = SimulatedAPNs.bodyLimit
-                let http = try HTTP1Listener(host: host, port: inboxPort, limits: limits) { [weak self] request in
+                let http = try await HTTP1Listener(host: host, port: inboxPort, limits: limits) { [weak self] request in
                     guard let self else { return .text("The simulator has stopped.\n", status: 503) }
                     return await InboxAPI(self).answer(request)
                 }

@@ -28,7 +28,7 @@ package struct TransportError: Error, Sendable, Hashable, CustomStringConvertibl
         case closedLocally
         /// The server cannot listen on an address.
         case cannotListen
-        /// The address to listen on is not an address of this machine.
+        /// The address to listen on is not an address of this machine, or the system has no addresses of its family.
         case addressNotAvailable
     }
 

@@ -151,7 +151,12 @@ extension CommandTable {
             Invocation("send --environment production $device --title Hi --describe", output: [":path"]),
             Invocation("send $device --title Hi --badge -1 --describe", status: 2, errors: ["--badge", "0 or more"]),
             Invocation("send $server $device --title Hi --badge -1", status: 2, errors: ["--badge", "0 or more"]),
-            Invocation("send $server $device --payload badge.json", output: ["accepted"], sent: [[#""badge":-1"#]]),
+            Invocation(
+                "send $server $device --payload badge.json",
+                output: ["accepted"],
+                errors: ["badge must be 0 or more"],
+                sent: [[#""badge":-1"#]]
+            ),
             Invocation("send $device --payload badge.json --describe", output: ["error: payload/aps/badge"]),
             Invocation(
                 "send $server --topic com.example.app --tokens tokens.txt --payload badge.json --dry-run",

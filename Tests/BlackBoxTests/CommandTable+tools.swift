@@ -28,6 +28,17 @@ extension CommandTable {
                 json: [],
                 sent: [silent]
             ),
+            Invocation(
+                "doctor $server --topic com.example.app --key - --key-id ABC123DEFG --team-id DEF123GHIJ "
+                    + "< AuthKey_ABC123DEFG.p8",
+                output: ["ok    key: valid", "a silent push was accepted"],
+                sent: [silent]
+            ),
+            Invocation(
+                "doctor --host localhost:$port --topic com.example.app --key - --ca - < AuthKey_ABC123DEFG.p8",
+                status: 2,
+                errors: ["--ca - excludes --key -"]
+            ),
             Invocation("doctor $server", status: 2, errors: ["--topic"]),
             Invocation("doctor --host localhost:1 --topic com.example.app", status: 3, output: ["localhost:1"]),
             Invocation(

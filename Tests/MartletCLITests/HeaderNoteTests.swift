@@ -24,4 +24,16 @@ import Testing
         }
         await apns.stop()
     }
+
+    @Test func `a command that sends warns of a badge below 0`() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
+        let port = await apns.port
+        let words = ["send", "--to", "00ff", "--host", "http://localhost:\(port)", "--topic", "com.example.app"]
+        for (badge, isNoted) in [("-1", true), ("0", false)] {
+            let payload = #"{"aps":{"alert":"Hi","badge":\#(badge)}}"#
+            let run = try await ProgramRun(MartletProcess.program, words + ["--payload", payload])
+            #expect(run.status == 0 && run.errorOutput.contains("badge must be 0 or more") == isNoted)
+        }
+        await apns.stop()
+    }
 }

@@ -10,7 +10,7 @@ import Testing
         let times = #""retrying-since":\#(Int64.min),"since":\#(Int64.min)"#
         let lane = #"{"app":"a","environment":"production","state":"down","retrying":1,\#(times)}"#
         let status = #"{"now":\#(Int64.max),"lanes":[\#(lane)]}"#
-        let server = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
+        let server = try await HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
             .text(status, type: "application/json")
         }
         defer { server.stop() }

@@ -130,4 +130,31 @@ private actor Received {
         #expect(await received.values == ["6", "false"])
         #expect(throws: UsageError("no width")) { try command.action(for: ["--height=3", "--width=0"]) }
     }
+
+    private struct InputFile: ArgumentValue {
+        init(argument: String) {}
+
+        static var readsStandardInput: Bool { true }
+    }
+
+    @Test func `one parameter of a command is standard input`() throws {
+        let command = Command(
+            "read",
+            "",
+            examples: [],
+            Option<InputFile?>("--key", ""),
+            Option<InputFile?>("--ca", ""),
+            Option<String?>("--note", ""),
+            Argument<[InputFile]>("file", "")
+        ) { _, _, _, _ in }
+        _ = try command.action(for: ["--key", "-", "--note", "-", "b"])
+        let rule = "standard input is one file; give a path for one of them"
+        #expect(throws: UsageError("--key - excludes --ca -: \(rule)")) {
+            try command.action(for: ["--ca", "-", "--key", "-", "b"])
+        }
+        #expect(throws: UsageError("MARTLET_CA - excludes <file…> -: \(rule)")) {
+            try command.action(for: ["-"], environment: ["MARTLET_CA": "-"])
+        }
+        #expect(throws: UsageError("<file…> - excludes <file…> -: \(rule)")) { try command.action(for: ["-", "-"]) }
+    }
 }

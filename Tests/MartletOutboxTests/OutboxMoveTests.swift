@@ -156,6 +156,32 @@ import Testing
         )
     }
 
+    @Test func `only the error about a damaged log mentions durability`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        // The tables are in the file, not in its log.
+        try await place.open().close(isInOrder: true)
+        let file = try await place.open()
+        _ = try await file.accept([.numbered(1)], at: 1_000)
+        let copy = try await place.afterCrash()
+        await file.close(isInOrder: true)
+        let log = URL(filePath: copy.file + "-wal")
+        var content = try Data(contentsOf: log)
+        content[0] ^= 1
+        try content.write(to: log)
+        let problems = try OutboxCheck.run(on: copy.location).problems
+        #expect(problems.contains { $0.hasSuffix("durability was relaxed)") }, "\(problems)")
+
+        let server = try await PostgreSQLServer.shared.value
+        let address = server.address(of: try await server.makeDatabase())
+        try await OutboxSchema.create(in: address)
+        let damaged = await #expect(throws: OutboxError.self) { try await OutboxMove(from: copy.file, to: address) }
+        #expect(damaged?.kind == .damaged)
+        #expect(damaged?.description.hasSuffix("durability was relaxed)") == true, "\(String(describing: damaged))")
+        let notes = try place.directory.write(String(repeating: "no database ", count: 500), to: "notes.txt")
+        let foreign = await #expect(throws: OutboxError.self) { try await OutboxMove(from: notes, to: address) }
+        #expect(foreign?.kind == .damaged && foreign?.description.contains("durability") == false)
+    }
+
     @Test func `a batch that moves again after a kill is not sent again`() async throws {
         let scratch = try ScratchDirectory()
         let (path, copy) = (scratch.path + "/relay.sqlite", scratch.path + "/copy.sqlite")

@@ -12,7 +12,7 @@ package struct Argument<Value: Sendable>: Parameter {
         description.choiceSummaries = Value.choiceSummaries
         self.description = description
         read = { (reader, description) throws(UsageError) in
-            guard let word = reader.takeArgument() else { throw description.missing }
+            guard let word = reader.takeArgument(for: description) else { throw description.missing }
             return try description.value(word)
         }
     }
@@ -23,7 +23,7 @@ package struct Argument<Value: Sendable>: Parameter {
         description.choiceSummaries = Wrapped.choiceSummaries
         self.description = description
         read = { (reader, description) throws(UsageError) in
-            guard let word = reader.takeArgument() else { return nil }
+            guard let word = reader.takeArgument(for: description) else { return nil }
             return try description.value(word)
         }
     }
@@ -35,7 +35,7 @@ package struct Argument<Value: Sendable>: Parameter {
         self.description = description
         read = { (reader, description) throws(UsageError) in
             var values: [Element] = []
-            while let word = reader.takeArgument() { values.append(try description.value(word)) }
+            while let word = reader.takeArgument(for: description) { values.append(try description.value(word)) }
             guard !values.isEmpty else { throw description.missing }
             return values
         }

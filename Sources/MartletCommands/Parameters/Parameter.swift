@@ -39,6 +39,8 @@ package struct ParameterDescription: Sendable, Hashable {
     var choiceSummaries: [String] = []
     /// Whether a value is the path of a file.
     var isFile = false
+    /// Whether the value `-` is standard input.
+    var readsStandardInput = false
     /// The environment variable; nil if it is derived from the spelling.
     var ownVariable: String?
 
@@ -54,6 +56,7 @@ package struct ParameterDescription: Sendable, Hashable {
         valueName = kind == .option ? Value.valueName : ""
         choices = Value.choices
         isFile = Value.isFile
+        readsStandardInput = Value.readsStandardInput
     }
 
     /// The parameter in the help and in messages.
@@ -103,6 +106,8 @@ package protocol ArgumentValue: Sendable {
     static var choiceSummaries: [String] { get }
     /// Whether a value is the path of a file; false by default.
     static var isFile: Bool { get }
+    /// Whether the value `-` is standard input, which one parameter of a command can be; false by default.
+    static var readsStandardInput: Bool { get }
 }
 
 extension ArgumentValue {
@@ -123,6 +128,8 @@ extension ArgumentValue {
     package static var choiceSummaries: [String] { [] }
 
     package static var isFile: Bool { false }
+
+    package static var readsStandardInput: Bool { false }
 
     /// Returns the error for text that is not one of the choices.
     package static func invalidChoice(_ text: String) -> UsageError {

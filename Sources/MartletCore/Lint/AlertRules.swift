@@ -59,7 +59,7 @@ enum AlertRules {
         return findings.compactMap(\.self) + cuts(aps["alert"], of: push.type)
     }
 
-    private static func badge(_ aps: JSONValue) -> PushLint.Finding? {
+    static func badge(_ aps: JSONValue) -> PushLint.Finding? {
         guard let badge = aps["badge"]?.wholeValue, badge < 0 else { return nil }
         return negativeBadge
     }

@@ -10,9 +10,11 @@ enum PassRules {
     static let all: [PushLint.Rule] = [.passPayloadIgnored]
 
     static func check(_ payload: JSONValue, of push: PushFacts) -> [PushLint.Finding] {
-        guard push.hasPassTopic, payload.members?.isEmpty == false else { return [] }
+        guard push.hasPassTopic, let members = payload.members, !members.isEmpty else { return [] }
+        let hasContent = members.count > 1 || payload["aps"]?.members?.isEmpty != true
+        guard hasContent else { return [] }
         let message =
-            "the payload of a push for a Wallet pass is an empty object: the phone shows nothing of it, and asks the"
+            "the payload of a push for a Wallet pass is {} or {\"aps\":{}}: the phone shows nothing of it, and asks the"
             + " web service of the pass for its new version"
         return [PushLint.Finding(.passPayloadIgnored, .payload(""), message)]
     }

@@ -47,6 +47,14 @@ public enum PushLint {
         package var reasonNotToSend: APNsReason? {
             reason ?? (broken == .expirationInMilliseconds ? .badExpirationDate : nil)
         }
+        /// Whether the finding is reported about a push that is sent: it is about a header, or a badge below 0.
+        ///
+        /// Other findings about the payload may be intended.
+        package var isNote: Bool {
+            guard reasonNotToSend == nil else { return false }
+            if case .header = place { return true }
+            return broken == .badgeNegative
+        }
         /// The severity of the finding.
         public var severity: Severity { broken.severity }
         /// The error and its consequence on the phone or at APNs, in a sentence without the final stop.
@@ -150,7 +158,8 @@ public enum PushLint {
             + MDMRules.check(payload, of: push) + PassRules.check(payload, of: push)
         // The rules of a type that needs keys in aps also report the missing keys when there is no aps at all.
         let absent: JSONValue? = push.type?.needsDictionary == true ? [:] : nil
-        guard let aps = payload["aps"] ?? absent, aps.members != nil else {
+        // The rules about an aps are for apps; the phone ignores that of a push for a Wallet pass.
+        guard let aps = payload["aps"] ?? absent, aps.members != nil, !push.hasPassTopic else {
             return findings + secrets(in: payload, of: push)
         }
         findings += KeyRules.check(aps, of: push)
@@ -191,11 +200,20 @@ public enum PushLint {
         _ reason: (Finding) -> APNsReason?
     ) -> APNsReason? {
         let push = PushFacts(headers, at: nil)
+        return firstReason(headers, of: push, reason)
+            ?? PayloadRules.size(.exactly(payload.count), of: push.type)?.reason
+            ?? (JSONReader.isObject(payload) ? nil : .badRequestPayload)
+    }
+
+    static func firstReason(
+        _ headers: PushHeaders,
+        of push: PushFacts,
+        _ reason: (Finding) -> APNsReason?
+    ) -> APNsReason? {
         for check in HeaderRules.checks {
             if let reason = check(headers, push).flatMap(reason) { return reason }
         }
-        return PayloadRules.size(.exactly(payload.count), of: push.type)?.reason
-            ?? (JSONReader.isObject(payload) ? nil : .badRequestPayload)
+        return nil
     }
 
     /// Checks a notification before it is sent, without parsing its payload: its types rule out the other errors.

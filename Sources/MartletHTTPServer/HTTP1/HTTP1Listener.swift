@@ -47,18 +47,18 @@ package final class HTTP1Listener: Sendable {
     ///   - admission: Decides about a request when its fields have arrived. It runs on the listener's loop, so it must
     ///     be fast.
     ///   - onFull: Called on the listener's loop, at most once a second while a new client needs the place of another.
-    /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
-    ///   `.addressNotAvailable` when it is not an address of this machine.
+    /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, `.addressNotAvailable` when it
+    ///   is not an address of this machine, or `.system`.
     package init(
         host: String,
         port: UInt16,
         limits: Limits = Limits(),
         admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission,
         onFull: @escaping @Sendable () -> Void = {}
-    ) throws(TransportError) {
+    ) async throws(TransportError) {
         let server = try HTTP1Server(host: host, port: port, limits: limits, admission: admission, onFull: onFull)
         self.server = server
-        server.loop.execute { server.assumeIsolated { $0.start() } }
+        try await server.start()
     }
 
     /// Binds the address and starts answering requests, each with its complete body.
@@ -68,15 +68,15 @@ package final class HTTP1Listener: Sendable {
     ///   - port: The port, or 0 for any free port.
     ///   - limits: The limits for clients.
     ///   - handler: Answers one request; several calls may run at the same time.
-    /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
-    ///   `.addressNotAvailable` when it is not an address of this machine.
+    /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, `.addressNotAvailable` when it
+    ///   is not an address of this machine, or `.system`.
     package convenience init(
         host: String,
         port: UInt16,
         limits: Limits = Limits(),
         handler: @escaping @Sendable (HTTPRequest) async -> HTTP1Answer
-    ) throws(TransportError) {
-        try self.init(
+    ) async throws(TransportError) {
+        try await self.init(
             host: host,
             port: port,
             limits: limits,

@@ -66,9 +66,10 @@ actor HTTP1Server {
     }
 
     /// Starts accepting connections.
-    func start() {
-        guard !isStopping else { return }
-        try? listeningSocket?.start(
+    ///
+    /// - Throws: ``TransportError`` of kind `.system` when the socket cannot be watched.
+    func start() throws(TransportError) {
+        try listeningSocket?.start(
             ListeningSocket.Connections(
                 count: { [unowned self] in clients.count },
                 idle: { [unowned self] in idleConnections },

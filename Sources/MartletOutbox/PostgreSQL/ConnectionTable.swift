@@ -14,7 +14,13 @@ final class ConnectionTable {
 
     init() throws(TransportError) {
         loop = try EventLoop()
-        connecting = try EventLoop()
+        do throws(TransportError) {
+            connecting = try EventLoop()
+        } catch {
+            // Without all its properties the table has no `deinit`.
+            loop.shutdown()
+            throw error
+        }
     }
 
     deinit {

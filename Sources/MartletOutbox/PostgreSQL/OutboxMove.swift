@@ -47,8 +47,7 @@ package actor OutboxMove {
             self.file = try await SQLiteOutbox(file: file, options: SQLiteOutbox.Options(), mustExist: true)
         } catch {
             await database.close(isInOrder: true)
-            guard error.kind == .damaged else { throw error }
-            throw OutboxError(.damaged, "\(error) \(OutboxDatabase.relaxedRemark)")
+            throw error
         }
     }
 

@@ -38,7 +38,7 @@ final class OutboxDatabase {
     static let version = 1
 
     /// The remark on a damaged log of a file whose ``SQLiteOutbox/Options/Durability`` is not known.
-    static let relaxedRemark = "(a loss of power also leaves this if the relay's durability was relaxed)"
+    static let relaxedRemark = " (a loss of power also leaves this if the relay's durability was relaxed)"
 
     /// The size of the log after a checkpoint, in bytes; a large batch makes it longer until the next change.
     private static let longestLog = 32 << 20
@@ -54,7 +54,7 @@ final class OutboxDatabase {
     /// The number of pushes that have not ended.
     var count: Int { state.counts.values.reduce(0, +) }
 
-    /// Opens a file, or creates it unless it must exist.
+    /// Opens a file, or creates it unless it must exist; a file that must exist has an unknown durability.
     init(file: String, options: SQLiteOutbox.Options, mustExist: Bool) throws(SQLiteError) {
         var opening = Connection.Options(synchronous: options.durability == .full ? .full : .normal)
         opening.busyTimeout = .seconds(1)
@@ -64,7 +64,9 @@ final class OutboxDatabase {
         connection = try Connection(path: file, options: opening)
         // Before the first change, which would overwrite the frames behind a damaged one. With relaxed durability the
         // log may have gaps after a loss of power, because frames reach the disk in any order.
-        if options.durability == .full { try connection.checkLog() }
+        if options.durability == .full {
+            try connection.checkLog(remark: mustExist ? OutboxDatabase.relaxedRemark : "")
+        }
         try connection.execute(
             "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = \(OutboxDatabase.longestLog);"
         )

@@ -37,11 +37,7 @@ final class OutboxFileCheck {
 
     /// Reads everything; what cannot be read is a problem of the result.
     func run(_ progress: (OutboxCheck) -> Void) -> OutboxCheck {
-        do throws(SQLiteError) {
-            try connection.checkLog()
-        } catch {
-            check.problems.append("\(error) \(OutboxDatabase.relaxedRemark)")
-        }
+        attempt { () throws(SQLiteError) in try connection.checkLog(remark: OutboxDatabase.relaxedRemark) }
         attempt { () throws(SQLiteError) in try readApps() }
         attempt { () throws(SQLiteError) in try readPushes(progress) }
         attempt { () throws(SQLiteError) in

@@ -93,7 +93,7 @@ extension RelayAPI {
               "app": {"type": "string"},
               "environment": {"enum": ["production", "development"]},
               "notes": {"type": "array", "items": {"type": "string"},
-                "description": "Probable mistakes in the headers of the push, only in the answer to its request"},
+                "description": "Probable mistakes in the push, only in the answer to its request"},
               "accepted-at": {"$ref": "#/components/schemas/Milliseconds"},
               "state": {
                 "enum": ["accepted", "in-flight", "delivered", "refused", "expired", "cancelled", "dead"],

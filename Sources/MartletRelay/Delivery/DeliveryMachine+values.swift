@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
 internal import MartletOutbox
 
 extension DeliveryMachine {
@@ -30,13 +31,39 @@ extension DeliveryMachine {
 }
 
 extension ClaimedPush {
-    /// Returns the outcome of a push that must not be sent, because it is damaged or has expired; otherwise nil.
+    /// Returns the outcome of a push that must not be sent, because it is damaged, has expired, or has headers that
+    /// break a rule; otherwise nil.
     func outcomeWithoutSending(at now: Int64) -> Outcome? {
-        // Its expiration may be what is damaged, so that one is not looked at.
+        // Its other parts may be what is damaged, so they are not looked at.
         if isDamaged {
             return Outcome(.dead, reason: Outcome.damagedReason, attempts: attempts, unknownTries: unknownTries)
         }
-        guard push.expires(by: now) else { return nil }
-        return Outcome(.expired, attempts: attempts, unknownTries: unknownTries)
+        if push.expires(by: now) { return Outcome(.expired, attempts: attempts, unknownTries: unknownTries) }
+        guard let reason = push.headerRefusal else { return nil }
+        return Outcome(
+            .refused,
+            status: reason.status,
+            reason: reason.rawValue,
+            attempts: attempts,
+            unknownTries: unknownTries
+        )
+    }
+}
+
+extension OutboxPush {
+    /// The reason not to send a push because of its headers; nil for a push that may be sent.
+    ///
+    /// The relay accepts no such push, but back ends store pushes in the database without these checks. A push with a
+    /// value that HTTP/2 cannot carry would be sent again without end, because the peer resets its stream without an
+    /// answer.
+    var headerRefusal: APNsReason? {
+        switch destination {
+        case .device:
+            return PushLint.firstReasonNotToSend(headers: headers)
+        case .channel(let channel, let bundle):
+            // Apple documents no collapse identifier for broadcasts, so no rule checks it.
+            guard headers.collapseID?.isHeaderValue != false else { return .badCollapseID }
+            return PushLint.firstReasonNotToSend(broadcastTo: bundle, channel: channel.rawValue, headers: headers)
+        }
     }
 }

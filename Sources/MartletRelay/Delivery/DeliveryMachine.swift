@@ -299,7 +299,7 @@ struct DeliveryMachine {
         return sends
     }
 
-    /// Takes the next push to send of a lane; damaged and expired pushes end instead.
+    /// Takes the next push to send of a lane; pushes that must not be sent end instead.
     private mutating func takeSend(_ name: Lane, at now: Int64) -> ClaimedPush? {
         while lanes[name]?.maySend(limits.inFlightPerLane, at: now) ?? false {
             guard lanes[name]?.rate?.take(at: now) ?? true, let push = lanes[name]?.next() else { return nil }

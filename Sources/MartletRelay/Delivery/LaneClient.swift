@@ -57,10 +57,6 @@ struct LaneClient: Sendable {
 
     /// Sends a push once.
     func send(_ push: OutboxPush) async -> SendResult {
-        // A peer resets the stream of such a request without an answer, so that it would be retried without end.
-        if let reason = push.unsendableHeader {
-            return .refused(status: reason.status ?? 400, reason: reason, timestamp: nil, retryAfter: nil)
-        }
         let target: RequestTarget =
             switch push.destination {
             case .device(let token): .device(token)
@@ -81,23 +77,6 @@ struct LaneClient: Sendable {
 
     func close() async {
         await client.close(within: .seconds(1))
-    }
-}
-
-extension OutboxPush {
-    /// The reason to reject a push whose headers HTTP/2 cannot carry; nil when it can carry them all.
-    ///
-    /// The relay accepts no such push; other programs may have written one into the outbox.
-    var unsendableHeader: APNsReason? {
-        let values = [
-            (headers.collapseID, APNsReason.badCollapseID), (headers.topic, .badTopic),
-            (headers.pushType, .invalidPushType),
-            (headers.priority, .badPriority), (headers.expiration, .badExpirationDate),
-        ]
-        if let bad = values.first(where: { $0.0?.isHeaderValue == false }) { return bad.1 }
-        guard case .channel(let channel, let bundle) = destination else { return nil }
-        guard channel.rawValue.isHeaderValue else { return .badChannelID }
-        return bundle.isHeaderValue && !bundle.contains(" ") ? nil : .badPath
     }
 }
 

@@ -70,7 +70,7 @@ actor RelayServer {
     // MARK: Listeners
 
     /// Starts to listen on the addresses of the configuration; the error has the setting of one that cannot be used.
-    func listen(for api: RelayAPI) throws(RelayError) {
+    func listen(for api: RelayAPI) async throws(RelayError) {
         self.api = api
         let configuration = context.configuration
         let tls = try configuration.serverTLS()
@@ -100,7 +100,7 @@ actor RelayServer {
             }
             if let address = configuration.http {
                 setting = "http: "
-                let port = try listen(at: address, for: api)
+                let port = try await listen(at: address, for: api)
                 httpPort = port
                 logListener(at: address.host, port, for: "http")
             }
@@ -111,11 +111,11 @@ actor RelayServer {
     }
 
     /// Starts to listen for requests to the JSON API over HTTP/1.1, and returns the port.
-    private func listen(at address: RelayConfiguration.Address, for api: RelayAPI) throws -> UInt16 {
+    private func listen(at address: RelayConfiguration.Address, for api: RelayAPI) async throws -> UInt16 {
         var limits = HTTP1Listener.Limits()
         limits.bodyBytes = context.configuration.longestBody
         limits.connections = context.configuration.connectionLimit
-        let listener = try HTTP1Listener(
+        let listener = try await HTTP1Listener(
             host: address.host,
             port: address.port,
             limits: limits,

@@ -64,25 +64,27 @@ package final class ListeningSocket<ID> {
     /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
     ///   `.addressNotAvailable` when it is not an address of this machine.
     package init(host: String, port: UInt16, limit: Int, on loop: EventLoop) throws(TransportError) {
-        sockets = try host == "localhost" ? Self.onLoopback(port) : [Self.bound(to: host, port)]
+        let bound = try host == "localhost" ? Self.boundToLoopback(port) : [Self.bound(to: host, port)]
+        for socket in bound { try socket.value.listen() }
+        sockets = bound
         self.port = sockets.first?.value.localAddress?.port ?? port
         self.loop = loop
         slots = ConnectionSlots(limit: limit)
     }
 
-    /// Returns sockets at the same port of 127.0.0.1 and `::1`; only the first without IPv6.
+    /// Returns sockets that are bound to the same port of 127.0.0.1 and `::1`; only the first without IPv6.
     ///
     /// The name `localhost` has both addresses, and many clients try `::1` first.
-    private static func onLoopback(_ port: UInt16) throws(TransportError) -> [Reference<Socket>] {
+    private static func boundToLoopback(_ port: UInt16) throws(TransportError) -> [Reference<Socket>] {
         var attemptsLeft = port == 0 ? freePortAttempts : 1
         while true {
             let four = try bound(to: "127.0.0.1", port)
             do throws(TransportError) {
                 return [four, try bound(to: "::1", four.value.localAddress?.port ?? port)]
             } catch {
-                guard error.kind == .cannotListen else { return [four] }
+                guard error.kind != .addressNotAvailable else { return [four] }
                 attemptsLeft -= 1
-                guard attemptsLeft > 0 else { throw error }
+                guard error.kind == .cannotListen, attemptsLeft > 0 else { throw error }
             }
         }
     }
@@ -92,7 +94,7 @@ package final class ListeningSocket<ID> {
             throw TransportError(.cannotListen, "\(host) is not an address literal such as 127.0.0.1 or ::1")
         }
         let socket = Reference(try Socket(for: address))
-        try socket.value.listen(on: address)
+        try socket.value.bind(to: address)
         return socket
     }
 
@@ -101,8 +103,13 @@ package final class ListeningSocket<ID> {
     /// - Throws: ``TransportError`` of kind `.system` when the socket cannot be watched.
     package func start(_ connections: Connections) throws(TransportError) {
         self.connections = connections
-        for socket in sockets {
-            watchers.append(try SocketWatcher(socket.value, on: loop) { [unowned self] _ in acceptWaiting() })
+        do throws(TransportError) {
+            for socket in sockets {
+                watchers.append(try SocketWatcher(socket.value, on: loop) { [unowned self] _ in acceptWaiting() })
+            }
+        } catch {
+            stop()
+            throw error
         }
         wait(for: .readable)
     }

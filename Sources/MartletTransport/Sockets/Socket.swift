@@ -29,6 +29,8 @@ package struct Socket: ~Copyable, Sendable {
     }
 
     /// Creates a socket of the address family of `address`.
+    ///
+    /// - Throws: ``TransportError`` of kind `.addressNotAvailable` when the system has no such family, or `.system`.
     init(for address: SocketAddress) throws(TransportError) {
         #if canImport(Glibc)
             let stream = CInt(SOCK_STREAM.rawValue)
@@ -62,17 +64,26 @@ package struct Socket: ~Copyable, Sendable {
         return code == 0 ? nil : Socket.message(code)
     }
 
-    func listen(on address: SocketAddress) throws(TransportError) {
+    /// Binds the socket to an address, at which clients can connect after ``listen()``.
+    func bind(to address: SocketAddress) throws(TransportError) {
         Socket.set(SOL_SOCKET, SO_REUSEADDR, of: descriptor)
-        let bound = address.withPointer { bind(descriptor, $0, $1) }
         #if canImport(Glibc)
-            let listening = bound == 0 ? Glibc.listen(descriptor, SOMAXCONN) : bound
+            let status = address.withPointer { Glibc.bind(descriptor, $0, $1) }
         #else
-            let listening = bound == 0 ? Darwin.listen(descriptor, SOMAXCONN) : bound
+            let status = address.withPointer { Darwin.bind(descriptor, $0, $1) }
         #endif
-        guard listening == 0 else {
-            throw Socket.listenError(address, errno)
-        }
+        guard status == 0 else { throw Socket.listenError(address, errno) }
+    }
+
+    /// Lets clients connect at the address to which the socket is bound.
+    func listen() throws(TransportError) {
+        guard let address = localAddress else { throw Socket.systemError("cannot read the address of a socket") }
+        #if canImport(Glibc)
+            let status = Glibc.listen(descriptor, SOMAXCONN)
+        #else
+            let status = Darwin.listen(descriptor, SOMAXCONN)
+        #endif
+        guard status == 0 else { throw Socket.listenError(address, errno) }
     }
 
     /// Returns the error for an address that cannot be bound, from the system's error number (`errno`).
@@ -149,7 +160,8 @@ package struct Socket: ~Copyable, Sendable {
     }
 
     private static func systemError(_ what: String) -> TransportError {
-        TransportError(.system, "\(what): \(message(errno))")
+        let number = errno
+        return TransportError(number == EAFNOSUPPORT ? .addressNotAvailable : .system, "\(what): \(message(number))")
     }
 
     private static func set(_ level: some BinaryInteger, _ option: some BinaryInteger, of descriptor: CInt) {

@@ -63,7 +63,7 @@ struct FuzzRelay: FuzzTarget {
         let ingress = APNsIngress(callers: tools.callers, environment: .production)
         let decision = ingress.decision(on: request, from: tools.builder.caller, id: tools.id, at: now) { _ in true }
         guard case .push(let push) = decision else { return }
-        precondition(push.unsendableHeader == nil, "an invalid header value is accepted")
+        precondition(push.headerRefusal == nil, "an invalid header value is accepted")
         precondition(push.expiresAt ?? .max > now, "an expired push is accepted")
     }
 
@@ -73,7 +73,7 @@ struct FuzzRelay: FuzzTarget {
             return
         }
         let pushes = (try? builder.pushes(of: request)) ?? []
-        precondition(pushes.allSatisfy { $0.unsendableHeader == nil }, "an invalid header value is accepted")
+        precondition(pushes.allSatisfy { $0.headerRefusal == nil }, "an invalid header value is accepted")
         precondition(pushes.allSatisfy { $0.expiresAt ?? .max > now }, "an expired push is accepted")
     }
 

@@ -103,4 +103,19 @@ import Testing
         #expect(PushLint.firstError(in: voip, topic: "com.example.app", payloadByteCount: 1) == nil)
         #expect(PushLint.firstError(in: voip, topic: "", payloadByteCount: 1)?.rule == "topic-missing")
     }
+
+    @Test(
+        arguments: [
+            (#"{"aps":{"alert":"Hi","badge":-1}}"#, ["badge-negative"]),
+            (#"{"aps":{"badge" :\#n -7 }}"#, ["badge-negative"]),
+            (#"{"aps":{"badge":0}}"#, []), (#"{"aps":{"content-available":1}}"#, []), (#"{"badge":-1,"aps":{}}"#, []),
+            (#"{"aps":{"alert":"\"badge\":-1"}}"#, []), ("-", []), (":-", []), (#""badge":-"#, []),
+        ] as [(String, [String])]
+    )
+    func `a badge below 0 is noted about a push that is sent`(payload: String, rules: [String]) {
+        let notes = PushLint.notes(payload: Array(payload.utf8))
+        #expect(notes.map(\.rule) == rules && notes.allSatisfy(\.isNote))
+        let findings = PushLint.check(headers: Self.good, payload: Array(payload.utf8)).filter(\.isNote)
+        #expect(findings.map(\.rule) == rules)
+    }
 }

@@ -28,8 +28,26 @@ extension RuleCase {
         RuleCase(
             "pass-payload-ignored",
             "payload",
+            LintedPush(nil, #"{"aps":{"alert":"Hi"}}"#, topic: "pass.com.example.card"),
+            near: LintedPush(nil, #"{"aps":{}}"#, topic: "pass.com.example.card")
+        ),
+        RuleCase(
+            "pass-payload-ignored",
+            "payload",
             LintedPush("alert", topic: "pass.com.example.card"),
             near: LintedPush("alert", topic: "com.example.pass")
+        ),
+        RuleCase(
+            "pass-payload-ignored",
+            "payload",
+            LintedPush("alert", #"{"aps":{},"n":1}"#, topic: "pass.com.example.card"),
+            near: LintedPush("alert", #"{"aps":{}}"#, topic: "pass.com.example.card")
+        ),
+        RuleCase(
+            "pass-payload-ignored",
+            "payload",
+            LintedPush("background", #"{"aps":{"content-available":1}}"#, topic: "pass.com.example.card"),
+            near: LintedPush("background", "{}", topic: "pass.com.example.card")
         ),
     ]
 

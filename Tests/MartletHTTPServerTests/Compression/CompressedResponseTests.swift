@@ -12,8 +12,8 @@ import Testing
     private static let page = PageFiles(PageFile.inbox)
 
     /// Serves a file of the inbox, and else bodies by their path: `/<size>/<type>`.
-    private func listener() throws -> HTTP1Listener {
-        try HTTP1Listener(host: "127.0.0.1", port: 0) { request in
+    private func listener() async throws -> HTTP1Listener {
+        try await HTTP1Listener(host: "127.0.0.1", port: 0) { request in
             if let page = Self.page.answer(request) { return page }
             let parts = request.path.split(separator: "/", maxSplits: 1)
             guard parts.count == 2, let size = Int(parts[0]) else { return .text("?", status: 404) }
@@ -61,7 +61,7 @@ import Testing
         "text/css", "text/javascript",
     ])
     func `a long text is compressed for a client that accepts it`(type: String) async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         for size in [1_024, 5_000, 131_072, 131_073, 700_000] {
             let expected = Array(Self.text.utf8.prefix(size))
@@ -78,14 +78,14 @@ import Testing
 
     @Test(arguments: ["/1023/application/json", "/9000/application/octet-stream", "/9000/image/png", "/x"])
     func `short bodies and other types are not compressed`(path: String) async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         let answer = try await get(listener, path, "--header", Self.gzip)
         #expect(answer.fields["content-encoding"] == nil && answer.fields["vary"] == nil)
     }
 
     @Test func `HEAD has the fields of GET`() async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         for path in ["/", "/9000/application/json"] {
             for more in [["--header", Self.gzip], []] {
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func `streamed bodies are not compressed`() async throws {
-        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
+        let listener = try await HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
             let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
             for _ in 0..<3 { writer.yield(Array(Self.text.utf8.prefix(5_000))) }
             writer.finish()
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func `each form of a file has its own entity tag`() async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         let file = try #require(PageFile.inbox.first { $0.path == "/" })
         let plain = try await get(listener, "/")
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func `curl decodes what it asked for`() async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         for file in PageFile.inbox + PageFile.relay where file.bytes.count > HTTPResponse.smallestCompressedBody {
             let answer = PageFiles([file]).answer(

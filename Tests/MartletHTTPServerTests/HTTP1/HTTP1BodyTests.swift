@@ -8,8 +8,8 @@ import Testing
 
 /// Bodies that are read while they arrive.
 @Suite(.timeLimit(.minutes(10))) struct HTTP1BodyTests {
-    private func listener(_ handler: @escaping HTTP1Listener.Handler) throws -> HTTP1Listener {
-        try HTTP1Listener(host: "127.0.0.1", port: 0, admission: { _ in .streamed(handler) })
+    private func listener(_ handler: @escaping HTTP1Listener.Handler) async throws -> HTTP1Listener {
+        try await HTTP1Listener(host: "127.0.0.1", port: 0, admission: { _ in .streamed(handler) })
     }
 
     private static let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `pieces are answered while others are still to come`() async throws {
-        let listener = try listener { _, body in
+        let listener = try await listener { _, body in
             let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
             Task {
                 var iterator = body.makeAsyncIterator()
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `a long body and the next request are read`() async throws {
-        let listener = try listener { request, body in
+        let listener = try await listener { request, body in
             let count = await Self.length(of: body)
             return .whole(HTTPResponse(status: 200, body: Array("\(request.target) \(count ?? -1)".utf8)))
         }
@@ -65,7 +65,7 @@ import Testing
     @Test func `a body that the handler does not read is not received`() async throws {
         let gate = Gate()
         let started = Gate()
-        let listener = try listener { _, body in
+        let listener = try await listener { _, body in
             started.open()
             await gate.wait()
             let count = await Self.length(of: body)
@@ -97,7 +97,7 @@ import Testing
 
     @Test func `a truncated body is an error`() async throws {
         let ended = AsyncStream.makeStream(of: Int?.self)
-        let listener = try listener { _, body in
+        let listener = try await listener { _, body in
             ended.continuation.yield(await Self.length(of: body))
             return .whole(HTTPResponse(status: 200))
         }
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func `an answer before the end of the body closes the connection`() async throws {
-        let listener = try listener { _, _ in .whole(HTTPResponse(status: 403)) }
+        let listener = try await listener { _, _ in .whole(HTTPResponse(status: 403)) }
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
         client.send(Self.head + "3\r\nabc\r\n")
@@ -123,7 +123,7 @@ import Testing
     @Test func `a request whose body makes no progress is closed`() async throws {
         var limits = HTTP1Listener.Limits()
         limits.idleSeconds = 1
-        let listener = try HTTP1Listener(
+        let listener = try await HTTP1Listener(
             host: "127.0.0.1",
             port: 0,
             limits: limits,
@@ -144,7 +144,7 @@ import Testing
         var limits = HTTP1Listener.Limits()
         limits.connections = 2
         let waiting = AsyncStream.makeStream(of: Void.self)
-        let listener = try HTTP1Listener(
+        let listener = try await HTTP1Listener(
             host: "127.0.0.1",
             port: 0,
             limits: limits,
@@ -178,7 +178,7 @@ import Testing
     @Test func `an orderly stop answers open requests`() async throws {
         let started = Gate()
         let gate = Gate()
-        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
+        let listener = try await HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
             started.open()
             await gate.wait()
             return .whole(HTTPResponse(status: 200, body: Array("done".utf8)))

@@ -9,8 +9,8 @@ import Testing
 
 /// Requests at and beyond the bounds of a listener.
 @Suite(.timeLimit(.minutes(10))) struct HTTP1BoundsTests {
-    private func listener(limits: HTTP1Listener.Limits = HTTP1Listener.Limits()) throws -> HTTP1Listener {
-        try HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { request in
+    private func listener(limits: HTTP1Listener.Limits = HTTP1Listener.Limits()) async throws -> HTTP1Listener {
+        try await HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { request in
             .whole(HTTPResponse(status: 200, body: request.body))
         }
     }
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `a body of exactly the limit is accepted`() async throws {
-        let listener = try listener(limits: smallLimits())
+        let listener = try await listener(limits: smallLimits())
         defer { listener.stop() }
         let body = String(repeating: "a", count: 1_000)
         let run = try await ProgramRun.curl(["-d", body, "http://127.0.0.1:\(listener.port)/"])
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `a declared length over the limit is answered 413`() async throws {
-        let listener = try listener(limits: smallLimits())
+        let listener = try await listener(limits: smallLimits())
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
         client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n\r\n")
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `curl with Expect 100-continue gets the 413`() async throws {
-        let listener = try listener(limits: smallLimits())
+        let listener = try await listener(limits: smallLimits())
         defer { listener.stop() }
         let run = try await ProgramRun.curl([
             "-H", "Expect: 100-continue", "-o", "/dev/null", "--write-out", "%{http_code}",
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `a chunked body over the limit is answered 413`() async throws {
-        let listener = try listener(limits: smallLimits())
+        let listener = try await listener(limits: smallLimits())
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
         client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `a chunked body without an end is cut off`() async throws {
-        let listener = try listener(limits: smallLimits())
+        let listener = try await listener(limits: smallLimits())
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
         client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `headers over the limit are refused, and others are served`() async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
         client.send("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 100_000))\r\n\r\n")
@@ -87,7 +87,7 @@ import Testing
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ])
     func `random input is not answered with 200, and other clients are served`(garbage: String) async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         do {
             let client = try RawClient(port: listener.port)
@@ -100,7 +100,7 @@ import Testing
     @Test func `an idle connection is closed`() async throws {
         var limits = HTTP1Listener.Limits()
         limits.idleSeconds = 1
-        let listener = try listener(limits: limits)
+        let listener = try await listener(limits: limits)
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
         #expect(await client.read() == "")

@@ -11,8 +11,8 @@ import Testing
     private func listener(
         limits: HTTP1Listener.Limits = HTTP1Listener.Limits(),
         handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse = echo
-    ) throws -> HTTP1Listener {
-        try HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { .whole(await handler($0)) }
+    ) async throws -> HTTP1Listener {
+        try await HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { .whole(await handler($0)) }
     }
 
     /// Answers with the received request.
@@ -27,7 +27,7 @@ import Testing
         var limits = HTTP1Listener.Limits()
         limits.idleSeconds = 1
         limits.requestSeconds = 0
-        let listener = try listener(limits: limits)
+        let listener = try await listener(limits: limits)
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
         client.send(beginning)
@@ -38,7 +38,7 @@ import Testing
     // MARK: Requests
 
     @Test func `path and query arrive exactly as sent`() async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         let target = "/a%2Fb/%41?x=%20y&z=1+2&x=%zz"
         let run = try await ProgramRun.curl(["-i", "http://127.0.0.1:\(listener.port)\(target)"])
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `pseudo fields are followed by all header fields, in order and in lower case`() async throws {
-        let listener = try listener { request in
+        let listener = try await listener { request in
             HTTPResponse(status: 200, body: Array(request.fields.map { "\($0.name)=\($0.value)\n" }.joined().utf8))
         }
         defer { listener.stop() }
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 1_000, 300_000, 1 << 20]) func `a body arrives complete`(size: Int) async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("body-\(UUID().uuidString)")
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func `a chunked body arrives complete`() async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
         client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func `HEAD is answered like GET without the body`() async throws {
-        let listener = try listener { _ in HTTPResponse(status: 200, body: Array("12345".utf8)) }
+        let listener = try await listener { _ in HTTPResponse(status: 200, body: Array("12345".utf8)) }
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
         client.send("HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func `one connection carries many requests`() async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         let url = "http://127.0.0.1:\(listener.port)/"
         let run = try await ProgramRun.curl(["--write-out", "%{num_connects}\n", "-d", "a", url, "-d", "b", url, url])
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func `requests sent ahead are answered in order`() async throws {
-        let listener = try listener { HTTPResponse(status: 200, body: Array($0.target.utf8)) }
+        let listener = try await listener { HTTPResponse(status: 200, body: Array($0.target.utf8)) }
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
         client.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `a hundred concurrent requests each get their own answer`() async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         let port = listener.port
         let answers = try await withThrowingTaskGroup(of: (Int, String).self) { group in
@@ -154,7 +154,7 @@ import Testing
 
     @Test func `a waiting handler does not delay another request`() async throws {
         let gate = Gate()
-        let listener = try listener { request in
+        let listener = try await listener { request in
             if request.target == "/slow" { await gate.wait() }
             return HTTPResponse(status: 200, body: Array(request.target.utf8))
         }
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test func `an incomplete request does not delay another request`() async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         let half = try RawClient(port: listener.port)
         half.send("POST /half HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\nConnection: close\r\n\r\n12345")
@@ -181,7 +181,7 @@ import Testing
     @Test func `a client that closes before its answer does not affect others`() async throws {
         let started = Gate()
         let gate = Gate()
-        let listener = try listener { request in
+        let listener = try await listener { request in
             if request.target == "/left" {
                 started.open()
                 await gate.wait()
@@ -202,7 +202,7 @@ import Testing
     @Test func `the handler of a client that closes is cancelled`() async throws {
         let started = Gate()
         let cancelled = Gate()
-        let listener = try listener { _ in
+        let listener = try await listener { _ in
             await withTaskCancellationHandler {
                 started.open()
                 await cancelled.wait()
@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test func `a client that closed its writing side gets its answer`() async throws {
-        let listener = try listener()
+        let listener = try await listener()
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
         client.send("GET /last HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -234,7 +234,7 @@ import Testing
         limits.connections = 50
         let gate = Gate()
         let waiting = AsyncStream.makeStream(of: Void.self)
-        let listener = try listener(limits: limits) { request in
+        let listener = try await listener(limits: limits) { request in
             if request.target == "/wait" {
                 waiting.continuation.yield()
                 await gate.wait()
@@ -266,7 +266,7 @@ import Testing
 
     @Test func `a client in HTTP 1_0 gets pieces without chunks, and the end of the connection`() async throws {
         let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
-        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .pieces([:], pieces) }
+        let listener = try await HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .pieces([:], pieces) }
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
         client.send("GET / HTTP/1.0\r\n\r\n")
@@ -278,7 +278,7 @@ import Testing
     @Test func `a request that stops half-way is answered 408`() async throws {
         var limits = HTTP1Listener.Limits()
         limits.idleSeconds = 1
-        let listener = try listener(limits: limits)
+        let listener = try await listener(limits: limits)
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
         client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
@@ -286,7 +286,7 @@ import Testing
     }
 
     @Test func `answers have a date, and no connection fields of a handler`() async throws {
-        let listener = try listener { _ in
+        let listener = try await listener { _ in
             HTTPResponse(status: 200, fields: ["connection": "upgrade", "transfer-encoding": "chunked"])
         }
         defer { listener.stop() }
@@ -301,7 +301,7 @@ import Testing
         (0, "a", "b"), (99, "a", "b"), (1_000, "a", "b"), (200, "a", "b\r\nset-cookie: c"), (200, "a b", "c"),
     ])
     func `a response that HTTP/1_1 cannot carry becomes a 500`(status: Int, name: String, value: String) async throws {
-        let listener = try listener { _ in
+        let listener = try await listener { _ in
             var fields = HTTPFields()
             fields.append(name, value)
             return HTTPResponse(status: status, fields: fields)
@@ -315,7 +315,7 @@ import Testing
     }
 
     @Test func `a handler may name the length of its answer itself`() async throws {
-        let listener = try listener { _ in
+        let listener = try await listener { _ in
             HTTPResponse(status: 200, fields: ["content-length": "2"], body: Array("ok".utf8))
         }
         defer { listener.stop() }
@@ -323,58 +323,10 @@ import Testing
         #expect(run.text == "ok")
     }
 
-    // MARK: Listening
-
-    @Test func `the error for a port in use has advice`() throws {
-        let first = try listener()
-        defer { first.stop() }
-        let error = #expect(throws: TransportError.self) {
-            _ = try HTTP1Listener(
-                host: "127.0.0.1",
-                port: first.port,
-                handler: { .whole(await HTTP1ListenerTests.echo($0)) }
-            )
-        }
-        #expect(error?.kind == .cannotListen)
-        #expect(error?.description.contains("127.0.0.1:\(first.port)") == true)
-        #expect(error?.description.contains("address already in use") == true)
-        #expect(error?.description.contains("choose another port") == true)
-    }
-
-    @Test(arguments: ["nowhere", "", "256.0.0.1", "127.0.0.1:80"])
-    func `a host that is no address is an error`(host: String) {
-        let error = #expect(throws: TransportError.self) {
-            _ = try HTTP1Listener(host: host, port: 0, handler: { .whole(await HTTP1ListenerTests.echo($0)) })
-        }
-        #expect(error?.kind == .cannotListen)
-    }
-
-    @Test func `an address of another machine is an error`() {
-        let error = #expect(throws: TransportError.self) {
-            _ = try HTTP1Listener(host: "192.0.2.1", port: 0, handler: { .whole(await HTTP1ListenerTests.echo($0)) })
-        }
-        #expect(error?.kind == .addressNotAvailable)
-    }
-
-    @Test func `two listeners on port 0 get ports of their own`() throws {
-        let first = try listener()
-        let second = try listener()
-        #expect(first.port != 0)
-        #expect(second.port != 0)
-        #expect(first.port != second.port)
-    }
-
-    @Test(.enabled(if: Loopback.hasIPv6)) func `IPv6 is served as well`() async throws {
-        let listener = try HTTP1Listener(host: "::1", port: 0, handler: { .whole(await HTTP1ListenerTests.echo($0)) })
-        defer { listener.stop() }
-        let run = try await ProgramRun.curl(["-d", "six", "http://[::1]:\(listener.port)/"])
-        #expect(run.text == "six")
-    }
-
     // MARK: Stopping
 
     @Test func `a stopped listener closes its connections and can be stopped again`() async throws {
-        let listener = try listener()
+        let listener = try await listener()
         let client = try RawClient(port: listener.port)
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(await client.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
@@ -386,7 +338,7 @@ import Testing
     @Test func `a released listener stops`() async throws {
         let client: RawClient
         do {
-            let listener = try listener()
+            let listener = try await listener()
             client = try RawClient(port: listener.port)
             withExtendedLifetime(listener) {}
         }
@@ -396,7 +348,7 @@ import Testing
     @Test func `a request whose handler still runs at the stop is cut off`() async throws {
         let started = Gate()
         let gate = Gate()
-        let listener = try listener { _ in
+        let listener = try await listener { _ in
             started.open()
             await gate.wait()
             return HTTPResponse(status: 200)
@@ -414,7 +366,7 @@ import Testing
     @Test func `stopping under load ends without a crash`() async throws {
         for _ in 0..<40 {
             let busy = Gate()
-            let listener = try listener { _ in
+            let listener = try await listener { _ in
                 busy.open()
                 await Task.yield()
                 return HTTPResponse(status: 200, body: Array("ok".utf8))

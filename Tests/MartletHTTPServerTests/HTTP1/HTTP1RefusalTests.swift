@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct HTTP1RefusalTests {
     @Test func `a request refused by its fields is answered before its body`() async throws {
         let handled = Mutex(0)
-        let listener = try HTTP1Listener(
+        let listener = try await HTTP1Listener(
             host: "127.0.0.1",
             port: 0,
             admission: { request in
@@ -35,7 +35,7 @@ import Testing
         var limits = HTTP1Listener.Limits()
         limits.totalBodyBytes = 1_000
         let (began, gate) = (Gate(), Gate())
-        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { request in
+        let listener = try await HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { request in
             began.open()
             await gate.wait()
             return .whole(HTTPResponse(status: 200, fields: [:], body: request.body))
@@ -59,7 +59,7 @@ import Testing
     @Test func `an incomplete long body makes room for a shorter one`() async throws {
         var limits = HTTP1Listener.Limits()
         limits.totalBodyBytes = 1_000
-        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { request in
+        let listener = try await HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { request in
             .whole(HTTPResponse(status: 200, fields: [:], body: request.body))
         }
         defer { listener.stop() }

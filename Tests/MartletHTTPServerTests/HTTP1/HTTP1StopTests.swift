@@ -11,7 +11,7 @@ import Testing
         let entered = Gate()
         let mayAnswer = Gate()
         let body = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
-        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
+        let listener = try await HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
             entered.open()
             await mayAnswer.wait()
             return .whole(HTTPResponse(status: 200, body: body))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `an orderly stop answers every request that was sent before`() async throws {
-        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .whole(HTTPResponse(status: 200)) }
+        let listener = try await HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .whole(HTTPResponse(status: 200)) }
         // On the loop, so that it reads nothing before it is asked to stop.
         let (clients, stop) = await withCheckedContinuation { continuation in
             listener.server.loop.execute {
@@ -46,13 +46,13 @@ import Testing
     }
 
     @Test func `a listener that has been stopped refuses connections`() async throws {
-        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .whole(HTTPResponse(status: 200)) }
+        let listener = try await HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .whole(HTTPResponse(status: 200)) }
         await listener.stop(within: .seconds(50))
         #expect(throws: (any Error).self) { try RawClient(port: listener.port) }
     }
 
     @Test func `an orderly stop without requests ends immediately`() async throws {
-        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .whole(HTTPResponse(status: 200)) }
+        let listener = try await HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .whole(HTTPResponse(status: 200)) }
         let client = try RawClient(port: listener.port)
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(await client.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
@@ -64,7 +64,7 @@ import Testing
     @Test func `an orderly stop cuts off a request that has no answer in time`() async throws {
         let entered = Gate()
         let never = Gate()
-        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
+        let listener = try await HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
             entered.open()
             await never.wait()
             return .whole(HTTPResponse(status: 200))

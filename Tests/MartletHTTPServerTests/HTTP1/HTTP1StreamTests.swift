@@ -8,8 +8,8 @@ import Testing
 
 /// Answers whose body is written while it is sent.
 @Suite(.timeLimit(.minutes(10))) struct HTTP1StreamTests {
-    private func listener(_ pieces: AsyncStream<[UInt8]>) throws -> HTTP1Listener {
-        try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .pieces(["content-type": "text/plain"], pieces) }
+    private func listener(_ pieces: AsyncStream<[UInt8]>) async throws -> HTTP1Listener {
+        try await HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .pieces(["content-type": "text/plain"], pieces) }
     }
 
     private func ask(_ listener: HTTP1Listener) throws -> RawClient {
@@ -20,7 +20,7 @@ import Testing
 
     @Test func `pieces are sent as they come, and the body ends with them`() async throws {
         let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
-        let listener = try listener(pieces)
+        let listener = try await listener(pieces)
         defer { listener.stop() }
         let client = try ask(listener)
         writer.yield(Array("one".utf8))
@@ -38,7 +38,9 @@ import Testing
         start: String
     ) async throws {
         let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
-        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .pieces(["content-type": type], pieces) }
+        let listener = try await HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
+            .pieces(["content-type": type], pieces)
+        }
         defer { listener.stop() }
         let client = try ask(listener)
         let head = await client.read(until: "\r\n\r\n" + start)
@@ -49,7 +51,7 @@ import Testing
 
     @Test func `pieces larger than the buffer arrive complete`() async throws {
         let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
-        let listener = try listener(pieces)
+        let listener = try await listener(pieces)
         defer { listener.stop() }
         let count = 3_000_000
         writer.yield([UInt8](repeating: UInt8(ascii: "a"), count: count))
@@ -61,7 +63,7 @@ import Testing
     @Test func `a client that does not read stops the writer until it closes`() async throws {
         let gate = Gate()
         let writers = AsyncStream.makeStream(of: AsyncStream<[UInt8]>.Continuation.self)
-        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
+        let listener = try await HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
             let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .bufferingNewest(4))
             writer.onTermination = { _ in gate.open() }
             writers.continuation.yield(writer)
@@ -84,7 +86,7 @@ import Testing
 
     @Test func `a listener that stops ends its open responses`() async throws {
         let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
-        let listener = try listener(pieces)
+        let listener = try await listener(pieces)
         let client = try ask(listener)
         writer.yield(Array("one".utf8))
         _ = await client.read(until: "one")

@@ -77,7 +77,7 @@ import Testing
 
     @Test func `a report without TLS is sent to the proxy itself`() async throws {
         let calls = Calls()
-        let proxy = try HTTP1Listener(host: "127.0.0.1", port: 0) { await calls.record($0) }
+        let proxy = try await HTTP1Listener(host: "127.0.0.1", port: 0) { await calls.record($0) }
         let proxies = HTTPProxies(environment: ["HTTP_PROXY": "http://user:secret@127.0.0.1:\(proxy.port)"])
         let webhook = try Webhook(
             url: "http://hooks.example.com/in?x=1",

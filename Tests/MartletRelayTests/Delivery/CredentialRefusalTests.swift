@@ -33,13 +33,7 @@ private struct OneLane {
         now += 100_000
         machine.markReady(Self.lane)
         let order = try #require(machine.takeActions(at: now).claims.first { $0.urgency == .immediate })
-        let push = OutboxPush(
-            lane: Self.lane,
-            id: APNsID(randomBits: (UInt64(number), 0)),
-            destination: .channel("channel", bundle: "com.example.app"),
-            headers: PushHeaders(),
-            payload: []
-        )
+        let push = OutboxPush.broadcast(number, Self.lane)
         let claimed = ClaimedPush(number: number, push: push, acceptedAt: 0, attempts: attempts, unknownTries: 0)
         machine.claimed(Claim(pushes: [claimed], nextDue: nil), order)
         #expect(machine.takeActions(at: now).sends.map(\.number) == [number])

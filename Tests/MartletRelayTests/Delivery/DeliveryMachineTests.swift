@@ -10,15 +10,8 @@ import Testing
     private static let busy = Lane(app: "busy", environment: .production)
     private static let calm = Lane(app: "calm", environment: .production)
 
-    private func push(_ number: Int64, _ lane: Lane, priority: String? = nil, expiresAt: Int64? = nil) -> ClaimedPush {
-        let push = OutboxPush(
-            lane: lane,
-            id: APNsID(randomBits: (UInt64(number), 0)),
-            destination: .channel("channel", bundle: "com.example.app"),
-            headers: PushHeaders(priority: priority),
-            payload: [],
-            expiresAt: expiresAt
-        )
+    private func push(_ number: Int64, _ lane: Lane, priority: String = "10", expiresAt: Int64? = nil) -> ClaimedPush {
+        let push = OutboxPush.broadcast(number, lane, priority: priority, expiresAt: expiresAt)
         return ClaimedPush(number: number, push: push, acceptedAt: 0, attempts: 0, unknownTries: 0)
     }
 
@@ -55,6 +48,15 @@ import Testing
         let actions = machine.takeActions(at: 10)
         #expect(actions.sends.map(\.number) == [3, 2, 1])
         #expect(actions.settlements == [Settlement(number: 4, .ended(Outcome(.expired)))])
+    }
+
+    @Test func `a push whose headers break a rule is refused and not sent`() {
+        let pushes = [push(1, Self.busy, priority: "7"), push(2, Self.busy)]
+        var machine = machine(claimed: pushes)
+        let actions = machine.takeActions(at: 10)
+        #expect(actions.sends.map(\.number) == [2])
+        let refused = Outcome(.refused, status: 400, reason: "BadPriority")
+        #expect(actions.settlements == [Settlement(number: 1, .ended(refused))])
     }
 
     @Test func `a damaged push is not sent and ends as a dead letter`() {

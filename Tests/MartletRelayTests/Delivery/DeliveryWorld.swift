@@ -85,7 +85,7 @@ struct DeliveryWorld {
         self.generator = generator
         self.tell = tell
         restart()
-        for number in 0..<UInt64(Int.random(in: 1...40, using: &self.generator)) { plan(number) }
+        for number in 0..<Int64(Int.random(in: 1...40, using: &self.generator)) { plan(number) }
         schedule(.sweep, after: 1_000, anyLife: true)
         if chance(0...7) == 0 { planFlood() }
         if chance(0...3) == 0 { planPause() }
@@ -166,16 +166,11 @@ struct DeliveryWorld {
 
     // MARK: The callers
 
-    private mutating func plan(_ number: UInt64) {
+    private mutating func plan(_ number: Int64) {
         let time = chance(0...90_000)
         let key = chance(0...9)
-        var push = OutboxPush(
-            lane: Self.lanes[Int(chance(0...2))],
-            id: APNsID(randomBits: (number, 0)),
-            destination: .channel("channel", bundle: "com.example.app"),
-            headers: PushHeaders(priority: ["10", "5", nil][Int(chance(0...2))]),
-            payload: []
-        )
+        let lane = Self.lanes[Int(chance(0...2))]
+        var push = OutboxPush.broadcast(number, lane, priority: ["10", "5", "10"][Int(chance(0...2))])
         if key < 4 { push.orderKey = "activity-\(key)" }
         if chance(0...4) == 0 { push.expiresAt = begin + time + chance(0...7_200_000) }
         // A scheduled push may overtake; only the order of the others is checked.
@@ -197,15 +192,7 @@ struct DeliveryWorld {
     /// One app hands in many at once.
     private mutating func planFlood() {
         let lane = Self.lanes[Int(chance(0...2))]
-        let pushes = (0..<UInt64(chance(15...50))).map { number in
-            OutboxPush(
-                lane: lane,
-                id: APNsID(randomBits: (1_000 + number, 0)),
-                destination: .channel("channel", bundle: "com.example.app"),
-                headers: PushHeaders(priority: "10"),
-                payload: []
-            )
-        }
+        let pushes = (0..<chance(15...50)).map { OutboxPush.broadcast(1_000 + $0, lane) }
         schedule(.offer(pushes), after: chance(0...90_000), anyLife: true)
     }
 

@@ -55,13 +55,7 @@ private struct LaneInOutage {
         // One at a time, so that a try of a lane that is not down yet is a single one, too.
         guard order.urgency == .immediate else { return Claim(pushes: [], nextDue: nil) }
         number += 1
-        let push = OutboxPush(
-            lane: Self.lane,
-            id: APNsID(randomBits: (UInt64(number), 0)),
-            destination: .channel("channel", bundle: "com.example.app"),
-            headers: PushHeaders(),
-            payload: []
-        )
+        let push = OutboxPush.broadcast(number, Self.lane)
         let claimed = ClaimedPush(number: number, push: push, acceptedAt: 0, attempts: 0, unknownTries: 0)
         return Claim(pushes: [claimed], nextDue: 0)
     }

@@ -114,4 +114,17 @@ extension OutboxPush {
             payload: Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
         )
     }
+
+    /// A broadcast whose headers break no rule.
+    static func broadcast(_ number: Int64, _ lane: Lane, priority: String = "10", expiresAt: Int64? = nil) -> OutboxPush
+    {
+        OutboxPush(
+            lane: lane,
+            id: APNsID(randomBits: (UInt64(number), 0)),
+            destination: .channel("AAAA", bundle: "com.example.app"),
+            headers: PushHeaders(pushType: "liveactivity", expiration: "0", priority: priority),
+            payload: [],
+            expiresAt: expiresAt
+        )
+    }
 }

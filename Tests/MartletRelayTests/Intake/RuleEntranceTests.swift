@@ -11,9 +11,10 @@ import Testing
 
 @testable import MartletRelay
 
-/// Rules about headers at each entrance: library, relay in JSON, relay over the APNs protocol, and simulator.
+/// Rules about headers and the badge at each entrance: library, relay in JSON, relay over the APNs protocol, simulator,
+/// and the function of the database.
 @Suite(.timeLimit(.minutes(10))) struct RuleEntranceTests {
-    /// Headers that break one rule.
+    /// Headers or a payload that break one rule.
     struct Headers: Sendable, CustomTestStringConvertible {
         var rule: String
         var type = "alert"
@@ -41,6 +42,7 @@ import Testing
 
     static let cases = [
         Headers(rule: "expiration-past", expiration: 45),
+        Headers(rule: "badge-negative", payload: #"{"aps":{"alert":"Hi","badge":-1}}"#),
         Headers(rule: "background-priority-missing", type: "background", payload: wake),
         Headers(rule: "expiration-in-milliseconds", expiration: 1_795_874_187_000, reason: .badExpirationDate),
         Headers(rule: "priority-unknown", priority: 7, reason: .badPriority, isAccepted: false),
@@ -127,6 +129,50 @@ import Testing
             #expect(answer.status == 200 && answer.fields["x-martlet-notes"] == headers.rule, "\(answer)")
         }
         await asker.close()
+        await bench.stop()
+    }
+
+    /// Parameters of `martlet.enqueue` that break a rule, as SQL, and the reason in the outcome.
+    private static let parameters: [(values: [String: String], reason: APNsReason)] = [
+        (["push_type": "'silent'"], .invalidPushType),
+        (["push_type": "'background'"], .badPriority),
+        (["topic": "'com.example.orders.voip'"], .topicDisallowed),
+        (["topic": "'com example'"], .badTopic),
+        (["collapse_id": "E'a\\nb'"], .badCollapseID),
+        (["expires_at": "to_timestamp(1795874187000)"], .badExpirationDate),
+        (["channel": "'AAAA'", "token": "NULL"], .invalidPushType),
+        (["channel": "'AAAA'", "token": "NULL", "push_type": "'liveactivity'"], .badExpirationDate),
+        (
+            ["channel": "'?'", "token": "NULL", "push_type": "'liveactivity'", "expires_at": "now() + '1 hour'"],
+            .badChannelID
+        ),
+    ]
+
+    @Test func `the relay refuses the pushes of back ends in SQL`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let database = try await server.makeDatabase()
+        let address = server.address(of: database)
+        try await OutboxSchema.create(in: address)
+        let bench = try await RelayBench(data: .database(address))
+        // Afterwards the relay has registered its app.
+        #expect(await bench.push().json["state"] == "delivered")
+        for (values, reason) in Self.parameters {
+            let valid = [
+                "app": "'orders'", "payload": #"'{"aps":{"alert":"Hi"}}'"#, "topic": "'com.example.orders'",
+                "token": "'5d3a6a1c'",
+            ]
+            let list = valid.merging(values) { $1 }.map { "\($0) => \($1)" }.joined(separator: ", ")
+            let id = try await server.ask("SELECT martlet.enqueue(\(list))", of: database)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            var answer = RelayBench.Answer(status: 0, text: "")
+            try await eventually("the push has ended") {
+                answer = await bench.ask("GET", "/v1/pushes/\(id)")
+                return answer.json["apns"] != nil
+            }
+            #expect(answer.json["state"] == "refused", "\(values)")
+            #expect(answer.json["apns"]?["reason"]?.stringValue == reason.rawValue, "\(values)")
+        }
+        #expect(await bench.apple.pushCount == 1)
         await bench.stop()
     }
 

@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test func `a webhook that fails is counted and logged, without its secrets`() async throws {
-        let server = try HTTP1Listener(host: "127.0.0.1", port: 0, limits: HTTP1Listener.Limits()) { _ in
+        let server = try await HTTP1Listener(host: "127.0.0.1", port: 0, limits: HTTP1Listener.Limits()) { _ in
             .whole(HTTPResponse(status: 500))
         }
         let lines = LogLines()

@@ -18,8 +18,8 @@ actor Collector {
     }
 
     /// Listens for exports.
-    nonisolated func listen() throws -> HTTP1Listener {
-        try HTTP1Listener(host: "127.0.0.1", port: 0) { await self.take($0) }
+    nonisolated func listen() async throws -> HTTP1Listener {
+        try await HTTP1Listener(host: "127.0.0.1", port: 0) { await self.take($0) }
     }
 
     private func take(_ request: HTTPRequest) -> HTTP1Answer {

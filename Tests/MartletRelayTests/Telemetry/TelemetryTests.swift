@@ -33,7 +33,7 @@ import Testing
 
     @Test func `a push is traced from its caller to Apple's answer`() async throws {
         let collector = Collector()
-        let listener = try collector.listen()
+        let listener = try await collector.listen()
         let bench = try await bench(listener.port, ["OTEL_EXPORTER_OTLP_HEADERS": "api-key=a%2Cb,X-Other= c "])
         let pushed = await bench.push(to: "5d3a6a1c", fields: Self.sampled)
         #expect(pushed.json["state"] == "delivered")
@@ -62,7 +62,7 @@ import Testing
 
     @Test func `a refusal by Apple is an error in the trace`() async throws {
         let collector = Collector()
-        let listener = try collector.listen()
+        let listener = try await collector.listen()
         let bench = try await bench(listener.port, ["OTEL_SERVICE_NAME": "pushes"])
         await bench.apple.unregister(
             try DeviceToken(hex: "dead00ff"),
@@ -89,7 +89,7 @@ import Testing
     @Test func `a trace continues after a restart of the relay`() async throws {
         let directory = try ScratchDirectory()
         let collector = Collector()
-        let listener = try collector.listen()
+        let listener = try await collector.listen()
         let unavailable = SimulatedAPNs.Fault(.respond(.serviceUnavailable, retryAfter: 1))
         let first = try await bench(listener.port, faults: [unavailable], directory: directory)
         #expect(await first.push(to: "5d3a6a1c", waiting: 0, fields: Self.sampled).status == 202)
@@ -114,7 +114,7 @@ import Testing
             HTTPResponse(status: 503, fields: ["retry-after": "0"]),
             HTTPResponse(status: 429, fields: ["retry-after": "0"])
         )
-        let listener = try collector.listen()
+        let listener = try await collector.listen()
         let bench = try await bench(listener.port)
         #expect(await bench.push(fields: Self.sampled).json["state"] == "delivered")
         let exports = await collector.exports(to: "/v1/traces", count: 3)
@@ -155,7 +155,7 @@ import Testing
     )
     func `an export is valid by the definitions of OpenTelemetry`() async throws {
         let collector = Collector()
-        let listener = try collector.listen()
+        let listener = try await collector.listen()
         let bench = try await bench(listener.port)
         await bench.apple.unregister(
             try DeviceToken(hex: "dead00ff"),

@@ -86,7 +86,7 @@ import Testing
 
     @Test func `a report of unregistered tokens can be repeated after a failure`() async throws {
         let calls = Calls()
-        let server = try HTTP1Listener(host: "127.0.0.1", port: 0, limits: HTTP1Listener.Limits()) { request in
+        let server = try await HTTP1Listener(host: "127.0.0.1", port: 0, limits: HTTP1Listener.Limits()) { request in
             await calls.record(request)
         }
         let directory = "http://127.0.0.1:\(server.port)/hook?x=1"

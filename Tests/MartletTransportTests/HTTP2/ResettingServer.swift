@@ -25,7 +25,8 @@ final class ResettingServer: @unchecked Sendable {
     init(tls: Bool) throws {
         guard let address = SocketAddress(literal: "127.0.0.1", port: 0) else { throw Failure.address }
         listening = try Socket(for: address)
-        try listening.listen(on: address)
+        try listening.bind(to: address)
+        try listening.listen()
         // On a thread of its own everything may wait.
         _ = fcntl(listening.descriptor, F_SETFL, 0)
         port = listening.localAddress?.port ?? 0
