@@ -50,7 +50,7 @@ extension Outcome {
 }
 
 extension ClaimedPush {
-    /// Reads the columns of `martlet.claim`; without the last two columns, the push counts as sound.
+    /// Reads the columns of `martlet.claim`; without the last three columns, the push counts as one to be sent.
     init(_ row: Row, lane: Lane, isChecked: Bool = false) {
         let destination: PushDestination =
             if let token = row.optionalText(at: 6).flatMap({ try? DeviceToken(hex: $0) }) {
@@ -80,7 +80,8 @@ extension ClaimedPush {
             acceptedAt: row.integer(at: 17),
             attempts: Int(row.integer(at: 2)),
             unknownTries: Int(row.integer(at: 3)),
-            isDamaged: isChecked && (push.differs(from: row.optionalInteger(at: 19)) || row.flag(at: 20))
+            isDamaged: isChecked && (push.differs(from: row.optionalInteger(at: 19)) || row.flag(at: 20)),
+            hasFormerUser: isChecked && row.flag(at: 21)
         )
     }
 }
