@@ -39,9 +39,13 @@ BEGIN
     SELECT t.number, t.ready_at, t.attempts, t.unknown_tries, p.apns_id, p.fingerprint IS NOT NULL, p.token,
         p.channel, p.bundle_id, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace_parent,
         p.order_key, p.expires_at, p.accepted_at, p.payload, p.checksum, t.has_changed_time,
+        -- Without a condition for the app, whose index would be read as a whole by a plan that was made when there were
+        -- few installations.
         p.user_id IS NOT NULL AND EXISTS (
-            SELECT FROM martlet.installation_token o JOIN martlet.installation i ON i.number = o.installation
-            WHERE o.token = p.token AND i.app = p.app AND i.user_id <> p.user_id
+            SELECT FROM martlet.installation_token o WHERE o.token = p.token AND p.user_id <> (
+                SELECT CASE WHEN i.app = p.app THEN i.user_id END FROM martlet.installation i
+                WHERE i.number = o.installation
+            )
         )
     FROM taken t JOIN martlet.push p USING (number) ORDER BY t.ready_at, t.number;
 END $$;
