@@ -180,6 +180,28 @@ import Testing
         await outbox.close(isInOrder: true)
     }
 
+    /// An installation that was moved from a file has only times to compare until its app reports again.
+    @Test func `a 410 to a moved push keeps a token that was registered since`() async throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.path + "/relay.sqlite"
+        let file = try await SQLiteOutbox(file: path)
+        _ = try await file.accept([.numbered(1, token: "aa"), .numbered(2, token: "bb")], at: 200)
+        try await file.installations.enroll(Installation.numbered(1).with("aa", at: 300))
+        try await file.installations.enroll(Installation.numbered(2).with("bb", at: 100))
+        await file.close(isInOrder: true)
+        let server = try await PostgreSQLServer.shared.value
+        let address = server.address(of: try await server.makeDatabase())
+        try await OutboxSchema.create(in: address)
+        _ = try await OutboxMove(from: path, to: address).run(at: 400)
+        let outbox = try await PostgreSQLOutbox(address: address)
+        for push in try await outbox.claimAll(at: 400) {
+            try await outbox.settle([.refused(push, unregisteredAt: nil)], at: 400)
+        }
+        let moved = try await outbox.installations.installations(of: "orders", .all, after: 0, limit: 9)
+        #expect(moved.map(\.installation.deviceToken) == ["aa", nil])
+        await outbox.close(isInOrder: true)
+    }
+
     @Test(arguments: OutboxEngine.allCases)
     func `a 410 of one environment or app leaves the token of another`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
