@@ -14,6 +14,8 @@ package struct ClaimedPush: Sendable, Hashable {
     package var history: AttemptHistory
     /// Whether the stored content differs from its checksum, so that the push must not be sent.
     package var isDamaged: Bool
+    /// Whether the token has moved to another user since the acceptance, so that the push must not be sent.
+    package var hasFormerUser: Bool
 
     package init(
         number: Int64,
@@ -22,7 +24,8 @@ package struct ClaimedPush: Sendable, Hashable {
         attempts: Int,
         unknownTries: Int,
         history: AttemptHistory = AttemptHistory(),
-        isDamaged: Bool = false
+        isDamaged: Bool = false,
+        hasFormerUser: Bool = false
     ) {
         self.number = number
         self.push = push
@@ -31,5 +34,6 @@ package struct ClaimedPush: Sendable, Hashable {
         self.unknownTries = unknownTries
         self.history = history
         self.isDamaged = isDamaged
+        self.hasFormerUser = hasFormerUser
     }
 }

@@ -35,7 +35,7 @@ import Testing
         }
         _ = try await store.accept(pushes, at: 10)
         let claimed = try await store.claimAll(at: 10)
-        #expect(claimed.allSatisfy(\.history.isEmpty))
+        #expect(claimed.allSatisfy { $0.history.isEmpty })
         let again = Settlement.Change.postponed(until: 30, attempts: 1, unknownTries: 0)
         try await store.settle(
             [

@@ -9,6 +9,8 @@ struct InstallationModel: Sendable {
     private struct Entry {
         var stored: StoredInstallation
         var secret: [UInt8]
+        /// The numbers of the last pushes before the registrations.
+        var lastPushes: [Installation.TokenSlot: Int64]
     }
 
     private var tickets: [[UInt8]: EnrollmentTicket] = [:]
@@ -21,8 +23,8 @@ struct InstallationModel: Sendable {
         tickets[hash].flatMap { $0.expiresAt > now ? $0 : nil }
     }
 
-    /// Enrolls; returns the tokens that are registered now, or nil without a valid ticket.
-    mutating func enroll(_ enrollment: Enrollment, at now: Int64) -> [DeviceToken]? {
+    /// Enrolls after a push; returns the tokens that are registered now, or nil without a valid ticket.
+    mutating func enroll(_ enrollment: Enrollment, after push: Int64, at now: Int64) -> [DeviceToken]? {
         let new = enrollment.installation
         guard let ticket = ticket(enrollment.ticketHash, at: now), ticket.app == new.app, new.isOf(ticket.user) else {
             return nil
@@ -32,7 +34,8 @@ struct InstallationModel: Sendable {
         lastNumber += 1
         takeTokens(of: new, besides: lastNumber)
         let stored = StoredInstallation(number: lastNumber, revision: 1, installation: new)
-        entries.append(Entry(stored: stored, secret: enrollment.secretHash))
+        let pushes = new.tokens.mapValues { _ in push }
+        entries.append(Entry(stored: stored, secret: enrollment.secretHash, lastPushes: pushes))
         let others = entries.map(\.stored).filter {
             $0.number != lastNumber && $0.installation.app == new.app && $0.installation.isOf(new.user)
         }
@@ -53,8 +56,12 @@ struct InstallationModel: Sendable {
         }
     }
 
-    /// Replaces; returns the tokens that are registered now, or nil when another change came first.
-    mutating func replace(_ stored: StoredInstallation, with new: Installation) -> [DeviceToken]? {
+    /// Replaces after a push; returns the tokens that are registered now, or nil when another change came first.
+    mutating func replace(
+        _ stored: StoredInstallation,
+        with new: Installation,
+        after push: Int64
+    ) -> [DeviceToken]? {
         let index = entries.firstIndex {
             $0.stored.number == stored.number && $0.stored.revision == stored.revision
         }
@@ -70,6 +77,7 @@ struct InstallationModel: Sendable {
         entries[index].stored.installation = new
         entries[index].stored.installation.tokens = tokens
         entries[index].stored.revision += 1
+        for slot in difference.registered.keys { entries[index].lastPushes[slot] = push }
         return difference.registered.values.map(\.token)
     }
 
@@ -118,14 +126,14 @@ struct InstallationModel: Sendable {
         }?.user
     }
 
-    /// Removes a token that was registered up to a time; returns whether it was registered later.
-    mutating func unregister(_ token: DeviceToken, in lane: Lane, until: Int64) -> Bool {
+    /// Removes a token that was registered before a push; returns whether it was registered later.
+    mutating func unregister(_ token: DeviceToken, in lane: Lane, before push: Int64) -> Bool {
         var isNewer = false
         for index in entries.indices {
             let installation = entries[index].stored.installation
             guard installation.app == lane.app, installation.environment == lane.environment else { continue }
             for (slot, registered) in installation.tokens where registered.token == token {
-                if registered.registeredAt > until {
+                if entries[index].lastPushes[slot] ?? 0 >= push {
                     isNewer = true
                 } else {
                     entries[index].stored.installation.tokens[slot] = nil
@@ -148,7 +156,8 @@ struct ModelInstallations: InstallationStore {
 
     func enroll(_ enrollment: Enrollment, at now: Int64) -> Bool {
         disk.model.withLock { model in
-            guard let tokens = model.installations.enroll(enrollment, at: now) else { return false }
+            guard let tokens = model.installations.enroll(enrollment, after: model.lastNumber, at: now)
+            else { return false }
             for token in tokens { _ = model.markRegistered(token, of: enrollment.installation.app) }
             return true
         }
@@ -156,7 +165,8 @@ struct ModelInstallations: InstallationStore {
 
     func replace(_ stored: StoredInstallation, with new: Installation) -> Bool {
         disk.model.withLock { model in
-            guard let tokens = model.installations.replace(stored, with: new) else { return false }
+            guard let tokens = model.installations.replace(stored, with: new, after: model.lastNumber)
+            else { return false }
             for token in tokens { _ = model.markRegistered(token, of: new.app) }
             return true
         }

@@ -44,6 +44,8 @@ package struct OutboxModel: Sendable {
     private var lastCursor: Int64 = 0
     package var readers: [String: Int64] = [:]
     private var nextNumber: Int64 = 1
+    /// The number of the push that was accepted last.
+    var lastNumber: Int64 { nextNumber - 1 }
     private var pauses: [Lane: LanePause] = [:]
     private var claimed: Set<Int64> = []
     var installations = InstallationModel()
@@ -130,7 +132,8 @@ package struct OutboxModel: Sendable {
                     acceptedAt: row.acceptedAt,
                     attempts: row.attempts,
                     unknownTries: row.unknownTries,
-                    history: row.history
+                    history: row.history,
+                    hasFormerUser: hasFormerUser(row)
                 )
             )
         }
@@ -179,8 +182,7 @@ package struct OutboxModel: Sendable {
             if let next = line.keys.min() { rows[next]?.readyAt = now }
         }
         if isTokenUnregistered, case .device(let token) = row.push.destination {
-            let until = max(row.acceptedAt, outcome.unregisteredAt ?? row.acceptedAt)
-            guard !installations.unregister(token, in: row.push.lane, until: until) else { return }
+            guard !installations.unregister(token, in: row.push.lane, before: number) else { return }
             dead = dead.filter { !isRecord($0, of: token, row.push) }
             lastCursor += 1
             deadOwners[lastCursor] = name.app
@@ -352,6 +354,12 @@ package struct OutboxModel: Sendable {
     private func owner(of push: OutboxPush) -> String? {
         guard case .device(let token) = push.destination else { return nil }
         return installations.owner(of: token, in: push.lane.app)
+    }
+
+    /// Whether the token of a push has moved to another user since the acceptance.
+    private func hasFormerUser(_ row: Row) -> Bool {
+        guard let user = row.user, let owner = owner(of: row.push) else { return false }
+        return !owner.utf8.elementsEqual(user.utf8)
     }
 
     /// Whether a push belongs to a user, compared byte by byte.

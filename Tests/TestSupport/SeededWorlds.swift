@@ -16,16 +16,21 @@ package struct SeededWorlds: Sendable {
     private let seeds: ClosedRange<UInt64>
 
     /// Selects the requested simulations, or `count` by default.
-    package init(_ name: String, count: UInt64) {
+    ///
+    /// - Parameters:
+    ///   - name: The name in progress messages.
+    ///   - count: The number of simulations without a request.
+    ///   - cost: The cost of one in those of other suites; a requested number is divided by it.
+    package init(_ name: String, count: UInt64, costing cost: UInt64 = 1) {
         self.name = name
-        seeds = Self.requestedSeed.map { $0...$0 } ?? 1...(Self.requestedCount ?? count)
+        seeds = Self.requestedSeed.map { $0...$0 } ?? 1...(Self.requestedCount.map { max(1, $0 / cost) } ?? count)
     }
 
     /// Runs each simulation and returns the violated rules.
     ///
     /// - Parameter run: Runs the simulation of a seed. Its second argument prints the events of a repeated simulation.
     /// - Returns: Up to ten violations with their seeds; empty if there are none.
-    package func violations(_ run: (UInt64, ((String) -> Void)?) throws -> Void) async -> [String] {
+    package func violations(_ run: (UInt64, ((String) -> Void)?) async throws -> Void) async -> [String] {
         var failed: [String] = []
         let start = ContinuousClock.now
         var nextReport = start + .seconds(5)
@@ -33,7 +38,7 @@ package struct SeededWorlds: Sendable {
             // Let other tests use the thread.
             await Task.yield()
             do {
-                try run(seed, seeds.count == 1 ? { print($0) } : nil)
+                try await run(seed, seeds.count == 1 ? { print($0) } : nil)
             } catch {
                 if failed.count < 10 { failed.append("seed \(seed) of \(name): \(error)") }
             }

@@ -39,15 +39,16 @@ BEGIN
         USING unnest(p_tokens, p_times) AS u (token, at), martlet.installation i
         WHERE t.token = u.token AND t.installation <> p_number AND (p_is_reported OR t.registered_at <= u.at)
             AND i.number = t.installation AND i.app = p_app;
-        INSERT INTO martlet.installation_token (installation, kind, name, token, registered_at)
-        SELECT p_number, u.kind, u.name, u.token, u.at
+        INSERT INTO martlet.installation_token (installation, kind, name, token, registered_at, last_push)
+        SELECT p_number, u.kind, u.name, u.token, u.at,
+            CASE WHEN p_is_reported THEN nextval('martlet.push_number') END
         FROM unnest(p_kinds, p_names, p_tokens, p_times) AS u (kind, name, token, at)
         WHERE NOT EXISTS (
             SELECT FROM martlet.installation_token t JOIN martlet.installation i ON i.number = t.installation
             WHERE t.token = u.token AND t.installation <> p_number AND i.app = p_app
         )
         ON CONFLICT (installation, kind, name)
-        DO UPDATE SET token = excluded.token, registered_at = excluded.registered_at;
+        DO UPDATE SET token = excluded.token, registered_at = excluded.registered_at, last_push = excluded.last_push;
     END IF;
     IF p_tags IS NOT NULL THEN
         DELETE FROM martlet.installation_tag g WHERE g.installation = p_number;

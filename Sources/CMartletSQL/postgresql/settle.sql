@@ -20,8 +20,10 @@ DECLARE
     unregistered_are_production boolean[];
     unregistered_topics text[];
     unregistered_times bigint[];
-    -- A registration after this time is newer than the answer.
-    unregistered_until bigint[];
+    -- A registration with a greater number is newer than the push. One that was moved from a file has no number, and
+    -- is compared by its time.
+    unregistered_numbers bigint[];
+    unregistered_accepted_at bigint[];
     unregistered_reasons text[];
 BEGIN
     INSERT INTO martlet.outcome (
@@ -39,9 +41,9 @@ BEGIN
     IF true = ANY (p_are_unregistered) THEN
         SELECT array_agg(p.app), array_agg(p.token), array_agg(p.is_production),
             array_agg(coalesce(p.topic, '')), array_agg(g.unregistered_at),
-            array_agg(greatest(g.unregistered_at, p.accepted_at)), array_agg(g.reason)
+            array_agg(p.number), array_agg(p.accepted_at), array_agg(g.reason)
         INTO unregistered_apps, unregistered_tokens, unregistered_are_production, unregistered_topics,
-            unregistered_times, unregistered_until, unregistered_reasons
+            unregistered_times, unregistered_numbers, unregistered_accepted_at, unregistered_reasons
         FROM unnest(p_numbers, p_unregistered_at, p_reasons, p_are_unregistered)
             AS g (number, unregistered_at, reason, is_unregistered)
         JOIN martlet.push p USING (number) WHERE g.is_unregistered AND p.token IS NOT NULL;
@@ -62,10 +64,12 @@ BEGIN
             JOIN martlet.installation_token t ON t.token = u.token
         ) ORDER BY i.number FOR UPDATE;
         DELETE FROM martlet.installation_token t
-        USING unnest(unregistered_apps, unregistered_tokens, unregistered_are_production, unregistered_until)
-            AS u (app, token, is_production, until), martlet.installation i
-        WHERE t.token = u.token AND t.registered_at <= u.until AND i.number = t.installation AND i.app = u.app
-            AND i.is_production = u.is_production;
+        USING unnest(
+            unregistered_apps, unregistered_tokens, unregistered_are_production, unregistered_numbers,
+            unregistered_accepted_at
+        ) AS u (app, token, is_production, number, accepted_at), martlet.installation i
+        WHERE t.token = u.token AND coalesce(t.last_push < u.number, t.registered_at <= u.accepted_at)
+            AND i.number = t.installation AND i.app = u.app AND i.is_production = u.is_production;
         -- Held until the commit, so that cursors become visible in ascending order and no row is added twice. Taken
         -- last, so that the transaction waits for no other lock while it holds this one.
         PERFORM pg_advisory_xact_lock(1298232181);
@@ -82,13 +86,13 @@ BEGIN
             SELECT DISTINCT ON (u.app, u.token, u.is_production, u.topic) u.*
             FROM unnest(
                 unregistered_apps, unregistered_tokens, unregistered_are_production, unregistered_topics,
-                unregistered_times, unregistered_until, unregistered_reasons
-            ) AS u (app, token, is_production, topic, unregistered_at, until, reason)
+                unregistered_times, unregistered_numbers, unregistered_accepted_at, unregistered_reasons
+            ) AS u (app, token, is_production, topic, unregistered_at, number, accepted_at, reason)
         ) d
         WHERE NOT EXISTS (
             SELECT FROM martlet.installation_token t JOIN martlet.installation i ON i.number = t.installation
-            WHERE t.token = d.token AND t.registered_at > d.until AND i.app = d.app
-                AND i.is_production = d.is_production
+            WHERE t.token = d.token AND NOT coalesce(t.last_push < d.number, t.registered_at <= d.accepted_at)
+                AND i.app = d.app AND i.is_production = d.is_production
         );
     END IF;
 END $$;

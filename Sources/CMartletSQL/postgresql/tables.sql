@@ -168,6 +168,10 @@ CREATE TABLE martlet.installation_token (
     name text COLLATE "C" NOT NULL,
     token text COLLATE "C" NOT NULL,
     registered_at bigint NOT NULL,
+    -- A number of the sequence of pushes: those with greater numbers were accepted after the registration. Times would
+    -- not show that, because the clocks of relays differ and can be corrected. Null for an installation that was moved
+    -- from a file.
+    last_push bigint,
     PRIMARY KEY (installation, kind, name)
 );
 CREATE INDEX installation_token_token ON martlet.installation_token (token);

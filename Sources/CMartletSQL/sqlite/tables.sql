@@ -74,9 +74,15 @@ CREATE INDEX installation_app ON installation (app, number);
 CREATE INDEX installation_user ON installation (app, user_id, number);
 CREATE TABLE installation_token (
     installation INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, token TEXT NOT NULL,
-    registered_at INTEGER NOT NULL, PRIMARY KEY (installation, kind, name)
+    registered_at INTEGER NOT NULL,
+    -- The number of the last push before the registration: those with greater numbers were accepted after it. Times
+    -- would not show that, because a clock can be corrected.
+    last_push INTEGER NOT NULL,
+    PRIMARY KEY (installation, kind, name)
 ) WITHOUT ROWID;
 CREATE INDEX installation_token_token ON installation_token (token);
+-- For the greatest number, which no push may have that is accepted after a restart.
+CREATE INDEX installation_token_last_push ON installation_token (last_push);
 CREATE TABLE installation_tag (
     app INTEGER NOT NULL, tag TEXT NOT NULL, installation INTEGER NOT NULL, PRIMARY KEY (app, tag, installation)
 ) WITHOUT ROWID;

@@ -7,8 +7,9 @@
 /// - A ticket is accepted until its time, and a single-use ticket once, also by several relays at the same time.
 /// - A token belongs to one installation of an app, the one whose registration was stored last. The times of the
 ///   registrations do not count, because clocks differ between relays and can be set back.
-/// - An unregistered token that ``OutboxStore/settle(_:at:)`` reports is removed, unless it was registered after both
-///   Apple's time and the acceptance of the push; a token that was registered since is not recorded as unregistered.
+/// - An unregistered token that ``OutboxStore/settle(_:at:)`` reports is removed, unless it was registered after the
+///   acceptance of the push; a token that was registered since is not recorded as unregistered. Neither Apple's time
+///   nor those of the relays count.
 /// - Registering a token deletes the records that it is unregistered.
 ///
 /// Times are milliseconds since 1970. Methods can be called concurrently. Texts may not contain control characters.

@@ -55,7 +55,7 @@ extension Outcome {
 }
 
 extension ClaimedPush {
-    /// Reads the columns of `martlet.claim`; without the last three columns, the push counts as sound.
+    /// Reads the columns of `martlet.claim`; without the last four, the push counts as one to be sent.
     init(_ row: Row, lane: Lane, isChecked: Bool = false) {
         let destination: PushDestination =
             if let token = row.optionalText(at: 6).flatMap({ try? DeviceToken(hex: $0) }) {
@@ -86,7 +86,8 @@ extension ClaimedPush {
             attempts: Int(row.integer(at: 2)),
             unknownTries: Int(row.integer(at: 3)),
             history: AttemptHistory(stored: isChecked ? row.optionalText(at: 21) : nil),
-            isDamaged: isChecked && (push.differs(from: row.optionalInteger(at: 19)) || row.flag(at: 20))
+            isDamaged: isChecked && (push.differs(from: row.optionalInteger(at: 19)) || row.flag(at: 20)),
+            hasFormerUser: isChecked && row.flag(at: 22)
         )
     }
 }

@@ -21,7 +21,11 @@ final class ClaimTable {
         self.pushes = pushes
         findDue = try database.connection.prepare(
             """
-            SELECT \(PushTable.columns) FROM push
+            SELECT \(PushTable.columns), user_id IS NOT NULL AND EXISTS (
+                SELECT 1 FROM installation_token t CROSS JOIN installation i
+                WHERE t.token = push.token AND i.number = t.installation AND i.app = push.app
+                    AND i.user_id <> push.user_id
+            ) FROM push
             WHERE app = ? AND environment = ? AND urgency = ? AND (ready_at, number) > (?, ?) AND ready_at <= ?
             ORDER BY ready_at, number
             """
@@ -111,7 +115,8 @@ final class ClaimTable {
             now
         )
         while due.count < limit, try findDue.step() {
-            let row = DuePush(findDue, lane: lane)
+            var row = DuePush(findDue, lane: lane)
+            row.claimed.hasFormerUser = findDue.integer(at: 24) != 0
             cursor = OutboxDatabase.Cursor(readyAt: row.readyAt, number: row.claimed.number)
             if !database.state.claimed.contains(cursor.number) { due.append(row) }
         }

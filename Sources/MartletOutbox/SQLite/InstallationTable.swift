@@ -164,10 +164,10 @@ struct InstallationTable {
         ).run(with: token, number, app)
         try database.connection.prepare(
             """
-            INSERT OR REPLACE INTO installation_token (installation, kind, name, token, registered_at)
-            VALUES (?, ?, ?, ?, ?)
+            INSERT OR REPLACE INTO installation_token (installation, kind, name, token, registered_at, last_push)
+            VALUES (?, ?, ?, ?, ?, ?)
             """
-        ).run(with: number, slot.kind.rawValue, slot.name, token, time)
+        ).run(with: number, slot.kind.rawValue, slot.name, token, time, database.state.nextNumber - 1)
         try database.connection.prepare("DELETE FROM unregistered_token WHERE app = ? AND token = ?")
             .run(with: app, token)
     }

@@ -101,6 +101,8 @@ final class OutboxDatabase {
             state.nextNumber = last.integer(at: 0) + 1
             state.latest = last.integer(at: 1)
         }
+        let registered = try connection.prepare("SELECT MAX(last_push) FROM installation_token")
+        if try registered.step() { state.nextNumber = max(state.nextNumber, registered.integer(at: 0) + 1) }
         try count("INDEXED BY push_ready WHERE ready_at IS NOT NULL")
         try count("INDEXED BY push_order WHERE is_in_line = 1 AND ready_at IS NULL")
         let tokens = try connection.prepare("SELECT 1 FROM unregistered_token LIMIT 1")

@@ -91,8 +91,7 @@ final class PushTable {
         )
         findPosition = try database.connection.prepare(
             """
-            SELECT app, environment, urgency, order_key, token, topic, is_in_line = 1 AND ready_at IS NOT NULL,
-                accepted_at
+            SELECT app, environment, urgency, order_key, token, topic, is_in_line = 1 AND ready_at IS NOT NULL
             FROM push WHERE number = ?
             """
         )
@@ -289,7 +288,7 @@ final class PushTable {
                 position.queue,
                 topic: position.topic,
                 outcome,
-                acceptedAt: position.acceptedAt,
+                push: number,
                 at: now
             )
         }
@@ -304,7 +303,6 @@ final class PushTable {
         var topic: String
         /// Whether the push is the first of its order key; a push behind others has no due time.
         var isFirstInLine: Bool
-        var acceptedAt: Int64
 
         init(_ row: borrowing Statement) {
             queue = UrgencyQueue(row, from: 0)
@@ -312,7 +310,6 @@ final class PushTable {
             token = row.optionalText(at: 4)
             topic = row.text(at: 5)
             isFirstInLine = row.integer(at: 6) != 0
-            acceptedAt = row.integer(at: 7)
         }
     }
 

@@ -35,8 +35,8 @@ final class UnregisteredTokenTable {
                 WHERE i.number = installation_token.installation AND i.app = ? AND i.environment = ?
             )
             """
-        deleteRegistration = try database.connection.prepare("DELETE FROM \(registrations) AND registered_at <= ?")
-        findRegistration = try database.connection.prepare("SELECT 1 FROM \(registrations) AND registered_at > ?")
+        deleteRegistration = try database.connection.prepare("DELETE FROM \(registrations) AND last_push < ?")
+        findRegistration = try database.connection.prepare("SELECT 1 FROM \(registrations) AND last_push >= ?")
     }
 
     /// Returns the record that the token of a push is unregistered; nil for a token without one.
@@ -53,19 +53,18 @@ final class UnregisteredTokenTable {
 
     /// Records that a token is unregistered, under a new cursor, and removes it from the installation that has it.
     ///
-    /// Does nothing if the app has registered the token after the acceptance of the push and after Apple's time.
+    /// Does nothing if the app has registered the token after the acceptance of the push, whose number is `push`.
     func add(
         _ token: String,
         _ queue: UrgencyQueue,
         topic: String,
         _ outcome: Outcome,
-        acceptedAt: Int64,
+        push: Int64,
         at now: Int64
     ) throws(SQLiteError) {
         let environment = queue.environment.rawValue
-        let until = max(acceptedAt, outcome.unregisteredAt ?? acceptedAt)
-        try deleteRegistration.run(with: token, queue.app, environment, until)
-        try findRegistration.bind(token, queue.app, environment, until)
+        try deleteRegistration.run(with: token, queue.app, environment, push)
+        try findRegistration.bind(token, queue.app, environment, push)
         defer { findRegistration.reset() }
         guard try !findRegistration.step() else { return }
         try delete.run(with: queue.app, token, environment, topic)

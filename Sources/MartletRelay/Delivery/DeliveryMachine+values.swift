@@ -31,12 +31,15 @@ extension DeliveryMachine {
 }
 
 extension ClaimedPush {
-    /// Returns the outcome of a push that must not be sent, because it is damaged, has expired, or has headers that
-    /// break a rule; otherwise nil.
+    /// Returns the outcome of a push that must not be sent, because it is damaged, is for a former user of the phone, has
+    /// expired, or has headers that break a rule; otherwise nil.
     func outcomeWithoutSending(at now: Int64) -> Outcome? {
         // Its other parts may be what is damaged, so they are not looked at.
         if isDamaged {
             return Outcome(.dead, reason: Outcome.damagedReason, attempts: attempts, unknownTries: unknownTries)
+        }
+        if hasFormerUser {
+            return Outcome(.cancelled, reason: Outcome.formerUserReason, attempts: attempts, unknownTries: unknownTries)
         }
         if push.expires(by: now) { return Outcome(.expired, attempts: attempts, unknownTries: unknownTries) }
         guard let reason = push.headerRefusal else { return nil }

@@ -138,9 +138,11 @@ actor InstallationRegistry {
         for _ in 0..<Self.attempts {
             var new = stored.installation
             try InstallationReader.apply(change, to: &new, at: context.now, by: author)
-            guard new != stored.installation else { return new }
-            let isStored = try await storeCall(await store.replace(stored, with: new), by: author)
-            // Read back, because another installation may have taken a token since this one was read.
+            let isStored =
+                try await new == stored.installation
+                ? true : storeCall(await store.replace(stored, with: new), by: author)
+            // Read back even without a change, because another installation may have taken a token since this one was
+            // read.
             guard let current = try await storeCall(await store.installation(id, of: app), by: author) else {
                 return nil
             }

@@ -147,7 +147,7 @@ import Testing
                 Settlement(number: push.number, .ended(outcome), isTokenUnregistered: true)
             }
             for settlement in settlements { try await outbox.settle([settlement], at: now) }
-            return "\(claimed.map(\.push.id))"
+            return "\(claimed.map { "\($0.push.id) \($0.hasFormerUser)" })"
         }
     }
 

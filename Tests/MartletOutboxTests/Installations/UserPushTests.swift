@@ -59,6 +59,37 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `a claimed push whose token has another user is marked`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let other = "ffeeddcc"
+        try await outbox.installations.enroll(Installation.numbered(1, user: "anna").with(Self.token))
+        try await outbox.installations.enroll(Installation.numbered(2, user: "anna").with("aabb"))
+        let pushes = try [Self.token, Self.token, "aabb", other].enumerated().map { index, token in
+            try OutboxPush.numbered(UInt64(index) + 1, token: token)
+        }
+        _ = try await outbox.accept(pushes, at: 100)
+        #expect(try await outbox.claim(.orders, .immediate, limit: 1, at: 100).pushes.map(\.hasFormerUser) == [false])
+        try await outbox.installations.enroll(Installation.numbered(3, user: "bob").with(Self.token, at: 200))
+        // The same token in another app, another phone of the same user, and a token that had no user.
+        try await outbox.installations.enroll(Installation.numbered(4, user: "bob", app: "rides").with("aabb"))
+        try await outbox.installations.enroll(Installation.numbered(5, user: "anna").with("aabb", at: 200))
+        try await outbox.installations.enroll(Installation.numbered(6, user: "bob").with(other, at: 200))
+        let claimed = try await outbox.claimAll(at: 200)
+        #expect(claimed.map(\.push.id) == pushes[1...].map(\.id))
+        #expect(claimed.map(\.hasFormerUser) == [true, false, false])
+        for push in claimed { try await outbox.settle([push.postponed(until: 300)], at: 200) }
+        // The first user signs in again, and then nobody has the token.
+        let again = try Installation.numbered(7, user: "anna").with(Self.token, at: 300)
+        try await outbox.installations.enroll(again)
+        let second = try await outbox.claimAll(at: 300)
+        #expect(second.count == 3 && second.allSatisfy { !$0.hasFormerUser })
+        for push in second { try await outbox.settle([push.postponed(until: 400)], at: 300) }
+        #expect(try await outbox.installations.remove(again.id, of: "orders"))
+        #expect(try await outbox.claimAll(at: 400).allSatisfy { !$0.hasFormerUser })
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `the pushes of a user are cancelled in steps, behind others too`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
         try await outbox.installations.enroll(Installation.numbered(1).with(Self.token))

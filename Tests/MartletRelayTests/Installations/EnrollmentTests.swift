@@ -201,6 +201,33 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a waiting push is not sent to the next user of the phone`() async throws {
+        let clock = TestClock()
+        let bench = try await EnrollmentBench(clock: clock.wall)
+        _ = try await bench.enroll("anna", #","tokens":{"device":"ab12"}"#)
+        let push = #"{"to":"ab12","payload":{"aps":{"alert":"Secret"}},"not-before":\#(clock.now + 600)}"#
+        let id = await bench.relay.ask("POST", "/v1/pushes", push).json["id"]?.stringValue ?? ""
+        _ = try await bench.enroll("bob", #","tokens":{"device":"ab12"}"#)
+        clock.advance(by: 601)
+        let answer = await bench.relay.ask("GET", "/v1/pushes/\(id)?wait=30")
+        #expect(answer.json["state"] == "cancelled" && answer.json["apns"]?["reason"] == "FormerUser", "\(answer.text)")
+        #expect(await bench.relay.apple.pushCount == 0)
+        #expect(await bench.relay.push(to: "ab12").json["state"] == "delivered")
+        await bench.stop()
+    }
+
+    /// Another phone takes the token while the body of the report arrives.
+    @Test func `a report that changes nothing is answered with what is stored`() async throws {
+        let bench = try await EnrollmentBench()
+        let anna = try await bench.enroll("anna", #","tokens":{"device":"ab12"}"#)
+        let registry = bench.relay.parts.registry
+        let stored = try await registry.installation("Bearer \(anna.secret)")
+        _ = try await bench.enroll("bob", #","tokens":{"device":"ab12"}"#)
+        let answer = try await registry.change(stored, InstallationChange(), by: .app)
+        #expect(answer?.tokens.isEmpty == true)
+        await bench.stop()
+    }
+
     @Test func `removing a user removes everything of the user, and nothing of others`() async throws {
         let bench = try await EnrollmentBench()
         let anna = try await bench.enroll("anna", #","tokens":{"device":"ab12","activities":{"1":"cd34"}}"#)

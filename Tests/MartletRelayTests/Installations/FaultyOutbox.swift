@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MartletCore
+import MartletOutbox
+import OutboxModel
+import Synchronization
+
+/// The model as an outbox, with a fault that the simulation of installations has to find.
+final class FaultyOutbox: OutboxStore {
+    enum Fault: CaseIterable, Sendable {
+        /// A token stays with an installation whose registration has a later time.
+        case ordersReportsByTime
+        /// A 410 removes a token that was not registered after both the acceptance and Apple's time.
+        case ordersRefusalsByTime
+        /// A push is sent whoever has its token now.
+        case sendsToFormerUsers
+        /// The erasure of a user leaves the installations.
+        case keepsInstallations
+        /// The erasure of a user leaves the pushes.
+        case keepsPushes
+    }
+
+    private let fault: Fault
+    private let model = ModelOutbox(on: ModelOutbox.Disk(), limit: 1_000)
+    private let claims = Mutex<[Int64: ClaimedPush]>([:])
+    var records: any OutboxRecords { model.records }
+    var installations: any InstallationStore { FaultyInstallations(store: model.installations, fault: fault) }
+
+    init(_ fault: Fault) {
+        self.fault = fault
+    }
+
+    func claim(_ lane: Lane, _ urgency: Urgency, limit: Int, at now: Int64) -> Claim {
+        var claim = model.claim(lane, urgency, limit: limit, at: now)
+        for index in claim.pushes.indices where fault == .sendsToFormerUsers {
+            claim.pushes[index].hasFormerUser = false
+        }
+        let pushes = claim.pushes
+        claims.withLock { claims in
+            for push in pushes { claims[push.number] = push }
+        }
+        return claim
+    }
+
+    func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
+        for settlement in settlements where settlement.isTokenUnregistered && fault == .ordersRefusalsByTime {
+            try await removeToken(settlement)
+        }
+        model.settle(settlements, at: now)
+    }
+
+    private func removeToken(_ settlement: Settlement) async throws(OutboxError) {
+        guard let claimed = claims.withLock({ $0[settlement.number] }),
+            case .device(let token) = claimed.push.destination
+        else { return }
+        let until = max(claimed.acceptedAt, settlement.outcome?.unregisteredAt ?? claimed.acceptedAt)
+        let store = model.installations
+        for stored in try await store.installations(of: claimed.push.lane.app, .all, after: 0, limit: 1_000) {
+            var new = stored.installation
+            new.tokens = new.tokens.filter { $0.value.token != token || $0.value.registeredAt > until }
+            _ = try await store.replace(stored, with: new)
+        }
+    }
+
+    func cancelPushes(ofUser user: String, of app: String, limit: Int, at now: Int64) -> [PushStatus] {
+        fault == .keepsPushes ? [] : model.cancelPushes(ofUser: user, of: app, limit: limit, at: now)
+    }
+
+    func accept(_ pushes: [OutboxPush], at now: Int64) -> [Acceptance] { model.accept(pushes, at: now) }
+    func cancel(_ id: APNsID, of app: String, at now: Int64) -> PushStatus? { model.cancel(id, of: app, at: now) }
+    func status(of id: APNsID, of app: String) -> PushStatus? { model.status(of: id, of: app) }
+    func expire(at now: Int64, limit: Int) -> [PushStatus] { model.expire(at: now, limit: limit) }
+    func forgetOutcomes(before time: Int64, limit: Int) -> Int { model.forgetOutcomes(before: time, limit: limit) }
+    func backlog() -> [Backlog] { model.backlog() }
+    func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {
+        model.purge(lane, upTo: last, limit: limit, at: now)
+    }
+    func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int { 0 }
+    func close(isInOrder: Bool) { model.close(isInOrder: isInOrder) }
+}
+
+private struct FaultyInstallations: InstallationStore {
+    let store: any InstallationStore
+    let fault: FaultyOutbox.Fault
+
+    func enroll(_ enrollment: Enrollment, at now: Int64) async throws(OutboxError) -> Bool {
+        var enrollment = enrollment
+        enrollment.installation = try await withoutEarlierTokens(enrollment.installation)
+        return try await store.enroll(enrollment, at: now)
+    }
+
+    func replace(_ stored: StoredInstallation, with new: Installation) async throws(OutboxError) -> Bool {
+        let new = try await withoutEarlierTokens(new)
+        return try await store.replace(stored, with: new)
+    }
+
+    private func withoutEarlierTokens(_ installation: Installation) async throws(OutboxError) -> Installation {
+        guard fault == .ordersReportsByTime else { return installation }
+        let all = try await store.installations(of: installation.app, .all, after: 0, limit: 1_000)
+        let others = all.map(\.installation).filter { $0.id != installation.id }.flatMap(\.tokens.values)
+        var new = installation
+        new.tokens = installation.tokens.filter { slot in
+            !others.contains { $0.token == slot.value.token && $0.registeredAt > slot.value.registeredAt }
+        }
+        return new
+    }
+
+    func removeUser(_ user: String, of app: String) async throws(OutboxError) -> Int {
+        fault == .keepsInstallations ? 0 : try await store.removeUser(user, of: app)
+    }
+
+    func add(_ ticket: EnrollmentTicket, at now: Int64) async throws(OutboxError) {
+        try await store.add(ticket, at: now)
+    }
+
+    func ticket(_ hash: [UInt8], at now: Int64) async throws(OutboxError) -> EnrollmentTicket? {
+        try await store.ticket(hash, at: now)
+    }
+
+    func remove(_ id: InstallationID, of app: String) async throws(OutboxError) -> Bool {
+        try await store.remove(id, of: app)
+    }
+
+    func installation(_ id: InstallationID, of app: String) async throws(OutboxError) -> StoredInstallation? {
+        try await store.installation(id, of: app)
+    }
+
+    func installation(withSecret hash: [UInt8]) async throws(OutboxError) -> StoredInstallation? {
+        try await store.installation(withSecret: hash)
+    }
+
+    func installations(
+        of app: String,
+        _ selection: InstallationSelection,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [StoredInstallation] {
+        try await store.installations(of: app, selection, after: cursor, limit: limit)
+    }
+}
