@@ -12,6 +12,8 @@ package struct ClaimedPush: Sendable, Hashable {
     package var unknownTries: Int
     /// Whether the stored content differs from its checksum, so that the push must not be sent.
     package var isDamaged: Bool
+    /// Whether no installation of ``OutboxPush/user`` has the token any more, so that the push must not be sent.
+    package var hasMoved: Bool
 
     package init(
         number: Int64,
@@ -19,7 +21,8 @@ package struct ClaimedPush: Sendable, Hashable {
         acceptedAt: Int64,
         attempts: Int,
         unknownTries: Int,
-        isDamaged: Bool = false
+        isDamaged: Bool = false,
+        hasMoved: Bool = false
     ) {
         self.number = number
         self.push = push
@@ -27,5 +30,6 @@ package struct ClaimedPush: Sendable, Hashable {
         self.attempts = attempts
         self.unknownTries = unknownTries
         self.isDamaged = isDamaged
+        self.hasMoved = hasMoved
     }
 }

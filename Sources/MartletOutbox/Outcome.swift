@@ -10,7 +10,7 @@ package struct Outcome: Sendable, Hashable {
         case refused
         /// The push expired before Apple accepted it.
         case expired
-        /// The caller cancelled the push.
+        /// The caller cancelled the push, or the phone has left the user that it was sent to.
         case cancelled
         /// The push was abandoned after too many attempts or for its damage, and is stored as a dead letter.
         case dead
@@ -18,6 +18,8 @@ package struct Outcome: Sendable, Hashable {
 
     /// The ``reason`` of a push that was not sent, because its stored content differs from its checksum.
     package static let damagedReason = "Damaged"
+    /// The ``reason`` of a cancelled push to a user whose installations do not have the token any more.
+    package static let movedReason = "Moved"
 
     package var state: State
     /// The status of Apple's last answer; nil when there was none.

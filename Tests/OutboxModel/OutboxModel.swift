@@ -14,7 +14,7 @@ package struct OutboxModel: Sendable {
         var isInLine: Bool
         var attempts = 0
         var unknownTries = 0
-        /// The user whose installation had the token when the push was accepted.
+        /// The user that the push was sent to, or whose installation had the token when it was accepted.
         var user: String?
     }
 
@@ -87,7 +87,7 @@ package struct OutboxModel: Sendable {
             acceptedAt: now,
             readyAt: mustWait ? nil : isScheduled ? push.notBefore : now,
             isInLine: push.orderKey != nil && !isScheduled,
-            user: owner(of: push)
+            user: push.user ?? owner(of: push)
         )
         numbers[name] = nextNumber
         nextNumber += 1
@@ -127,7 +127,8 @@ package struct OutboxModel: Sendable {
                     push: row.push,
                     acceptedAt: row.acceptedAt,
                     attempts: row.attempts,
-                    unknownTries: row.unknownTries
+                    unknownTries: row.unknownTries,
+                    hasMoved: row.push.user.map { !isOwner($0, of: row.push) } ?? false
                 )
             )
         }
@@ -337,6 +338,11 @@ package struct OutboxModel: Sendable {
         return installations.owner(of: token, in: push.lane.app)
     }
 
+    /// Whether an installation of a user, compared byte by byte, has the token of a push now.
+    private func isOwner(_ user: String, of push: OutboxPush) -> Bool {
+        owner(of: push)?.utf8.elementsEqual(user.utf8) ?? false
+    }
+
     /// Whether a push belongs to a user, compared byte by byte.
     private func isOf(_ user: String, _ push: OutboxPush, _ owner: String?) -> Bool {
         (owner ?? self.owner(of: push))?.utf8.elementsEqual(user.utf8) ?? false
@@ -374,7 +380,11 @@ package struct OutboxModel: Sendable {
 extension OutboxPush {
     /// Whether a push with the same identifier is this one, sent again.
     fileprivate func isSame(as other: OutboxPush) -> Bool {
-        guard let sourceRequest else { return self == other }
-        return lane == other.lane && destination == other.destination && sourceRequest == other.sourceRequest
+        var first = self
+        // A phone of a user may have another token and another environment.
+        if user != nil { (first.lane, first.destination) = (other.lane, other.destination) }
+        guard let sourceRequest else { return first == other }
+        return first.lane == other.lane && first.destination == other.destination && user == other.user
+            && sourceRequest == other.sourceRequest
     }
 }

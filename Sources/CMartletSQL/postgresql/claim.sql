@@ -10,7 +10,7 @@ CREATE FUNCTION martlet.claim(
     number bigint, ready_at bigint, attempts integer, unknown_tries integer, apns_id uuid, has_callers_id boolean,
     token text, channel text, bundle_id text, push_type text, topic text, priority text, expiration text,
     collapse_id text, trace_parent text, order_key text, expires_at bigint, accepted_at bigint, payload bytea,
-    checksum bigint, has_changed_time boolean
+    checksum bigint, has_changed_time boolean, user_id text, has_moved boolean
 ) LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
@@ -38,7 +38,13 @@ BEGIN
     )
     SELECT t.number, t.ready_at, t.attempts, t.unknown_tries, p.apns_id, p.fingerprint IS NOT NULL, p.token,
         p.channel, p.bundle_id, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace_parent,
-        p.order_key, p.expires_at, p.accepted_at, p.payload, p.checksum, t.has_changed_time
+        p.order_key, p.expires_at, p.accepted_at, p.payload, p.checksum, t.has_changed_time,
+        CASE WHEN p.is_to_user THEN p.user_id END,
+        -- A count, because an existence may be planned as a hash of all tokens.
+        p.is_to_user AND 0 = (
+            SELECT count(*) FROM martlet.installation_token k JOIN martlet.installation i ON i.number = k.installation
+            WHERE p.is_to_user AND k.token = p.token AND i.app = p.app AND i.user_id = p.user_id
+        )
     FROM taken t JOIN martlet.push p USING (number) ORDER BY t.ready_at, t.number;
 END $$;
 

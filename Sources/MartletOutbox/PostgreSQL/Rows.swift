@@ -50,7 +50,7 @@ extension Outcome {
 }
 
 extension ClaimedPush {
-    /// Reads the columns of `martlet.claim`; without the last two columns, the push counts as sound.
+    /// Reads the columns of `martlet.claim`; without the last four, the push counts as sound and sent to a token.
     init(_ row: Row, lane: Lane, isChecked: Bool = false) {
         let destination: PushDestination =
             if let token = row.optionalText(at: 6).flatMap({ try? DeviceToken(hex: $0) }) {
@@ -72,7 +72,8 @@ extension ClaimedPush {
             payload: row.bytes(at: 18),
             expiresAt: row.optionalInteger(at: 16),
             orderKey: row.optionalText(at: 15),
-            traceParent: row.optionalText(at: 14)
+            traceParent: row.optionalText(at: 14),
+            user: isChecked ? row.optionalText(at: 21) : nil
         )
         self.init(
             number: row.integer(at: 0),
@@ -80,7 +81,8 @@ extension ClaimedPush {
             acceptedAt: row.integer(at: 17),
             attempts: Int(row.integer(at: 2)),
             unknownTries: Int(row.integer(at: 3)),
-            isDamaged: isChecked && (push.differs(from: row.optionalInteger(at: 19)) || row.flag(at: 20))
+            isDamaged: isChecked && (push.differs(from: row.optionalInteger(at: 19)) || row.flag(at: 20)),
+            hasMoved: isChecked && row.flag(at: 22)
         )
     }
 }

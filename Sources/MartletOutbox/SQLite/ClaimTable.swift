@@ -14,6 +14,7 @@ final class ClaimTable {
     private let findOldest: Statement
     private let findRetries: Statement
     private let findExpired: Statement
+    private let findOwner: Statement
 
     /// Prepares the statements.
     init(_ database: OutboxDatabase, _ pushes: PushTable) throws(SQLiteError) {
@@ -64,6 +65,12 @@ final class ClaimTable {
             WHERE expires_at <= ? AND (ready_at IS NOT NULL OR is_in_line = 1) ORDER BY expires_at
             """
         )
+        findOwner = try database.connection.prepare(
+            """
+            SELECT 1 FROM installation_token t CROSS JOIN installation i
+            WHERE t.token = ? AND i.number = t.installation AND i.app = ? AND i.user_id = ? LIMIT 1
+            """
+        )
     }
 
     // MARK: Claiming
@@ -87,7 +94,9 @@ final class ClaimTable {
                 continue
             }
             database.state.claimed.insert(row.claimed.number)
-            claimed.append(row.claimed)
+            var push = row.claimed
+            push.hasMoved = try hasMoved(push.push, queue.app)
+            claimed.append(push)
         }
         if let last = due.last { try extendHorizon(of: queue, to: last.readyAt) }
         return Claim(pushes: claimed, nextDue: mayHaveMore ? now : try nextDue(queue))
@@ -118,6 +127,14 @@ final class ClaimTable {
         findDue.reset()
         database.state.cursors[queue] = cursor
         return due
+    }
+
+    /// Returns whether a push was sent to a user whose installations do not have the token any more.
+    private func hasMoved(_ push: OutboxPush, _ app: Int64) throws(SQLiteError) -> Bool {
+        guard let user = push.user, case .device(let token) = push.destination else { return false }
+        try findOwner.bind(token.hex, app, user)
+        defer { findOwner.reset() }
+        return try !findOwner.step()
     }
 
     /// Makes pushes due again that were due on acceptance, after the clock was set back to before that time.

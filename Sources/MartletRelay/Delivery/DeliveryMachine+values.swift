@@ -30,11 +30,15 @@ extension DeliveryMachine {
 }
 
 extension ClaimedPush {
-    /// Returns the outcome of a push that must not be sent, because it is damaged or has expired; otherwise nil.
+    /// Returns the outcome of a push that must not be sent, because it is damaged, the phone has left its user, or it has
+    /// expired; otherwise nil.
     func outcomeWithoutSending(at now: Int64) -> Outcome? {
         // Its expiration may be what is damaged, so that one is not looked at.
         if isDamaged {
             return Outcome(.dead, reason: Outcome.damagedReason, attempts: attempts, unknownTries: unknownTries)
+        }
+        if hasMoved {
+            return Outcome(.cancelled, reason: Outcome.movedReason, attempts: attempts, unknownTries: unknownTries)
         }
         guard push.expires(by: now) else { return nil }
         return Outcome(.expired, attempts: attempts, unknownTries: unknownTries)
