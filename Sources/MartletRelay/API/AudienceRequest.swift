@@ -89,7 +89,9 @@ struct AudienceRequest {
     /// Returns the need of a push that is not for a Live Activity.
     private func need(of type: PushType) throws(APIProblem) -> Need {
         switch type {
-        case .controls: return Need(slot: Installation.TokenSlot(.control, try name("control", "kind of the control")))
+        case .controls:
+            let kind = try name("control", "the kind of the control")
+            return Need(slot: Installation.TokenSlot(.control, kind))
         case .alert, .background, .widgets: break
         default:
             throw APIProblem(
@@ -112,7 +114,7 @@ struct AudienceRequest {
     }
 
     private func needOfActivity() throws(APIProblem) -> Need {
-        let name = try name("activity", "Live Activity, as the app has reported it")
+        let name = try name("activity", "the identifier of the Live Activity that the app has reported")
         return Need(slot: Installation.TokenSlot(.activity, name), permission: .liveActivities)
     }
 
@@ -120,7 +122,7 @@ struct AudienceRequest {
     private func name(_ member: String, _ subject: String) throws(APIProblem) -> String {
         try checkNames([member])
         guard field[member].isPresent else {
-            throw field[member].error("is missing: it must be the name of the \(subject)")
+            throw field[member].error("is missing: it must be \(subject)")
         }
         return try TextRule.tokenName.text(of: field[member])
     }

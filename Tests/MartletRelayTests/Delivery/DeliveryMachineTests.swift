@@ -66,6 +66,15 @@ import Testing
         #expect(actions.settlements == [Settlement(number: 1, .ended(Outcome(.dead, reason: "Damaged")))])
     }
 
+    @Test func `a push whose phone has left its user is not sent and ends as cancelled`() {
+        var moved = push(1, Self.busy, expiresAt: 5)
+        moved.hasMoved = true
+        var machine = machine(claimed: [moved, push(2, Self.busy)])
+        let actions = machine.takeActions(at: 10)
+        #expect(actions.sends.map(\.number) == [2])
+        #expect(actions.settlements == [Settlement(number: 1, .ended(Outcome(.cancelled, reason: "Moved")))])
+    }
+
     @Test
     func `a lane that cannot send returns its pushes, then tries one`() {
         var machine = machine(claimed: (1...5).map { push($0, Self.busy) } + [push(9, Self.calm)])
