@@ -49,7 +49,7 @@ struct PushGroup {
     ///
     /// The error is the first problem, when no push is stored.
     func response(_ answers: [PushAnswer], at time: Int64) throws(APIProblem) -> HTTP1Answer {
-        let problems = answers.filter { phones == nil || !$0.isSuppressed }.compactMap(\.problem)
+        let problems = answers.filter { phones == nil || !$0.isSuppressed }.compactMap(\.refusal)
         if let problem = problems.first, !answers.contains(where: \.isStored) { throw problem }
         let body = json(answers, at: time)
         guard phones == nil, answers.count == 1 else {

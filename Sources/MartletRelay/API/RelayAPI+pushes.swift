@@ -219,14 +219,14 @@ enum PushAnswer {
     }
 
     /// The problem of a push that is not stored; nil for one that is, or was, in the outbox.
-    var problem: APIProblem? {
+    var refusal: APIProblem? {
         if case .problem(let problem) = self { problem } else { nil }
     }
 
-    var isStored: Bool { problem == nil }
+    var isStored: Bool { refusal == nil }
 
     /// Whether Apple has reported the token as unregistered.
-    var isSuppressed: Bool { problem?.status == 410 }
+    var isSuppressed: Bool { refusal?.status == 410 }
 
     /// Creates the answer to a push from the result of the outbox.
     init(_ result: Result<Acceptance, OutboxError>, _ push: OutboxPush, at now: Int64) {

@@ -13,7 +13,7 @@ import Testing
     private static func push(
         _ number: UInt64,
         to user: String,
-        _ token: String = token,
+        _ token: String = Self.token,
         hasCallersID: Bool = false
     ) throws -> OutboxPush {
         var push = try OutboxPush.numbered(number, token: token, hasCallersID: hasCallersID)

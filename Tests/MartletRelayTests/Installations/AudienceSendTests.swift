@@ -17,11 +17,16 @@ import Testing
         "controls":{"com.example.lamp":"0304"}}
         """#
 
+    private static let start = #"""
+        {"aps":{"event":"start","timestamp":1790000000,"attributes-type":"OrderAttributes","attributes":{},
+        "content-state":{},"alert":{"title":"A","body":"B"}}}
+        """#
+
     /// Sends a push, as a back end with a key of scope `send`.
     private func send(
         _ bench: EnrollmentBench,
         to audience: String,
-        _ content: String = alert,
+        _ content: String = Self.alert,
         _ query: String = "",
         fields: HTTPFields = [:]
     ) async -> RelayBench.Answer {
@@ -38,16 +43,14 @@ import Testing
 
     @Test func `a push to a user reaches each phone of the user`() async throws {
         let bench = try await EnrollmentBench()
-        let phones = [
-            try await bench.enroll("anna", #","tokens":{"device":"a1"}"#),
-            try await bench.enroll("anna", #","tokens":{"device":"a2"},"permissions":{"alerts":true}"#),
-        ]
+        let first = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
+        let second = try await bench.enroll("anna", #","tokens":{"device":"a2"},"permissions":{"alerts":true}"#)
         _ = try await bench.enroll("anna", #","tokens":{"device":"a3"},"permissions":{"alerts":false}"#)
         _ = try await bench.enroll("anna")
         _ = try await bench.enroll("bob", #","tokens":{"device":"b1"}"#)
         let answer = await send(bench, to: #"{"user":"anna"}"#)
         #expect(answer.status == 202, "\(answer.text)")
-        #expect(installations(answer) == phones.map(\.id))
+        #expect(installations(answer) == [first.id, second.id])
         #expect(answer.json["left-out"] == ["no-token": 1, "not-allowed": 1])
         for id in ids(answer) {
             let status = await bench.relay.ask("GET", "/v1/pushes/\(id)?wait=60")
@@ -101,8 +104,7 @@ import Testing
             ),
             (
                 #"{"user":"anna"}"#, "liveactivity",
-                #"{"aps":{"event":"start","timestamp":1790000000,"attributes-type":"OrderAttributes","attributes":{},"#
-                    + #""content-state":{},"alert":{"title":"A","body":"B"}}}"#, "cd34"
+                start, "cd34"
             ),
             (
                 #"{"user":"anna","activity":"A-1"}"#, "liveactivity",
@@ -158,10 +160,10 @@ import Testing
             (#"{"tag":"vip"}"#, alert, "/to/tag", "is unknown"),
             (#"{"user":"a","activity":"A"}"#, alert, "/to/activity", "must be left out unless"),
             (#"{"user":"a","control":"A"}"#, alert, "/to/control", "must be left out unless"),
-            (#"{"user":"a"}"#, alert + #","environment":"production""#, "/environment", "each phone has one"),
-            (#"{"user":"a"}"#, alert + #","bundle-id":"com.example.orders""#, "/bundle-id", "each phone has one"),
-            (#"{"user":"a"}"#, alert + #","channel":"dHN0LXNyY2gtY2hubA==""#, "/to", "a push to a channel"),
-            (#"{"user":"a"}"#, alert + #","push-type":"voip""#, "/push-type", "send other types to a token"),
+            (#"{"user":"a"}"#, #"\#(alert),"environment":"production""#, "/environment", "each phone has one"),
+            (#"{"user":"a"}"#, #"\#(alert),"bundle-id":"com.example.orders""#, "/bundle-id", "each phone has one"),
+            (#"{"user":"a"}"#, #"\#(alert),"channel":"dHN0LXNyY2gtY2hubA==""#, "/to", "a push to a channel"),
+            (#"{"user":"a"}"#, #"\#(alert),"push-type":"voip""#, "/push-type", "send other types to a token"),
             (
                 #"{"user":"a"}"#, #""push-type":"controls","payload":{"aps":{"content-changed":true}}"#, "/to/control",
                 "the kind of the control"
