@@ -102,7 +102,7 @@ extension RelayAPI {
               "unknown-tries": {"type": "integer",
                 "description": "The number of attempts without an answer: each of them may have been delivered, too"},
               "apns": {
-                "type": "object", "description": "Apple's last answer, or the reason Damaged or Moved of a push not sent",
+                "type": "object", "description": "Apple's last answer, or why the push was not sent",
                 "properties": {
                   "status": {"type": "integer"},
                   "reason": {"type": "string"},

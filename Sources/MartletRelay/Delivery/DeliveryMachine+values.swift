@@ -30,8 +30,8 @@ extension DeliveryMachine {
 }
 
 extension ClaimedPush {
-    /// Returns the outcome of a push that must not be sent, because it is damaged, the phone has left its user, or it has
-    /// expired; otherwise nil.
+    /// Returns the outcome of a push that must not be sent, because it is damaged, has moved, or has expired; otherwise
+    /// nil.
     func outcomeWithoutSending(at now: Int64) -> Outcome? {
         // Its expiration may be what is damaged, so that one is not looked at.
         if isDamaged {
