@@ -34,7 +34,7 @@ struct PushRequestBuilder {
     /// A request in a batch has a line number. The error is that the caller may not send the push, or that Apple would
     /// refuse it.
     mutating func pushes(of request: PushRequest, line: Int? = nil) throws(APIProblem) -> [OutboxPush] {
-        let key = key(ofLine: line)
+        let key = requestKey(ofLine: line)
         let app = try app(of: request)
         let lane = Lane(app: app.name, environment: request.environment ?? app.environments[0])
         guard app.environments.contains(lane.environment), let renderer = clients[lane]?.renderer else {
@@ -62,12 +62,12 @@ struct PushRequestBuilder {
         from store: any InstallationStore
     ) async throws(APIProblem) -> PushGroup {
         guard let audience = request.audience else {
-            return PushGroup(pushes: try pushes(of: request, line: line), phones: nil)
+            return PushGroup(pushes: try self.pushes(of: request, line: line), phones: nil)
         }
         let app = try app(of: request)
         let need = try audience.need(of: request)
         let members = try await RelayAPI.outboxCall(await store.members(of: audience.audience, in: app.name, need.slot))
-        let key = request.id?.description ?? key(ofLine: line)
+        let key = request.id?.description ?? requestKey(ofLine: line)
         let sourceRequest = request.sourceRequest
         var phones = PushGroup.Phones(missing: audience.audience, among: members)
         var pushes: [OutboxPush] = []
@@ -104,7 +104,7 @@ struct PushRequestBuilder {
     }
 
     /// Returns the text from which the identifiers of a request are derived; nil without `Idempotency-Key`.
-    private func key(ofLine line: Int?) -> String? {
+    private func requestKey(ofLine line: Int?) -> String? {
         idempotencyKey.map { key in line.map { "\(key)\n\($0)" } ?? key }
     }
 
