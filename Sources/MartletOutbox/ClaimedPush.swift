@@ -14,7 +14,8 @@ package struct ClaimedPush: Sendable, Hashable {
     package var history: AttemptHistory
     /// Whether the stored content differs from its checksum, so that the push must not be sent.
     package var isDamaged: Bool
-    /// Whether the token has moved to another user since the acceptance, so that the push must not be sent.
+    /// Whether the token belongs to another user now than at the acceptance, or to nobody if the push was sent to a user,
+    /// so that the push must not be sent.
     package var hasFormerUser: Bool
 
     package init(

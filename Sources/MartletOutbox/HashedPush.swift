@@ -25,7 +25,8 @@ struct HashedPush: Sendable {
 extension OutboxPush {
     fileprivate var fingerprint: [UInt8] {
         let (token, channel, bundle) = destination.columns
-        var words = [lane.environment.rawValue, token, channel, bundle]
+        // A phone of a user may have another token, and another environment, when the request is repeated.
+        var words: [String?] = user.map { [$0] } ?? [lane.environment.rawValue, token, channel, bundle]
         if sourceRequest == nil {
             words += [
                 headers.pushType, headers.topic, headers.priority, headers.expiration, headers.collapseID,
@@ -45,14 +46,16 @@ extension OutboxPush {
     /// - The urgency: it follows from the priority, and a wrong one does not change what is sent.
     /// - The place behind other pushes of an order key, and the numbers of attempts: they change with other pushes, and
     ///   with each attempt.
-    /// - The time of acceptance and the user: the transaction sets them, and they decide nothing that is sent.
+    /// - The time of acceptance, and the user of a push to a token: the transaction sets them, and they decide nothing
+    ///   that is sent.
     fileprivate var checksum: Int64? {
         let (token, channel, bundle) = destination.columns
-        let words: [String?] = [
+        var words: [String?] = [
             lane.app, lane.environment.rawValue, token, channel, bundle, headers.pushType, headers.topic,
             headers.priority, headers.expiration, headers.collapseID, traceParent, orderKey,
             expiresAt.map { String($0) },
         ]
+        if let user { words.append(user) }
         guard let digest = hash(words, id.bytes, payload) else { return nil }
         return Int64(bitPattern: digest.prefix(8).reduce(UInt64(0)) { ($0 << 8) | UInt64($1) })
     }

@@ -27,6 +27,10 @@ package struct OutboxPush: Sendable, Hashable {
     package var orderKey: String?
     /// The W3C trace context of the caller's request.
     package var traceParent: String?
+    /// The user that the push was sent to; nil for a push to a token or a channel.
+    ///
+    /// Such a push is sent only while an installation of the user has the token.
+    package var user: String?
 
     /// Creates a push, by default without optional values.
     package init(
@@ -40,7 +44,8 @@ package struct OutboxPush: Sendable, Hashable {
         notBefore: Int64? = nil,
         expiresAt: Int64? = nil,
         orderKey: String? = nil,
-        traceParent: String? = nil
+        traceParent: String? = nil,
+        user: String? = nil
     ) {
         self.lane = lane
         self.id = id
@@ -53,6 +58,7 @@ package struct OutboxPush: Sendable, Hashable {
         self.expiresAt = expiresAt
         self.orderKey = orderKey
         self.traceParent = traceParent
+        self.user = user
     }
 
     package var urgency: Urgency { Urgency(priority: headers.priority) }

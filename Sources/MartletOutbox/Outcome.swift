@@ -10,7 +10,7 @@ package struct Outcome: Sendable, Hashable {
         case refused
         /// The push expired before Apple accepted it.
         case expired
-        /// The caller cancelled the push, or its token moved to another user before it was sent.
+        /// The caller cancelled the push, or the phone left its user before it was sent.
         case cancelled
         /// The push was abandoned after too many attempts or for its damage, and is stored as a dead letter.
         case dead
@@ -18,7 +18,7 @@ package struct Outcome: Sendable, Hashable {
 
     /// The ``reason`` of a push that was not sent, because its stored content differs from its checksum.
     package static let damagedReason = "Damaged"
-    /// The ``reason`` of a push that was not sent, because its token has moved to another user since the acceptance.
+    /// The ``reason`` of a cancelled push, whose phone has left the user that the push belongs to.
     package static let formerUserReason = "FormerUser"
 
     package var state: State

@@ -119,6 +119,25 @@ struct InstallationModel: Sendable {
         return Array(found.prefix(limit))
     }
 
+    func members(of audience: Audience, in app: String, _ slot: Installation.TokenSlot) -> [AudienceMember] {
+        entries.map(\.stored.installation).filter { installation in
+            guard installation.app == app else { return false }
+            return switch audience {
+            case .users(let users): users.contains { installation.isOf($0) }
+            case .installation(let id): installation.id == id
+            }
+        }.map { installation in
+            AudienceMember(
+                installation: installation.id,
+                user: installation.user,
+                environment: installation.environment,
+                bundleID: installation.bundleID,
+                permissions: installation.permissions,
+                token: installation.tokens[slot]?.token
+            )
+        }
+    }
+
     /// The user whose installation has a token.
     func owner(of token: DeviceToken, in app: String) -> String? {
         entries.map(\.stored.installation).first { installation in
@@ -195,6 +214,10 @@ struct ModelInstallations: InstallationStore {
         limit: Int
     ) -> [StoredInstallation] {
         disk.model.withLock { $0.installations.installations(of: app, selection, after: cursor, limit: limit) }
+    }
+
+    func members(of audience: Audience, in app: String, _ slot: Installation.TokenSlot) -> [AudienceMember] {
+        disk.model.withLock { $0.installations.members(of: audience, in: app, slot) }
     }
 }
 

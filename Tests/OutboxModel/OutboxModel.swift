@@ -15,7 +15,7 @@ package struct OutboxModel: Sendable {
         var attempts = 0
         var unknownTries = 0
         var history = AttemptHistory()
-        /// The user whose installation had the token when the push was accepted.
+        /// The user that the push was sent to, or whose installation had the token when it was accepted.
         var user: String?
     }
 
@@ -91,7 +91,7 @@ package struct OutboxModel: Sendable {
             acceptedAt: now,
             readyAt: mustWait ? nil : isScheduled ? push.notBefore : now,
             isInLine: push.orderKey != nil && !isScheduled,
-            user: owner(of: push)
+            user: push.user ?? owner(of: push)
         )
         numbers[name] = nextNumber
         nextNumber += 1
@@ -356,9 +356,10 @@ package struct OutboxModel: Sendable {
         return installations.owner(of: token, in: push.lane.app)
     }
 
-    /// Whether the token of a push has moved to another user since the acceptance.
+    /// Whether the token of a push has left the user, compared byte by byte, that the push belongs to.
     private func hasFormerUser(_ row: Row) -> Bool {
-        guard let user = row.user, let owner = owner(of: row.push) else { return false }
+        guard let user = row.user else { return false }
+        guard let owner = owner(of: row.push) else { return row.push.user != nil }
         return !owner.utf8.elementsEqual(user.utf8)
     }
 
@@ -399,7 +400,11 @@ package struct OutboxModel: Sendable {
 extension OutboxPush {
     /// Whether a push with the same identifier is this one, sent again.
     fileprivate func isSame(as other: OutboxPush) -> Bool {
-        guard let sourceRequest else { return self == other }
-        return lane == other.lane && destination == other.destination && sourceRequest == other.sourceRequest
+        var first = self
+        // A phone of a user may have another token and another environment.
+        if user != nil { (first.lane, first.destination) = (other.lane, other.destination) }
+        guard let sourceRequest else { return first == other }
+        return first.lane == other.lane && first.destination == other.destination && user == other.user
+            && sourceRequest == other.sourceRequest
     }
 }

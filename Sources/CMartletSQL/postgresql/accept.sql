@@ -11,7 +11,7 @@ CREATE FUNCTION martlet.accept(
     p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[],
     p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
     p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
-    p_payloads bytea[]
+    p_payloads bytea[], p_users text[] DEFAULT NULL
 ) RETURNS TABLE (
     place bigint, is_same boolean, apns_id uuid, is_production boolean, accepted_at bigint,
     is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
@@ -30,22 +30,22 @@ BEGIN
         INSERT INTO martlet.push (
             number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
             priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum,
-            payload, user_id
+            payload, user_id, is_to_user
         )
         SELECT g.number, g.app, g.is_production, g.apns_id, g.fingerprint, g.token, g.channel, g.bundle_id,
             g.push_type, g.topic, g.priority, g.expiration, g.collapse_id, g.trace_parent, g.order_key,
-            g.expires_at, p_now, g.checksum, g.payload, (
+            g.expires_at, p_now, g.checksum, g.payload, coalesce(g.user_id, (
                 SELECT i.user_id FROM martlet.installation_token t JOIN martlet.installation i
                     ON i.number = t.installation
                 WHERE t.token = g.token AND i.app = g.app LIMIT 1
-            )
+            )), g.user_id IS NOT NULL
         FROM unnest(
             numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
             p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
-            p_expires_at, p_checksums, p_payloads
+            p_expires_at, p_checksums, p_payloads, p_users
         ) AS g (
             number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
-            priority, expiration, collapse_id, trace_parent, order_key, expires_at, checksum, payload
+            priority, expiration, collapse_id, trace_parent, order_key, expires_at, checksum, payload, user_id
         )
         WHERE NOT EXISTS (
             SELECT FROM martlet.unregistered_token t

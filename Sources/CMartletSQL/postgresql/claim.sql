@@ -10,7 +10,7 @@ CREATE FUNCTION martlet.claim(
     number bigint, ready_at bigint, attempts integer, unknown_tries integer, apns_id uuid, has_callers_id boolean,
     token text, channel text, bundle_id text, push_type text, topic text, priority text, expiration text,
     collapse_id text, trace_parent text, order_key text, expires_at bigint, accepted_at bigint, payload bytea,
-    checksum bigint, has_changed_time boolean, history text, has_former_user boolean
+    checksum bigint, has_changed_time boolean, history text, user_id text, has_former_user boolean
 ) LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
@@ -39,15 +39,15 @@ BEGIN
     SELECT t.number, t.ready_at, t.attempts, t.unknown_tries, p.apns_id, p.fingerprint IS NOT NULL, p.token,
         p.channel, p.bundle_id, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace_parent,
         p.order_key, p.expires_at, p.accepted_at, p.payload, p.checksum, t.has_changed_time,
-        t.history,
-        -- Without a condition for the app, whose index would be read as a whole by a plan that was made when there were
-        -- few installations.
-        p.user_id IS NOT NULL AND EXISTS (
-            SELECT FROM martlet.installation_token o WHERE o.token = p.token AND p.user_id <> (
-                SELECT CASE WHEN i.app = p.app THEN i.user_id END FROM martlet.installation i
+        t.history, CASE WHEN p.is_to_user THEN p.user_id END,
+        -- Aggregates and conditions of one row each, because a join may be planned as one of all tokens or all
+        -- installations of the app.
+        p.user_id IS NOT NULL AND NOT coalesce((
+            SELECT bool_or((
+                SELECT CASE WHEN i.app = p.app THEN i.user_id = p.user_id END FROM martlet.installation i
                 WHERE i.number = o.installation
-            )
-        )
+            )) FROM martlet.installation_token o WHERE o.token = p.token
+        ), NOT p.is_to_user)
     FROM taken t JOIN martlet.push p USING (number) ORDER BY t.ready_at, t.number;
 END $$;
 

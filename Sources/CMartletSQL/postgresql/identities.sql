@@ -23,18 +23,18 @@ CREATE FUNCTION martlet.fingerprint(
         || p_payload) FROM 1 FOR 16)
 $$;
 
--- The first 8 bytes of a hash of lane, destination, headers, expiry, identifier and payload, as a number. Relays
--- calculate the same.
+-- The first 8 bytes of a hash of lane, destination, headers, expiry, user, identifier and payload, as a number; the user
+-- is null for a push that was not sent to a user. Relays calculate the same.
 CREATE FUNCTION martlet.checksum(
     p_app text, p_is_production boolean, p_id uuid, p_token text, p_channel text, p_bundle_id text, p_push_type text,
     p_topic text, p_priority text, p_expiration text, p_collapse_id text, p_trace_parent text, p_order_key text,
-    p_expires_at bigint, p_payload bytea
+    p_expires_at bigint, p_payload bytea, p_user text DEFAULT NULL
 ) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
     SELECT ('x' || encode(substring(sha256(convert_to(concat_ws(E'\n',
         p_app, CASE WHEN p_is_production THEN 'production' ELSE 'development' END, coalesce(p_token, ''),
         coalesce(p_channel, ''), coalesce(p_bundle_id, ''), coalesce(p_push_type, ''), coalesce(p_topic, ''),
         coalesce(p_priority, ''), coalesce(p_expiration, ''), coalesce(p_collapse_id, ''), coalesce(p_trace_parent, ''),
-        coalesce(p_order_key, ''), coalesce(p_expires_at::text, ''), ''), 'UTF8')
+        coalesce(p_order_key, ''), coalesce(p_expires_at::text, ''), p_user, ''), 'UTF8')
         || uuid_send(p_id) || p_payload) FROM 1 FOR 8), 'hex'))::bit(64)::bigint
 $$;
 

@@ -11,7 +11,7 @@ CREATE FUNCTION martlet.adopt_pushes(
     p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[], p_order_keys text[],
     p_expires_at bigint[], p_accepted_at bigint[], p_ready_at bigint[], p_lines bigint[],
     p_attempts bigint[], p_unknown_tries bigint[], p_checksums bigint[], p_payloads bytea[], p_users text[],
-    p_histories text[]
+    p_are_to_users boolean[], p_histories text[]
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -21,12 +21,13 @@ DECLARE
 BEGIN
     INSERT INTO martlet.push (
         number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
-        priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum, payload, user_id
+        priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum, payload, user_id,
+        is_to_user
     )
     SELECT * FROM unnest(
         numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
         p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
-        p_expires_at, p_accepted_at, p_checksums, p_payloads, p_users
+        p_expires_at, p_accepted_at, p_checksums, p_payloads, p_users, p_are_to_users
     ) ON CONFLICT DO NOTHING;
     -- After the insertion, because that waits for transactions that end these pushes. A dead letter, which is not in
     -- the queue, keeps its row in addition to its outcome.

@@ -30,8 +30,11 @@ CREATE TABLE martlet.push (
     -- The value of `martlet.checksum`, which relays compare before they send the push; null when it is not known.
     checksum bigint,
     payload bytea NOT NULL,
-    -- The user whose installation had the token when the push was accepted. The token may belong to another user since.
+    -- The user that the push was sent to, or whose installation had the token when the push was accepted. The token may
+    -- belong to another user since.
     user_id text COLLATE "C",
+    -- Whether the push was sent to the user. It is sent on only while an installation of the user has the token.
+    is_to_user boolean NOT NULL DEFAULT false,
     UNIQUE (apns_id, app)
 );
 CREATE INDEX push_user ON martlet.push (user_id, number) WHERE user_id IS NOT NULL;

@@ -14,8 +14,11 @@ CREATE TABLE push (
     -- The failed attempts, as a JSON array; null for a push without any, and for a dead letter, whose outcome has them.
     history TEXT,
     payload BLOB NOT NULL,
-    -- The user whose installation had the token when the push was accepted. The token may belong to another user since.
-    user_id TEXT
+    -- The user that the push was sent to, or whose installation had the token when the push was accepted. The token may
+    -- belong to another user since.
+    user_id TEXT,
+    -- Whether the push was sent to the user. It is sent on only while an installation of the user has the token.
+    is_to_user INTEGER NOT NULL
 );
 CREATE INDEX push_user ON push (user_id) WHERE user_id IS NOT NULL;
 CREATE UNIQUE INDEX push_identity ON push (apns_id, app);

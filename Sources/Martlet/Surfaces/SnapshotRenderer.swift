@@ -208,15 +208,13 @@ package struct SnapshotRenderer: Sendable {
         _ id: APNsID
     ) throws(PayloadError) -> PushNotification {
         let compatibility = delivery.compatibility
-        let isDefaultType = delivery.attributesType == SurfaceActivityAttributes.attributesType
         let standardAlert = LiveActivityAlert(
             title: .plain(activity.surface.title),
             body: .plain(activity.surface.body),
             sound: compatibility.contains(.silentStart) ? nil : .default
         )
         let start = try LiveActivityStart(
-            attributesType: isDefaultType && compatibility.contains(.attributesType)
-                ? SurfaceCompatibility.originalAttributesType : delivery.attributesType,
+            attributesType: delivery.sentAttributesType,
             attributes: activity.attributes.json,
             state: activity.contentState.json,
             alert: delivery.alert ?? standardAlert,

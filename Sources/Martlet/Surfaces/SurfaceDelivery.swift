@@ -69,6 +69,12 @@ public struct SurfaceDelivery: Sendable {
         self.id = id
     }
 
+    /// The name of the attributes type as a start has it.
+    package var sentAttributesType: String {
+        attributesType == SurfaceActivityAttributes.attributesType && compatibility.contains(.attributesType)
+            ? SurfaceCompatibility.originalAttributesType : attributesType
+    }
+
     func id(of snapshot: SurfaceSnapshot, to destination: SurfaceDestination) throws(APNsError) -> APNsID {
         if let id { return id }
         do throws(CryptographyError) {

@@ -28,8 +28,20 @@ enum InstallationRow {
     static func tags(_ text: String?) -> Set<String> { Set(elements(text).compactMap(\.stringValue)) }
 
     /// Returns tags as a JSON array.
-    static func text(_ tags: Set<String>) -> String {
-        String(decoding: JSONValue.array(tags.sorted().map { .string($0) }).encoded(), as: UTF8.self)
+    static func text(_ tags: Set<String>) -> String { text(of: tags.sorted()) }
+
+    /// Returns texts as a JSON array.
+    static func text(of texts: [String]) -> String {
+        String(decoding: JSONValue.strings(texts).encoded(), as: UTF8.self)
+    }
+
+    /// Returns the permissions of the columns ``permissions``.
+    static func permissionValues(of flags: [Int64?]) -> [Installation.Permission: Bool] {
+        var permissions: [Installation.Permission: Bool] = [:]
+        for (permission, flag) in zip(Installation.Permission.allCases, flags) {
+            permissions[permission] = flag.map { $0 != 0 }
+        }
+        return permissions
     }
 
     private static func elements(_ text: String?) -> [JSONValue] {
@@ -47,10 +59,5 @@ extension Installation {
     mutating func setAttributes(_ texts: [String?]) {
         attributes = [:]
         for (attribute, text) in zip(Attribute.allCases, texts) { attributes[attribute] = text }
-    }
-
-    mutating func setPermissions(_ flags: [Int64?]) {
-        permissions = [:]
-        for (permission, flag) in zip(Permission.allCases, flags) { permissions[permission] = flag.map { $0 != 0 } }
     }
 }

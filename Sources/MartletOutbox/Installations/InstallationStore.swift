@@ -59,6 +59,22 @@ package protocol InstallationStore: Sendable {
         limit: Int
     ) async throws(OutboxError) -> [StoredInstallation]
 
+    /// Returns the installations of an audience, in the order of their enrollment.
+    ///
+    /// They are read at once, because a user has few: see ``Installation/limitPerUser``.
+    ///
+    /// - Parameters:
+    ///   - audience: The audience.
+    ///   - app: The app.
+    ///   - slot: The slot of the token that a push needs.
+    /// - Returns: The installations, also those without a token in the slot.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func members(
+        of audience: Audience,
+        in app: String,
+        _ slot: Installation.TokenSlot
+    ) async throws(OutboxError) -> [AudienceMember]
+
     /// Replaces the content of an installation, unless it has changed or was removed since it was read.
     ///
     /// - Parameters:

@@ -36,7 +36,8 @@ extension OutboxCheck {
             SELECT p.number, p.apns_id, q.number IS NOT NULL,
                 p.checksum IS DISTINCT FROM martlet.checksum(
                     a.name, p.is_production, p.apns_id, p.token, p.channel, p.bundle_id, p.push_type, p.topic,
-                    p.priority, p.expiration, p.collapse_id, p.trace_parent, p.order_key, p.expires_at, p.payload
+                    p.priority, p.expiration, p.collapse_id, p.trace_parent, p.order_key, p.expires_at, p.payload,
+                    CASE WHEN p.is_to_user THEN p.user_id END
                 ),
                 q.ready_check IS DISTINCT FROM ~q.ready_at,
                 q.urgency <> CASE p.priority WHEN '5' THEN 1 WHEN '1' THEN 2 ELSE 0 END,

@@ -83,7 +83,7 @@ package actor OutboxMove {
         let rows = try await file.read { (tables) throws(SQLiteError) in
             let statement = try tables.database.connection.prepare(
                 """
-                SELECT \(PushTable.columns), fingerprint, user_id FROM push ORDER BY number
+                SELECT \(PushTable.columns), fingerprint FROM push ORDER BY number
                 LIMIT \(OutboxMove.pushBatch)
                 """
             )
@@ -182,7 +182,7 @@ struct MovingPush: Sendable {
     var history: String?
     /// The stored checksum; one that cannot match for a push that is damaged in the file.
     var checksum: Int64?
-    /// The user whose installation had the token when the push was accepted; nil when none had it.
+    /// The user that the push was sent to, or whose installation had the token when it was accepted; nil for none.
     var user: String?
 
     fileprivate init(_ row: borrowing Statement, app: String, at now: Int64) {
@@ -194,8 +194,8 @@ struct MovingPush: Sendable {
         // The database calculates the complement of the due time again, so a changed time would appear to be right.
         checksum = stored
         if DuePush.hasChangedTime(row), !due.claimed.push.differs(from: stored) { checksum = stored.map { ~$0 } }
-        fingerprint = row.optionalBlob(at: 25)
-        user = row.optionalText(at: 26)
+        user = row.optionalText(at: 25)
+        fingerprint = row.optionalBlob(at: 27)
         acceptedAt = due.claimed.acceptedAt
         attempts = due.claimed.attempts
         unknownTries = due.claimed.unknownTries
@@ -250,7 +250,7 @@ extension DatabaseConnections {
                 .integers(rows.map(\.readyAt)), .integers(rows.map(\.line)),
                 .integers(rows.map { Int64($0.attempts) }), .integers(rows.map { Int64($0.unknownTries) }),
                 .integers(rows.map(\.checksum)), .byteLists(pushes.map(\.payload)), .texts(rows.map(\.user)),
-                .texts(rows.map(\.history)),
+                .flags(pushes.map { $0.user != nil }), .texts(rows.map(\.history)),
             ]
         ) { _ in }
     }

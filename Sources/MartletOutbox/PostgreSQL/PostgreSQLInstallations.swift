@@ -168,6 +168,31 @@ struct PostgreSQLInstallations: InstallationStore {
         }
     }
 
+    func members(
+        of audience: Audience,
+        in app: String,
+        _ slot: Installation.TokenSlot
+    ) async throws(OutboxError) -> [AudienceMember] {
+        let number = try await apps.number(of: app)
+        let (condition, value): (String, Parameter) =
+            switch audience {
+            case .users(let users): ("i.user_id = ANY ($4)", .texts(users))
+            case .installation(let id): ("i.id = $4", .identifier(id.bytes))
+            }
+        // On the connection of the pushes, so that requests of phones do not delay them.
+        return try await connections.query(
+            .accepting,
+            """
+            SELECT i.id, i.user_id, i.is_production, i.bundle_id, i.alerts, i.live_activities, i.frequent_updates, (
+                SELECT t.token FROM martlet.installation_token t
+                WHERE t.installation = i.number AND t.kind = $2 AND t.name = $3
+            )
+            FROM martlet.installation i WHERE i.app = $1 AND \(condition) ORDER BY i.number
+            """,
+            [.integer(number), .text(slot.kind.rawValue), .text(slot.name), value]
+        ) { rows in rows.all.compactMap { AudienceMember($0) } }
+    }
+
     private func all(_ condition: String, _ parameters: [Parameter]) async throws(OutboxError) -> [StoredInstallation] {
         try await connections.query(
             .enrolling,
@@ -207,9 +232,23 @@ extension StoredInstallation {
         installation.changedAt = row.integer(at: 8)
         installation.seenAt = row.integer(at: 9)
         installation.setAttributes((10..<15).map { row.optionalText(at: $0) })
-        installation.setPermissions((15..<18).map { row.optionalInteger(at: $0) })
+        installation.permissions = InstallationRow.permissionValues(of: (15..<18).map { row.optionalInteger(at: $0) })
         installation.tokens = InstallationRow.tokens(row.optionalText(at: 18))
         installation.tags = InstallationRow.tags(row.optionalText(at: 19))
         self.init(number: row.integer(at: 0), revision: row.integer(at: 1), installation: installation)
+    }
+}
+
+extension AudienceMember {
+    fileprivate init?(_ row: Row) {
+        guard let id = InstallationID(bytes: row.bytes(at: 0)) else { return nil }
+        self.init(
+            installation: id,
+            user: row.text(at: 1),
+            environment: PushEnvironment(isProduction: row.flag(at: 2)),
+            bundleID: row.text(at: 3),
+            permissions: InstallationRow.permissionValues(of: (4..<7).map { row.optionalInteger(at: $0) }),
+            token: row.optionalText(at: 7).flatMap { try? DeviceToken(hex: $0) }
+        )
     }
 }

@@ -35,6 +35,7 @@ extension PostgreSQLOutbox {
                 .texts(pushes.map(\.traceParent)), .texts(pushes.map(\.orderKey)),
                 .integers(pushes.map(\.notBefore)), .integers(pushes.map(\.expiresAt)),
                 .integers(entries.map(\.hashed.checksum)), .byteLists(pushes.map(\.payload)),
+                .texts(pushes.map(\.user)),
             ]
         }
     }
@@ -100,7 +101,7 @@ extension PostgreSQLOutbox {
     }
 
     private static let acceptSQL =
-        "SELECT * FROM martlet.accept(\(Parameter.places(20)))"
+        "SELECT * FROM martlet.accept(\(Parameter.places(21)))"
 }
 
 extension Acceptance {

@@ -55,7 +55,7 @@ extension Outcome {
 }
 
 extension ClaimedPush {
-    /// Reads the columns of `martlet.claim`; without the last four, the push counts as one to be sent.
+    /// Reads the columns of `martlet.claim`; without the last five, the push counts as sound and sent to a token.
     init(_ row: Row, lane: Lane, isChecked: Bool = false) {
         let destination: PushDestination =
             if let token = row.optionalText(at: 6).flatMap({ try? DeviceToken(hex: $0) }) {
@@ -77,7 +77,8 @@ extension ClaimedPush {
             payload: row.bytes(at: 18),
             expiresAt: row.optionalInteger(at: 16),
             orderKey: row.optionalText(at: 15),
-            traceParent: row.optionalText(at: 14)
+            traceParent: row.optionalText(at: 14),
+            user: isChecked ? row.optionalText(at: 22) : nil
         )
         self.init(
             number: row.integer(at: 0),
@@ -87,7 +88,7 @@ extension ClaimedPush {
             unknownTries: Int(row.integer(at: 3)),
             history: AttemptHistory(stored: isChecked ? row.optionalText(at: 21) : nil),
             isDamaged: isChecked && (push.differs(from: row.optionalInteger(at: 19)) || row.flag(at: 20)),
-            hasFormerUser: isChecked && row.flag(at: 22)
+            hasFormerUser: isChecked && row.flag(at: 23)
         )
     }
 }

@@ -21,11 +21,10 @@ final class ClaimTable {
         self.pushes = pushes
         findDue = try database.connection.prepare(
             """
-            SELECT \(PushTable.columns), user_id IS NOT NULL AND EXISTS (
-                SELECT 1 FROM installation_token t CROSS JOIN installation i
+            SELECT \(PushTable.columns), user_id IS NOT NULL AND NOT coalesce((
+                SELECT max(i.user_id = push.user_id) FROM installation_token t CROSS JOIN installation i
                 WHERE t.token = push.token AND i.number = t.installation AND i.app = push.app
-                    AND i.user_id <> push.user_id
-            ) FROM push
+            ), NOT is_to_user) FROM push
             WHERE app = ? AND environment = ? AND urgency = ? AND (ready_at, number) > (?, ?) AND ready_at <= ?
             ORDER BY ready_at, number
             """
@@ -116,7 +115,7 @@ final class ClaimTable {
         )
         while due.count < limit, try findDue.step() {
             var row = DuePush(findDue, lane: lane)
-            row.claimed.hasFormerUser = findDue.integer(at: 24) != 0
+            row.claimed.hasFormerUser = findDue.integer(at: 27) != 0
             cursor = OutboxDatabase.Cursor(readyAt: row.readyAt, number: row.claimed.number)
             if !database.state.claimed.contains(cursor.number) { due.append(row) }
         }

@@ -52,9 +52,7 @@ struct InstallationTable {
         var texts: [String?] = []
         for column in 10..<15 { texts.append(row.optionalText(at: column)) }
         installation.setAttributes(texts)
-        var flags: [Int64?] = []
-        for column in 15..<18 { flags.append(row.optionalInteger(at: column)) }
-        installation.setPermissions(flags)
+        installation.permissions = permissions(row, from: 15)
         installation.tokens = InstallationRow.tokens(row.optionalText(at: 18))
         installation.tags = InstallationRow.tags(row.optionalText(at: 19))
         return StoredInstallation(
@@ -62,6 +60,47 @@ struct InstallationTable {
             revision: row.integer(at: 1),
             installation: installation
         )
+    }
+
+    /// Reads three columns, as in ``InstallationRow/permissions``.
+    private func permissions(_ row: borrowing Statement, from column: Int) -> [Installation.Permission: Bool] {
+        var flags: [Int64?] = []
+        for column in column..<column + 3 { flags.append(row.optionalInteger(at: column)) }
+        return InstallationRow.permissionValues(of: flags)
+    }
+
+    /// Returns the installations that a condition selects, with their tokens of a slot.
+    ///
+    /// The unary plus keeps SQLite from reading all installations of the app in the order of their numbers.
+    func members<each Value: Bindable>(
+        _ slot: Installation.TokenSlot,
+        _ condition: String,
+        _ values: repeat each Value
+    ) throws(SQLiteError) -> [AudienceMember] {
+        let rows = try database.connection.prepare(
+            """
+            SELECT id, user_id, environment, bundle_id, \(InstallationRow.permissions), (
+                SELECT token FROM installation_token WHERE installation = number AND kind = ? AND name = ?
+            )
+            FROM installation WHERE \(condition) ORDER BY +number
+            """
+        )
+        try rows.bind(slot.kind.rawValue, slot.name, repeat each values)
+        var found: [AudienceMember] = []
+        while try rows.step() {
+            guard let id = InstallationID(bytes: rows.blob(at: 0)) else { continue }
+            found.append(
+                AudienceMember(
+                    installation: id,
+                    user: rows.text(at: 1),
+                    environment: PushEnvironment(rows, at: 2),
+                    bundleID: rows.text(at: 3),
+                    permissions: permissions(rows, from: 4),
+                    token: rows.optionalText(at: 7).flatMap { try? DeviceToken(hex: $0) }
+                )
+            )
+        }
+        return found
     }
 
     // MARK: Changes

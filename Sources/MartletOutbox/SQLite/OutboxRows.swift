@@ -25,7 +25,8 @@ struct DuePush {
             payload: row.blob(at: 13),
             expiresAt: row.optionalInteger(at: 15),
             orderKey: row.optionalText(at: 14),
-            traceParent: row.optionalText(at: 12)
+            traceParent: row.optionalText(at: 12),
+            user: row.integer(at: 26) != 0 ? row.optionalText(at: 25) : nil
         )
         let hasChangedTime = DuePush.hasChangedTime(row)
         claimed = ClaimedPush(

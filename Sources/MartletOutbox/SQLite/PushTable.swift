@@ -10,7 +10,7 @@ final class PushTable {
     static let columns = """
         number, app, environment, apns_id, token, channel, bundle_id, push_type, topic, priority, expiration, \
         collapse_id, trace_parent, payload, order_key, expires_at, accepted_at, attempts, unknown_tries, is_in_line, \
-        ready_at, urgency, checksum, ready_check, history
+        ready_at, urgency, checksum, ready_check, history, user_id, is_to_user
         """
 
     /// A condition of rows of `push`: those of a user, `?1`, in an app, `?2`.
@@ -53,12 +53,13 @@ final class PushTable {
             INSERT INTO push (
                 number, app, environment, urgency, ready_at, is_in_line, order_key, expires_at, apns_id, fingerprint,
                 token, channel, bundle_id, push_type, topic, priority, expiration, collapse_id, trace_parent,
-                accepted_at, attempts, unknown_tries, checksum, ready_check, payload, user_id
+                accepted_at, attempts, unknown_tries, checksum, ready_check, payload, user_id,
+                is_to_user
             ) VALUES (
-                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ~?5, ?, (
+                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ~?5, ?, coalesce(?23, (
                     SELECT i.user_id FROM installation_token t CROSS JOIN installation i
                     WHERE t.token = ?11 AND i.number = t.installation AND i.app = ?2
-                )
+                )), ?23 IS NOT NULL
             )
             """
         )
@@ -168,6 +169,7 @@ final class PushTable {
         try insertPush.bind(now, after: &position)
         try insertPush.bind(hashed.checksum, after: &position)
         try insertPush.bind(push.payload, after: &position)
+        try insertPush.bind(push.user, after: &position)
         try insertPush.run()
     }
 

@@ -24,6 +24,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
     /// An iterator that handles a group of lines at a time.
     struct Iterator: AsyncIteratorProtocol {
         private let batch: BatchAnswers
+        private let store: any InstallationStore
         private var builder: PushRequestBuilder
         private var lines: BatchLines
         private var lineNumber = 0
@@ -31,6 +32,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
 
         fileprivate init(batch: BatchAnswers) {
             self.batch = batch
+            store = batch.call.service.parts.outbox.installations
             builder = batch.builder
             lines = BatchLines(batch.call.body, batch.call.stream)
         }
@@ -40,7 +42,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
             do throws(BatchLines.Failure) {
                 var part = Part()
                 while part.pushes.count < BatchAnswers.groupSize, let line = try await lines.next(after: part.count) {
-                    part.add(line, number: lineNumber, to: &builder)
+                    await part.add(line, number: lineNumber, to: &builder, store)
                     lineNumber += 1
                 }
                 guard part.count > 0 else { return nil }
@@ -59,8 +61,8 @@ struct BatchAnswers: AsyncSequence, Sendable {
     /// Lines whose pushes are stored together.
     fileprivate struct Part {
         var pushes: [OutboxPush] = []
-        /// The range of the pushes of each line, or the error in the line.
-        var lines: [Result<Range<Int>, APIProblem>] = []
+        /// The pushes of each line, or the error in the line.
+        var lines: [Result<PushGroup, APIProblem>] = []
 
         var count: Int { lines.count }
 
@@ -70,11 +72,17 @@ struct BatchAnswers: AsyncSequence, Sendable {
             return Array(repeatElement(problem, count: count).joined())
         }
 
-        mutating func add(_ line: [UInt8], number: Int, to builder: inout PushRequestBuilder) {
+        mutating func add(
+            _ line: [UInt8],
+            number: Int,
+            to builder: inout PushRequestBuilder,
+            _ store: any InstallationStore
+        ) async {
             do throws(APIProblem) {
-                let made = try builder.pushes(of: try PushRequest(try RelayAPI.json(of: line)), line: number)
-                lines.append(.success(pushes.count..<pushes.count + made.count))
-                pushes += made
+                let request = try PushRequest(try RelayAPI.json(of: line))
+                let group = try await builder.group(of: request, line: number, from: store)
+                lines.append(.success(group))
+                pushes += group.pushes
             } catch {
                 lines.append(.failure(error))
             }
@@ -97,15 +105,13 @@ struct BatchAnswers: AsyncSequence, Sendable {
         )
         builder.now = service.parts.now
         var bytes: [UInt8] = []
+        var rest = results[...]
         for line in part.lines {
             switch line {
-            case .success(let range):
-                let answers = PushAnswer.json(
-                    of: range.map { PushAnswer(results[$0], part.pushes[$0], at: acceptedAt) },
-                    about: range.first.map { part.pushes[$0] },
-                    at: acceptedAt
-                )
-                bytes += (answers.count == 1 ? answers[0] : ["pushes": .array(answers)]).encoded()
+            case .success(let group):
+                let answers = zip(rest, group.pushes).map { PushAnswer($0, $1, at: acceptedAt) }
+                rest = rest.dropFirst(group.pushes.count)
+                bytes += group.json(answers, at: acceptedAt).encoded()
             case .failure(let problem): bytes += problem.json.encoded()
             }
             bytes.append(UInt8(ascii: "\n"))

@@ -54,6 +54,11 @@ enum InstallationSchemas {
           "items": {"type": "string", "pattern": "^[A-Za-z0-9_.:@-]{1,120}$"}}
         """#
 
+    private static let leftOutReasons = String(
+        decoding: JSONValue.strings(PushGroup.LeftOutReason.allCases.map(\.rawValue)).encoded(),
+        as: UTF8.self
+    )
+
     static let text = #"""
         {
           "InstallationID": {"type": "string",
@@ -62,6 +67,39 @@ enum InstallationSchemas {
           "NullableToken": {"oneOf": [{"$ref": "#/components/schemas/DeviceToken"}, {"type": "null"}]},
           "User": {"type": "string", "minLength": 1, "maxLength": 128,
             "description": "The back end's identifier of the user, of at most 128 bytes, without control characters"},
+          "Audience": {
+            "type": "object", "additionalProperties": false,
+            "description": "Phones that have enrolled; the push type decides to which of their tokens the push is sent",
+            "oneOf": [{"required": ["user"]}, {"required": ["users"]}, {"required": ["installation"]}],
+            "properties": {
+              "user": {"$ref": "#/components/schemas/User"},
+              "users": {"type": "array", "minItems": 1, "maxItems": \#(AudienceRequest.userLimit),
+                "items": {"$ref": "#/components/schemas/User"}},
+              "installation": {"$ref": "#/components/schemas/InstallationID"},
+              "activity": {"type": "string", "pattern": "^[!-~]{1,128}$",
+                "description": "The identifier of the Live Activity that the push updates or ends"},
+              "control": {"type": "string", "pattern": "^[!-~]{1,128}$",
+                "description": "The kind of the control, for the push type controls"}
+            }
+          },
+          "AudienceAnswer": {
+            "type": "object", "required": ["pushes", "left-out"],
+            "properties": {
+              "pushes": {"type": "array", "description": "The push of each phone", "items": {
+                "allOf": [
+                  {"anyOf": [
+                    {"$ref": "#/components/schemas/PushStatus"}, {"$ref": "#/components/schemas/Problem"}
+                  ]},
+                  {"type": "object", "required": ["installation"],
+                    "properties": {"installation": {"$ref": "#/components/schemas/InstallationID"}}}
+                ]}},
+              "left-out": {
+                "type": "object", "additionalProperties": {"type": "integer"},
+                "description": "The numbers of phones without a push by reason, and of users without a phone",
+                "propertyNames": {"enum": \#(leftOutReasons)}
+              }
+            }
+          },
           "TicketRequest": {
             "type": "object", "additionalProperties": false, "required": ["user"],
             "properties": {

@@ -39,9 +39,15 @@ struct PushRequest {
             "id", "not-before", "payload", "payload-base64", "snapshot",
         ] + SnapshotRequest.members
 
+    /// The members whose values each phone of an audience has.
+    private static let phoneMembers = ["environment", "bundle-id"]
+
     var app: String?
     var environment: PushEnvironment?
+    /// The tokens or the channel; empty for a push to an audience.
     var destinations: [Destination]
+    /// The users or the installation that the push goes to; nil for a push to tokens or a channel.
+    var audience: AudienceRequest?
     var bundleID: String?
     var pushType: String?
     var priority: Int64?
@@ -63,7 +69,12 @@ struct PushRequest {
         try request.checkMembers(PushRequest.members)
         app = try request["app"].ifPresent?.nonemptyText()
         environment = try request["environment"].ifPresent?.choice(of: PushEnvironment.self)
-        destinations = try PushRequest.destinations(request)
+        let namesAudience = request["to"].value?.members != nil && !request["channel"].isPresent
+        audience = try namesAudience ? AudienceRequest(request["to"]) : nil
+        destinations = try audience == nil ? PushRequest.destinations(request) : []
+        if audience != nil, let member = PushRequest.phoneMembers.first(where: { request[$0].isPresent }) {
+            throw request[member].error("must be left out of a push to users or an installation: each phone has one")
+        }
         bundleID = try request["bundle-id"].ifPresent?.nonemptyText()
         pushType = try request["push-type"].ifPresent?.nonemptyText()
         priority = try request["priority"].ifPresent?.integer(in: 0...10)
@@ -72,7 +83,7 @@ struct PushRequest {
             try CollapseID(text)
         }
         id = try request["id"].ifPresent?.parsed { (text) throws(APNsIDError) in try APNsID(text) }
-        guard id == nil || destinations.count == 1 else {
+        guard id == nil || destinations.count == 1 || audience != nil else {
             throw request["id"].error("must be left out of a push to several destinations: each gets its own")
         }
         let earliest: Int64? = try request["not-before"].ifPresent?.integer(in: 0...PushRequest.latestSecond)
@@ -95,7 +106,8 @@ struct PushRequest {
             return [.channel(ChannelID(channel))]
         }
         guard let value = to.value else {
-            throw APIProblem(400, "to is missing: it must be a device token or an array of them", at: "")
+            let expected = "a device token, an array of them, or an object with user, users or installation"
+            throw APIProblem(400, "to is missing: it must be \(expected)", at: "")
         }
         guard let tokens = value.elements else { return [.device(try to.deviceToken())] }
         guard (1...longestList).contains(tokens.count) else {

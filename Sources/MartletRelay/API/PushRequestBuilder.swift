@@ -34,7 +34,7 @@ struct PushRequestBuilder {
     /// A request in a batch has a line number. The error is that the caller may not send the push, or that Apple would
     /// refuse it.
     mutating func pushes(of request: PushRequest, line: Int? = nil) throws(APIProblem) -> [OutboxPush] {
-        let key = line.flatMap { line in idempotencyKey.map { "\($0)\n\(line)" } } ?? idempotencyKey
+        let key = requestKey(ofLine: line)
         let app = try app(of: request)
         let lane = Lane(app: app.name, environment: request.environment ?? app.environments[0])
         guard app.environments.contains(lane.environment), let renderer = clients[lane]?.renderer else {
@@ -44,6 +44,80 @@ struct PushRequestBuilder {
                 at: "/environment"
             )
         }
+        let bundle = request.bundleID ?? app.bundleIDs[0]
+        var pushes: [OutboxPush] = []
+        pushes.reserveCapacity(request.destinations.count)
+        let sourceRequest = request.sourceRequest
+        for (index, destination) in request.destinations.enumerated() {
+            let id = request.id ?? key.flatMap { APNsID(app: app.name, idempotencyKey: $0, "\(index)") }
+            pushes.append(try push(of: request, sourceRequest, to: destination, lane, bundle, id, renderer))
+        }
+        return pushes
+    }
+
+    /// Builds the pushes of a request, to an audience with the installations of a store.
+    mutating func group(
+        of request: PushRequest,
+        line: Int? = nil,
+        from store: any InstallationStore
+    ) async throws(APIProblem) -> PushGroup {
+        guard let audience = request.audience else {
+            return PushGroup(pushes: try self.pushes(of: request, line: line), phones: nil)
+        }
+        let app = try app(of: request)
+        let need = try audience.need(of: request)
+        let members = try await RelayAPI.outboxCall(await store.members(of: audience.audience, in: app.name, need.slot))
+        let key = request.id?.description ?? requestKey(ofLine: line)
+        let sourceRequest = request.sourceRequest
+        var phones = PushGroup.Phones(missing: audience.audience, among: members)
+        var pushes: [OutboxPush] = []
+        for member in members {
+            let lane = Lane(app: app.name, environment: member.environment)
+            guard app.environments.contains(lane.environment), app.bundleIDs.contains(member.bundleID),
+                let renderer = clients[lane]?.renderer
+            else {
+                phones.leaveOut(.notConfigured)
+                continue
+            }
+            guard need.permission.map({ member.permissions[$0] ?? true }) ?? true else {
+                phones.leaveOut(.notAllowed)
+                continue
+            }
+            guard let token = member.token else {
+                phones.leaveOut(.noToken)
+                continue
+            }
+            let place = member.installation.description
+            let id = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, place) }
+            var push = try push(of: request, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
+            push.user = member.user
+            pushes.append(push)
+            phones.installations.append(member.installation)
+        }
+        // A mistake is reported also when no phone gets the push. Snapshots were checked when they were read.
+        if pushes.isEmpty, case .payload = request.content, let token = try? DeviceToken(hex: "00"),
+            let lane = app.lanes.first, let renderer = clients[lane]?.renderer
+        {
+            _ = try push(of: request, sourceRequest, to: .device(token), lane, app.bundleIDs[0], nil, renderer)
+        }
+        return PushGroup(pushes: pushes, phones: phones)
+    }
+
+    /// Returns the text from which the identifiers of a request are derived; nil without `Idempotency-Key`.
+    private func requestKey(ofLine line: Int?) -> String? {
+        idempotencyKey.map { key in line.map { "\(key)\n\($0)" } ?? key }
+    }
+
+    /// Builds a push with an identifier, or a new one if it is nil.
+    private mutating func push(
+        of request: PushRequest,
+        _ sourceRequest: [UInt8]?,
+        to destination: PushRequest.Destination,
+        _ lane: Lane,
+        _ bundle: String,
+        _ chosenID: APNsID?,
+        _ renderer: SnapshotRenderer
+    ) throws(APIProblem) -> OutboxPush {
         if let time = request.notBefore, time > now + PushRequestBuilder.longestDelay {
             throw APIProblem(
                 400,
@@ -51,35 +125,25 @@ struct PushRequestBuilder {
                 at: "/not-before"
             )
         }
-        let bundle = request.bundleID ?? app.bundleIDs[0]
-        var pushes: [OutboxPush] = []
-        pushes.reserveCapacity(request.destinations.count)
-        let sourceRequest = request.sourceRequest
-        for (index, destination) in request.destinations.enumerated() {
-            let chosen = request.id ?? key.flatMap { APNsID(app: app.name, idempotencyKey: $0, index) }
-            let id = chosen ?? APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
-            let (headers, payload, notBefore) = try content(of: request, for: destination, bundle, id, renderer)
-            if let reason = refusal(of: destination, bundle, headers, payload) {
-                throw problem(reason, destination, bundle, headers, payload)
-            }
-            let stored = destination.stored(bundle: bundle)
-            pushes.append(
-                OutboxPush(
-                    lane: lane,
-                    id: id,
-                    hasCallersID: chosen != nil,
-                    destination: stored,
-                    headers: headers,
-                    payload: payload,
-                    sourceRequest: sourceRequest,
-                    notBefore: notBefore,
-                    expiresAt: headers.expiry(at: max(now, notBefore ?? now)),
-                    orderKey: headers.orderKey(for: stored),
-                    traceParent: traceParent
-                )
-            )
+        let id = chosenID ?? APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
+        let (headers, payload, notBefore) = try content(of: request, for: destination, bundle, id, renderer)
+        if let reason = refusal(of: destination, bundle, headers, payload) {
+            throw problem(reason, destination, bundle, headers, payload)
         }
-        return pushes
+        let stored = destination.stored(bundle: bundle)
+        return OutboxPush(
+            lane: lane,
+            id: id,
+            hasCallersID: chosenID != nil,
+            destination: stored,
+            headers: headers,
+            payload: payload,
+            sourceRequest: sourceRequest,
+            notBefore: notBefore,
+            expiresAt: headers.expiry(at: max(now, notBefore ?? now)),
+            orderKey: headers.orderKey(for: stored),
+            traceParent: traceParent
+        )
     }
 
     /// Returns the app of a request.
@@ -243,8 +307,10 @@ extension PushRequest {
 
 extension APNsID {
     /// Creates the identifier of a push sent with an `Idempotency-Key`, which is the same for the same key.
-    fileprivate init?(app: String, idempotencyKey: String, _ index: Int) {
-        guard let hash = try? SHA256.hash(Array("\(app)\n\(idempotencyKey)\n\(index)".utf8)) else { return nil }
+    ///
+    /// The place is the index of the destination in its request, or the installation.
+    fileprivate init?(app: String, idempotencyKey: String, _ place: String) {
+        guard let hash = try? SHA256.hash(Array("\(app)\n\(idempotencyKey)\n\(place)".utf8)) else { return nil }
         self.init(hash: hash)
     }
 }

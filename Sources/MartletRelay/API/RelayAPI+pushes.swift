@@ -31,6 +31,7 @@ extension RelayAPI {
     ]
     private static let requestExamples: [JSONValue.Member] = [
         .init("alert", ["to": "5d3a6a1c8f9a42d6", "payload": ["aps": ["alert": "Order ready"]]]),
+        .init("user", ["app": "orders", "to": ["user": "anna"], "payload": ["aps": ["alert": "Order ready"]]]),
         .init(
             "scheduled",
             [
@@ -45,52 +46,40 @@ extension RelayAPI {
         Route(
             method: "POST",
             path: "/v1/pushes",
-            summary: "Accepts a push for one device, many or a channel",
+            summary: "Accepts a push for devices, a channel, or the phones of users",
             access: .scope("send", audit: nil),
             parameters: [wait] + requestFields,
             body: RouteBody(.schema("PushRequest"), examples: requestExamples),
             answers: [
                 RouteAnswer(
                     200,
-                    "The push has its outcome",
-                    .schema("PushStatus"),
-                    fields: [("location", "The path of the push")]
+                    "The push has its outcome, or no phone of the audience gets one",
+                    .schema("PushAnswer"),
+                    fields: [("location", "The path of the push; missing for an audience")]
                 ),
                 RouteAnswer(
                     202,
-                    "The push is stored, or with several tokens one at least",
+                    "The push is stored, or with several tokens or phones one at least",
                     .schema("PushAnswer"),
-                    fields: [("location", "The path of the push; missing with several tokens")]
+                    fields: [("location", "The path of the push; missing with several tokens, and for an audience")]
                 ),
             ],
             problems: [410, 422, 429, 503]
         ) { (call) throws(APIProblem) in
             var builder = try await call.parts.intake.requestBuilder(for: call)
-            let pushes = try builder.pushes(of: try PushRequest(try call.json()))
+            let request = try PushRequest(try call.json())
+            let group = try await builder.group(of: request, from: call.parts.outbox.installations)
             let caller = call.caller
             let time = try call.waitingTime()
-            let (results, acceptedAt) = await call.parts.intake.accept(pushes, from: caller)
-            let statuses = await call.parts.intake.statuses(
-                of: pushes,
+            let (results, acceptedAt) = await call.parts.intake.accept(group.pushes, from: caller)
+            let answers = await call.parts.intake.statuses(
+                of: group.pushes,
                 results,
                 storedAt: acceptedAt,
                 for: caller,
                 waiting: time
             )
-            let answers = PushAnswer.json(of: statuses, about: pushes.first, at: acceptedAt)
-            guard let first = statuses.first, statuses.count == 1 else {
-                if case .problem(let problem)? = statuses.first(where: { !$0.isStored }),
-                    !statuses.contains(where: \.isStored)
-                {
-                    throw problem
-                }
-                return .json(["pushes": .array(answers)], status: 202)
-            }
-            if case .problem(let problem) = first { throw problem }
-            let fields: HTTPFields = [
-                "content-type": "application/json", "location": "/v1/pushes/\(pushes[0].id)",
-            ]
-            return .whole(HTTPResponse(status: first.hasEnded ? 200 : 202, fields: fields, body: answers[0].encoded()))
+            return try group.response(answers, at: acceptedAt)
         },
         Route(
             method: "POST",
@@ -229,10 +218,15 @@ enum PushAnswer {
         if case .status(let status) = self { status.hasEnded } else { true }
     }
 
-    /// Whether the push is, or was, in the outbox.
-    var isStored: Bool {
-        if case .status = self { true } else { false }
+    /// The problem of a push that is not stored; nil for one that is, or was, in the outbox.
+    var refusal: APIProblem? {
+        if case .problem(let problem) = self { problem } else { nil }
     }
+
+    var isStored: Bool { refusal == nil }
+
+    /// Whether Apple has reported the token as unregistered.
+    var isSuppressed: Bool { refusal?.status == 410 }
 
     /// Creates the answer to a push from the result of the outbox.
     init(_ result: Result<Acceptance, OutboxError>, _ push: OutboxPush, at now: Int64) {

@@ -32,22 +32,22 @@ extension RelayAPI {
         {
           "PushRequest": {
             "type": "object",
-            "description": "A push: one content for one device, for up to 10000 devices, or for a broadcast channel",
+            "description": "A push: one content for devices, for the phones of users, or for a broadcast channel",
             "additionalProperties": false,
             "properties": {
               "app": {"type": "string", "minLength": 1,
                 "description": "The app's name; needed when the key is for several apps and bundle-id is missing"},
               "environment": {"enum": ["production", "development"],
-                "description": "Apple's environment; the first of the app by default"},
-              "to": {"description": "A device token, or a list of them",
+                "description": "Apple's environment; the first of the app by default. Not with an audience"},
+              "to": {"description": "A device token, a list of them, or an audience",
                 "oneOf": [
-                  {"$ref": "#/components/schemas/DeviceToken"},
+                  {"$ref": "#/components/schemas/DeviceToken"}, {"$ref": "#/components/schemas/Audience"},
                   {"type": "array", "minItems": 1, "maxItems": 10000,
                     "items": {"$ref": "#/components/schemas/DeviceToken"}}
                 ]},
               "channel": {"type": "string", "minLength": 1, "description": "A broadcast channel, as Apple named it"},
               "bundle-id": {"type": "string", "minLength": 1,
-                "description": "The bundle identifier, without a suffix; the first of the app by default"},
+                "description": "Without a suffix; the first of the app by default. Not with an audience"},
               "push-type": {
                 "enum": \#(pushTypes),
                 "description": "alert by default, liveactivity for a channel. Not with snapshot"},
@@ -103,7 +103,7 @@ extension RelayAPI {
               "unknown-tries": {"type": "integer",
                 "description": "The number of attempts without an answer: each of them may have been delivered, too"},
               "apns": {
-                "type": "object", "description": "Apple's last answer",
+                "type": "object", "description": "Apple's last answer, or why the push was not sent",
                 "properties": {
                   "status": {"type": "integer"},
                   "reason": {"type": "string"},
@@ -138,7 +138,7 @@ extension RelayAPI {
           "PushAnswer": {
             "description": "The status of the push, or with several tokens the status or problem of each, in order",
             "anyOf": [
-              {"$ref": "#/components/schemas/PushStatus"},
+              {"$ref": "#/components/schemas/PushStatus"}, {"$ref": "#/components/schemas/AudienceAnswer"},
               {"type": "object", "required": ["pushes"], "properties": {"pushes": {"type": "array", "items": {
                 "anyOf": [
                   {"$ref": "#/components/schemas/PushStatus"}, {"$ref": "#/components/schemas/Problem"}

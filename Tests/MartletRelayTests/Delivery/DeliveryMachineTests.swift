@@ -68,8 +68,8 @@ import Testing
         #expect(actions.settlements == [Settlement(number: 1, .ended(Outcome(.dead, reason: "Damaged")))])
     }
 
-    @Test func `a push for a former user of the phone is not sent and ends as cancelled`() {
-        var moved = push(1, Self.busy)
+    @Test func `a push whose phone has left its user is not sent and ends as cancelled`() {
+        var moved = push(1, Self.busy, expiresAt: 5)
         moved.hasFormerUser = true
         var machine = machine(claimed: [moved, push(2, Self.busy)])
         let actions = machine.takeActions(at: 10)

@@ -14,7 +14,7 @@ struct EnrollmentBench {
 
     init(clock: WallClock = .system, log: Logger = .silent) async throws {
         let own = try RelayConfiguration.Caller(key: Self.key, apps: ["orders"], scopes: [.installations])
-        let other = try RelayConfiguration.Caller(key: "mrt_rides", apps: ["rides"], scopes: [.installations])
+        let other = try RelayConfiguration.Caller(key: "mrt_rides", apps: ["rides"], scopes: [.installations, .send])
         relay = try await RelayBench(clock: clock, log: log) { $0.callers += [own, other] }
     }
 

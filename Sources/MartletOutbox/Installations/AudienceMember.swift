@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import MartletCore
+
+/// The installations that a push goes to.
+package enum Audience: Sendable, Hashable {
+    /// Those of users, who are compared byte by byte.
+    case users([String])
+    case installation(InstallationID)
+}
+
+/// An installation of an audience, with the values that decide whether and how a push is sent to it.
+package struct AudienceMember: Sendable, Hashable {
+    package var installation: InstallationID
+    package var user: String
+    package var environment: PushEnvironment
+    package var bundleID: String
+    /// The permissions that the app has reported.
+    package var permissions: [Installation.Permission: Bool]
+    /// The token of the slot that the push needs; nil when the installation has none.
+    package var token: DeviceToken?
+
+    /// Creates a member of an audience.
+    package init(
+        installation: InstallationID,
+        user: String,
+        environment: PushEnvironment,
+        bundleID: String,
+        permissions: [Installation.Permission: Bool],
+        token: DeviceToken?
+    ) {
+        self.installation = installation
+        self.user = user
+        self.environment = environment
+        self.bundleID = bundleID
+        self.permissions = permissions
+        self.token = token
+    }
+}

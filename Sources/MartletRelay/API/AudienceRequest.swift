@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LiveSurfaces
+internal import Martlet
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+
+/// The users, or the installation, that a push goes to in place of tokens.
+///
+/// ```json
+/// {"users": ["anna", "bob"]}
+/// ```
+struct AudienceRequest {
+    /// The maximum number of users in a request, who have at most 2,000 installations.
+    static let userLimit = 100
+    private static let targets = ["user", "users", "installation"]
+    /// The members that name one of several tokens of a kind.
+    private static let names = ["activity", "control"]
+    static let members = targets + names
+
+    let audience: Audience
+    private let field: JSONField<APIProblem>
+
+    /// Reads the member `to` of a push; the error has the place of the first mistake.
+    init(_ field: JSONField<APIProblem>) throws(APIProblem) {
+        self.field = field
+        try field.checkMembers(Self.members)
+        let present = Self.targets.filter { field[$0].isPresent }
+        guard let name = present.first, present.count == 1 else {
+            throw field.error("must have exactly one of user, users and installation")
+        }
+        let target = field[name]
+        switch name {
+        case "user": audience = .users([try TextRule.user.text(of: target)])
+        case "users":
+            let count = target.value?.elements?.count ?? 1
+            guard (1...Self.userLimit).contains(count) else {
+                throw target.error(
+                    "must have 1 to \(Self.userLimit) users (found \(count)): send more in several requests"
+                )
+            }
+            var users: [String] = []
+            for element in try target.elements() { users.append(try TextRule.user.text(of: element)) }
+            audience = .users(users)
+        default:
+            guard let id = target.value?.stringValue.flatMap({ InstallationID($0) }) else {
+                throw target.mismatch("the identifier of an installation: a UUID in lower case")
+            }
+            audience = .installation(id)
+        }
+    }
+
+    // MARK: Tokens
+
+    /// The token that a push needs, and the permission that the user may have taken away.
+    struct Need {
+        var slot: Installation.TokenSlot
+        var permission: Installation.Permission?
+    }
+
+    /// Returns the token that a push to the audience needs, by its push type.
+    func need(of request: PushRequest) throws(APIProblem) -> Need {
+        switch request.content {
+        case .payload(let payload):
+            let type = PushType(rawValue: request.pushType ?? PushType.alert.rawValue)
+            guard type == .liveActivity else { return try need(of: type) }
+            let aps = (try? JSONReader.read(payload))?["aps"]
+            guard aps?["event"] == "start" else { return try needOfActivity() }
+            guard let attributesType = aps?["attributes-type"]?.stringValue else {
+                throw APIProblem(
+                    400,
+                    "payload.aps.attributes-type must be a string: it names the token that starts the Live Activity",
+                    at: "/payload/aps/attributes-type"
+                )
+            }
+            return try needOfStart(attributesType)
+        case .snapshot(let surface):
+            switch surface.snapshot.kind {
+            case .notification: return try need(of: .alert)
+            case .liveActivity where surface.event == "start":
+                return try needOfStart(surface.delivery.sentAttributesType)
+            case .liveActivity: return try needOfActivity()
+            case .widget, .control, .lockAccessory, .standBy: return try need(of: .background)
+            }
+        }
+    }
+
+    /// Returns the need of a push that is not for a Live Activity.
+    private func need(of type: PushType) throws(APIProblem) -> Need {
+        switch type {
+        case .controls:
+            let kind = try name("control", "the kind of the control")
+            return Need(slot: Installation.TokenSlot(.control, kind))
+        case .alert, .background, .widgets: break
+        default:
+            throw APIProblem(
+                400,
+                "push-type must be alert, background, widgets, controls or liveactivity for a user or an installation"
+                    + " (found \(ShownValue.quoted(type.rawValue))): send other types to a token",
+                at: "/push-type"
+            )
+        }
+        try checkNames([])
+        return Need(
+            slot: Installation.TokenSlot(type == .widgets ? .widgets : .device),
+            permission: type == .alert ? .alerts : nil
+        )
+    }
+
+    private func needOfStart(_ attributesType: String) throws(APIProblem) -> Need {
+        try checkNames([])
+        return Need(slot: Installation.TokenSlot(.start, attributesType), permission: .liveActivities)
+    }
+
+    private func needOfActivity() throws(APIProblem) -> Need {
+        let name = try name("activity", "the identifier of the Live Activity that the app has reported")
+        return Need(slot: Installation.TokenSlot(.activity, name), permission: .liveActivities)
+    }
+
+    /// Returns the name of a token that a push needs.
+    private func name(_ member: String, _ subject: String) throws(APIProblem) -> String {
+        try checkNames([member])
+        guard field[member].isPresent else {
+            throw field[member].error("is missing: it must be \(subject)")
+        }
+        return try TextRule.tokenName.text(of: field[member])
+    }
+
+    /// Checks that no other tokens are named than those that a push needs.
+    private func checkNames(_ needed: [String]) throws(APIProblem) {
+        if let member = Self.names.first(where: { field[$0].isPresent && !needed.contains($0) }) {
+            let use = member == "activity" ? "updates or ends a Live Activity" : "has the push type controls"
+            throw field[member].error("must be left out unless the push \(use)")
+        }
+    }
+}

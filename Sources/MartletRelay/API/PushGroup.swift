@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The pushes of one request, which are answered together.
+struct PushGroup {
+    /// The reasons why a push is not sent to a phone of an audience.
+    enum LeftOutReason: String, CaseIterable {
+        /// A user has no phone, or the installation does not exist.
+        case noInstallation = "no-installation"
+        case noToken = "no-token"
+        /// The user of the phone does not permit such pushes.
+        case notAllowed = "not-allowed"
+        /// The relay's configuration no longer has the environment or the bundle identifier.
+        case notConfigured = "not-configured"
+        /// Apple has reported the token as unregistered for this topic.
+        case unregistered
+    }
+
+    /// The phones of an audience.
+    struct Phones {
+        /// The installations that the pushes are for, in the order of the pushes.
+        var installations: [InstallationID] = []
+        private(set) var leftOut: [LeftOutReason: Int] = [:]
+
+        /// Counts the users, or the installation, that are not among the members of an audience.
+        init(missing audience: Audience, among members: [AudienceMember]) {
+            let count =
+                switch audience {
+                case .users(let users):
+                    // By their bytes: Swift takes some users for equal that are not.
+                    Set(users.map { Array($0.utf8) }).subtracting(members.map { Array($0.user.utf8) }).count
+                case .installation: members.isEmpty ? 1 : 0
+                }
+            if count > 0 { leftOut[.noInstallation] = count }
+        }
+
+        mutating func leaveOut(_ reason: LeftOutReason) { leftOut[reason, default: 0] += 1 }
+    }
+
+    var pushes: [OutboxPush]
+    /// The phones that the pushes are for; nil for a request that names tokens or a channel.
+    var phones: Phones?
+
+    /// Returns the response to a request with the answers to its pushes.
+    ///
+    /// The error is the first problem, when no push is stored.
+    func response(_ answers: [PushAnswer], at time: Int64) throws(APIProblem) -> HTTP1Answer {
+        let problems = answers.filter { phones == nil || !$0.isSuppressed }.compactMap(\.refusal)
+        if let problem = problems.first, !answers.contains(where: \.isStored) { throw problem }
+        let body = json(answers, at: time)
+        guard phones == nil, answers.count == 1 else {
+            let hasEnded = phones != nil && answers.allSatisfy(\.hasEnded)
+            return .json(body, status: hasEnded ? 200 : 202)
+        }
+        let fields: HTTPFields = ["content-type": "application/json", "location": "/v1/pushes/\(pushes[0].id)"]
+        return .whole(HTTPResponse(status: answers[0].hasEnded ? 200 : 202, fields: fields, body: body.encoded()))
+    }
+
+    /// Returns the answers to the pushes as one value, those that are stored with the findings about their headers.
+    func json(_ answers: [PushAnswer], at time: Int64) -> JSONValue {
+        let all = PushAnswer.json(of: answers, about: pushes.first, at: time)
+        guard var phones else { return all.count == 1 ? all[0] : ["pushes": .array(all)] }
+        var listed: [JSONValue] = []
+        for (index, installation) in phones.installations.enumerated() {
+            guard !answers[index].isSuppressed else {
+                phones.leaveOut(.unregistered)
+                continue
+            }
+            let name = JSONValue.Member("installation", .string(installation.description))
+            listed.append(.object((all[index].members ?? []) + [name]))
+        }
+        let counts = phones.leftOut
+        let leftOut = LeftOutReason.allCases.compactMap { reason in
+            counts[reason].map { JSONValue.Member(reason.rawValue, .whole($0)) }
+        }
+        return ["pushes": .array(listed), "left-out": .object(leftOut)]
+    }
+}

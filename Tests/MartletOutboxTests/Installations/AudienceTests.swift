@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MartletCore
+import MartletOutbox
+import TestSupport
+import Testing
+
+/// Audiences, and pushes to users, in every engine.
+@Suite(.timeLimit(.minutes(10))) struct AudienceTests {
+    private static let token = "00112233445566778899aabbccddeeff"
+    private static let device = Installation.TokenSlot(.device)
+
+    private static func push(
+        _ number: UInt64,
+        to user: String,
+        _ token: String = Self.token,
+        hasCallersID: Bool = false
+    ) throws -> OutboxPush {
+        var push = try OutboxPush.numbered(number, token: token, hasCallersID: hasCallersID)
+        push.user = user
+        return push
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `the members of an audience are those of its users in the app`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let store = outbox.installations
+        #expect(try await store.members(of: .users(["anna"]), in: "orders", Self.device).isEmpty)
+        let users = ["anna", "é", "bert", "e\u{301}", "anna"]
+        var installations: [Installation] = []
+        for (index, user) in users.enumerated() {
+            var installation = try Installation.numbered(UInt64(index), user: user).with("a\(index)")
+            if index == 0 {
+                installation.environment = .development
+                installation.bundleID = "com.example.other"
+                installation.permissions = [.alerts: false, .frequentUpdates: true]
+                installation = try installation.with("b0", .init(.start, "Order")).with("c0", .init(.activity, "42"))
+            }
+            try await store.enroll(installation)
+            installations.append(installation)
+        }
+        try await store.enroll(Installation.numbered(9, user: "anna", app: "rides").with("a0"))
+        func found(_ audience: Audience, _ slot: Installation.TokenSlot = Self.device) async throws -> [String?] {
+            try await store.members(of: audience, in: "orders", slot).map { $0.token?.hex }
+        }
+        #expect(try await found(.users(["anna", "é", "anna", "nobody"])) == ["a0", "a1", "a4"])
+        #expect(try await found(.users(["e\u{301}"])) == ["a3"])
+        for user in ["Anna", "ann%", "", #"anna","bert"#] { #expect(try await found(.users([user])).isEmpty) }
+        #expect(try await found(.users(["anna"]), .init(.start, "Order")) == ["b0", nil])
+        #expect(try await found(.users(["anna"]), .init(.activity, "43")) == [nil, nil])
+        let first = try await store.members(of: .installation(installations[0].id), in: "orders", Self.device)
+        let expected = AudienceMember(
+            installation: installations[0].id,
+            user: "anna",
+            environment: .development,
+            bundleID: "com.example.other",
+            permissions: [.alerts: false, .frequentUpdates: true],
+            token: try DeviceToken(hex: "a0")
+        )
+        #expect(first == [expected])
+        #expect(try await store.members(of: .installation(installations[0].id), in: "rides", Self.device).isEmpty)
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a push to a user moves when the token has left the user`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        var outbox = try await place.open()
+        let anna = try Installation.numbered(1).with(Self.token)
+        try await outbox.installations.enroll(anna)
+        let toUser = try Self.push(1, to: "anna")
+        let toToken = try OutboxPush.numbered(2, token: Self.token)
+        _ = try await outbox.accept([toUser, toToken], at: 100)
+        let first = try await outbox.claimAll(at: 100)
+        #expect(first.map(\.hasFormerUser) == [false, false] && first.map(\.push.user) == ["anna", nil])
+        #expect(first.allSatisfy { !$0.isDamaged })
+        let later = Settlement.Change.postponed(until: 200, attempts: 1, unknownTries: 0)
+        try await outbox.settle(first.map { Settlement(number: $0.number, later) }, at: 150)
+        // Both by another user and after a restart.
+        try await outbox.installations.enroll(Installation.numbered(2, user: "bob").with(Self.token, at: 160))
+        await outbox.close(isInOrder: true)
+        outbox = try await place.open()
+        let moved = try await outbox.claimAll(at: 200)
+        #expect(moved.map(\.hasFormerUser) == [true, true] && moved.allSatisfy { !$0.isDamaged })
+        // A phone that comes back to its user, with another installation, gets the push.
+        try await outbox.settle(moved.map { Settlement(number: $0.number, later) }, at: 210)
+        try await outbox.installations.enroll(Installation.numbered(3).with(Self.token, at: 220))
+        #expect(try await outbox.claimAll(at: 300).map(\.hasFormerUser) == [false, false])
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a push to a user belongs to that user, whoever has the token`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        try await outbox.installations.enroll(Installation.numbered(1, user: "bob").with(Self.token))
+        let push = try Self.push(1, to: "anna")
+        _ = try await outbox.accept([push], at: 100)
+        #expect(try await outbox.cancelPushes(ofUser: "bob", of: "orders", limit: 9, at: 200).isEmpty)
+        #expect(try await outbox.claimAll(at: 100).map(\.hasFormerUser) == [true])
+        let found = try await outbox.records.pushes(ofUser: "anna", of: "orders", after: 0, limit: 9)
+        #expect(found.map(\.status.id) == [push.id])
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a repeated push to a user is one push, also with another token`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let push = try Self.push(1, to: "anna", hasCallersID: true)
+        #expect(try await outbox.accept([push], at: 100) == [.accepted])
+        var again = try Self.push(1, to: "anna", "ffee", hasCallersID: true)
+        again.lane = .orderTests
+        var others = [again, again, again]
+        others[0].user = "bob"
+        others[1].user = nil
+        others[2].payload = Array("{}".utf8)
+        let status = try #require(try await outbox.status(of: push.id, of: "orders"))
+        #expect(try await outbox.accept([again], at: 200) == [.duplicate(status)])
+        #expect(try await outbox.accept(others, at: 200) == [.conflict, .conflict, .conflict])
+        #expect(try await outbox.backlog().map(\.count) == [1])
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test func `a push to a user that moves to a database is still one to a user`() async throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.path + "/relay.sqlite"
+        let file = try await SQLiteOutbox(file: path)
+        try await file.installations.enroll(Installation.numbered(1).with(Self.token))
+        _ = try await file.accept([Self.push(1, to: "anna"), OutboxPush.numbered(2, token: Self.token)], at: 100)
+        await file.close(isInOrder: true)
+        let server = try await PostgreSQLServer.shared.value
+        let address = server.address(of: try await server.makeDatabase())
+        try await OutboxSchema.create(in: address)
+        #expect(try await OutboxMove(from: path, to: address).run(at: 300).pushes == 2)
+        let outbox = try await PostgreSQLOutbox(address: address)
+        try await outbox.installations.enroll(Installation.numbered(2, user: "bob").with(Self.token, at: 400))
+        let claimed = try await outbox.claimAll(at: 400)
+        #expect(claimed.map(\.hasFormerUser) == [true, true] && claimed.allSatisfy { !$0.isDamaged })
+        await outbox.close(isInOrder: true)
+        let check = try OutboxCheck.run(on: .database(address))
+        #expect(check.waiting == 2 && check.damaged == 0)
+    }
+}
