@@ -50,7 +50,7 @@ struct DeliveredPush: Sendable, Hashable {
 
     /// The maximum time in milliseconds for which APNs stores a push: thirty days.
     private static let storageLimit: Int64 = 30 * 24 * 60 * 60 * 1_000
-    /// The maximum time in milliseconds for which a channel stores a broadcast: eight hours ("Sending channel management
+    /// The maximum time in milliseconds for which APNs stores a broadcast: eight hours ("Sending channel management
     /// requests to APNs").
     private static let broadcastStorageLimit: Int64 = 8 * 60 * 60 * 1_000
 

@@ -82,8 +82,9 @@ enum RefusalRules {
         return PushLint.Finding(.answerLost, .connection, "\(event) \(answer): \(consequence)")
     }
 
-    /// The finding about an answer that the client did not wait for; a constant, because a client can reset thousands of
-    /// streams.
+    /// The finding about an answer that the client did not wait for.
+    ///
+    /// It is a constant, because a client can reset thousands of streams.
     static let answerNotAwaited = PushLint.Finding(
         .answerLost,
         .connection,
