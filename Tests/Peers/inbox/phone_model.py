@@ -366,10 +366,12 @@ class Apple:
 
     @staticmethod
     def doubt(before, state):
-        """Why the app may not decode content: minutes is text, and was a number before."""
-        if before and state and before.baseline[1] and isinstance(state.get("minutes"), str) and is_number(before.baseline[1].get("minutes")):
-            return f"the app may not decode it (minutes was a number in push {before.baseline[0]}, and is a string)"
-        return None
+        """Why the app may not decode content: minutes has another type than before."""
+        number, known = before.baseline if before else (None, None)
+        types = ["a string" if isinstance(each["minutes"], str) else "a number" for each in (known, state) if each]
+        if len(set(types)) < 2:
+            return None
+        return f"the app may not decode it (minutes was {types[0]} in push {number}, and is {types[1]})"
 
     # Verdicts.
 

@@ -159,13 +159,16 @@ class World:
             self.record("add_channel", channel, APP, policy)
         for name, channel in zip(SUBSCRIBERS[:3], (0, 1, 1)):
             self.subscribe(name, self.channels[channel])
-        # The first push to the token of a device shows what the token is for.
+        # The first push to a token shows what the token is for.
         for name in PHONES + OFFLINE:
             self.alert(name)
+        for app, names in ((APP, STARTS), (PARCEL, PARCEL_STARTS)):
+            for name in names:
+                self.start(app, name)
 
     def run(self):
         self.set_up()
-        choices = [(self.some_alert, 34), (self.other_push, 12), (self.some_activity, 22), (self.start, 4), (self.broadcast, 8), (self.mistake, 7),
+        choices = [(self.some_alert, 34), (self.other_push, 12), (self.some_activity, 22), (self.some_start, 4), (self.broadcast, 8), (self.mistake, 7),
                    (self.faulty, 5), (self.left, 1), (self.toggle, 7)]
         for number in EXPIRIES + (COUNT,):
             while len(self.pushes) < number:
@@ -292,13 +295,19 @@ class World:
         headers = {"apns_expiration": self.expiration()} if name in AWAY_ACTIVITIES else {}
         self.send_live(name, aps, app, apns_priority=self.pick(10, 5, None), **headers)
 
-    def start(self):
+    def some_start(self):
         app = self.pick(APP, APP, PARCEL)
-        target = self.pick(*(STARTS if app == APP else PARCEL_STARTS))
-        aps = self.live(f"start {len(self.pushes)}", "start", alert={"title": "Started", "body": "Now"}, **{
+        aps = self.start_members()
+        self.start(app, self.pick(*(STARTS if app == APP else PARCEL_STARTS)), self.pick(
+            *[aps] * 5, {**aps, "input-push-channel": self.channels[1]}, {each: value for each, value in aps.items() if each != "alert"}))
+
+    def start_members(self):
+        return self.live(f"start {len(self.pushes)}", "start", alert={"title": "Started", "body": "Now"}, **{
             "attributes-type": "ParcelAttributes", "attributes": {"name": "Order"}})
-        number = self.send_live(target, self.pick(*[aps] * 5, {**aps, "input-push-channel": self.channels[1]}, {
-            each: value for each, value in aps.items() if each != "alert"}), app)
+
+    def start(self, app, target, aps=None):
+        aps = aps or self.start_members()
+        number = self.send_live(target, aps, app)
         # Only the app learns the token of the new activity; the simulator says it in its place.
         for each in self.simulator.ask("GET", f"/api/v1/devices/{target}").get("started-activities", []):
             if each["started-by"] == number and "token" in each:
