@@ -14,8 +14,9 @@ package struct ClaimedPush: Sendable, Hashable {
     package var history: AttemptHistory
     /// Whether the stored content differs from its checksum, so that the push must not be sent.
     package var isDamaged: Bool
-    /// Whether the token belongs to another user now than at the acceptance, or to nobody if the push was sent to a user,
-    /// so that the push must not be sent.
+    /// Whether the push must not be sent, because its token has left the user that it belongs to.
+    ///
+    /// The token belongs to another user now, or to nobody if the push was sent to the user.
     package var hasFormerUser: Bool
 
     package init(

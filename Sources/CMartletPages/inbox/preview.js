@@ -139,13 +139,20 @@ function stringNotes(push, data) {
     + ` which the strings do not name. Shown: ${languageName(found)}.`]
 }
 
+/** The sound and the badge of a push, in words, where it has them; the phone applies both without the app. */
+function soundAndBadge({ presentation: { sound, badge } = {} }) {
+  return [sound, badge].filter((part) => part && !part.cause).map(({ text }) => text)
+}
+
 /** The reason for which a push has no preview: the app receives it without a notification, or does not receive it. */
 function hiddenText(push) {
   const outcome = verdictKind(push) ?? "delivered"
   if (outcome === "refused") return `No preview: the push was refused (${push.reason ?? push.status}), and the app does not receive it.`
   if (outcome === "unanswered") return "No preview: the push was not answered."
-  if (["shown", "delivered"].includes(outcome)) return "No preview: only the app receives this push."
-  return `No preview: this push is for the app only. ${String(push.verdict.text ?? "").replace(/[.\s]+$/, "")}.`
+  const effects = soundAndBadge(push)
+  const reason = effects.length ? `the push has no text, only ${effects.join(" and ")}` : "only the app receives this push"
+  if (["shown", "delivered"].includes(outcome)) return `No preview: ${reason}.`
+  return `No preview: ${reason}. ${String(push.verdict.text ?? "").replace(/[.\s]+$/, "")}.`
 }
 
 /** The verdicts of pushes that have been on the screen. */

@@ -39,6 +39,14 @@ public enum PushLint {
             self.reason = reason
         }
 
+        /// Creates a finding from its message, which includes the refusal of the push.
+        package init(_ rule: Rule, _ place: Place, message: String, reason: APNsReason?) {
+            broken = rule
+            text = message
+            self.place = place
+            self.reason = reason
+        }
+
         /// The rule's name, which does not change in later versions.
         public var rule: String { broken.id }
         /// The reason for which the client and the relay do not send the push; nil if they do.

@@ -31,8 +31,8 @@ extension DeliveryMachine {
 }
 
 extension ClaimedPush {
-    /// Returns the outcome of a push that must not be sent, because it is damaged, is for a former user of the phone, has
-    /// expired, or has headers that break a rule; otherwise nil.
+    /// Returns the outcome of a push that must not be sent, because it is damaged, is for a former user of the phone,
+    /// has expired, or has headers that break a rule; otherwise nil.
     func outcomeWithoutSending(at now: Int64) -> Outcome? {
         // Its other parts may be what is damaged, so they are not looked at.
         if isDamaged {

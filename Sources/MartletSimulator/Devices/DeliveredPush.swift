@@ -50,20 +50,27 @@ struct DeliveredPush: Sendable, Hashable {
 
     /// The maximum time in milliseconds for which APNs stores a push: thirty days.
     private static let storageLimit: Int64 = 30 * 24 * 60 * 60 * 1_000
+    /// The maximum time in milliseconds for which APNs stores a broadcast: eight hours ("Sending channel management
+    /// requests to APNs").
+    private static let broadcastStorageLimit: Int64 = 8 * 60 * 60 * 1_000
 
     /// Returns the time until which APNs stores a push that arrived at another time, in milliseconds since 1970.
     ///
     /// - Parameters:
     ///   - expiration: The value of `apns-expiration` in seconds since 1970; nil when the header is missing.
     ///   - arrival: The time of arrival in milliseconds since 1970.
+    ///   - isBroadcast: Whether the push is a broadcast.
     /// - Returns: The time.
-    static func storageEnd(expiration: Int64?, arrival: Int64) -> Int64 {
-        let (limit, overflows) = arrival.addingReportingOverflow(storageLimit)
+    static func storageEnd(expiration: Int64?, arrival: Int64, isBroadcast: Bool) -> Int64 {
+        let longest = isBroadcast ? broadcastStorageLimit : storageLimit
+        let (limit, overflows) = arrival.addingReportingOverflow(longest)
         return min(expiration.map(Int64.init(millisecondsOf:)) ?? .max, overflows ? .max : limit)
     }
 
     /// The time until which APNs stores the push, in milliseconds since 1970.
-    var storageEnd: Int64 { DeliveredPush.storageEnd(expiration: expiration, arrival: time) }
+    var storageEnd: Int64 {
+        DeliveredPush.storageEnd(expiration: expiration, arrival: time, isBroadcast: isBroadcast)
+    }
 
     /// Returns whether the push has expired, at a time in milliseconds since 1970.
     func isLate(at now: Int64) -> Bool { storageEnd < now }

@@ -258,16 +258,16 @@ public struct SimulatedDevice: Sendable, Hashable {
         with event: ActivityPush.Event,
         of push: DeliveredPush
     ) -> (PushLint.Rule, String)? {
-        if event == .start {
-            guard isActivityToken else { return nil }
-            let note = "the token updates a Live Activity: send a start to the push-to-start token of the device"
-            return (PushLint.Rule.activityTokenWrong, note)
-        }
         // A broadcast updates the activities on the device, whichever token subscribes.
         guard !push.isBroadcast else { return nil }
-        let advice = "send an \(event.rawValue) to the token of the activity"
-        if !startedActivities.isEmpty {
-            return (PushLint.Rule.activityTokenWrong, "the token starts Live Activities: \(advice)")
+        let isStart = event == .start
+        let advice =
+            isStart
+            ? "send a start to the push-to-start token of the device"
+            : "send an \(event.rawValue) to the token of the activity"
+        if isStart ? isActivityToken : !startedActivities.isEmpty {
+            let use = isStart ? "updates a Live Activity" : "starts Live Activities"
+            return (PushLint.Rule.activityTokenWrong, "the token \(use): \(advice)")
         }
         guard let evidence = deviceEvidence else { return nil }
         return (PushLint.Rule.activityDeviceToken, "\(evidence), so it is a device's token: \(advice)")

@@ -202,7 +202,10 @@ extension PushLint.Finding {
 
     /// The finding as the archive stores it, with the name of the rule.
     fileprivate var record: JSONValue {
-        ["rule": .string(rule), "place": .string(place.description), "message": .string(message)]
+        .members([
+            "rule": .string(rule), "place": .string(place.description), "message": .string(message),
+            "reason": reason.map { .string($0.rawValue) },
+        ])
     }
 
     /// The rules that are not evaluated again when a stored push is read.
@@ -217,7 +220,8 @@ extension PushLint.Finding {
             let rule = PushLint.Finding.observedRules.first(where: { $0.id == record["rule"]?.stringValue }),
             let place = record["place"]?.stringValue, let message = record["message"]?.stringValue
         else { return nil }
-        self.init(rule, PushLint.Place(description: place), message)
+        let reason = record["reason"]?.stringValue.map(APNsReason.init(rawValue:))
+        self.init(rule, PushLint.Place(description: place), message: message, reason: reason)
     }
 }
 

@@ -15,7 +15,7 @@ extension PushLint.Rule {
                 + " Live Activity that only broadcasts update"
         )
     static let activityDeviceToken = PushLint.Rule("activity-device-token", .error, .liveActivity)
-        .when("an update or end of a Live Activity goes to the token of a device")
+        .when("a push for a Live Activity goes to the token of a device")
 }
 
 /// The rules whose violation makes a Live Activity ignore a push, besides those of contracts; ``SimulatedDevice``

@@ -82,8 +82,10 @@ enum RefusalRules {
         return PushLint.Finding(.answerLost, .connection, "\(event) \(answer): \(consequence)")
     }
 
-    /// A constant, because a client can reset thousands of streams.
-    private static let answerNotAwaited = PushLint.Finding(
+    /// The finding about an answer that the client did not wait for.
+    ///
+    /// It is a constant, because a client can reset thousands of streams.
+    static let answerNotAwaited = PushLint.Finding(
         .answerLost,
         .connection,
         "the client reset the stream or left before the answer was sent: it cannot know the result of the push"

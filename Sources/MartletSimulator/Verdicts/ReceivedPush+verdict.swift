@@ -63,8 +63,14 @@ extension ReceivedPush {
         return PushVerdict(.refused, text: "Refused: \(part)", parts: [part])
     }
 
-    /// The cause for which an unanswered push has no answer.
-    var lossCause: String { fault.map { "fault \($0)" } ?? "the client left before it was sent" }
+    /// The cause for which an unanswered push has no answer: a fault that withheld it, or the client, which can also
+    /// leave while a fault delays the answer.
+    var lossCause: String {
+        let departure = "the client left before it was sent"
+        let cause = fault.map { "fault \($0)" }
+        guard observations.contains(RefusalRules.answerNotAwaited) else { return cause ?? departure }
+        return PushVerdict.Part(departure, cause).description
+    }
 
     private func unanswered(_ parsed: JSONValue?) -> PushVerdict {
         let cause = "No answer: \(lossCause)"
@@ -99,7 +105,10 @@ extension ReceivedPush {
     /// Returns the verdict on a push that the device accepted.
     private func presentation(_ parsed: JSONValue?, at event: DeliveryEvent?, _ more: [PushVerdict.Part]) -> PushVerdict
     {
-        let beginning = event?.kind == .deliveredFromStorage ? "Delivered when the device came online" : "Delivered"
+        // A channel stores a broadcast also for the activities that subscribe later.
+        let wasOffline = !isBroadcast || deliveries.contains { $0.kind == .storedDeviceOffline }
+        let cause = wasOffline ? "the device came online" : "the activity subscribed to the channel"
+        let beginning = event?.kind == .deliveredFromStorage ? "Delivered when \(cause)" : "Delivered"
         let payload = parsed ?? content
         if isLiveActivity {
             let activity = ActivityPresentation(aps: payload?["aps"] ?? .null, at: event?.time ?? time)
@@ -223,6 +232,7 @@ extension DeliveryEvent {
 extension ReceivedPush {
     /// The time at which APNs discards the push while it stores it, in milliseconds since 1970.
     fileprivate var storageEnd: Int64 {
-        DeliveredPush.storageEnd(expiration: headers.expiration.flatMap { Int64($0) }, arrival: time)
+        let expiration = headers.expiration.flatMap { Int64($0) }
+        return DeliveredPush.storageEnd(expiration: expiration, arrival: time, isBroadcast: isBroadcast)
     }
 }

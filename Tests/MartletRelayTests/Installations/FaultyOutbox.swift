@@ -137,4 +137,12 @@ private struct FaultyInstallations: InstallationStore {
     ) async throws(OutboxError) -> [StoredInstallation] {
         try await store.installations(of: app, selection, after: cursor, limit: limit)
     }
+
+    func members(
+        of audience: Audience,
+        in app: String,
+        _ slot: Installation.TokenSlot
+    ) async throws(OutboxError) -> [AudienceMember] {
+        try await store.members(of: audience, in: app, slot)
+    }
 }

@@ -136,6 +136,15 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test mutating func `a channel stores a broadcast for eight hours at most`() throws {
+        _ = broadcast(1, expiration: "1000000", timestamp: 1)
+        let (early, late) = (try DeviceToken(hex: "aaaa0001"), try DeviceToken(hex: "bbbb0002"))
+        let limit: Int64 = 8 * 60 * 60 * 1_000
+        let deliveries = words(registry.subscribe(early, to: ["c2NvcmVz"], at: limit))
+        #expect(deliveries == ["1 delivered-from-storage at aaaa0001…"])
+        #expect(words(registry.subscribe(late, to: ["c2NvcmVz"], at: limit + 1)).isEmpty)
+    }
+
     @Test func `a started activity has its own token and subscribes to the channel of its start`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))

@@ -220,6 +220,18 @@ import Testing
         #expect(deliver(Self.push(4, update)).deliveries.map(\.kind) == [.delivered])
     }
 
+    @Test(arguments: ["alert", "background"])
+    mutating func `a start to a device token starts no activity`(type: String) {
+        let headers = PushHeaders(pushType: type, topic: "com.example.app")
+        registry.recordNotification(.sample(1, headers: headers, #"{"aps":{"alert":"Hi"}}"#), to: "5d3a")
+        let push = deliver(Self.push(2, #"{"aps":{\#(Self.start())}}"#))
+        #expect(push.deliveries.map(\.kind) == [.ignored] && push.findings.map(\.rule) == ["activity-device-token"])
+        let advice = "send a start to the push-to-start token of the device"
+        #expect(push.deliveries.first?.note?.hasSuffix("so it is a device's token: \(advice)") == true)
+        #expect(push.verdict.text == "Not shown: this is a device's token, not an activity's")
+        #expect(registry["5d3a"]?.startedActivities.isEmpty == true)
+    }
+
     @Test(arguments: [
         (["com.example.app"], true), (["com.example.app.push-type.liveactivity"], false),
         (["com.example.app", "com.example.app.push-type.liveactivity"], true),

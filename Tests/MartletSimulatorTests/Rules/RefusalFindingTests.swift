@@ -144,6 +144,19 @@ import Testing
         ),
     ]
 
+    @Test func `a stored push keeps the cause of its refusal`() throws {
+        var push = ReceivedPush.sample()
+        push.status = 410
+        push.reason = .unregistered
+        let place = PushLint.Place.header(":path")
+        push.observations = [
+            PushLint.Finding(.deviceTokenUnregistered, place, "the token is not valid", reason: .unregistered)
+        ]
+        let stored = try ReceivedPush(record: push.record)
+        #expect(stored.observations == push.observations)
+        #expect(stored.verdict == push.verdict && stored.verdict.parts.map(\.place) == [place])
+    }
+
     @Test(arguments: cases) func `a refusal names its cause`(_ test: Case) throws {
         var bench = try Bench()
         let request = ConformanceTests.Case(

@@ -326,8 +326,11 @@ import Testing
         )
         #expect(push.verdict.json["on-screen"] == true)
         push.deliveries = []
-        push.fault = "hang"
-        #expect(push.verdict.text == "No answer: fault hang" && !push.verdict.isOnScreen)
+        push.fault = "delay"
+        #expect(push.verdict.text == "No answer: the client left before it was sent (fault delay)")
+        refused.status = 0
+        refused.fault = "hang"
+        #expect(refused.verdict.text == "No answer: fault hang" && !refused.verdict.isOnScreen)
     }
 
     @Test func `a broadcast has a verdict at each of its devices`() {
@@ -341,6 +344,14 @@ import Testing
         #expect(push.verdict(atDevice: "aa")?.text == "Replaced by push 9 (newer content)")
         #expect(push.verdict(atDevice: "bb")?.text == "Discarded: expired while the device was offline")
         #expect(push.verdict(atDevice: "cc")?.text == "Not shown: it has no timestamp")
+        push.record(DeliveryEvent(.deliveredFromStorage, at: 0).at(device: "ee"))
+        push.record(DeliveryEvent(.storedDeviceOffline, at: 0).at(device: "ff"))
+        let late = "Delivered when the activity subscribed to the channel · Live Activity updates"
+        #expect(push.verdict(atDevice: "ee")?.text == late)
+        #expect(push.verdict(atDevice: "ff")?.text == "Stored: device is offline, expires 08:00 UTC")
+        push.record(DeliveryEvent(.deliveredFromStorage, at: 1).at(device: "ff"))
+        let online = "Delivered when the device came online · Live Activity updates"
+        #expect(push.verdict(atDevice: "ff")?.text == online)
         #expect(push.verdict(atDevice: "dd") == nil && push.json(atDevice: "dd")["verdict"] == .null)
         push.status = 400
         push.deliveries = []

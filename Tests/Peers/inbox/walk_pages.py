@@ -140,7 +140,7 @@ class Pages(PagesWalk):
         expect(self.page.get_by_role("table", name="Broadcasts").locator("tbody tr")).to_have_count(1)
         subscriber.click()
         expect(self.page.get_by_role("region", name="Content state")).to_contain_text('score: "1:0"')
-        expect(self.page.get_by_role("region", name="Selected push")).to_contain_text("Delivered when the device came online")
+        expect(self.page.get_by_role("region", name="Selected push")).to_contain_text("Delivered when the activity subscribed to the channel")
         self.page.go_back()
         self.page.get_by_role("button", name=f"Unsubscribe {'abcd' * 4}").click()
         expect(self.page.get_by_role("region", name="Subscribers")).to_contain_text("No Live Activity subscribes")
