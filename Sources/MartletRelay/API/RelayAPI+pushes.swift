@@ -69,7 +69,7 @@ extension RelayAPI {
             let pushes = try builder.pushes(of: try PushRequest(try call.json()))
             let caller = call.caller
             let time = try call.waitingTime()
-            let (results, acceptedAt) = await call.parts.intake.accept(pushes, from: caller)
+            let (results, acceptedAt) = await call.parts.intake.accept(pushes.map(HashedPush.init), from: caller)
             let statuses = await call.parts.intake.statuses(
                 of: pushes,
                 results,
