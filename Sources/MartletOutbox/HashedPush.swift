@@ -3,9 +3,11 @@
 internal import MartletCore
 internal import MartletTransport
 
-/// A push with the hashes that are stored with it, which are calculated before the transaction that stores it.
-struct HashedPush: Sendable {
-    let push: OutboxPush
+/// A push with the hashes that are stored with it.
+///
+/// The submitter of a push creates it, because hashing on the thread of a store would delay all other calls to it.
+package struct HashedPush: Sendable {
+    package let push: OutboxPush
     /// The first 16 bytes of a hash of the caller's request; nil for a push without an identifier of the caller.
     ///
     /// They distinguish a push that is submitted again from another push with the same identifier.
@@ -15,7 +17,7 @@ struct HashedPush: Sendable {
     let checksum: Int64?
 
     /// Calculates the hashes of a push.
-    init(_ push: OutboxPush) {
+    package init(_ push: OutboxPush) {
         self.push = push
         fingerprint = push.hasCallersID ? push.fingerprint : nil
         checksum = push.checksum

@@ -29,7 +29,7 @@ package protocol OutboxStore: Sendable {
     ///   - now: The time.
     /// - Returns: One answer for each push, in the same order. The accepted pushes are committed.
     /// - Throws: ``OutboxError``; none of the pushes is stored then.
-    func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance]
+    func accept(_ pushes: [HashedPush], at now: Int64) async throws(OutboxError) -> [Acceptance]
 
     /// Claims the due pushes of a lane that have not been claimed.
     ///
@@ -152,6 +152,11 @@ package protocol OutboxStore: Sendable {
 }
 
 extension OutboxStore {
+    /// Calculates the hashes of pushes on the executor of the caller, and stores the pushes.
+    package func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance] {
+        try await accept(pushes.map(HashedPush.init), at: now)
+    }
+
     /// Empty measurements, for stores without a disk.
     package var measures: OutboxMeasures { get async { OutboxMeasures() } }
 

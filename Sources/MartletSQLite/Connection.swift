@@ -282,7 +282,22 @@ package struct Connection: ~Copyable {
 
     /// Reads the whole file, checks its integrity and that of its indexes, and returns the problems found.
     package func integrityProblems(limit: Int) throws(SQLiteError) -> [String] {
-        let rows = try prepare("PRAGMA integrity_check(\(limit))")
+        try problems(of: "integrity_check(\(limit))")
+    }
+
+    /// Rebuilds the indexes from the rows of their tables, after a check of all pages.
+    ///
+    /// - Throws: ``SQLiteError``, of kind `.corrupt` for a file with damaged pages, which stays as it is: to clear an
+    ///   index whose pages are damaged could clear a page of a table.
+    package func rebuildIndexes() throws(SQLiteError) {
+        if let problem = try problems(of: "quick_check(1)").first {
+            throw SQLiteError(SQLITE_CORRUPT, "the database is damaged: \(problem)")
+        }
+        try execute("REINDEX")
+    }
+
+    private func problems(of check: String) throws(SQLiteError) -> [String] {
+        let rows = try prepare("PRAGMA \(check)")
         var problems: [String] = []
         while try rows.step() { problems.append(rows.text(at: 0)) }
         return problems == ["ok"] ? [] : problems

@@ -9,9 +9,9 @@ import Testing
 
 /// Stored pushes whose content has changed since they were accepted.
 @Suite(.timeLimit(.minutes(10))) struct DamagedPushTests {
-    /// Changes the second push of a closed outbox, as a failing disk does.
-    private func damage(_ place: OutboxEngine.Place, _ change: String) throws {
-        try Connection(path: place.file).execute("UPDATE push SET \(change) WHERE number = 2")
+    /// Changes a push of a closed outbox and its entries in indexes.
+    private func damage(_ place: OutboxEngine.Place, _ change: String, of number: Int = 2) throws {
+        try Connection(path: place.file).execute("UPDATE push SET \(change) WHERE number = \(number)")
     }
 
     @Test(arguments: [
@@ -49,6 +49,43 @@ import Testing
         let outcome = Outcome(.dead, reason: Outcome.damagedReason)
         try await store.settle([Settlement(number: 2, .ended(outcome))], at: 20)
         #expect(try await store.claimAll(at: 1 << 40).map(\.isDamaged) == [false])
+        await store.close(isInOrder: true)
+    }
+
+    @Test(arguments: 1...4, ["order_key = 'collapse b'", "order_key = NULL", "environment = 'qroduction'"])
+    func `a changed order key holds no other push`(number: Int, change: String) async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        var store = try await place.open()
+        _ = try await store.accept(try (1...4).map { try OutboxPush.numbered($0, orderKey: "collapse a") }, at: 10)
+        await store.close(isInOrder: true)
+        try damage(place, change, of: number)
+        store = try await place.open()
+        var claimed: [ClaimedPush] = []
+        while case let due = try await store.claimAll(at: 20), !due.isEmpty {
+            claimed += due
+            try await store.settle(due.map(\.ended), at: 20)
+        }
+        let sound = claimed.filter { !$0.isDamaged }.map(\.number)
+        #expect(sound == sound.sorted(), "the others keep their order")
+        #expect(Set(claimed.map(\.number)) == [1, 2, 3, 4])
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `a push that damage moved to another line releases none of it`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        var store = try await place.open()
+        let keys = ["a", "a", "b", "b"]
+        let pushes = try keys.enumerated().map { try OutboxPush.numbered(UInt64($0 + 1), orderKey: $1) }
+        _ = try await store.accept(pushes, at: 10)
+        await store.close(isInOrder: true)
+        try damage(place, "order_key = 'b'", of: 1)
+        store = try await place.open()
+        let first = try await store.claimAll(at: 20)
+        #expect(first.map(\.number) == [1, 2, 3] && first.map(\.isDamaged) == [true, false, false])
+        try await store.settle([first[0].ended], at: 20)
+        #expect(try await store.claimAll(at: 20).isEmpty)
+        try await store.settle([first[2].ended], at: 20)
+        #expect(try await store.claimAll(at: 20).map(\.number) == [4])
         await store.close(isInOrder: true)
     }
 

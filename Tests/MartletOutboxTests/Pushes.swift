@@ -34,6 +34,20 @@ extension OutboxPush {
             orderKey: orderKey
         )
     }
+
+    /// Pushes of all urgencies, in two lanes, some of them scheduled, some with order keys.
+    static func varied(_ count: UInt64) throws -> [OutboxPush] {
+        try (1...count).map { number in
+            try numbered(
+                number,
+                number.isMultiple(of: 4) ? .orderTests : .orders,
+                priority: ["10", "5", "1"][Int(number % 3)],
+                payload: #"{"aps":{"alert":"\#(String(repeating: "Order \(number) ", count: 9))"}}"#,
+                notBefore: number.isMultiple(of: 5) ? 1 << 40 : nil,
+                orderKey: number % 10 < 3 ? "collapse \(number % 3)" : nil
+            )
+        }
+    }
 }
 
 extension OutboxStore {
@@ -52,5 +66,13 @@ extension OutboxStore {
     func outcome(of push: OutboxPush) async throws -> Outcome? {
         guard case .ended(let outcome, _)? = try await status(of: push.id, of: push.lane.app)?.state else { return nil }
         return outcome
+    }
+}
+
+extension ClaimedPush {
+    /// The settlement of the push that the relay makes when Apple accepts every push.
+    var ended: Settlement {
+        let outcome = isDamaged ? Outcome(.dead, reason: Outcome.damagedReason) : Outcome(.delivered, status: 200)
+        return Settlement(number: number, .ended(outcome))
     }
 }

@@ -25,8 +25,8 @@ package final class ModelOutbox: OutboxStore {
         }
     }
 
-    package func accept(_ pushes: [OutboxPush], at now: Int64) -> [Acceptance] {
-        disk.model.withLock { $0.accept(pushes, at: now) }
+    package func accept(_ pushes: [HashedPush], at now: Int64) -> [Acceptance] {
+        disk.model.withLock { $0.accept(pushes.map(\.push), at: now) }
     }
 
     package func claim(_ lane: Lane, _ urgency: Urgency, limit: Int, at now: Int64) -> Claim {

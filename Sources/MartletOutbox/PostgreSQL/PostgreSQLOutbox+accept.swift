@@ -40,12 +40,11 @@ extension PostgreSQLOutbox {
         }
     }
 
-    package func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance] {
-        for app in Set(pushes.map(\.lane.app)) { _ = try await apps.number(of: app) }
+    package func accept(_ pushes: [HashedPush], at now: Int64) async throws(OutboxError) -> [Acceptance] {
+        for app in Set(pushes.map(\.push.lane.app)) { _ = try await apps.number(of: app) }
         try await connections.checkOpen()
-        let hashed = pushes.map(HashedPush.init)
         return try await withCheckedContinuation { continuation in
-            if accepting.add(AcceptPiece(pushes: hashed, now: now, continuation: continuation)) {
+            if accepting.add(AcceptPiece(pushes: pushes, now: now, continuation: continuation)) {
                 // The callers that are already queued run first, and join the same commit.
                 loop.atEndOfTurn { [self] in assumeIsolated { $0.acceptNext() } }
             }

@@ -44,12 +44,25 @@ final class OutboxDatabase {
     private static let longestLog = 32 << 20
     /// The time before the next search for space on a full disk, after a search that found none.
     private static let roomInterval = Duration.seconds(1)
+    /// The time between two repairs of the indexes, which read the whole file.
+    private static let repairInterval = Duration.seconds(600)
+
+    /// The first push of each order key that has no due push.
+    ///
+    /// A push that waits for others of its key becomes due at the end of the one before it. No key is without a due
+    /// push unless damage has changed a key, in a row or in the index.
+    private static let heldPushes = """
+        SELECT MIN(number) FROM push INDEXED BY push_order WHERE is_in_line = 1
+        GROUP BY app, environment, order_key HAVING COUNT(ready_at) = 0
+        """
 
     let connection: Connection
     private let addApp: Statement
     let limit: Int
     var state = LoadedState()
     private var nextSearchForRoom = ContinuousClock.now
+    /// The earliest time of the next repair; nil after one that has failed.
+    private var nextRepair: ContinuousClock.Instant? = .now
 
     /// The number of pushes that have not ended.
     var count: Int { state.counts.values.reduce(0, +) }
@@ -76,8 +89,13 @@ final class OutboxDatabase {
         )
         addApp = try connection.prepare("INSERT INTO app (name) VALUES (?)")
         limit = options.limit
-        try change { () throws(SQLiteError) in try markOutcomesUnknown() }
-        try loadState()
+        let holdsPushes = try change { () throws(SQLiteError) -> Bool in
+            try markOutcomesUnknown()
+            try loadState()
+            return try connection.prepare(OutboxDatabase.heldPushes + " LIMIT 1").step()
+        }
+        // The index may be what is damaged, so that the pushes behind are released by a sound one.
+        if holdsPushes { try repair() }
     }
 
     /// Marks pushes as possibly sent that an earlier process may have claimed before it ended without closing.
@@ -126,12 +144,17 @@ final class OutboxDatabase {
 
     /// Makes a change in a transaction: either all of it is stored or none.
     ///
-    /// When the disk is full, it is tried again after a checkpoint, which may free space in the log.
+    /// It is tried again when the disk is full, after a checkpoint, which may free space in the log; and when the file
+    /// is damaged, after a repair of the indexes.
     func change<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
         do throws(SQLiteError) {
             return try changeOnce(body)
         } catch {
-            guard error.kind == .full, findRoom() else { throw error }
+            switch error.kind {
+            case .full where findRoom(): break
+            case .corrupt where nextRepair.map { $0 <= .now } ?? false: try repair()
+            default: throw error
+            }
             return try changeOnce(body)
         }
     }
@@ -144,6 +167,53 @@ final class OutboxDatabase {
         } catch {
             nextSearchForRoom = ContinuousClock.now + OutboxDatabase.roomInterval
             return false
+        }
+    }
+
+    /// Rebuilds the indexes from the rows, whose damage the checksums show.
+    ///
+    /// SQLite refuses to change a row that differs from its entry in an index. One flipped bit would keep everything
+    /// that is stored together with it from being stored.
+    private func repair() throws(SQLiteError) {
+        nextRepair = nil
+        try connection.rebuildIndexes()
+        try changeOnce { () throws(SQLiteError) in
+            try exposeDamagedPushes()
+            try releaseHeldPushes()
+        }
+        nextRepair = .now + OutboxDatabase.repairInterval
+    }
+
+    /// Moves waiting pushes whose queue or due time is damaged to where claims find them and compare their checksums.
+    ///
+    /// Until the indexes were rebuilt, claims found them by the intact entries of the index.
+    private func exposeDamagedPushes() throws(SQLiteError) {
+        let urgency = "CASE priority WHEN '5' THEN 1 WHEN '1' THEN 2 ELSE 0 END"
+        try connection.execute(
+            """
+            UPDATE push SET
+                app = iif(app IN (SELECT number FROM app), app, (SELECT MIN(number) FROM app)),
+                environment = iif(environment = 'development', environment, 'production'),
+                urgency = \(urgency), ready_at = iif(ready_check IS ~ready_at, ready_at, accepted_at)
+            WHERE ready_check IS NOT ~ready_at OR (ready_at IS NOT NULL OR is_in_line = 1) AND (
+                app NOT IN (SELECT number FROM app) OR environment NOT IN ('production', 'development')
+                OR urgency <> \(urgency)
+            )
+            """
+        )
+        state.cursors = [:]
+    }
+
+    /// Makes the first push of each order key due that has no due push.
+    func releaseHeldPushes() throws(SQLiteError) {
+        let released = try connection.prepare(
+            """
+            UPDATE push SET ready_at = accepted_at, ready_check = ~accepted_at
+            WHERE number IN (\(OutboxDatabase.heldPushes)) RETURNING number, app, environment, urgency, accepted_at
+            """
+        )
+        while try released.step() {
+            moveCursor(before: released.integer(at: 0), released.integer(at: 4), in: UrgencyQueue(released, from: 1))
         }
     }
 

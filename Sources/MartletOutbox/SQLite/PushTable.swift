@@ -283,7 +283,14 @@ final class PushTable {
         } else {
             try deletePush.run(with: number)
         }
-        if let key = position.orderKey, position.isFirstInLine { try releaseNextInLine(position.queue, key, at: now) }
+        if position.isFirstInLine {
+            if outcome.reason == Outcome.damagedReason {
+                // Its order key may be what has changed, so that those behind it have another one.
+                try database.releaseHeldPushes()
+            } else if let key = position.orderKey {
+                try releaseNextInLine(position.queue, key, at: now)
+            }
+        }
         if isTokenUnregistered, let token = position.token {
             try unregisteredTokens.add(
                 token,

@@ -153,9 +153,8 @@ package actor SQLiteOutbox: OutboxStore {
 
     // MARK: Batched writes
 
-    package func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance] {
-        let hashed = pushes.map(HashedPush.init)
-        return try await withCheckedContinuation { add(.accept(hashed, at: now, $0)) }.get()
+    package func accept(_ pushes: [HashedPush], at now: Int64) async throws(OutboxError) -> [Acceptance] {
+        try await withCheckedContinuation { add(.accept(pushes, at: now, $0)) }.get()
     }
 
     package func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {

@@ -99,7 +99,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
     private func answers(to part: Part, _ builder: inout PushRequestBuilder) async -> [UInt8] {
         let service = call.service
         let (results, acceptedAt) = await service.parts.intake.accept(
-            part.pushes,
+            part.pushes.map(HashedPush.init),
             from: service.caller,
             waitingForRoom: BatchAnswers.capacityTime
         )

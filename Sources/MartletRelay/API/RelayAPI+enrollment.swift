@@ -28,24 +28,22 @@ extension RelayAPI {
             streamsBody: true
         ) { (call) throws(APIProblem) in
             let registry = call.parts.registry
-            let ticket = try await registry.ticket(call.fields["authorization"])
+            let ticket = try await APIProblem.wrapping(await registry.ticket(call.fields["authorization"]))
             let reader = try await call.installationReader(for: ticket.app)
-            let body = JSONField<APIProblem>(try await call.appBody(), named: "the body")
-            let change = try reader.change(of: body, by: .app, besides: ["replaces"])
+            let body = InstallationReader.Field(try await call.appBody(), named: "the body")
+            let change = try await APIProblem.wrapping(reader.change(of: body, by: .app, besides: ["replaces"]))
             guard let environment = change.environment else {
-                throw body["environment"].mismatch("production or development")
+                throw APIProblem(body["environment"].mismatch("production or development"))
             }
-            // Text that is no secret is as harmless as an unknown one.
-            let replaced = try body["replaces"].ifPresent.flatMap { (field) throws(APIProblem) -> RandomSecret? in
-                guard field.value != .null else { return nil }
-                return RandomSecret(try field.text(), .installation)
-            }
-            let (installation, secret) = try await registry.enroll(
-                with: ticket,
-                change,
-                in: environment,
-                change.bundleID ?? reader.app.bundleIDs[0],
-                replacing: replaced
+            let replaced = try await APIProblem.wrapping(InstallationReader.replacedSecret(body["replaces"]))
+            let (installation, secret) = try await APIProblem.wrapping(
+                await registry.enroll(
+                    with: ticket,
+                    change,
+                    in: environment,
+                    change.bundleID ?? reader.app.bundleIDs[0],
+                    replacing: replaced
+                )
             )
             return .json(["installation": installation.json, "secret": .string(secret)], status: 201)
         },
@@ -57,7 +55,8 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The installation", .schema("Installation"))],
             problems: [429, 503]
         ) { (call) throws(APIProblem) in
-            let stored = try await call.parts.registry.installation(call.fields["authorization"])
+            let registry = call.parts.registry
+            let stored = try await APIProblem.wrapping(await registry.installation(call.fields["authorization"]))
             return .json(stored.installation.json)
         },
         Route(
@@ -70,11 +69,12 @@ extension RelayAPI {
             problems: [408, 429, 503],
             streamsBody: true
         ) { (call) throws(APIProblem) in
-            let stored = try await call.parts.registry.installation(call.fields["authorization"])
+            let registry = call.parts.registry
+            let stored = try await APIProblem.wrapping(await registry.installation(call.fields["authorization"]))
             let reader = try await call.installationReader(for: stored.installation.app)
-            let body = JSONField<APIProblem>(try await call.appBody(), named: "the body")
-            let change = try reader.change(of: body, by: .app)
-            guard let changed = try await call.parts.registry.change(stored, change, by: .app) else {
+            let body = InstallationReader.Field(try await call.appBody(), named: "the body")
+            let change = try await APIProblem.wrapping(reader.change(of: body, by: .app))
+            guard let changed = try await APIProblem.wrapping(await registry.change(stored, change, by: .app)) else {
                 throw APIProblem(401, "the installation was removed: enroll again")
             }
             return .json(changed.json)
@@ -87,7 +87,7 @@ extension RelayAPI {
             answers: [RouteAnswer(204, "The installation is removed", type: nil)],
             problems: [429, 503]
         ) { (call) throws(APIProblem) in
-            try await call.parts.registry.remove(call.fields["authorization"])
+            try await APIProblem.wrapping(await call.parts.registry.remove(call.fields["authorization"]))
             return .done
         },
     ]

@@ -27,17 +27,9 @@ extension RelayAPI {
             problems: [503]
         ) { (call) throws(APIProblem) in
             let app = try call.app()
-            let body = try call.object(of: ["user", "tags", "seconds", "single-use"])
-            let (text, ticket) = try await call.parts.registry.issueTicket(
-                of: app,
-                for: try TextRule.user.text(of: body["user"]),
-                tags: try body["tags"].ifPresent.map { (field) throws(APIProblem) in
-                    try InstallationReader.tags(field)
-                } ?? [],
-                seconds: try body["seconds"].ifPresent?.integer(in: InstallationReader.ticketTimes)
-                    ?? InstallationReader.ticketTime,
-                isSingleUse: try body["single-use"].ifPresent?.bool() ?? true
-            )
+            let body = InstallationReader.Field(try call.json(), named: "the body")
+            let request = try await APIProblem.wrapping(TicketRequest(body))
+            let (text, ticket) = try await APIProblem.wrapping(await call.parts.registry.issueTicket(request, of: app))
             return .json(["ticket": .string(text), "expires-at": .whole(ticket.expiresAt)], status: 201)
         },
         Route(
@@ -88,9 +80,11 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let stored = try await call.storedInstallation()
             let reader = try await call.installationReader(for: stored.installation.app)
-            let body = JSONField<APIProblem>(try call.json(), named: "the body")
-            let change = try reader.change(of: body, by: .backEnd)
-            guard let changed = try await call.parts.registry.change(stored, change, by: .backEnd) else {
+            let body = InstallationReader.Field(try call.json(), named: "the body")
+            let change = try await APIProblem.wrapping(reader.change(of: body, by: .backEnd))
+            let registry = call.parts.registry
+            guard let changed = try await APIProblem.wrapping(await registry.change(stored, change, by: .backEnd))
+            else {
                 throw call.unknown(stored.installation.id)
             }
             return .json(changed.json)
@@ -148,6 +142,31 @@ extension RelayAPI {
     ]
 }
 
+extension APIProblem {
+    /// Creates the problem of a refused request about installations.
+    init(_ error: InstallationError) {
+        let status =
+            switch error.kind {
+            case .invalidValue: 400
+            case .invalidCredential: 401
+            case .tooManyRequests: 429
+            case .unavailable: 503
+            }
+        self.init(status, error.message, at: error.pointer, retryAfter: error.retryAfter)
+    }
+
+    /// Returns the result of a request about installations; its error becomes a problem.
+    static func wrapping<Value>(
+        _ body: @autoclosure () async throws(InstallationError) -> Value
+    ) async throws(APIProblem) -> Value {
+        do throws(InstallationError) {
+            return try await body()
+        } catch {
+            throw APIProblem(error)
+        }
+    }
+}
+
 extension APICall<RelayAPI.Service> {
     /// Returns the reader for an app, which may not be configured any more.
     func installationReader(for app: String) async throws(APIProblem) -> InstallationReader {
@@ -175,8 +194,8 @@ extension APICall<RelayAPI.Service> {
     fileprivate func selection() throws(APIProblem) -> InstallationSelection {
         switch (text("user"), text("tag")) {
         case (nil, nil): return .all
-        case (let user?, nil): return .user(try TextRule.user.checked(user, named: "user"))
-        case (nil, let tag?): return .tag(try TextRule.tag.checked(tag, named: "tag"))
+        case (let user?, nil): return .user(try checked(user, .user, named: "user"))
+        case (nil, let tag?): return .tag(try checked(tag, .tag, named: "tag"))
         case (_?, _?): throw APIProblem(400, "either user or tag can be given, not both")
         }
     }
@@ -192,6 +211,14 @@ extension APICall<RelayAPI.Service> {
     /// Returns the user in the path.
     fileprivate func user() throws(APIProblem) -> String {
         let text = String(percentEncoded: (arguments["user"] ?? "")[...].utf8)
-        return try TextRule.user.checked(text, named: "user")
+        return try checked(text, .user, named: "user")
+    }
+
+    /// Returns a text of the path or the query that has to follow a rule.
+    private func checked(_ text: String, _ rule: TextRule, named name: String) throws(APIProblem) -> String {
+        guard rule.accepts(text) else {
+            throw APIProblem(400, "\(name) \(JSONValue.string(text).mismatch(rule.description))")
+        }
+        return text
     }
 }

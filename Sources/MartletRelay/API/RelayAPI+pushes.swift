@@ -71,7 +71,7 @@ extension RelayAPI {
             let group = try await builder.group(of: request, from: call.parts.outbox.installations)
             let caller = call.caller
             let time = try call.waitingTime()
-            let (results, acceptedAt) = await call.parts.intake.accept(group.pushes, from: caller)
+            let (results, acceptedAt) = await call.parts.intake.accept(group.pushes.map(HashedPush.init), from: caller)
             let answers = await call.parts.intake.statuses(
                 of: group.pushes,
                 results,

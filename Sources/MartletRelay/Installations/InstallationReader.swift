@@ -1,14 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
-internal import MartletHTTPServer
 internal import MartletOutbox
 
-/// A reader of installations, changes of them and requests for tickets in JSON.
+/// A request of a back end for a ticket.
+struct TicketRequest {
+    let user: String
+    let tags: Set<String>
+    /// The time for which the ticket is valid.
+    let seconds: Int64
+    let isSingleUse: Bool
+
+    /// Reads a request; the error names the member, its value and the rule.
+    init(_ body: InstallationReader.Field) throws(InstallationError) {
+        try body.checkMembers(["user", "tags", "seconds", "single-use"])
+        user = try TextRule.user.text(of: body["user"])
+        tags = if let field = body["tags"].ifPresent { try InstallationReader.tags(field) } else { [] }
+        seconds =
+            try body["seconds"].ifPresent?.integer(in: InstallationReader.ticketTimes) ?? InstallationReader.ticketTime
+        isSingleUse = try body["single-use"].ifPresent?.bool() ?? true
+    }
+}
+
+/// A reader of installations and changes of them in JSON.
 ///
 /// A change is a JSON Merge Patch (RFC 7396): a missing member is unchanged, and null removes.
 struct InstallationReader {
-    typealias Field = JSONField<APIProblem>
+    typealias Field = JSONField<InstallationError>
 
     /// The maximum number of tags of an installation.
     static let tagLimit = 50
@@ -43,12 +61,12 @@ struct InstallationReader {
     ///   - author: The origin of the request: only a back end changes tags.
     ///   - others: Further members of the body, which the caller reads.
     /// - Returns: The change.
-    /// - Throws: ``APIProblem`` that names the member, its value and the rule.
+    /// - Throws: ``InstallationError`` that names the member, its value and the rule.
     func change(
         of body: Field,
         by author: InstallationChange.Author,
         besides others: [String] = []
-    ) throws(APIProblem) -> InstallationChange {
+    ) throws(InstallationError) -> InstallationChange {
         for name in ["user", "tags"] where author == .app && body[name].isPresent {
             throw body[name].error("can only be set by the back end")
         }
@@ -67,7 +85,7 @@ struct InstallationReader {
         return change
     }
 
-    private func environment(_ field: Field) throws(APIProblem) -> PushEnvironment {
+    private func environment(_ field: Field) throws(InstallationError) -> PushEnvironment {
         let environment = try field.choice(of: PushEnvironment.self)
         guard app.environments.contains(environment) else {
             let known = app.environments.map(\.rawValue).joined(separator: " or ")
@@ -76,7 +94,7 @@ struct InstallationReader {
         return environment
     }
 
-    private func bundleID(_ field: Field) throws(APIProblem) -> String {
+    private func bundleID(_ field: Field) throws(InstallationError) -> String {
         let bundleID = try field.nonemptyText()
         // Does not name the bundle identifiers of the app, because phones do not need to know them.
         guard app.bundleIDs.contains(bundleID) else {
@@ -85,7 +103,7 @@ struct InstallationReader {
         return bundleID
     }
 
-    private func readTokens(_ field: Field, into change: inout InstallationChange) throws(APIProblem) {
+    private func readTokens(_ field: Field, into change: inout InstallationChange) throws(InstallationError) {
         try field.checkMembers(Self.tokenMembers.map(\.name))
         for (name, kind) in Self.tokenMembers {
             guard let tokens = field[name].ifPresent else { continue }
@@ -111,12 +129,12 @@ struct InstallationReader {
         }
     }
 
-    private func token(_ field: Field) throws(APIProblem) -> DeviceToken? {
+    private func token(_ field: Field) throws(InstallationError) -> DeviceToken? {
         guard field.value != .null else { return nil }
         return try field.parsed { (text) throws(DeviceTokenError) in try DeviceToken(hex: text) }
     }
 
-    private func readPermissions(_ field: Field, into change: inout InstallationChange) throws(APIProblem) {
+    private func readPermissions(_ field: Field, into change: inout InstallationChange) throws(InstallationError) {
         guard field.value != .null else {
             let all = Installation.Permission.allCases
             change.permissions = Dictionary(uniqueKeysWithValues: all.map { ($0, nil) })
@@ -131,7 +149,7 @@ struct InstallationReader {
     }
 
     /// Returns tags without duplicates.
-    static func tags(_ field: Field) throws(APIProblem) -> Set<String> {
+    static func tags(_ field: Field) throws(InstallationError) -> Set<String> {
         guard field.value != .null else { return [] }
         let count = field.value?.elements?.count ?? 0
         guard count <= tagLimit else { throw field.error("must have at most \(tagLimit) tags (found \(count))") }
@@ -140,13 +158,21 @@ struct InstallationReader {
         return tags
     }
 
-    /// Applies a change, and reports a violated limit as the problem of its member.
+    /// Returns the secret of the installation that an enrollment replaces; nil for none.
+    ///
+    /// Text that is no secret is as harmless as an unknown one.
+    static func replacedSecret(_ field: Field) throws(InstallationError) -> RandomSecret? {
+        guard let field = field.ifPresent, field.value != .null else { return nil }
+        return RandomSecret(try field.text(), .installation)
+    }
+
+    /// Applies a change, and reports a violated limit as the error of its member.
     static func apply(
         _ change: InstallationChange,
         to installation: inout Installation,
         at now: Int64,
         by author: InstallationChange.Author
-    ) throws(APIProblem) {
+    ) throws(InstallationError) {
         do throws(TokenLimitError) {
             try installation.apply(change, at: now, by: author)
         } catch {
@@ -154,15 +180,15 @@ struct InstallationReader {
             switch error {
             case .number(let kind, let count):
                 let name = tokenMembers.first { $0.kind == kind }?.name ?? ""
-                throw APIProblem(
-                    400,
+                throw InstallationError(
+                    .invalidValue,
                     "tokens.\(name) must have at most \(kind.limit) tokens (the installation would have \(count)):"
                         + " \(advice)",
                     at: "/tokens/\(name)"
                 )
             case .bytes(let count):
-                throw APIProblem(
-                    400,
+                throw InstallationError(
+                    .invalidValue,
                     "tokens must have at most \(Installation.tokenByteLimit) bytes with their names (the installation"
                         + " would have \(count)): \(advice)",
                     at: "/tokens"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
-internal import MartletHTTPServer
 internal import MartletOutbox
 internal import MartletTransport
 
@@ -35,27 +34,24 @@ actor InstallationRegistry {
 
     /// Stores a ticket for a user, and returns it with its text, which is not stored.
     func issueTicket(
-        of app: String,
-        for user: String,
-        tags: Set<String>,
-        seconds: Int64,
-        isSingleUse: Bool
-    ) async throws(APIProblem) -> (text: String, ticket: EnrollmentTicket) {
+        _ request: TicketRequest,
+        of app: String
+    ) async throws(InstallationError) -> (text: String, ticket: EnrollmentTicket) {
         let (secret, now) = (RandomSecret(.ticket), context.now)
         let ticket = EnrollmentTicket(
             hash: try secret.hash,
             app: app,
-            user: user,
-            tags: tags,
-            isSingleUse: isSingleUse,
-            expiresAt: now.addingReportingOverflow(seconds * 1_000).partialValue
+            user: request.user,
+            tags: request.tags,
+            isSingleUse: request.isSingleUse,
+            expiresAt: now.addingReportingOverflow(request.seconds * 1_000).partialValue
         )
-        try await RelayAPI.outboxCall(await store.add(ticket, at: now))
+        try await storeCall(await store.add(ticket, at: now), by: .backEnd)
         return (secret.text, ticket)
     }
 
     /// Returns the ticket that an `authorization` field has.
-    func ticket(_ authorization: String?) async throws(APIProblem) -> EnrollmentTicket {
+    func ticket(_ authorization: String?) async throws(InstallationError) -> EnrollmentTicket {
         guard let secret = RandomSecret(authorization: authorization, .ticket) else { throw Self.invalidTicket }
         let (hash, now) = (try secret.hash, context.now)
         try beginLookup()
@@ -74,7 +70,7 @@ actor InstallationRegistry {
         in environment: PushEnvironment,
         _ bundleID: String,
         replacing replaced: RandomSecret?
-    ) async throws(APIProblem) -> (installation: Installation, secret: String) {
+    ) async throws(InstallationError) -> (installation: Installation, secret: String) {
         let (secret, now) = (RandomSecret(.installation), context.now)
         var installation = Installation(
             id: InstallationID(milliseconds: now, using: &generator),
@@ -99,7 +95,7 @@ actor InstallationRegistry {
     // MARK: Installations
 
     /// Returns the installation whose secret an `authorization` field has.
-    func installation(_ authorization: String?) async throws(APIProblem) -> StoredInstallation {
+    func installation(_ authorization: String?) async throws(InstallationError) -> StoredInstallation {
         guard let secret = RandomSecret(authorization: authorization, .installation) else { throw Self.invalidSecret }
         let hash = try secret.hash
         try beginLookup()
@@ -112,7 +108,7 @@ actor InstallationRegistry {
     }
 
     /// Removes the installation whose secret an `authorization` field has.
-    func remove(_ authorization: String?) async throws(APIProblem) {
+    func remove(_ authorization: String?) async throws(InstallationError) {
         let stored = try await installation(authorization).installation
         _ = try await storeCall(await store.remove(stored.id, of: stored.app))
     }
@@ -124,7 +120,7 @@ actor InstallationRegistry {
         _ stored: StoredInstallation,
         _ change: InstallationChange,
         by author: InstallationChange.Author
-    ) async throws(APIProblem) -> Installation? {
+    ) async throws(InstallationError) -> Installation? {
         var stored = stored
         let (id, app) = (stored.installation.id, stored.installation.app)
         let hasWaited = try await beginChange(of: id)
@@ -149,37 +145,49 @@ actor InstallationRegistry {
             guard !isStored else { return current.installation }
             stored = current
         }
-        throw APIProblem(503, "the installation is being changed by other requests: try again", retryAfter: 1)
+        throw InstallationError(
+            .unavailable,
+            "the installation is being changed by other requests: try again",
+            retryAfter: 1
+        )
     }
 
     // MARK: Errors
 
-    /// Returns the result of a call to the outbox; an error becomes a problem with status 503.
+    /// Returns the result of a call to the outbox.
     ///
     /// An app on a phone gets no text of the error, which is logged, because it describes the relay's machines.
     private func storeCall<Value>(
         _ body: @autoclosure () async throws(OutboxError) -> Value,
         by author: InstallationChange.Author = .app
-    ) async throws(APIProblem) -> Value {
+    ) async throws(InstallationError) -> Value {
         do throws(OutboxError) {
             return try await body()
         } catch {
-            guard author == .app else { throw APIProblem(503, "\(error)", retryAfter: 5) }
+            guard author == .app else { throw InstallationError(.unavailable, "\(error)", retryAfter: 5) }
             context.logPhoneError(error)
-            throw APIProblem(503, "the relay cannot use its store at the moment: try again later", retryAfter: 5)
+            throw InstallationError(
+                .unavailable,
+                "the relay cannot use its store at the moment: try again later",
+                retryAfter: 5
+            )
         }
     }
 
     // MARK: Limits
 
     /// Waits until no other change of an installation is under way; returns whether there was one.
-    private func beginChange(of id: InstallationID) async throws(APIProblem) -> Bool {
+    private func beginChange(of id: InstallationID) async throws(InstallationError) -> Bool {
         guard let waiting = waitingChanges[id] else {
             waitingChanges[id] = []
             return false
         }
         guard waiting.count < Self.changeLimit else {
-            throw APIProblem(429, "too many changes of this installation wait: send one after the other", retryAfter: 1)
+            throw InstallationError(
+                .tooManyRequests,
+                "too many changes of this installation wait: send one after the other",
+                retryAfter: 1
+            )
         }
         await withCheckedContinuation { waitingChanges[id]?.append($0) }
         return true
@@ -196,25 +204,29 @@ actor InstallationRegistry {
         next.resume()
     }
 
-    private func beginLookup() throws(APIProblem) {
+    private func beginLookup() throws(InstallationError) {
         guard lookups < Self.lookupLimit else {
-            throw APIProblem(503, "too many phones send requests at the same time", retryAfter: 1)
+            throw InstallationError(.unavailable, "too many phones send requests at the same time", retryAfter: 1)
         }
         lookups += 1
     }
 
-    private func spend(_ hash: [UInt8]) throws(APIProblem) {
+    private func spend(_ hash: [UInt8]) throws(InstallationError) {
         guard let delay = budget.take(hash, at: context.now) else { return }
-        throw APIProblem(429, "a phone may send \(RequestBudget.limit) requests in a minute", retryAfter: delay)
+        throw InstallationError(
+            .tooManyRequests,
+            "a phone may send \(RequestBudget.limit) requests in a minute",
+            retryAfter: delay
+        )
     }
 
-    /// The same problem for every cause, so that nothing can be learned about tickets of others.
-    private static let invalidTicket = APIProblem(
-        401,
+    /// The same error for every cause, so that nothing can be learned about tickets of others.
+    private static let invalidTicket = InstallationError(
+        .invalidCredential,
         "authorization must be bearer and a ticket that is neither expired nor used: ask your back end for another one"
     )
-    private static let invalidSecret = APIProblem(
-        401,
+    private static let invalidSecret = InstallationError(
+        .invalidCredential,
         "authorization must be bearer and the secret of an installation that was not removed: enroll again"
     )
 }

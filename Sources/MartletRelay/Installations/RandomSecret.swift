@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
-internal import MartletHTTPServer
 internal import MartletTransport
 
 /// A random text that proves what its holder may do: a ticket, or the secret of an installation.
@@ -42,11 +41,11 @@ struct RandomSecret: Sendable {
 
     /// The SHA-256 of the text.
     var hash: [UInt8] {
-        get throws(APIProblem) {
+        get throws(InstallationError) {
             do throws(CryptographyError) {
                 return try SHA256.hash(Array(text.utf8))
             } catch {
-                throw APIProblem(503, "the credential cannot be hashed: \(error)", retryAfter: 5)
+                throw InstallationError(.unavailable, "the credential cannot be hashed: \(error)", retryAfter: 5)
             }
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
-internal import MartletHTTPServer
 internal import MartletOutbox
 
 /// A rule for a text from outside: its length and its characters.
@@ -65,14 +64,8 @@ struct TextRule: Sendable, CustomStringConvertible {
     }
 
     /// Returns the text of a field.
-    func text(of field: JSONField<APIProblem>) throws(APIProblem) -> String {
+    func text(of field: InstallationReader.Field) throws(InstallationError) -> String {
         guard let text = field.value?.stringValue, accepts(text) else { throw field.mismatch(description) }
-        return text
-    }
-
-    /// Returns a text outside the body, which has this name in the message.
-    func checked(_ text: String, named name: String) throws(APIProblem) -> String {
-        guard accepts(text) else { throw APIProblem(400, "\(name) \(JSONValue.string(text).mismatch(description))") }
         return text
     }
 }

@@ -19,7 +19,7 @@ struct IncomingPushes {
     /// Pushes that are passed to the outbox together.
     struct Commit: Sendable {
         fileprivate let number: Int
-        var pushes: [OutboxPush]
+        var pushes: [HashedPush]
     }
 
     /// The callers of a commit, until they are answered.
@@ -31,7 +31,7 @@ struct IncomingPushes {
         fileprivate var deadline: MonotonicTime
     }
 
-    private var pushes: [OutboxPush] = []
+    private var pushes: [HashedPush] = []
     private var groups: [Group] = []
     /// The number of pushes that the outbox has not answered for, by app.
     private(set) var counts: [String: Int] = [:]
@@ -45,7 +45,7 @@ struct IncomingPushes {
     var oldestCommit: Int64? { commits.values.lazy.map(\.startedAt).min() }
 
     /// Adds the pushes of a request, at least one; returns whether they are the first since the last ``take(at:)``.
-    mutating func add(_ more: [OutboxPush], from caller: String, _ completion: @escaping Completion) -> Bool {
+    mutating func add(_ more: [HashedPush], from caller: String, _ completion: @escaping Completion) -> Bool {
         pushes += more
         groups.append(Group(count: more.count, caller: caller, completion: completion))
         change(by: 1, for: more)
@@ -76,12 +76,12 @@ struct IncomingPushes {
         return overdue
     }
 
-    private mutating func change(by sign: Int, for pushes: [OutboxPush]) {
+    private mutating func change(by sign: Int, for pushes: [HashedPush]) {
         count += sign * pushes.count
         // Consecutive pushes are mostly for the same app.
         var rest = pushes[...]
-        while let app = rest.first?.lane.app {
-            let run = rest.prefix { $0.lane.app == app }
+        while let app = rest.first?.push.lane.app {
+            let run = rest.prefix { $0.push.lane.app == app }
             let total = counts[app, default: 0] + sign * run.count
             counts[app] = total > 0 ? total : nil
             rest = rest.dropFirst(run.count)

@@ -126,14 +126,15 @@ actor Intake {
     /// Stores pushes, at least one, in one commit with the others of this turn of the event loop.
     ///
     /// The callback with the answers of the outbox is called on the event loop.
-    func accept(_ pushes: [OutboxPush], from caller: String, _ completion: @escaping IncomingPushes.Completion) {
+    func accept(_ pushes: [HashedPush], from caller: String, _ completion: @escaping IncomingPushes.Completion) {
         let isFirst: Bool
         if let spans = context.spans {
             let traced = spans.record { tracer, time in
-                pushes.map { push in
-                    var push = push
+                pushes.map { hashed in
+                    var push = hashed.push
                     let arrival = tracer.arrived(&push, at: time)
-                    return (push: push, arrival: arrival)
+                    // The checksum includes the trace context.
+                    return (push: arrival == nil ? hashed : HashedPush(push), arrival: arrival)
                 }
             }
             isFirst = incoming.add(traced.map(\.push), from: caller) { result, time in
@@ -154,7 +155,7 @@ actor Intake {
     ///
     /// - Returns: An answer for each push, once they are stored, and the time that is stored with them.
     func accept(
-        _ pushes: [OutboxPush],
+        _ pushes: [HashedPush],
         from caller: Callers.Caller,
         waitingForRoom limit: Duration = .zero
     ) async -> (answers: [Result<Acceptance, OutboxError>], time: Int64) {
@@ -177,7 +178,7 @@ actor Intake {
     /// Waits until there is capacity for pushes; returns the error when there is none in time, which is counted unless
     /// the relay is shutting down.
     private func capacityError(
-        for pushes: [OutboxPush],
+        for pushes: [HashedPush],
         from caller: Callers.Caller,
         within limit: Duration
     ) async -> OutboxError? {
@@ -194,11 +195,11 @@ actor Intake {
     }
 
     private func refusal(
-        of pushes: [OutboxPush],
+        of pushes: [HashedPush],
         from caller: Callers.Caller,
         isBatch: Bool
     ) -> LoadGate.Refusal? {
-        let counts = pushes.reduce(into: [:]) { $0[$1.lane.app, default: 0] += 1 }
+        let counts = pushes.reduce(into: [:]) { $0[$1.push.lane.app, default: 0] += 1 }
         for (app, count) in counts {
             let decision = gate.decision(on: count, load(of: app, by: caller), isBatch: isBatch, at: context.now)
             if case .refuse(let refusal, _) = decision { return refusal }
@@ -263,7 +264,7 @@ actor Intake {
         }
     }
 
-    private func store(_ pushes: [OutboxPush], at now: Int64) async -> Result<[Acceptance], OutboxError> {
+    private func store(_ pushes: [HashedPush], at now: Int64) async -> Result<[Acceptance], OutboxError> {
         if let refusal = context.outboxHealth.current.refusal { return .failure(refusal) }
         do throws(OutboxError) {
             let answers = try await context.outbox.accept(pushes, at: now)
@@ -276,9 +277,9 @@ actor Intake {
     }
 
     /// Counts the answers of the outbox, and marks the lanes of accepted pushes as ready to claim.
-    private func record(_ result: Result<[Acceptance], OutboxError>, of pushes: [OutboxPush]) {
+    private func record(_ result: Result<[Acceptance], OutboxError>, of pushes: [HashedPush]) {
         var ready: [LaneQueue] = []
-        for (index, push) in pushes.enumerated() {
+        for (index, push) in pushes.lazy.map(\.push).enumerated() {
             let answer = result.map { $0[index] }
             counts.answered(answer, push.lane.app)
             if case .success(.full) = answer { gate.outboxIsFull(at: context.now) }

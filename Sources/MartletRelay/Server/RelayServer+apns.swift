@@ -87,7 +87,7 @@ extension RelayServer {
             pending.request.body = []
             let number = pendingRequests.add(pending)
             intake.assumeIsolated { intake in
-                intake.accept([push], from: caller.name) { result, _ in
+                intake.accept([HashedPush(push)], from: caller.name) { result, _ in
                     self.assumeIsolated { $0.accepted(push, result, for: number, waits: waits) }
                 }
             }

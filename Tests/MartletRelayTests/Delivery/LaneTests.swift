@@ -57,7 +57,7 @@ import Testing
         let events = try #require(await bench.parts.intake.listen(for: RelayBench.listener(to: "orders"), after: nil))
         async let waiting = bench.push()
         let many = (0..<1_100).map { OutboxPush.sample($0, Self.lane) }
-        _ = await bench.parts.intake.accept(many, from: RelayBench.listener(to: "orders"))
+        _ = await bench.parts.intake.accept(many.map(HashedPush.init), from: RelayBench.listener(to: "orders"))
         try await untilStored(1_101, bench)
         let purged = await bench.ask("POST", Self.place + "/purge")
         #expect(purged.status == 200 && purged.json == ["purged": 1_101], "\(purged.text)")

@@ -300,11 +300,13 @@ import Testing
         await parts.outbox.close(isInOrder: true)
         var change = InstallationChange()
         change.tags = ["vip"]
-        do throws(APIProblem) {
+        do throws(InstallationError) {
             _ = try await parts.registry.change(stored, change, by: .backEnd)
             Issue.record("the change was stored")
         } catch {
-            #expect(error.status == 503 && error.detail == "the outbox is closed")
+            #expect(error == InstallationError(.unavailable, "the outbox is closed", retryAfter: 5))
+            let problem = APIProblem(error)
+            #expect(problem.status == 503 && problem.detail == "the outbox is closed" && problem.retryAfter == 5)
         }
         await bench.stop()
     }

@@ -106,7 +106,7 @@ private final class LateOutbox: OutboxStore {
     var installations: any InstallationStore { model.installations }
     private let (settled, settling) = AsyncStream.makeStream(of: Void.self)
 
-    func accept(_ pushes: [OutboxPush], at now: Int64) async -> [Acceptance] {
+    func accept(_ pushes: [HashedPush], at now: Int64) async -> [Acceptance] {
         let answers = model.accept(pushes, at: now)
         for await _ in settled { break }
         return answers

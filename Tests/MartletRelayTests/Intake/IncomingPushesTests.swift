@@ -8,13 +8,15 @@ import Testing
 @testable import MartletRelay
 
 @Suite(.timeLimit(.minutes(10))) struct IncomingPushesTests {
-    private static func push(_ number: UInt64) throws -> OutboxPush {
-        OutboxPush(
-            lane: Lane(app: "orders", environment: .production),
-            id: APNsID(randomBits: (number, number)),
-            destination: .device(RelayBench.token),
-            headers: PushHeaders(pushType: "alert"),
-            payload: []
+    private static func push(_ number: UInt64) throws -> HashedPush {
+        HashedPush(
+            OutboxPush(
+                lane: Lane(app: "orders", environment: .production),
+                id: APNsID(randomBits: (number, number)),
+                destination: .device(RelayBench.token),
+                headers: PushHeaders(pushType: "alert"),
+                payload: []
+            )
         )
     }
 
