@@ -64,7 +64,7 @@ struct TextRule: Sendable, CustomStringConvertible {
     }
 
     /// Returns the text of a field.
-    func text(of field: InstallationReader.Field) throws(InstallationError) -> String {
+    func text<Failure: JSONFieldError>(of field: JSONField<Failure>) throws(Failure) -> String {
         guard let text = field.value?.stringValue, accepts(text) else { throw field.mismatch(description) }
         return text
     }

@@ -66,7 +66,7 @@ final class FaultyOutbox: OutboxStore {
         fault == .keepsPushes ? [] : model.cancelPushes(ofUser: user, of: app, limit: limit, at: now)
     }
 
-    func accept(_ pushes: [OutboxPush], at now: Int64) -> [Acceptance] { model.accept(pushes, at: now) }
+    func accept(_ pushes: [HashedPush], at now: Int64) -> [Acceptance] { model.accept(pushes, at: now) }
     func cancel(_ id: APNsID, of app: String, at now: Int64) -> PushStatus? { model.cancel(id, of: app, at: now) }
     func status(of id: APNsID, of app: String) -> PushStatus? { model.status(of: id, of: app) }
     func expire(at now: Int64, limit: Int) -> [PushStatus] { model.expire(at: now, limit: limit) }

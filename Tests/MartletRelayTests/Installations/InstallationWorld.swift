@@ -129,13 +129,9 @@ struct InstallationWorld {
         let old = Bool.random(using: &random) ? sessions.last { $0.phone == phone } : nil
         tell?("\(user) signs in on phone \(phone)\(old == nil ? "" : ", replacing an installation")")
         phones[phone].unregisteredAt = nil
-        let issued = try await issuing.registry.issueTicket(
-            of: Self.app,
-            for: user,
-            tags: [],
-            seconds: 86_400,
-            isSingleUse: true
-        )
+        let body: JSONValue = ["user": .string(user), "seconds": 86_400]
+        let request = try TicketRequest(InstallationReader.Field(body, named: "the body"))
+        let issued = try await issuing.registry.issueTicket(request, of: Self.app)
         let ticket = try await enrolling.registry.ticket("Bearer \(issued.text)")
         let change = try self.change(reporting: phone)
         let enrolled = try await enrolling.registry.enroll(
@@ -354,10 +350,10 @@ struct InstallationWorld {
             throw Violation(description: "unregistered \(reported), not \(unregistered)")
         }
         guard let secret = voidSecrets.randomElement(using: &random) else { return }
-        do throws(APIProblem) {
+        do throws(InstallationError) {
             _ = try await relay.registry.installation("Bearer \(secret)")
         } catch {
-            guard error.status != 401 else { return }
+            guard error.kind != .invalidCredential else { return }
         }
         throw Violation(description: "the secret of a removed installation is not refused")
     }
