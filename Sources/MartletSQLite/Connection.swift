@@ -290,7 +290,7 @@ package struct Connection: ~Copyable {
     /// - Throws: ``SQLiteError``, of kind `.corrupt` for a file with damaged pages, which stays as it is: to clear an
     ///   index whose pages are damaged could clear a page of a table.
     package func rebuildIndexes() throws(SQLiteError) {
-        if let problem = try problems(of: "quick_check(1)").first {
+        if let problem = try problems(of: "quick_check(1)").first?.split(separator: "\n").last {
             throw SQLiteError(SQLITE_CORRUPT, "the database is damaged: \(problem)")
         }
         try execute("REINDEX")

@@ -223,11 +223,11 @@ import Testing
                 ready = await relay.ask([RawHTTP1.Request("GET", "/readyz")]).first
                 return ready?.status != 200
             }
-            #expect(ready?.status == 503 && ready?.body.contains("malformed") == true, "\(ready as Any)")
+            #expect(ready?.status == 503 && ready?.body.contains("damaged") == true, "\(ready as Any)")
             #expect(await store(20, in: relay).isEmpty, "a push accepted now might be lost")
             relay.kill()
         } catch let refusal as MissingProgram {
-            #expect("\(refusal)".contains("malformed"), "\(refusal)")
+            #expect("\(refusal)".contains("damaged") || "\(refusal)".contains("malformed"), "\(refusal)")
         }
         for name in ["relay.sqlite-wal", "relay.sqlite-shm"] {
             try? FileManager.default.removeItem(atPath: scratch.path + "/" + name)

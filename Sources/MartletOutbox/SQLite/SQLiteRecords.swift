@@ -166,7 +166,7 @@ struct SQLiteRecords: OutboxRecords {
             guard let app = tables.database.number(ofKnown: app) else { return 0 }
             let forget = try tables.database.connection.prepare("DELETE FROM outcome WHERE apns_id = ? AND app = ?")
             let delete = try tables.database.connection.prepare("DELETE FROM push WHERE number = ?")
-            let letters = try tables.pushes.deadLetters(ids, of: app)
+            let letters = try tables.database.deadLetters(ids, of: app)
             for letter in letters {
                 try forget.run(with: letter.id.bytes, app)
                 try delete.run(with: letter.number)

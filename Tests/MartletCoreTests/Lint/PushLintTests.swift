@@ -108,7 +108,7 @@ import Testing
         arguments: [
             (#"{"aps":{"alert":"Hi","badge":-1}}"#, ["badge-negative"]),
             (#"{"aps":{"badge" :\#n -7 }}"#, ["badge-negative"]),
-            (#"{"aps":{"badge":0}}"#, []), (#"{"aps":{"content-available":1}}"#, []), (#"{"badge":-1,"aps":{}}"#, []),
+            (#"{"aps":{"badge":0}}"#, []), (#"{"aps":{"alert":"Hi"}}"#, []), (#"{"badge":-1,"aps":{}}"#, []),
             (#"{"aps":{"alert":"\"badge\":-1"}}"#, []), ("-", []), (":-", []), (#""badge":-"#, []),
         ] as [(String, [String])]
     )

@@ -130,7 +130,7 @@ import Testing
         let store = outbox.installations
         for (index, times) in Self.times.enumerated() {
             let (start, number) = (Int64(index) * 1_000, UInt64(index) * 10)
-            let token = "\(Self.token.dropLast(2))a\(index)"
+            let token = "\(Self.token.dropLast(2))a\(String(index, radix: 16))"
             let phone = try Installation.numbered(number).with("1234").with("aa", .init(.start, "Order"))
             try await store.enroll(phone, at: start + 100)
             var tests = try Installation.numbered(number + 1, user: "bert").with("bb")

@@ -124,7 +124,7 @@ import Testing
             await bench.apns.subscribe(try DeviceToken(hex: "abcd\(1000 + index)"), to: [ChannelID(channel)])
         }
         let payload = #"{"aps":{"timestamp":1,"event":"update","content-state":{"score":1}}}"#
-        let headers = #"{"apns-push-type":"liveactivity","apns-expiration":"0"}"#
+        let headers = #"{"apns-push-type":"liveactivity","apns-expiration":"0","apns-priority":"5"}"#
         let push = try await bench.json(
             "POST",
             "/api/v1/pushes",
