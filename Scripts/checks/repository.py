@@ -12,6 +12,7 @@ RUNNERS = r"^\.ci/|^\.github/workflows/.*\.yml$"
 # Files that name scripts.
 NAMING = r"\.(md|swift|py|yml|yaml)$|^(Scripts|\.ci)/(.*/)?[^./]+$|^Makefile$"
 # Words after `make`, up to the end of the command.
+EXPORT = r"^export (?:async )?(?:const|let|function\*?|class) (\w+)"
 MAKE = r"\bmake((?: [\w=$.{}-]+)+)"
 
 
@@ -34,7 +35,7 @@ def targets():
 
 
 def embedded():
-    """The lists of embedded files name each file of their directories once."""
+    """The lists of embedded files name each file of their directories once; scripts of pages import what others export."""
     pages, sql = pathlib.Path("Sources/CMartletPages"), pathlib.Path("Sources/CMartletSQL")
     lists = {pages / name: (re.findall(r"^#define EMBEDDED (\S+)$", common.read(pages / name), re.M), f"{name[:-2]}/*")
              for name in ("inbox.c", "relay.c", "shared.h")}
@@ -49,6 +50,14 @@ def embedded():
         yield from (f"{path}: {name} is not in the list" for name in sorted({*existing} - {*named}))
         yield from (f"{path}: {name} does not exist" for name in sorted({*named} - {*existing}))
         yield from (f"{path}: {name} is in the list twice" for name in sorted({*named}) if named.count(name) > 1)
+    scripts = {file: file.read_text() for file in pages.glob("*/*.js")}
+    for path, text in scripts.items():
+        for names, module in re.findall(r'^import \{([^}]*)\} from "\./([^"]+)"', text, re.M):
+            # Both pages have the files of shared/. What the program makes itself, such as push-types.js, is not there.
+            sources = [scripts[file] for file in (path.parent / module, pages / "shared" / module) if file in scripts]
+            exported = {name for source in sources for name in re.findall(EXPORT, source, re.M)}
+            imported = {name.split(" as ")[0].strip() for name in names.split(",")} - {""}
+            yield from (f"{path}: {module} does not export {name}" for name in sorted(imported - exported) if sources)
 
 
 def interface():

@@ -16,8 +16,11 @@ import { app, kind, short, typeName } from "./push.js"
 
 const dialog = document.getElementById("composer")
 const priorities = { "": "none", 10: "10 (immediate)", 5: "5 (saves power)", 1: "1 (does not wake)" }
-/** The destination of the last push, as the default of the next. */
-let last = { token: "5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac", app: "com.example.app", channel: "" }
+/** The destination of the last push, as the default of the next; `start` is the last push-to-start token. */
+let last = {
+  token: "5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac", app: "com.example.app", channel: "",
+  start: "80f2c1d49be04a7f9c3d5e6a7b8091a2b3c4d5e6f708192a3b4c5d6e7f809142",
+}
 /** The field at which a reason of APNs, a header or a member of the request is reported. */
 const fieldOf = {
   BadDeviceToken: "token", DeviceTokenNotForTopic: "token", MissingDeviceToken: "token", Unregistered: "token", "device-token": "token", ":path": "token",
@@ -168,13 +171,15 @@ class Composer {
     this.#draft.save(this.#values)
   }
 
-  /** The token of the form, or another one if it is that of a Live Activity and the push is not an update of one, or the reverse. */
+  /** The token of the form, or another one if the push needs a token of another kind: of a start, an activity or a device. */
   #tokenFor(event, token) {
+    if (event === "start") return last.start
     const isUpdate = event === "update" || event === "end"
     const isActivity = (each) => Boolean(each.activity)
     const own = this.#devices.find((each) => each.token === token)
     const other = this.#devices.find((each) => isActivity(each) === isUpdate && !each.activity?.ended)?.token
     if (isUpdate) return own && isActivity(own) ? token : other ?? token
+    if (token === last.start) return last.token
     return own && isActivity(own) ? other ?? last.token : token
   }
 
@@ -302,8 +307,8 @@ class Composer {
   }
 
   async #send() {
-    const { token, app, channel } = this.#values
-    last = { token, app, channel }
+    const { token, app, channel, text } = this.#values
+    last = { ...last, [/"event"\s*:\s*"start"/.test(text) ? "start" : "token"]: token, app, channel }
     try {
       const push = await request("/api/v1/pushes", "POST", this.#push)
       const name = push.status === 200 ? undefined : fieldOf[push.reason]

@@ -4,9 +4,8 @@
 // removes it.
 
 import { facets } from "./api.js"
-import { menu } from "./components.js"
+import { grouped, menu } from "./components.js"
 import { afterPress } from "./dom.js"
-import { grouped } from "./numbers.js"
 import { short, typeName } from "./push.js"
 import { contains, exactTerm, terms, toggled } from "./query.js"
 import { verdictLabel } from "./verdict.js"

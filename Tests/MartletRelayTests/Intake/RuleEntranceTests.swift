@@ -136,7 +136,7 @@ import Testing
     private static let parameters: [(values: [String: String], reason: APNsReason)] = [
         (["push_type": "'silent'"], .invalidPushType),
         (["push_type": "'background'"], .badPriority),
-        (["push_type": "'alert'", "topic": "'com.example.orders.voip'"], .topicDisallowed),
+        (["push_type": "'alert'", "topic": "'com.example.orders.push-type.liveactivity'"], .topicDisallowed),
         (["topic": "'com example'"], .badTopic),
         (["collapse_id": "E'a\\nb'"], .badCollapseID),
         (["expires_at": "to_timestamp(1795874187000)"], .badExpirationDate),

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 PHONE = "5d3a6a1c8f9a42d6"
 ACTIVITY = "ab" * 16
-TOKENS = {"example Update activity": ACTIVITY, "example End activity": "cd" * 16}
+TOKENS = {"example Update activity": ACTIVITY, "example End activity": "cd" * 16, "example Start activity": "ef" * 16}
 # The code of each example in Swift, which the build compiles.
 COPIES = Path(__file__).parents[2] / "MartletSimulatorTests" / "Copies"
 # The payload and the copied code of each example, of which one has no typed form.

@@ -80,7 +80,7 @@ class Enriched(PreviewWalk):
         problem = self.page.locator(".picture-field [role=alert]")
         for name, content, reason in [
             ("order.png", b"<html>", "order.png is not an image."),
-            ("large.png", bytes(10_000_001), "large.png has 10000001 bytes; iOS attaches images of up to 10000000."),
+            ("large.png", bytes(10_000_001), "large.png has 10,000,001 bytes; iOS attaches images of up to 10,000,000."),
         ]:
             self.choose_picture({"name": name, "mimeType": "image/png", "buffer": content})
             expect(problem).to_have_text(reason)

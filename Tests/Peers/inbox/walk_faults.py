@@ -81,7 +81,7 @@ class Faults(PagesWalk):
         self.send("ab" * 8, {"aps": {"alert": "Two"}})
         self.send("ab" * 8, {"aps": {"alert": "Other"}}, topic="com.example.other")
         expect(row).to_contain_text("2 of 3")
-        expect(self.row("A device gets 429 TooManyRequests after 1000 pushes in a second").locator("td[data-label='Pushes affected']")).to_have_text("0")
+        expect(self.row("A device gets 429 TooManyRequests after 1,000 pushes in a second").locator("td[data-label='Pushes affected']")).to_have_text("0")
         row.get_by_role("link", name="2 of 3").click()
         expect(self.page.locator("#detail h2")).to_have_text("Two")
 
