@@ -63,7 +63,7 @@ RULES = [
     Rule("use an issue instead of a comment for open work", SWIFT, lines(r"\b(TODO|FIXME|XXX)\b"), "// TODO: later\n"),
     Rule("may trap", SWIFT, lines("try!|as!"), "let planted = try! read()\n"),
     Rule("wait for an event, or with eventually, instead of a fixed time",
-         r"^Tests/(?!TestSupport/Eventually\.swift).*\.swift$", lines(r"Task\.sleep|usleep|\bsleep\("),
+         r"^Tests/(?!TestSupport/(?:Eventually|OpenDescriptors)\.swift).*\.swift$", lines(r"Task\.sleep|usleep|\bsleep\("),
          "func planted() async throws { try await Task.sleep(for: .seconds(1)) }\n"),
     Rule("wait with eventually", TESTS, lines(r"while .*Task\.yield"),
          "func planted() async { while true { await Task.yield() } }\n"),

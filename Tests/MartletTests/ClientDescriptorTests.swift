@@ -15,7 +15,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let server = APNsEndpoint(host: "localhost", port: 2197, isEncrypted: false)
             let authentication = try PushClient.Authentication.token(.ephemeral())
-            var held = OpenDescriptors.exhaust(limit: 64)
+            var held = await OpenDescriptors.exhaust(limit: 64)
             for free in 0..<8 {
                 let error = #expect(throws: APNsError.self) {
                     try PushClient(server, authentication: authentication)

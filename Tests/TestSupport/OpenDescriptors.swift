@@ -22,7 +22,10 @@ package enum OpenDescriptors {
     /// Lowers the process's limit and opens files until none is free.
     ///
     /// - Returns: The descriptors of the opened files.
-    package static func exhaust(limit: CInt) -> [CInt] {
+    package static func exhaust(limit: CInt) async -> [CInt] {
+        // The first wait by each clock opens a descriptor that stays open, also a wait of the testing library.
+        try? await Task.sleep(for: .milliseconds(1), clock: .continuous)
+        try? await Task.sleep(for: .milliseconds(1), clock: .suspending)
         var bound = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(limit))
         setrlimit(resource, &bound)
         var descriptors: [CInt] = []

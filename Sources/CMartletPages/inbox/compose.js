@@ -163,7 +163,7 @@ class Composer {
     if (example) {
       const text = JSON.stringify(example.payload(), null, 2)
       this.#fill({
-        token: this.#tokenFor(JSON.parse(text).aps?.event, token), app, channel, topic: topic(app, example.type), text,
+        token: this.#tokenFor(JSON.parse(text).aps?.event, token, app), app, channel, topic: topic(app, example.type), text,
         expiration: "", priority: "", collapse: "", ...example, ...example.isBroadcast ? { expiration: this.#expirationAt(channel) } : {},
       })
     } else if (templates()[name]) this.#fill(templates()[name])
@@ -171,13 +171,14 @@ class Composer {
     this.#draft.save(this.#values)
   }
 
-  /** The token of the form, or another one if the push needs a token of another kind: of a start, an activity or a device. */
-  #tokenFor(event, token) {
+  /** The token of the form, or another one if the push needs one of another kind, of a start, an activity or a device, or of another app. */
+  #tokenFor(event, token, app) {
     if (event === "start") return last.start
     const isUpdate = event === "update" || event === "end"
     const isActivity = (each) => Boolean(each.activity)
-    const own = this.#devices.find((each) => each.token === token)
-    const other = this.#devices.find((each) => isActivity(each) === isUpdate && !each.activity?.ended)?.token
+    const known = this.#devices.filter(({ apps = [] }) => !apps.length || apps.includes(app))
+    const own = known.find((each) => each.token === token)
+    const other = known.find((each) => isActivity(each) === isUpdate && !each.activity?.ended)?.token
     if (isUpdate) return own && isActivity(own) ? token : other ?? token
     if (token === last.start) return last.token
     return own && isActivity(own) ? other ?? last.token : token

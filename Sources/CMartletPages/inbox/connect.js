@@ -55,7 +55,7 @@ function checks({ reached, requests, refused, newest }) {
           ...(refused ? [refusal(refused).cause, " ", ...refusal(refused).remedy] : ["This changes by itself when one does."])),
       requests > 0 || newest ? step(true, "", "It has sent a request") : step(false, "", "It has not sent a request yet."),
       newest === null ? step(false, "", "No push has arrived yet.")
-        : step(isAccepted, "bad", [isAccepted ? "A push has arrived: " : "The latest push was refused: ", pushLink(newest.number), ", ", relativeTime(newest.time * 1000)])),
+        : step(isAccepted, "bad", [isAccepted ? "A push has arrived: " : newest.status ? "The latest push was refused: " : "The latest push was not answered: ", pushLink(newest.number), ", ", relativeTime(newest.time * 1000)])),
     newest ? "" : element("div", { class: "actions" }, button("Send a test push", () => composeTo(), { icon: "send" })),
   ]
 }

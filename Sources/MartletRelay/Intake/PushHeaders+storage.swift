@@ -10,12 +10,13 @@ extension PushHeaders {
 
     /// Returns the time when the push expires, in milliseconds since 1970; nil for never.
     ///
-    /// Apple attempts to deliver a push with a past expiration once. The relay tries to send such a push for a minute.
+    /// Apple attempts to deliver a push with a past expiration once. The relay tries to send such a push for a minute;
+    /// any other is not sent after its expiration, however soon that is.
     func expiry(at now: Int64) -> Int64? {
         guard let seconds = expiration.flatMap({ Int64($0) }) else { return nil }
         let (milliseconds, overflows) = seconds.multipliedReportingOverflow(by: 1_000)
         let end = overflows ? (seconds < 0 ? .min : .max) : milliseconds
-        return max(end, now + PushHeaders.attemptOnceTime)
+        return end > now ? end : now + PushHeaders.attemptOnceTime
     }
 
     /// Returns the order key of the push, by its activity, its channel or its collapse identifier; nil without any.

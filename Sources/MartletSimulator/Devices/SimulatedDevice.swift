@@ -265,7 +265,7 @@ public struct SimulatedDevice: Sendable, Hashable {
             isStart
             ? "send a start to the push-to-start token of the device"
             : "send an \(event.rawValue) to the token of the activity"
-        if isStart ? isActivityToken : !startedActivities.isEmpty {
+        if isStart ? isActivityToken || activity != nil : !startedActivities.isEmpty {
             let use = isStart ? "updates a Live Activity" : "starts Live Activities"
             return (PushLint.Rule.activityTokenWrong, "the token \(use): \(advice)")
         }

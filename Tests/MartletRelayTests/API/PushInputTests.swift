@@ -113,6 +113,11 @@ import Testing
         #expect(end == (seconds > 1_000 ? Int64.max : 61_000))
     }
 
+    @Test(arguments: [(1, 61_000), (2, 2_000), (30, 30_000), (61, 61_000)] as [(Int64, Int64)])
+    func `a push is sent for a minute only if it has expired before`(seconds: Int64, end: Int64) {
+        #expect(PushHeaders(expiration: String(seconds)).expiry(at: 1_000) == end)
+    }
+
     @Test(arguments: [
         (PushHeaders(pushType: "alert", topic: "com.example.orders", collapseID: "a\r\nx-evil: 1"), "BadCollapseId"),
         (PushHeaders(pushType: "alert", topic: "com.example.orders\n"), "BadTopic"),

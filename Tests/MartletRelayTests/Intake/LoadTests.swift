@@ -58,7 +58,9 @@ import Testing
         let problems = await account.problems
         #expect(problems.isEmpty, "\(problems.prefix(3))")
         #expect(refused > 0 && kept.count == Self.callers * (Self.pushesOfEach / Self.limit) * Self.limit)
-        #expect(await bench.parts.intake.snapshot.counts.shed == refused)
+        // While a disk stalls, pushes are refused, too, and not counted as shed.
+        let shed = await bench.parts.intake.snapshot.counts.shed
+        #expect(shed > 0 && shed <= refused)
         let (alive, longest) = await signs
         // A guard: all threads of a busy machine wait, and a relay that waits for its pushes never answers.
         #expect(alive > 0 && longest < .seconds(60), "\(alive) signs of life, the last after \(longest)")

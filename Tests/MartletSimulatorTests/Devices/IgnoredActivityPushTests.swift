@@ -280,6 +280,14 @@ import Testing
         #expect(registry[activity]?.activity == before && registry[activity]?.startedActivities.isEmpty == true)
     }
 
+    @Test mutating func `a start to a token that has updated an activity is ignored`() {
+        let update = #"{"aps":{"timestamp":30,"event":"update","content-state":{"n":2}}}"#
+        #expect(deliver(Self.push(1, update)).deliveries.map(\.kind) == [.delivered])
+        let push = deliver(Self.push(2, #"{"aps":{\#(Self.start())}}"#))
+        #expect(push.findings.map(\.rule) == ["activity-token-wrong"])
+        #expect(registry["5d3a"]?.startedActivities.isEmpty == true)
+    }
+
     /// Without the key a start gives the activity a token, too.
     @Test mutating func `a start with a wrong input-push-token gives the activity a token, and the finding agrees`()
         throws

@@ -14,7 +14,7 @@ import Testing
 @Suite struct LoopDescriptorTests {
     @Test func `a loop without free descriptors is an error and leaks none`() async {
         await #expect(processExitsWith: .success) {
-            var held = OpenDescriptors.exhaust(limit: 64)
+            var held = await OpenDescriptors.exhaust(limit: 64)
             for free in 0..<8 {
                 let error = #expect(throws: TransportError.self) { try EventLoop() }
                 #expect(error?.kind == .system)

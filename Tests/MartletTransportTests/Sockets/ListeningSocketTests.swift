@@ -15,7 +15,7 @@ import Testing
     @Test(.enabled(if: Loopback.hasIPv6)) func `localhost is not served at one of its addresses alone`() async {
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()
-            var held = OpenDescriptors.exhaust(limit: 64)
+            var held = await OpenDescriptors.exhaust(limit: 64)
             for free in 0..<2 {
                 let error = #expect(throws: TransportError.self) {
                     try ListeningSocket<Int>(host: "localhost", port: 0, limit: 1, on: loop)
