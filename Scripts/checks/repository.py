@@ -11,8 +11,9 @@ from checks import common
 RUNNERS = r"^\.ci/|^\.github/workflows/.*\.yml$"
 # Files that name scripts.
 NAMING = r"\.(md|swift|py|yml|yaml)$|^(Scripts|\.ci)/(.*/)?[^./]+$|^Makefile$"
-# Words after `make`, up to the end of the command.
+# A declaration that a script of a page exports.
 EXPORT = r"^export (?:async )?(?:const|let|function\*?|class) (\w+)"
+# Words after `make`, up to the end of the command.
 MAKE = r"\bmake((?: [\w=$.{}-]+)+)"
 
 
@@ -50,11 +51,11 @@ def embedded():
         yield from (f"{path}: {name} is not in the list" for name in sorted({*existing} - {*named}))
         yield from (f"{path}: {name} does not exist" for name in sorted({*named} - {*existing}))
         yield from (f"{path}: {name} is in the list twice" for name in sorted({*named}) if named.count(name) > 1)
-    scripts = {file: file.read_text() for file in pages.glob("*/*.js")}
-    for path, text in scripts.items():
+    modules = {file: file.read_text() for file in pages.glob("*/*.js")}
+    for path, text in modules.items():
         for names, module in re.findall(r'^import \{([^}]*)\} from "\./([^"]+)"', text, re.M):
             # Both pages have the files of shared/. What the program makes itself, such as push-types.js, is not there.
-            sources = [scripts[file] for file in (path.parent / module, pages / "shared" / module) if file in scripts]
+            sources = [modules[file] for file in (path.parent / module, pages / "shared" / module) if file in modules]
             exported = {name for source in sources for name in re.findall(EXPORT, source, re.M)}
             imported = {name.split(" as ")[0].strip() for name in names.split(",")} - {""}
             yield from (f"{path}: {module} does not export {name}" for name in sorted(imported - exported) if sources)

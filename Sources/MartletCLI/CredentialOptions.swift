@@ -2,6 +2,13 @@
 
 import Martlet
 import MartletCommands
+import MartletTransport
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The options that name a signing key.
 struct KeyOptions: Sendable {
@@ -69,7 +76,11 @@ struct KeyOptions: Sendable {
 
     private static func text(of file: InputFile) throws(CredentialError) -> String {
         do throws(UsageError) {
-            return try file.text()
+            let bytes = try file.bytes()
+            guard PKCS12Contents.der(in: bytes) == nil else {
+                throw UsageError("\(file.label): this is a PKCS#12 file with a certificate: give it to --certificate")
+            }
+            return try file.text(of: bytes)
         } catch {
             throw CredentialError("\(error)", advice: CredentialError.keyAdvice)
         }
@@ -150,13 +161,21 @@ struct CertificateOptions: Sendable {
         }
         let bytes = try file.bytes()
         let line = try passwordFile?.hidingPath().firstLine()
-        let pem = bytes.first == CertificateOptions.derSequence ? nil : try file.text(of: bytes)
+        let isBinary = bytes.first == CertificateOptions.derSequence || PKCS12Contents.der(in: bytes) != nil
+        let pem = isBinary ? nil : try file.text(of: bytes)
+        if let pem, PEMText.isPrivateKey(pem) {
+            throw UsageError("\(file.label): this is a private key without a certificate: give a .p8 key to --key")
+        }
         do throws(APNsError) {
-            let passphrase = line ?? password
+            // An empty variable is no password, as when a secret of a CI system is not set.
+            let passphrase = (line ?? password).flatMap { $0.isEmpty ? nil : $0 }
             if let pem { return try ProviderCertificate(pem: pem, privateKeyPEM: pem, passphrase: passphrase) }
             return try ProviderCertificate(pkcs12: bytes, passphrase: passphrase ?? "")
         } catch {
-            throw UsageError("\(file.label): \(error)")
+            let hint =
+                PEMText.isPasswordMissing(in: error.description)
+                ? "; give the password with --certificate-password or MARTLET_CERTIFICATE_PASSWORD" : ""
+            throw UsageError("\(file.label): \(error)\(hint)")
         }
     }
 }
@@ -169,6 +188,21 @@ extension ProviderCertificate {
     var environmentList: String? {
         let names = [isForDevelopment ? "development" : nil, isForProduction ? "production" : nil].compactMap(\.self)
         return names.isEmpty ? nil : names.joined(separator: " and ")
+    }
+
+    /// Returns the error for a certificate that is not valid at a time; nil if it is valid.
+    func validityError(at now: Date) -> CredentialError? {
+        if let expiry, expiry <= now {
+            return CredentialError(
+                "expired on \(expiry.formatted(.iso8601))",
+                advice: "Create a new certificate in the developer account, and give --certificate its file."
+            )
+        }
+        guard let start, start > now else { return nil }
+        return CredentialError(
+            "not valid before \(start.formatted(.iso8601))",
+            advice: "Check this machine's clock, which shows \(now.formatted(.iso8601))."
+        )
     }
 }
 

@@ -4,6 +4,12 @@ import Martlet
 import MartletCommands
 import MartletCore
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension Command {
     /// Checks each precondition for delivering a push, and advises how to fix errors.
     static let doctor = Command(
@@ -18,6 +24,12 @@ extension Command {
         ServerOptions.declared,
         OutputFormat.declared
     ) { topic, token, server, output in
+        guard Topic.isBundleIdentifier(topic) else {
+            throw UsageError(
+                "--topic must be a bundle identifier: parts of letters, digits, hyphens and underscores, with one dot "
+                    + "between two parts (found \(ShownValue.quoted(topic)))"
+            )
+        }
         var diagnosis = Diagnosis(topic: Topic(topic), token: token, server: server, output: output)
         let status = try await diagnosis.run()
         if output.isJSON { Terminal.output.write(diagnosis.json.line) }
@@ -102,6 +114,7 @@ private struct Diagnosis {
         do throws(CredentialError) {
             certificate = try server.clientCertificate()
             _ = try server.authentication()
+            if let error = certificate?.validityError(at: Date()) { throw error }
         } catch {
             fail(name, error.description, error.advice, error: "usage")
             return nil

@@ -3,6 +3,7 @@
 import MartletCommands
 import MartletCore
 import MartletTransport
+import Synchronization
 
 /// A file that an option or an argument names; `-` is standard input, and PEM text or a JSON object is the content
 /// itself.
@@ -13,9 +14,16 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
     private let source: String?
     /// Whether the path never appears in messages.
     private var isPathHidden = false
+    private let content = Content()
     var description: String { path }
     /// Whether the file is standard input.
     var isStandardInput: Bool { path == "-" }
+
+    /// The bytes of a file, which its copies share, because a pipe can be read only once.
+    private final class Content: Sendable {
+        /// The bytes; nil until they have been read.
+        let bytes = Mutex<[UInt8]?>(nil)
+    }
 
     /// Creates a file from its path, without checking that it exists.
     init(argument: String) {
@@ -43,7 +51,7 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
     }
 
     /// Whether the value is the text of a JSON object in place of a path.
-    private var isJSONText: Bool { path.first(where: { !$0.isWhitespace }) == "{" }
+    var isJSONText: Bool { path.first(where: { !$0.isWhitespace }) == "{" }
 
     /// Returns a file whose path never appears in messages.
     ///
@@ -54,10 +62,25 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
         return file
     }
 
-    /// Reads all bytes of the file.
+    /// Returns all bytes of the file, which is read once.
     ///
-    /// - Throws: ``UsageError`` with the file and the system's error, or if standard input is empty.
+    /// - Throws: ``UsageError`` with the file and the system's error, or if the path or standard input is empty.
     func bytes() throws(UsageError) -> [UInt8] {
+        try content.bytes.withLock { (known) throws(UsageError) in
+            if let known { return known }
+            let bytes = try read()
+            known = bytes
+            return bytes
+        }
+    }
+
+    private func read() throws(UsageError) -> [UInt8] {
+        guard !path.isEmpty else {
+            throw UsageError(
+                "\(source ?? "the path of a file") is empty, as when a secret of a CI system is not set: the path of a "
+                    + "file is needed"
+            )
+        }
         guard path != "-" else {
             let bytes: [UInt8]
             do throws(UsageError) {

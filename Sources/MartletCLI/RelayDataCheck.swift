@@ -3,6 +3,7 @@
 import MartletCommands
 import MartletCore
 import MartletOutbox
+import MartletTransport
 import Synchronization
 
 extension Command {
@@ -24,6 +25,8 @@ extension Command {
     ) { configuration, data, output in
         let location = try data.map { OutboxLocation($0.path) } ?? RelayOptions.location(in: configuration)
         if let rule = location.violatedRule { throw UsageError("data \(rule)") }
+        // Otherwise a missing file would have the status of a database that cannot be reached.
+        if case .file(let path) = location { _ = try FileContents.start(of: path, byteCount: 1) }
         let check = try await run(on: location)
         output.write(json: check.json(location), text: check.text(location))
         if !check.isSound { throw CommandFailure() }

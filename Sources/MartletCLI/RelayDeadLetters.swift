@@ -29,6 +29,10 @@ extension Command {
             let answer = try await relay.send("POST", "\(path):\(verb)", body)
             let count = Int(max(0, answer[done]?.integerValue ?? 0))
             output.write(json: answer, text: "\(count.grouped) \(done)\n")
+            if let damaged = answer["damaged"]?.integerValue, !output.isJSON {
+                let problem = damaged == 1 ? "1 is damaged and was" : "\(damaged.grouped) are damaged and were"
+                Terminal.errors.write("\(problem) not requeued\n")
+            }
             let missing = Set(ids).count - count
             guard missing > 0 else { return }
             if !output.isJSON {

@@ -12,19 +12,43 @@ import MartletOutbox
 
 /// The options that select a lane of a relay.
 struct LaneOptions: Sendable {
+    /// A lane: the pushes of an app in one of Apple's environments.
+    struct Lane: Sendable {
+        let app: String
+        let environment: String
+
+        /// The name of the lane for messages.
+        var name: String { "\(app) \(environment)" }
+
+        /// Returns the path of an action on the lane.
+        func path(of action: String) -> String { "/v1/apps/\(app)/lanes/\(environment)/\(action)" }
+    }
+
     private var app: AppName
-    private var environment: ServerOptions.Environment
+    private var environment: ServerOptions.Environment?
 
     static let declared = Group(
         Option<AppName>("--app", "Name of the app in the relay"),
-        Option<ServerOptions.Environment>("--environment", "Apple's environment")
+        Option<ServerOptions.Environment?>("--environment", "Apple's environment; by default the only one of the app")
     ) { LaneOptions(app: $0, environment: $1) }
 
-    /// The name of the lane for messages.
-    var name: String { "\(app.text) \(environment.rawValue)" }
-
-    /// Returns the path of an action on the lane.
-    func path(of action: String) -> String { "/v1/apps/\(app.text)/lanes/\(environment.rawValue)/\(action)" }
+    /// Returns the lane; without `--environment`, the only lane of the app in the relay.
+    ///
+    /// - Throws: ``UsageError`` if the app has several lanes, and ``CommandError`` if the API key cannot use the app.
+    func lane(of relay: RelayClient) async throws -> Lane {
+        if let environment { return Lane(app: app.text, environment: environment.rawValue) }
+        let apps = try await relay.send("GET", "/v1/apps")["apps"]?.elements ?? []
+        guard let facts = apps.first(where: { $0["name"]?.stringValue == app.text }) else {
+            throw CommandError("this key can use no app \(app.text): martlet relay apps lists its apps")
+        }
+        let environments = facts["environments"]?.elements?.compactMap(\.stringValue) ?? []
+        guard let only = environments.first, environments.count == 1 else {
+            throw UsageError(
+                "--environment is missing: the app \(app.text) has \(environments.joined(separator: " and "))"
+            )
+        }
+        return Lane(app: app.text, environment: only)
+    }
 }
 
 extension Command {
@@ -39,7 +63,8 @@ extension Command {
         LaneOptions.declared,
         RelayClient.declared,
         OutputFormat.declared
-    ) { lane, relay, output in
+    ) { options, relay, output in
+        let lane = try await options.lane(of: relay)
         let answer = try await relay.send("POST", lane.path(of: "pause"))
         output.write(json: answer, text: "\(lane.name): \(answer.manualPause).\n")
     }
@@ -52,7 +77,8 @@ extension Command {
         LaneOptions.declared,
         RelayClient.declared,
         OutputFormat.declared
-    ) { lane, relay, output in
+    ) { options, relay, output in
+        let lane = try await options.lane(of: relay)
         let answer = try await relay.send("POST", lane.path(of: "resume"))
         output.write(json: answer, text: "\(lane.name): \(answer["resumed"] == true ? "resumed" : "was not paused").\n")
     }
@@ -65,7 +91,8 @@ extension Command {
         LaneOptions.declared,
         RelayClient.declared,
         OutputFormat.declared
-    ) { lane, relay, output in
+    ) { options, relay, output in
+        let lane = try await options.lane(of: relay)
         let answer = try await relay.send("POST", lane.path(of: "purge"), within: purgeTime)
         let count = Int(answer["purged"]?.integerValue ?? 0)
         output.write(json: answer, text: "\(lane.name): \(count.counted("push")) cancelled.\n")

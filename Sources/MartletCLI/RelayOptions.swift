@@ -66,17 +66,20 @@ struct RelayOptions: Sendable {
     /// - Throws: ``UsageError`` if its file cannot be read or is not valid JSON, and ``RelayError`` if a setting is
     ///   invalid.
     func configurationToCheck() throws -> RelayConfiguration {
-        _ = try JSONValue(file.bytes(), file.label)
-        return try checkedConfiguration()
+        let content = try file.bytes()
+        _ = try JSONValue(content, file.label)
+        // A relay needs a file, because it reads the file again when it reloads the configuration.
+        return try checkedConfiguration(content: file.isJSONText ? nil : content)
     }
 
-    private func checkedConfiguration() throws(RelayError) -> RelayConfiguration {
+    private func checkedConfiguration(content: [UInt8]? = nil) throws(RelayError) -> RelayConfiguration {
         let environment = ProcessInfo.processInfo.environment
         var overrides = overrides
         overrides.openTelemetry = environment.filter { $0.key.hasPrefix("OTEL_") }
         overrides.proxies = HTTPProxies(environment: environment)
         return try RelayConfiguration(
             file: file.path,
+            content: content,
             overrides: overrides,
             credentials: environment["CREDENTIALS_DIRECTORY"]
         )

@@ -2,6 +2,7 @@
 
 import MartletCommands
 import MartletCore
+import MartletRelay
 import MartletTransport
 
 extension Command {
@@ -68,7 +69,7 @@ extension Command {
         return table.text(for: .output)
     }
 
-    /// Returns whether a relay neither is shut down nor has stopped.
+    /// Returns whether a relay neither shuts down nor is missing.
     private static func isRunning(_ node: JSONValue) -> Bool { node["state"] == "ok" || node["state"] == "leads" }
 
     /// Returns a count; `unknown` while the relay cannot read it.
@@ -76,12 +77,10 @@ extension Command {
         Table.Cell(value?.integerValue?.grouped ?? "unknown")
     }
 
-    /// Returns the pushes per second, to a tenth.
+    /// Returns the pushes per second.
     private static func rate(of object: JSONValue) -> Table.Cell {
         guard case .number(let number)? = object["sent-per-second"] else { return Table.Cell("") }
-        let rate = min(max(0, number.doubleValue), 1e15)
-        let (whole, tenth) = Int((rate * 10).rounded()).quotientAndRemainder(dividingBy: 10)
-        return Table.Cell(tenth == 0 ? whole.grouped : "\(whole.grouped).\(tenth)")
+        return Table.Cell(StatusText.rate(number.doubleValue))
     }
 
     private static func lanes(in status: JSONValue) -> String {
@@ -110,16 +109,16 @@ extension Command {
         let lines = (status["lanes"]?.elements ?? []).compactMap { lane -> String? in
             guard let count = lane["retrying"]?.integerValue, count > 0 else { return nil }
             let since = lane["retrying-since"]?.integerValue ?? now
-            let age = seconds(from: since, to: now).shortText
+            let age = duration(from: since, to: now)
             let reason = lane["retry-reason"].map { "; last reason: \($0.shown)" } ?? ""
             let pushes = count.counted("push waits", "pushes wait")
             let name = "\(lane["app"]?.shown ?? "") \(lane["environment"]?.shown ?? "")"
-            return "\(name): \(pushes) for another attempt, the oldest accepted \(age) s ago\(reason)\n"
+            return "\(name): \(pushes) for another attempt, the oldest accepted \(age) ago\(reason)\n"
         }
         return lines.isEmpty ? "" : "\n" + lines.joined()
     }
 
-    /// Returns the state of a lane, with its pause and its last problem, or the reason and the duration if it is down.
+    /// Returns the state of a lane, with its pause and its last problem, or the reason if it is down or was.
     private static func state(of lane: JSONValue, at now: Int64) -> Table.Cell {
         let state = lane["state"]?.stringValue ?? ""
         switch state {
@@ -128,16 +127,18 @@ extension Command {
             let problem = lane["reason"].map { ", last problem: \($0.shown)" } ?? ""
             return Table.Cell((lane["manual-pause"]?.manualPause ?? state) + problem, .bad)
         case "down":
-            let duration = seconds(from: lane["since"]?.integerValue ?? now, to: now).rounded(.down).shortText
-            return Table.Cell("down for \(duration) s: \(lane["reason"]?.stringValue ?? "")", .bad)
-        case "fails": return Table.Cell("nothing accepted", .bad)
+            let time = duration(from: lane["since"]?.integerValue ?? now, to: now)
+            return Table.Cell("down for \(time): \(lane["reason"]?.stringValue ?? "")", .bad)
+        case "not-tried":
+            return Table.Cell("not tried since: \(lane["reason"]?.stringValue ?? "")", .bad)
         default: return Table.Cell(state == "not-storing" ? "not storing" : state, .bad)
         }
     }
 
-    /// Returns the seconds between two times in milliseconds, which come from the relay and may be any numbers.
-    private static func seconds(from start: Int64, to end: Int64) -> Double {
-        max(0, Double(end) - Double(start)) / 1_000
+    /// Returns the time between two times in milliseconds, which come from the relay and may be any numbers.
+    private static func duration(from start: Int64, to end: Int64) -> String {
+        let (milliseconds, overflows) = end.subtractingReportingOverflow(start)
+        return StatusText.duration(overflows ? .max : milliseconds)
     }
 
     /// Lists the apps of a relay.

@@ -56,7 +56,10 @@ package struct Program: Sendable {
         if first == "--version" {
             return request(["version"] + rest, environment: environment, width: width)
         }
-        guard !first.hasPrefix("-") else { return refusal("unknown option \(ShownValue(first))", see: "--help") }
+        guard !first.hasPrefix("-") else {
+            let spelling = ShownValue(String(first.prefix { $0 != "=" }))
+            return refusal("unknown option \(spelling)", see: "--help")
+        }
         switch find(arguments[...]) {
         case .unknown(let message, let place): return refusal(message, see: place)
         case .group(let name, let rest):

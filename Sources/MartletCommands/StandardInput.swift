@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
-
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)
@@ -10,22 +8,10 @@ internal import Synchronization
 
 /// The standard input of the program.
 package enum StandardInput {
-    /// The bytes of the input; nil until they have been read.
-    private static let content = Mutex<[UInt8]?>(nil)
-
-    /// Reads all bytes up to the end of the input, once for all callers.
+    /// Reads all bytes up to the end of the input.
     ///
     /// - Throws: ``UsageError`` with the system's reason if the input cannot be read.
     package static func bytes() throws(UsageError) -> [UInt8] {
-        try content.withLock { (known) throws(UsageError) in
-            if let known { return known }
-            let bytes = try readToEnd()
-            known = bytes
-            return bytes
-        }
-    }
-
-    private static func readToEnd() throws(UsageError) -> [UInt8] {
         var all: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 * 1024)
         while true {

@@ -45,8 +45,17 @@ private struct ValueShape {
     }
 
     var maybeSecret: Bool {
-        bytes.count > ValueShape.longestPath || hasControl || value.contains("-----BEGIN") || hasPassword
+        bytes.count > ValueShape.longestPath || hasControl || value.contains("-----BEGIN") || isJSON || hasPassword
             || hasSecretPrefix || hasRandomName
+    }
+
+    /// Whether the value begins as a path does.
+    private var isPath: Bool { ["/", "./", "../", "~/"].contains { value.hasPrefix($0) } }
+
+    /// Whether the value is the content of a JSON file.
+    private var isJSON: Bool {
+        let text = value.drop(while: \.isWhitespace)
+        return text.first == "{" || text.first == "[" && text.contains("\"")
     }
 
     private var hasControl: Bool {
@@ -58,16 +67,18 @@ private struct ValueShape {
         }
     }
 
-    /// Whether the value is a URL that may contain a password, or a name with a value.
+    /// Whether the value is a URL with a user, a password or a query, or a name with a value.
     private var hasPassword: Bool {
-        if let sign = value.lastIndex(of: "@"), value[..<sign].contains(":") { return true }
+        if value.contains("@"), value.contains(":") { return true }
         let words = value.lowercased()
         if ["password=", "passwd=", "secret=", "token="].contains(where: { words.contains($0) }) { return true }
+        guard isPath else { return value.contains("=") || value.contains(": ") }
+        // Files and directories may have names such as `region=eu`.
         return name.count >= 20 && name.contains(UInt8(ascii: "=")) && !name.contains(UInt8(ascii: "."))
     }
 
     private var hasSecretPrefix: Bool {
-        ValueShape.words(of: bytes[...], separatedBy: "/").contains { whole in
+        ValueShape.words(of: bytes[...], separatedBy: "/,;:?&=").contains { whole in
             // A word that was taken for an option begins with hyphens.
             let word = whole.drop { $0 == UInt8(ascii: "-") }
             let isEncoded = word.count >= 20 && ValueShape.encodedPrefixes.contains { word.starts(with: $0.utf8) }
@@ -81,8 +92,7 @@ private struct ValueShape {
     /// Directories may have such names, for example those of containers. Base64 contains slashes, so all of a value
     /// that does not begin as a path does is checked.
     private var hasRandomName: Bool {
-        let isPath = ["/", "./", "../", "~/"].contains { value.hasPrefix($0) }
-        return ValueShape.words(of: isPath ? name : bytes[...], separatedBy: "").contains(where: ValueShape.isRandom)
+        ValueShape.words(of: isPath ? name : bytes[...], separatedBy: "").contains(where: ValueShape.isRandom)
     }
 
     private static func isRandom(_ word: ArraySlice<UInt8>) -> Bool {

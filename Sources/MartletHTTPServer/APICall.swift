@@ -35,7 +35,7 @@ package struct APICall<Service: Sendable>: Sendable {
             let parameters = route.parameters.filter { $0.location == .query }
             guard parameters.contains(where: { $0.name == name }) else {
                 let known = parameters.map(\.name).joined(separator: ", ")
-                throw APIProblem(400, "unknown parameter \(name); known: \(known.isEmpty ? "none" : known)")
+                throw APIProblem(400, "unknown parameter \(ShownValue(name)); known: \(known.isEmpty ? "none" : known)")
             }
             guard seen.insert(name).inserted else {
                 throw APIProblem(400, "the parameter \(name) must be given only once")

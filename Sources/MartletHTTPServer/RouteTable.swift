@@ -69,13 +69,14 @@ package struct RouteTable<Service: Sendable>: Sendable {
         guard path.utf8.count <= RouteTable.longestPath else {
             return APIProblem(404, "the path is longer than \(RouteTable.longestPath) bytes").answer
         }
-        guard match.isKnownPath else { return APIProblem(404, "\(path) does not exist").answer }
+        guard match.isKnownPath else { return APIProblem(404, "\(ShownValue(path)) does not exist").answer }
         guard request.hasUTF8Target else {
             return APIProblem(400, "the path and the query must be UTF-8 after percent-decoding").answer
         }
         guard let route = match.route else {
             let methods = match.methods.joined(separator: ", ")
-            var response = APIProblem(405, "\(path) does not support \(request.method); use \(methods)").response
+            let method = ShownValue(request.method)
+            var response = APIProblem(405, "\(ShownValue(path)) does not support \(method); use \(methods)").response
             response.fields.append("allow", methods)
             return .whole(response)
         }

@@ -10,6 +10,8 @@ package enum Acceptance: Sendable, Hashable {
     case conflict
     /// Apple has reported the token as unregistered, and the device has not registered it again since.
     case suppressed(UnregisteredToken)
+    /// No installation of the user that the push is for has its token any more.
+    case formerUser
     /// The maximum number of waiting pushes is reached.
     case full
     /// A push with this identifier was deleted while this one was being stored: this one can be submitted again.

@@ -64,7 +64,7 @@ package struct AttemptHistory: Sendable, Hashable {
 }
 
 /// The form of a history in a store: a JSON array with the number of attempts that are left out, and an array for each
-/// of the others.
+/// stored attempt.
 extension AttemptHistory {
     /// The text for a store; nil for an empty history.
     var stored: String? {

@@ -16,7 +16,7 @@ package struct ClaimedPush: Sendable, Hashable {
     package var isDamaged: Bool
     /// Whether the push must not be sent, because its token has left the user that it belongs to.
     ///
-    /// The token belongs to another user now, or to nobody if the push was sent to the user.
+    /// An installation of another user has the token now, or, for a push that was sent to the user, no installation.
     package var hasFormerUser: Bool
 
     package init(

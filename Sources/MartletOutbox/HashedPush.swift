@@ -11,7 +11,8 @@ package struct HashedPush: Sendable {
     /// The first 16 bytes of a hash of the caller's request; nil for a push without an identifier of the caller.
     ///
     /// They distinguish a push that is submitted again from another push with the same identifier.
-    /// `martlet.fingerprint` in PostgreSQL calculates the same for pushes without ``OutboxPush/sourceRequest``.
+    /// `martlet.fingerprint` in PostgreSQL calculates the same for pushes without ``OutboxPush/sourceRequest`` and
+    /// ``OutboxPush/user``.
     let fingerprint: [UInt8]?
     /// The value of ``OutboxPush/checksum``.
     let checksum: Int64?
@@ -48,8 +49,8 @@ extension OutboxPush {
     /// - The urgency: it follows from the priority, and a wrong one does not change what is sent.
     /// - The place behind other pushes of an order key, and the numbers of attempts: they change with other pushes, and
     ///   with each attempt.
-    /// - The time of acceptance, and the user of a push to a token: the transaction sets them, and they decide nothing
-    ///   that is sent.
+    /// - The time of acceptance, and the user of a push to a token: the transaction sets them, and they change nothing
+    ///   that is sent. A changed user can only cancel the push, see ``ClaimedPush/hasFormerUser``.
     fileprivate var checksum: Int64? {
         let (token, channel, bundle) = destination.columns
         var words: [String?] = [

@@ -68,25 +68,21 @@ package protocol OutboxRecords: Sendable {
         limit: Int
     ) async throws(OutboxError) -> [FoundPush]
 
-    /// Returns the pushes of a user that have not ended, and the user's dead letters, oldest first.
-    ///
-    /// A push belongs to the user whose installation had its token when the push was accepted, even if another user's
-    /// installation has the token now. A push to a token that no installation had then belongs to the user whose
-    /// installation has the token now.
+    /// Returns a page of the pushes of a selection that have not ended, and of its dead letters.
     ///
     /// - Parameters:
-    ///   - user: The user.
+    ///   - selection: The selection.
     ///   - app: The app.
-    ///   - cursor: Only pushes after this ``FoundPush/number``; 0 for all.
-    ///   - limit: The maximum number of pushes.
-    /// - Returns: The pushes.
-    /// - Throws: ``OutboxError`` when they cannot be read.
+    ///   - cursor: ``FoundPushes/next`` of the previous page; 0 for the first page.
+    ///   - limit: The maximum number of rows that are read, so that other calls need not wait for long.
+    /// - Returns: The page.
+    /// - Throws: ``OutboxError`` when it cannot be read.
     func pushes(
-        ofUser user: String,
+        _ selection: PushSelection,
         of app: String,
         after cursor: Int64,
         limit: Int
-    ) async throws(OutboxError) -> [FoundPush]
+    ) async throws(OutboxError) -> FoundPushes
 
     /// Returns the dead letter with an identifier; nil when there is none.
     func deadLetter(_ id: APNsID, of app: String) async throws(OutboxError) -> DeadLetter?
@@ -104,15 +100,6 @@ package protocol OutboxRecords: Sendable {
     /// - Returns: The number of deleted dead letters.
     /// - Throws: ``OutboxError``; nothing has changed then.
     func deleteDeadLetters(_ ids: [APNsID], of app: String) async throws(OutboxError) -> Int
-
-    /// Deletes the dead letters of a user, with their payloads.
-    ///
-    /// - Parameters:
-    ///   - user: The user, as in ``pushes(ofUser:of:after:limit:)``.
-    ///   - app: The app.
-    /// - Returns: The number of deleted dead letters.
-    /// - Throws: ``OutboxError``; nothing has changed then.
-    func deleteDeadLetters(ofUser user: String, of app: String) async throws(OutboxError) -> Int
 
     /// Returns the number of dead letters of each app that has some.
     func deadLetterCounts() async throws(OutboxError) -> [String: DeadLetterCount]

@@ -31,6 +31,11 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; none of the pushes is stored then.
     func accept(_ pushes: [HashedPush], at now: Int64) async throws(OutboxError) -> [Acceptance]
 
+    /// Returns whether another push with the identifier of one of these pushes is stored, which would be a conflict.
+    ///
+    /// Pushes that are being accepted at the same time may be missed.
+    func hasConflict(with pushes: [HashedPush]) async throws(OutboxError) -> Bool
+
     /// Claims the due pushes of a lane that have not been claimed.
     ///
     /// - Parameters:
@@ -100,23 +105,28 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; nothing has changed then.
     func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) async throws(OutboxError) -> PurgedPushes
 
-    /// Cancels unclaimed pushes of a user, including scheduled pushes and pushes behind others.
+    /// Cancels unclaimed pushes of a selection, including scheduled pushes and pushes behind others, and deletes its
+    /// dead letters with their payloads.
+    ///
+    /// The latest come first, because the end of the first push of an order key makes the next one due.
     ///
     /// - Parameters:
-    ///   - user: The user, as in ``OutboxRecords/pushes(ofUser:of:after:limit:)``.
+    ///   - selection: The selection.
     ///   - app: The app.
-    ///   - limit: The maximum number of pushes, so that other calls need not wait for long.
+    ///   - cursor: ``ErasedPushes/next`` of the previous step; nil in the first step.
+    ///   - limit: The maximum number of rows that are read, so that other calls need not wait for long.
     ///   - now: The time.
-    /// - Returns: The cancelled pushes; more may be left unless there are none.
-    /// - Throws: ``OutboxError``; nothing has changed then.
-    func cancelPushes(
-        ofUser user: String,
+    /// - Returns: The removed pushes.
+    /// - Throws: ``OutboxError``; the step can be repeated then.
+    func erasePushes(
+        _ selection: PushSelection,
         of app: String,
+        before cursor: Int64?,
         limit: Int,
         at now: Int64
-    ) async throws(OutboxError) -> [PushStatus]
+    ) async throws(OutboxError) -> ErasedPushes
 
-    /// Moves dead letters back to the queue, as if they had been accepted now.
+    /// Moves dead letters that are not damaged back to the queue, as if they had been accepted now.
     ///
     /// - Parameters:
     ///   - ids: The identifiers; nil for all dead letters of the app.

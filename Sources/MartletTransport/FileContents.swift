@@ -12,14 +12,21 @@ internal import MartletCore
 package enum FileContents {
     /// The maximum size of a file in bytes, far more than any of these files needs.
     private static let byteLimit = 16 * 1024 * 1024
+    /// The maximum wait for the next bytes of a pipe, long enough to enter the passphrase of a password store.
+    package static let pipeWait = Duration.seconds(60)
 
-    /// Reads a file.
+    /// Reads a file or a pipe.
     ///
-    /// - Parameter path: The path; a relative path is resolved against the working directory.
+    /// - Parameters:
+    ///   - path: The path; a relative path is resolved against the working directory.
+    ///   - wait: The maximum wait for the next bytes of a pipe, which another program may never write.
     /// - Returns: The bytes.
-    /// - Throws: ``FileError`` with the system's reason, or for a file larger than 16 MB.
-    package static func read(_ path: String) throws(FileError) -> [UInt8] {
-        let contents = try start(of: path, byteCount: byteLimit + 1)
+    /// - Throws: ``FileError`` with the system's reason, for a file larger than 16 MB, or after the wait.
+    package static func read(
+        _ path: String,
+        within wait: Duration = FileContents.pipeWait
+    ) throws(FileError) -> [UInt8] {
+        let contents = try start(of: path, byteCount: byteLimit + 1, within: wait)
         guard contents.count <= byteLimit else { throw FileError("read", path, reason: "it is larger than 16 MB") }
         return contents
     }
@@ -29,18 +36,27 @@ package enum FileContents {
     /// - Parameters:
     ///   - path: The path; a relative path is resolved against the working directory.
     ///   - byteCount: The number of bytes.
+    ///   - wait: The maximum wait for the next bytes of a pipe.
     /// - Returns: The bytes, fewer when the file is shorter.
-    /// - Throws: ``FileError`` with the system's reason.
-    package static func start(of path: String, byteCount: Int) throws(FileError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    /// - Throws: ``FileError`` with the system's reason, or after the wait.
+    package static func start(
+        of path: String,
+        byteCount: Int,
+        within wait: Duration = FileContents.pipeWait
+    ) throws(FileError) -> [UInt8] {
+        // Without this flag, opening a named pipe blocks until another program opens it for writing.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw FileError("read", path, errno) }
         defer { close(descriptor) }
         var contents: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: min(byteCount, 64 * 1024))
         while contents.count < byteCount {
+            guard poll(descriptor, within: wait) else {
+                throw FileError("read", path, reason: "it is a pipe to which no program writes")
+            }
             let limit = min(buffer.count, byteCount - contents.count)
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe systemRead(descriptor, $0.baseAddress, limit) }
-            guard count >= 0 || errno == EINTR else { throw FileError("read", path, errno) }
+            guard count >= 0 || errno == EINTR || errno == EAGAIN else { throw FileError("read", path, errno) }
             if count == 0 { break }
             contents += buffer.prefix(max(0, count))
         }
@@ -121,6 +137,23 @@ package enum FileContents {
         if systemLink(path, other) == 0 { return true }
         guard errno == EEXIST else { throw FileError("created", other, errno) }
         return false
+    }
+
+    /// Waits until a descriptor has bytes, its end or an error; returns false after the wait.
+    private static func poll(_ descriptor: CInt, within wait: Duration) -> Bool {
+        let milliseconds = wait.components.seconds * 1_000 + wait.components.attoseconds / 1_000_000_000_000_000
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        var count: CInt
+        repeat { count = unsafe systemPoll(&request, CInt(clamping: milliseconds)) } while count < 0 && errno == EINTR
+        return count != 0
+    }
+
+    private static func systemPoll(_ request: UnsafeMutablePointer<pollfd>, _ milliseconds: CInt) -> CInt {
+        #if canImport(Glibc)
+            unsafe Glibc.poll(request, 1, milliseconds)
+        #elseif canImport(Darwin)
+            unsafe Darwin.poll(request, 1, milliseconds)
+        #endif
     }
 
     private static func systemRead(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {

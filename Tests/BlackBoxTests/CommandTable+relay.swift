@@ -175,7 +175,16 @@ extension CommandTable {
                 status: 1,
                 errors: ["404", "app has no lane development"]
             ),
-            Invocation("relay pause $relay --app app --key-file operator.key", status: 2, errors: ["--environment"]),
+            Invocation(
+                "relay pause $relay --app app --key-file operator.key",
+                output: ["app production: paused manually since 20"]
+            ),
+            Invocation("relay resume $relay --app app --key-file operator.key", output: ["app production: resumed."]),
+            Invocation(
+                "relay pause $relay --app other --key-file operator.key",
+                status: 1,
+                errors: ["this key can use no app other"]
+            ),
             Invocation(
                 "relay purge $relay --app 'a/b' --environment production --key-file operator.key",
                 status: 2,
@@ -287,6 +296,11 @@ extension CommandTable {
             Invocation("relay backup backup.sqlite $relay --key-file operator.key", output: ["backup.sqlite"]),
             Invocation("relay data check --data backup.sqlite", output: ["backup.sqlite is sound."]),
             Invocation("relay data check --data backup.sqlite --json", output: ["\"is-sound\":true"]),
+            Invocation(
+                "relay data check --data nofile.sqlite",
+                status: 2,
+                errors: ["nofile.sqlite cannot be read: no such file"]
+            ),
             Invocation("relay backup $relay --key-file operator.key backup.sqlite", status: 2, errors: ["exists"]),
             Invocation(
                 "relay backup $relay --key-file operator.key missing/backup.sqlite",

@@ -49,9 +49,9 @@ extension CommandTable {
             ),
             Invocation("doctor --host localhost:$port --topic com.example.app", status: 3, output: ["martlet ca path"]),
             Invocation(
-                "doctor $server --topic 'no topic'",
-                status: 1,
-                output: ["bad   credentials and topic: not sent: a topic must be parts of letters"]
+                "doctor --host localhost:1 --topic 'no topic'",
+                status: 2,
+                errors: ["--topic must be a bundle identifier: parts of letters", #"(found "no topic")"#]
             ),
             Invocation("doctor --topic com.example.app", status: 2, output: ["--key"]),
             Invocation(
@@ -217,7 +217,7 @@ extension CommandTable {
             Invocation("completion zsh", output: ["#compdef martlet"]),
             Invocation("completion fish", output: ["# fish completion for martlet", "complete -c martlet"]),
             Invocation("completion powershell", status: 2, errors: ["powershell"]),
-            Invocation("completion", status: 2, errors: ["shell"]),
+            Invocation("completion", status: 2, errors: ["<shell> is missing: Shell (one of bash, zsh, fish)"]),
             Invocation("manual", output: [".TH MARTLET 1", ".SS martlet demo"]),
             Invocation("simulate --port $port --inbox-port 0", status: 1, errors: ["--port"]),
             Invocation("simulate --port many", status: 2, errors: ["--port", "many"]),

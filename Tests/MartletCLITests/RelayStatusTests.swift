@@ -6,9 +6,10 @@ import Testing
 
 /// Tests of `relay status` with answers that no relay of this version gives.
 @Suite(.timeLimit(.minutes(10))) struct RelayStatusTests {
-    @Test func `times of any size are printed`() async throws {
+    @Test func `times of any size and rates are printed`() async throws {
         let times = #""retrying-since":\#(Int64.min),"since":\#(Int64.min)"#
-        let lane = #"{"app":"a","environment":"production","state":"down","retrying":1,\#(times)}"#
+        let numbers = #""retrying":1,"sent-per-second":118.44"#
+        let lane = #"{"app":"a","environment":"production","state":"down",\#(numbers),\#(times)}"#
         let status = #"{"now":\#(Int64.max),"lanes":[\#(lane)]}"#
         let server = try await HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
             .text(status, type: "application/json")
@@ -22,5 +23,6 @@ import Testing
             ["relay", "status", "--url", address, "--key-file", key]
         )
         #expect(run.status == 1 && run.text.contains("down for"), "\(run.text)\(run.errorOutput)")
+        #expect(run.text.contains(" 118 "), "\(run.text)")
     }
 }

@@ -81,6 +81,7 @@ import Testing
     @Test(arguments: [
         (["relay", "status", "--key-file", caller], "--key-file text of 36 characters (not shown"),
         (["relay", "check", "--configuration", caller], "text of 36 characters"),
+        (["relay", "--configuration", #"{"a":"abcdef"}"#], "the configuration text of 14 characters"),
         (["relay", "status", "--key-file", "/none", caller], "unexpected argument text of 36 characters"),
         (["send", "--topic", "a", "--to", "5d3a", "--payload", caller], "--payload text of 36 characters"),
     ])

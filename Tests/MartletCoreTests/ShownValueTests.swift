@@ -15,6 +15,7 @@ import Testing
         "/tmp/martlet-6F9619FF-8B86-D011-B42D-00C04FC964FF", "/etc/martlet/mrt_operator.key", "/ключи/ключ.p8",
         "/var/lib/docker/overlay2/\(hexadecimal)/merged/AuthKey_ABC123DEFG.p8", "--foo", "\(hexadecimal).pem",
         "/run/secrets/production-apns-signing-key-2024-orders",
+        "/data/region=eu/key.p8", "[::1]:2197", "http://127.0.0.1:4318/v1/traces",
     ])
     func `a path is shown`(value: String) {
         let shown = ShownValue(value)
@@ -29,7 +30,9 @@ import Testing
         "/etc/martlet/\(hexadecimal)", "postgresql://relay:secret@db1/push", "x-api-key=0a1b2c3d4e",
         "user:secret@proxy:8080", "host=db1 user=relay password=secret", "https://h/?token=secret",
         "--eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJERUYxMjNHSElKIn0.c2ln",
-        String(repeating: "a/", count: 101),
+        "api-key=hunter2", "api-key=hunter.2/a", "authorization: Bearer hunter2", #"{"a":"hunter2"}"#,
+        #" ["hunter2"]"#, "http://u:hunter2@h:1", "http://hunter2@h:1", "hunter2@h:1", "https://h/?key=hunter2",
+        "/v1/nodes/mrt_short/drain", "/v1/key=mrt_short", "orders,mri_short", String(repeating: "a/", count: 101),
     ])
     func `a value that may be a secret is described by its length`(value: String) {
         let shown = ShownValue(value)

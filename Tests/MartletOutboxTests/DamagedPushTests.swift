@@ -145,21 +145,22 @@ import Testing
         await store.close(isInOrder: true)
     }
 
-    @Test func `a damaged dead letter that is requeued is damaged again`() async throws {
-        let place = try await OutboxEngine.sqlite.place()
-        var store = try await place.open()
+    @Test(arguments: OutboxEngine.allCases)
+    func `a damaged dead letter is not requeued`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
         let pushes = try (1...2).map { try OutboxPush.numbered($0) }
         _ = try await store.accept(pushes, at: 10)
-        await store.close(isInOrder: true)
-        try damage(place, "payload = x'00'")
-        store = try await place.open()
-        let damaged = try #require(try await store.claimAll(at: 10).first { $0.isDamaged })
+        let claimed = try await store.claimAll(at: 10)
         let outcome = Outcome(.dead, reason: Outcome.damagedReason)
-        try await store.settle([Settlement(number: damaged.number, .ended(outcome))], at: 20)
+        try await store.settle([Settlement(number: claimed[1].number, .ended(outcome))], at: 20)
         #expect(try await store.records.deadLetters(of: "orders", limit: 10).map(\.outcome) == [outcome])
-        #expect(try await store.requeueDeadLetters(nil, of: "orders", at: 30) == 1)
-        let again = try await store.claimAll(at: 30)
-        #expect(again.map(\.push.id) == [pushes[1].id] && again.allSatisfy(\.isDamaged))
+        let counts = ["orders": DeadLetterCount(count: 0, newest: 0, damaged: 1)]
+        #expect(try await store.records.deadLetterCounts() == counts)
+        for ids in [nil, [pushes[1].id]] as [[APNsID]?] {
+            #expect(try await store.requeueDeadLetters(ids, of: "orders", at: 30) == 0)
+        }
+        #expect(try await store.claimAll(at: 30).isEmpty)
+        #expect(try await store.records.deadLetterCounts() == counts)
         await store.close(isInOrder: true)
     }
 
@@ -199,16 +200,13 @@ import Testing
         await file.close(isInOrder: true)
         try damage(place, "payload = x'00'")
 
-        let server = try await PostgreSQLServer.shared.value
-        let database = try await server.makeDatabase()
-        let address = server.address(of: database)
-        try await OutboxSchema.create(in: address)
-        _ = try await OutboxMove(from: place.file, to: address).run(at: 10)
-        let store = try await PostgreSQLOutbox(address: address)
+        let database = try await OutboxEngine.postgresql.place()
+        _ = try await OutboxMove(from: place.file, to: database.address).run(at: 10)
+        let store = try await database.open()
         let moved = try await store.claimAll(at: 10)
         #expect(moved.map(\.isDamaged) == [false, true])
         _ = try await store.accept([.numbered(3), .numbered(4)], at: 20)
-        try await server.ask("UPDATE martlet.push SET payload = payload || '!' WHERE accepted_at = 20", of: database)
+        try await database.ask("UPDATE martlet.push SET payload = payload || '!' WHERE accepted_at = 20")
         let changed = try await store.claimAll(at: 20)
         #expect(changed.map(\.isDamaged) == [true, true])
         await store.close(isInOrder: true)

@@ -32,7 +32,8 @@ enum OutboxEngine: String, CaseIterable, Sendable {
         var location: OutboxLocation { engine == .postgresql ? .database(address) : .file(file) }
 
         var file: String { directory.path + "/outbox.sqlite" }
-        fileprivate var address: String { database.map { $0.server.address(of: $0.name) } ?? "" }
+        /// The address of the database; empty for the other engines.
+        var address: String { database.map { $0.server.address(of: $0.name) } ?? "" }
 
         /// Opens the outbox that is there, or makes one.
         func open(limit: Int = 1_000_000) async throws -> any OutboxStore {

@@ -35,9 +35,7 @@ import Testing
         let tokens = try await file.records.unregisteredTokens(of: "orders", after: 0, limit: 10)
         await file.close(isInOrder: false)
 
-        let server = try await PostgreSQLServer.shared.value
-        let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.create(in: address)
+        let address = try await OutboxEngine.postgresql.place().address
         try await OutboxSchema.create(in: address)
         let account = try await OutboxMove(from: path, to: address).run(at: 60_000)
         #expect(account.pushes == 1_199 && account.outcomes == 2 && account.unregisteredTokens == 1)
@@ -87,9 +85,7 @@ import Testing
         await file.close(isInOrder: true)
         try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
 
-        let server = try await PostgreSQLServer.shared.value
-        let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.create(in: address)
+        let address = try await OutboxEngine.postgresql.place().address
         #expect(try await OutboxMove(from: path, to: address).run(at: 60_000).installations == 450)
         // As if it had been interrupted before the file was changed.
         #expect(try await OutboxMove(from: path + ".copy", to: address).run(at: 60_000).installations == 450)
@@ -114,9 +110,7 @@ import Testing
         for installation in installations { try await file.installations.enroll(installation, secret: 1) }
         await file.close(isInOrder: true)
         try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
-        let server = try await PostgreSQLServer.shared.value
-        let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.create(in: address)
+        let address = try await OutboxEngine.postgresql.place().address
         _ = try await OutboxMove(from: path, to: address).run(at: 60_000)
         let outbox = try await PostgreSQLOutbox(address: address)
         let store = outbox.installations
@@ -171,9 +165,7 @@ import Testing
         let problems = try OutboxCheck.run(on: copy.location).problems
         #expect(problems.contains { $0.hasSuffix("durability was relaxed)") }, "\(problems)")
 
-        let server = try await PostgreSQLServer.shared.value
-        let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.create(in: address)
+        let address = try await OutboxEngine.postgresql.place().address
         let damaged = await #expect(throws: OutboxError.self) { try await OutboxMove(from: copy.file, to: address) }
         #expect(damaged?.kind == .damaged)
         #expect(damaged?.description.hasSuffix("durability was relaxed)") == true, "\(String(describing: damaged))")
@@ -193,9 +185,7 @@ import Testing
         await file.close(isInOrder: true)
         // The file as it is when the program is killed after the commit in the database.
         try FileManager.default.copyItem(atPath: path, toPath: copy)
-        let server = try await PostgreSQLServer.shared.value
-        let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.create(in: address)
+        let address = try await OutboxEngine.postgresql.place().address
         _ = try await OutboxMove(from: path, to: address).run(at: 60_000)
         let store = try await PostgreSQLOutbox(address: address)
         let sent = try await store.claim(.orders, .immediate, limit: 4, at: 60_000).pushes

@@ -20,7 +20,8 @@ extension OutboxPush {
         hasCallersID: Bool = false,
         notBefore: Int64? = nil,
         expiresAt: Int64? = nil,
-        orderKey: String? = nil
+        orderKey: String? = nil,
+        user: String? = nil
     ) throws -> OutboxPush {
         OutboxPush(
             lane: lane,
@@ -31,7 +32,8 @@ extension OutboxPush {
             payload: Array(payload.utf8),
             notBefore: notBefore,
             expiresAt: expiresAt,
-            orderKey: orderKey
+            orderKey: orderKey,
+            user: user
         )
     }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MartletCore
-import MartletOutbox
 import MartletSQLite
 import Testing
+
+@testable import MartletOutbox
 
 /// Tests of the SQLite engine beyond those of all engines.
 @Suite struct SQLiteOutboxTests {
@@ -78,5 +79,25 @@ import Testing
         )
         #expect(try plan.step() && plan.text(at: 3) == "SEARCH push USING INDEX push_token (<expr>=? AND rowid>?)")
         #expect(try plan.step() == false, "nothing is sorted")
+    }
+
+    @Test func `a page of the pushes of a user is a range of an index`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        let store = try await place.open()
+        await store.close(isInOrder: true)
+        let ranges: [(PushSelection, String)] = [
+            (.user("anna"), "push_user (user_id=? AND rowid>?)"),
+            (.tokenWithoutUser(try DeviceToken(hex: "aabb")), "push_token (<expr>=? AND rowid>?)"),
+        ]
+        for (selection, range) in ranges {
+            let plan = try Connection(path: place.file).prepare(
+                """
+                EXPLAIN QUERY PLAN SELECT number, apns_id, \(selection.fileCondition)
+                FROM \(selection.fileRows) AND number > ?3 ORDER BY number LIMIT ?4
+                """
+            )
+            #expect(try plan.step() && plan.text(at: 3) == "SEARCH push USING INDEX \(range)")
+            #expect(try plan.step() == false, "nothing is sorted")
+        }
     }
 }

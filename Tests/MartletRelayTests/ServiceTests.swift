@@ -203,6 +203,8 @@ import Testing
         #expect(try await ask(bench, "dead-letters", "requeue", "--app", "orders").text == "0 requeued\n")
         let refused = try await ask(bench, "dead-letters", "--app", "rides")
         #expect(refused.status == 1 && refused.errorOutput.contains("403: this key is not for the app rides"))
+        let key = try await ask(bench, "dead-letters", "--app", RelayBench.callerKey)
+        #expect(key.status == 1 && !(key.text + key.errorOutput).contains(RelayBench.callerKey), "\(key.errorOutput)")
         #expect(try await ask(bench, "drain").errorOutput.contains("403: this key is not for all apps"))
         let port = await bench.relay.httpPort ?? 0
         let check = try await ProgramRun(ServiceTests.martlet, ["healthcheck", "--url", "http://127.0.0.1:\(port)"])

@@ -35,6 +35,20 @@ import Testing
         #expect(error?.description == "\(longer) cannot be read: it is larger than 16 MB")
     }
 
+    @Test func `a pipe is read to its end, and a pipe without a writer is an error`() async throws {
+        let scratch = try ScratchDirectory()
+        let pipe = scratch.path + "/pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let error = #expect(throws: FileError.self) { try FileContents.read(pipe, within: .milliseconds(20)) }
+        #expect(error?.description == "\(pipe) cannot be read: it is a pipe to which no program writes")
+        let content = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
+        let file = try scratch.write(content, to: "file")
+        let writer = try ChildProcess("sh", ["-c", "cat \"$0\" >\"$1\"", file, pipe])
+        let read = try FileContents.read(pipe)
+        let status = await writer.ended()
+        #expect(read == content && status == 0)
+    }
+
     @Test func `an error has the system's reason, and the directory of a relative path`() {
         let relative = #expect(throws: FileError.self) { try FileContents.read("no/such") }
         let directory = FileManager.default.currentDirectoryPath

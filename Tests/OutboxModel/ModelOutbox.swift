@@ -29,6 +29,10 @@ package final class ModelOutbox: OutboxStore {
         disk.model.withLock { $0.accept(pushes.map(\.push), at: now) }
     }
 
+    package func hasConflict(with pushes: [HashedPush]) -> Bool {
+        disk.model.withLock { $0.hasConflict(with: pushes.map(\.push)) }
+    }
+
     package func claim(_ lane: Lane, _ urgency: Urgency, limit: Int, at now: Int64) -> Claim {
         disk.model.withLock { $0.claim(lane, urgency, limit: limit, at: now) }
     }
@@ -59,8 +63,14 @@ package final class ModelOutbox: OutboxStore {
         disk.model.withLock { $0.purge(lane, upTo: last, limit: limit, at: now) }
     }
 
-    package func cancelPushes(ofUser user: String, of app: String, limit: Int, at now: Int64) -> [PushStatus] {
-        disk.model.withLock { $0.cancelPushes(ofUser: user, of: app, limit: limit, at: now) }
+    package func erasePushes(
+        _ selection: PushSelection,
+        of app: String,
+        before cursor: Int64?,
+        limit: Int,
+        at now: Int64
+    ) -> ErasedPushes {
+        disk.model.withLock { $0.erasePushes(selection, of: app, before: cursor, limit: limit, at: now) }
     }
 
     package func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {
@@ -96,8 +106,8 @@ private struct ModelRecords: OutboxRecords {
         disk.model.withLock { $0.pushes(to: token, of: app, after: cursor, limit: limit) }
     }
 
-    func pushes(ofUser user: String, of app: String, after cursor: Int64, limit: Int) -> [FoundPush] {
-        disk.model.withLock { $0.pushes(ofUser: user, of: app, after: cursor, limit: limit) }
+    func pushes(_ selection: PushSelection, of app: String, after cursor: Int64, limit: Int) -> FoundPushes {
+        disk.model.withLock { $0.pushes(selection, of: app, after: cursor, limit: limit) }
     }
 
     func deadLetter(_ id: APNsID, of app: String) -> DeadLetter? {
@@ -110,10 +120,6 @@ private struct ModelRecords: OutboxRecords {
 
     func deleteDeadLetters(_ ids: [APNsID], of app: String) -> Int {
         disk.model.withLock { $0.deleteDeadLetters(ids, of: app) }
-    }
-
-    func deleteDeadLetters(ofUser user: String, of app: String) -> Int {
-        disk.model.withLock { $0.deleteDeadLetters(ofUser: user, of: app) }
     }
 
     func deadLetterCounts() -> [String: DeadLetterCount] { disk.model.withLock { $0.deadLetterCounts } }

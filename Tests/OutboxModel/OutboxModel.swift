@@ -6,7 +6,7 @@ package import MartletOutbox
 /// A model of an outbox: a value that engines are compared with, and that the simulation
 /// of the relay keeps its pushes in.
 package struct OutboxModel: Sendable {
-    private struct Row: Sendable {
+    struct Row: Sendable {
         var push: OutboxPush
         var acceptedAt: Int64
         /// Nil while it waits behind others.
@@ -19,12 +19,12 @@ package struct OutboxModel: Sendable {
         var user: String?
     }
 
-    private struct Name: Hashable, Sendable {
+    struct Name: Hashable, Sendable {
         var app: String
         var id: APNsID
     }
 
-    private struct End: Sendable {
+    struct End: Sendable {
         var push: OutboxPush
         var acceptedAt: Int64
         var outcome: Outcome
@@ -36,9 +36,9 @@ package struct OutboxModel: Sendable {
         func isDeadLetter(of app: String) -> Bool { push.lane.app == app && outcome.state == .dead }
     }
 
-    private var rows: [Int64: Row] = [:]
-    private var numbers: [Name: Int64] = [:]
-    private var ends: [Name: End] = [:]
+    var rows: [Int64: Row] = [:]
+    var numbers: [Name: Int64] = [:]
+    var ends: [Name: End] = [:]
     private var dead: [UnregisteredToken] = []
     private var deadOwners: [Int64: String] = [:]
     private var lastCursor: Int64 = 0
@@ -72,6 +72,11 @@ package struct OutboxModel: Sendable {
         pushes.map { accept($0, at: now) }
     }
 
+    package func hasConflict(with pushes: [OutboxPush]) -> Bool {
+        var copy = self
+        return copy.accept(pushes, at: 0).contains(.conflict)
+    }
+
     private mutating func accept(_ push: OutboxPush, at now: Int64) -> Acceptance {
         let name = Name(app: push.lane.app, id: push.id)
         if push.hasCallersID, let status = status(of: push.id, of: push.lane.app) {
@@ -83,6 +88,7 @@ package struct OutboxModel: Sendable {
         {
             return .suppressed(found)
         }
+        if let user = push.user, owner(of: push)?.utf8.elementsEqual(user.utf8) != true { return .formerUser }
         guard rows.count < limit else { return .full }
         let isScheduled = push.notBefore.map { $0 > now } ?? false
         let mustWait = !isScheduled && push.orderKey.map { hasOthers(in: push.lane, $0) } ?? false
@@ -262,47 +268,6 @@ package struct OutboxModel: Sendable {
         return dead.count < count
     }
 
-    package func deadLetters(of app: String, limit: Int) -> [DeadLetter] {
-        let letters = ends.filter { $0.key.app == app && $0.value.outcome.state == .dead }.values
-        return letters.sorted { $0.at > $1.at }.prefix(limit).map {
-            DeadLetter(
-                push: $0.push,
-                acceptedAt: $0.acceptedAt,
-                outcome: $0.outcome,
-                endedAt: $0.at,
-                history: $0.history
-            )
-        }
-    }
-
-    package var deadLetterCounts: [String: DeadLetterCount] {
-        ends.filter { $0.value.outcome.state == .dead }.reduce(into: [:]) { counts, end in
-            let before = counts[end.key.app]
-            counts[end.key.app] = DeadLetterCount(
-                count: (before?.count ?? 0) + 1,
-                newest: max(before?.newest ?? end.value.at, end.value.at)
-            )
-        }
-    }
-
-    package func deadLetter(_ id: APNsID, of app: String) -> DeadLetter? {
-        deadLetters(of: app, limit: .max).first { $0.push.id == id }
-    }
-
-    package mutating func deleteDeadLetters(_ ids: [APNsID], of app: String) -> Int {
-        let letters = deadLetters(of: app, limit: .max).filter { ids.contains($0.push.id) }
-        for letter in letters { ends[Name(app: app, id: letter.push.id)] = nil }
-        return letters.count
-    }
-
-    package mutating func deleteDeadLetters(ofUser user: String, of app: String) -> Int {
-        let letters = ends.filter {
-            $0.key.app == app && $0.value.outcome.state == .dead && isOf(user, $0.value.push, $0.value.user)
-        }
-        for name in letters.keys { ends[name] = nil }
-        return letters.count
-    }
-
     package var allPauses: [LanePause] { Array(pauses.values) }
 
     package mutating func pause(_ lane: Lane, by caller: String, at now: Int64) -> LanePause {
@@ -327,10 +292,19 @@ package struct OutboxModel: Sendable {
         return page(Array(live), letters, of: app, after: cursor, limit: limit)
     }
 
-    package func pushes(ofUser user: String, of app: String, after cursor: Int64, limit: Int) -> [FoundPush] {
-        let live = rows.filter { $0.value.push.lane.app == app && isOf(user, $0.value.push, $0.value.user) }
-        let letters = ends.values.filter { $0.isDeadLetter(of: app) && isOf(user, $0.push, $0.user) }
-        return page(Array(live), letters, of: app, after: cursor, limit: limit)
+    package func pushes(
+        _ selection: PushSelection,
+        of app: String,
+        after cursor: Int64,
+        limit: Int
+    ) -> FoundPushes {
+        let live = rows.filter { $0.value.push.lane.app == app && selection.has($0.value.push, of: $0.value.user) }
+        let letters = ends.values.filter { $0.isDeadLetter(of: app) && selection.has($0.push, of: $0.user) }
+        let entries = page(Array(live), letters, of: app, after: cursor, limit: limit)
+        var found = FoundPushes()
+        found.pushes = entries.map(\.status)
+        if entries.count == limit { found.next = entries.last?.number }
+        return found
     }
 
     private func page(
@@ -363,37 +337,30 @@ package struct OutboxModel: Sendable {
         return !owner.utf8.elementsEqual(user.utf8)
     }
 
-    /// Whether a push belongs to a user, compared byte by byte.
-    private func isOf(_ user: String, _ push: OutboxPush, _ owner: String?) -> Bool {
-        (owner ?? self.owner(of: push))?.utf8.elementsEqual(user.utf8) ?? false
-    }
-
-    package mutating func cancelPushes(ofUser user: String, of app: String, limit: Int, at now: Int64) -> [PushStatus] {
-        let waiting = rows.filter { number, row in
-            row.push.lane.app == app && !claimed.contains(number) && isOf(user, row.push, row.user)
+    package mutating func erasePushes(
+        _ selection: PushSelection,
+        of app: String,
+        before cursor: Int64?,
+        limit: Int,
+        at now: Int64
+    ) -> ErasedPushes {
+        let live = rows.filter { $0.value.push.lane.app == app && selection.has($0.value.push, of: $0.value.user) }
+        let letters = ends.filter { $0.value.isDeadLetter(of: app) && selection.has($0.value.push, of: $0.value.user) }
+        let bound: Int64 = cursor ?? .max
+        let numbers = Array(live.keys) + letters.values.map(\.number)
+        let step = numbers.filter { $0 < bound }.sorted(by: >).prefix(limit)
+        var erased = ErasedPushes()
+        if step.count == limit { erased.next = step.last }
+        for (name, letter) in letters where step.contains(letter.number) {
+            ends[name] = nil
+            erased.deadLetters += 1
         }
-        let cancelled = waiting.sorted { $0.key > $1.key }.prefix(limit)
-        for (number, _) in cancelled { end(number, Outcome(.cancelled), at: now) }
-        return cancelled.compactMap { status(of: $0.value.push.id, of: app) }
-    }
-
-    package mutating func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {
-        let letters = deadLetters(of: app, limit: .max).filter { ids?.contains($0.push.id) ?? true }
-        for letter in letters {
-            let name = Name(app: app, id: letter.push.id)
-            let end = ends.removeValue(forKey: name)
-            rows[nextNumber] = Row(
-                push: letter.push,
-                acceptedAt: letter.acceptedAt,
-                readyAt: now,
-                isInLine: false,
-                unknownTries: letter.outcome.unknownTries,
-                user: end?.user
-            )
-            numbers[name] = nextNumber
-            nextNumber += 1
+        for number in step where !claimed.contains(number) {
+            guard let row = live[number] else { continue }
+            end(number, Outcome(.cancelled), at: now)
+            if let status = status(of: row.push.id, of: app) { erased.cancelled.append(status) }
         }
-        return letters.count
+        return erased
     }
 }
 

@@ -34,4 +34,27 @@ import Testing
         #expect(memory[1] - memory[0] < 16 << 20, "\(memory)")
         #expect(await relay.stop() == 0)
     }
+
+    @Test func `incomplete bodies take no more memory than their limit`() async throws {
+        let relay = try await RelayProcess(
+            to: ["host": "127.0.0.1", "port": Int(try SilentServer.unusedPort().port), "clear": true]
+        )
+        try await relay.start()
+        let before = try #require(relay.memory)
+        let fields = "host: a\r\nauthorization: bearer \(RelayProcess.callerKey)\r\ncontent-length: 1000000\r\n"
+        let body = String(repeating: " ", count: 250_000)
+        let request = Array("POST /v1/pushes HTTP/1.1\r\n\(fields)\r\n\(body)".utf8)
+        var clients: [RawClient] = []
+        for _ in 0..<300 {
+            let client = try RawClient(port: relay.httpPort)
+            await client.sendAll(request)
+            clients.append(client)
+        }
+        #expect(await relay.ask([RawHTTP1.Request("GET", "/livez")]).first?.status == 200)
+        let after = try #require(relay.memory)
+        // All bodies have 75 MB. The limit is 32 MiB, and the array of a body is up to twice as long as the body.
+        #expect(after - before < 64 << 20, "\(before) \(after)")
+        clients = []
+        #expect(await relay.stop() == 0)
+    }
 }

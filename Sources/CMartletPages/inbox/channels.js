@@ -150,6 +150,6 @@ function broadcastTable(pushes) {
   return table("Broadcasts", [
     { name: "Push", isHeader: true, value: (push) => element("a", { href: `#/push/${push.number}` }, headline(push)) },
     { name: "Received", value: ({ time }) => relativeTime(time * 1000) },
-    { name: "Outcome", value: ({ verdict }) => verdictLine(verdict) },
+    { name: "Outcome", value: verdictLine },
   ], pushes, ({ number }) => ({ "data-key": `broadcast ${number}`, "data-href": `#/push/${number}` }))
 }

@@ -97,7 +97,7 @@ const delivery = (push) => ({
 const heads = (pushes) => pushes.map((push) => element("section", { class: "card", "aria-label": `Push ${push.number}` },
   element("h3", {}, element("a", { href: `#/push/${push.number}` }, headline(push))),
   element("div", { class: "chips" }, chip(`push ${push.number}`), answerChip(push), relativeTime(push["time-ms"])),
-  verdictLine(push.verdict)))
+  verdictLine(push)))
 
 const words = { added: "added", removed: "removed", changed: "changed", same: "" }
 

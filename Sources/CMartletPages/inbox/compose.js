@@ -48,6 +48,8 @@ class Composer {
   #problems = {}
   /** The messages of the answer to the push as it is in the form, by field. */
   #answer = {}
+  /** The payload as it is in the form; undefined while it is not JSON. */
+  #payload
   /** The findings of the push as it was examined last. */
   #examined = []
   #editor = new PayloadEditor()
@@ -171,17 +173,17 @@ class Composer {
     this.#draft.save(this.#values)
   }
 
-  /** The token of the form, or another one if the push needs one of another kind, of a start, an activity or a device, or of another app. */
+  /** The token of the form, or another one for the app if the push needs another kind: that of a start, an activity or a device. */
   #tokenFor(event, token, app) {
-    if (event === "start") return last.start
-    const isUpdate = event === "update" || event === "end"
-    const isActivity = (each) => Boolean(each.activity)
+    const needed = { start: "push-to-start", update: "activity", end: "activity" }[event] ?? "device"
     const known = this.#devices.filter(({ apps = [] }) => !apps.length || apps.includes(app))
     const own = known.find((each) => each.token === token)
-    const other = known.find((each) => isActivity(each) === isUpdate && !each.activity?.ended)?.token
-    if (isUpdate) return own && isActivity(own) ? token : other ?? token
+    if (own?.kind === needed) return token
+    if (needed === "push-to-start") return last.start
+    const other = known.find((each) => each.kind === needed && !each.activity?.ended)?.token
+    if (needed === "activity") return other ?? token
     if (token === last.start) return last.token
-    return own && isActivity(own) ? other ?? last.token : token
+    return own ? other ?? last.token : token
   }
 
   /** The expiration that a channel accepts: 0 if it stores nothing, and otherwise a time, here in one hour. */
@@ -255,7 +257,7 @@ class Composer {
     dialog.dataset.target = this.#target
     this.#answer = {}
     this.#examined = []
-    const payload = this.#editor.check(byteLimit(type, isBroadcast))
+    const payload = this.#payload = this.#editor.check(byteLimit(type, isBroadcast))
     clearTimeout(this.#timer)
     this.#requests.abort()
     this.#requests = new AbortController()
@@ -308,8 +310,8 @@ class Composer {
   }
 
   async #send() {
-    const { token, app, channel, text } = this.#values
-    last = { ...last, [/"event"\s*:\s*"start"/.test(text) ? "start" : "token"]: token, app, channel }
+    const { token, app, channel } = this.#values
+    last = { ...last, [this.#payload?.aps?.event === "start" ? "start" : "token"]: token, app, channel }
     try {
       const push = await request("/api/v1/pushes", "POST", this.#push)
       const name = push.status === 200 ? undefined : fieldOf[push.reason]

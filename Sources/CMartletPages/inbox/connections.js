@@ -119,7 +119,7 @@ function details(connection, failed) {
 
 const failures = (pushes) => table("Refused and unanswered pushes", [
   { name: "Push", isHeader: true, value: (push) => element("a", { href: `#/push/${push.number}` }, headline(push)) },
-  { name: "Outcome", value: ({ verdict }) => verdictLine(verdict) },
+  { name: "Outcome", value: verdictLine },
   { name: "Received", value: ({ time }) => relativeTime(time * 1000) },
 ], pushes, ({ number }) => ({ "data-key": `failed ${number}`, "data-href": `#/push/${number}` }))
 

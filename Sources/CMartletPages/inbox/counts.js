@@ -3,7 +3,7 @@
 // The number of pushes of each filter, counted as pushes come and go.
 
 import { utcOffset } from "./api.js"
-import { app, kind, short, typeName } from "./push.js"
+import { app, short, typeName } from "./push.js"
 import { verdictKind, verdictLabel } from "./verdict.js"
 
 const type = (push) => push.headers["apns-push-type"]
@@ -50,9 +50,9 @@ export const sections = {
   Tags: { of: (push) => [...(push.pinned ? [pinned] : []), ...(push.tags ?? [])], term: "tag" },
   Apps: { of: app, term: "app" },
   Connections: { of: ({ connection }) => (connection ? String(connection) : undefined), term: "connection", label: (number) => `Connection ${number}` },
-  Devices: { of: (push) => push["device-token"], term: "device" },
+  Devices: { of: (push) => (push["activity-token"] ? undefined : push["device-token"]), term: "device" },
   "Live Activities": {
-    of: (push) => (kind(push) === "activity" ? push["device-token"] : undefined), term: "device", always: "type:liveactivity",
+    of: (push) => (push["activity-token"] ? push["device-token"] : undefined), term: "device", always: "type:liveactivity",
   },
   Channels: { of: (push) => push.channel, term: "channel" },
   Threads: { of: (push) => push.payload?.aps?.["thread-id"], term: "thread" },
@@ -136,8 +136,8 @@ export class Counts {
 
   /** The values of a field of the query language that occur in the pushes, the most frequent first. */
   valuesOf(term, limit) {
-    const found = Object.entries(sections).find(([, section]) => section.term === term)
-    return found ? mostFrequent(this.values(found[0]), limit).map(([value]) => value).filter((value) => value !== pinned) : []
+    const found = Object.keys(sections).filter((name) => sections[name].term === term).flatMap((name) => [...this.values(name)])
+    return mostFrequent(new Map(found), limit).map(([value]) => value).filter((value) => value !== pinned)
   }
 
   /** The nickname of a device, or its shortened token. */

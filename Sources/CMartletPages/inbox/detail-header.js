@@ -26,7 +26,7 @@ export function titleBar(push, close, actions) {
 
 /** The delivery result of the push; each part with a cause links to its place, which `show` opens. */
 export function verdict(push, show) {
-  const line = verdictLine(push.verdict)
+  const line = verdictLine(push)
   if (!line) return null
   const links = [...(push.verdict.parts ?? []).filter(({ place }) => place).map((part) => ({
     text: [`${part.text} (${part.cause})`, part.text, part.cause].find((each) => each && push.verdict.text.includes(each)) ?? part.text,
@@ -61,10 +61,13 @@ function linked(text, links) {
 
 const priorities = { 10: "10, immediate", 5: "5, saves power", 1: "1, does not wake the device" }
 
-function expiration(text) {
+/** The expiration of a push, and the end of its storage if APNs does not store it for so long. */
+function expiration({ headers: { "apns-expiration": text }, verdict }) {
   if (text === undefined) return null
   if (text === "0") return "0, one attempt"
-  return /^\d+$/.test(text) ? absoluteTime(Number(text) * 1000) : text
+  if (!/^\d+$/.test(text)) return text
+  const time = absoluteTime(Number(text) * 1000)
+  return Number(text) > verdict?.until ? [time, ", stored until ", absoluteTime(verdict.until * 1000)] : time
 }
 
 const short = (token) => (token.length > 20 ? `${token.slice(0, 8)}…${token.slice(-8)}` : token)
@@ -81,7 +84,7 @@ export function pushFacts(push) {
     Channel: copy(push.channel, "channel"),
     Type: [typeName(headers["apns-push-type"] ?? "none"), headers["apns-priority"] ? `, priority ${priorities[headers["apns-priority"]] ?? headers["apns-priority"]}` : ""].join(""),
     Received: [absoluteTime(push["time-ms"]), `, ${push.connection ? `connection ${push.connection}` : "sent through the HTTP interface"}`],
-    Expires: expiration(headers["apns-expiration"]),
+    Expires: expiration(push),
     "Collapse ID": copy(headers["apns-collapse-id"], "collapse ID"),
     Thread: copy(typeof push.payload?.aps?.["thread-id"] === "string" ? push.payload.aps["thread-id"] : null, "thread"),
     "apns-id": copy(push["apns-id"], "apns-id", element("span", { class: "identifier" }, push["apns-id"])),

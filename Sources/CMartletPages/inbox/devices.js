@@ -18,7 +18,6 @@ function openList(container) {
   const screens = new Screens()
   const page = new ListPage(container, {
     title: "Devices",
-    counts: ({ kind = "device" }) => kind === "device",
     lead: "Every device token is accepted. A registered device accepts only the topics of its apps.",
     placeholder: "Nickname, token, app or state",
     textsOf: (device) => [device.name, device.token, tokenKinds[device.kind], ...appsOf(device), deviceStateText(device)],
@@ -54,7 +53,7 @@ class Screens {
     const push = this.#pushes.get(shown.at(-1))
     if (!push) return element("span", { class: "faint" }, activity ? "Activity ended" : "Nothing")
     const others = shown.length - 1
-    return [glance(push), others > 0 ? element("small", { title: `${counted(others, "more notification")}` }, `+${grouped(others)}`) : ""]
+    return [glance(push), others > 0 ? element("small", { title: counted(others, "more notification") }, `+${grouped(others)}`) : ""]
   }
 }
 

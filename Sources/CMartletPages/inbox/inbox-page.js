@@ -40,7 +40,8 @@ export class InboxPage extends EventTarget {
     const list = this.#list = new List(byID("list"), inbox)
     const deletions = this.#deletions = new Deletions(inbox, list)
     const tools = this.#tools = new Tools(byID("tools"), inbox, list, deletions)
-    this.#search = new SearchField(byID("search-form"), inbox, (query) => this.#searchFor(query))
+    this.#search = new SearchField(byID("search-form"), inbox, (query) => this.#searchFor(query),
+      () => list.enter(!narrow.matches))
     new Sidebar(byID("filters"), inbox, (change) => this.#filter(change))
     showFacets(byID("facets"), inbox, this.#search, (change) => this.#filter(change))
     this.#detail = new Detail(byID("detail"), inbox, (start) => this.#compose(start))

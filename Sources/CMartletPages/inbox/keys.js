@@ -11,7 +11,7 @@ const groups = {
     ["g n", "connections"], ["g f", "faults"], ["g o", "connect"],
   ],
   "Inbox": [
-    ["/", "search"], ["j or ↓", "next push"], ["k or ↑", "previous push"], ["PageDown, PageUp", "ten pushes down or up"],
+    ["/", "search"], ["↓ in the search", "the list"], ["Alt-↓ in the search", "suggestions"], ["j or ↓", "next push"], ["k or ↑", "previous push"], ["PageDown, PageUp", "ten pushes down or up"],
     ["x or space", "select or deselect a push or group"], ["J and K, Shift-↓ and Shift-↑", "extend the selection"],
     ["a", "select all"], ["r", "mark selected pushes as read"], ["e", "export selected pushes"], ["Delete", "delete selected pushes"],
     ["z", "undo the last deletion"], ["← and →", "collapse and expand a group"], ["c", "compose a push"],

@@ -23,6 +23,8 @@ export class List {
   #group = null
   /** The push at which a range selection begins. */
   #anchor = null
+  /** Whether the list has scrolled to the selected push, which may be selected before it is listed. */
+  #isRevealed = true
 
   constructor(scroller, inbox) {
     this.#inbox = inbox
@@ -30,12 +32,17 @@ export class List {
     this.#rows = element("div", { class: "rows", role: "presentation" })
     scroller.append(this.#rows)
     scroller.after(this.#empty)
-    scroller.addEventListener("scroll", () => this.#draw(), { passive: true })
+    scroller.addEventListener("scroll", () => {
+      // The user looks at other pushes.
+      this.#isRevealed = true
+      this.#draw()
+    }, { passive: true })
     scroller.addEventListener("keydown", (event) => this.#press(event))
     new ResizeObserver(() => this.#draw()).observe(scroller)
     inbox.addEventListener("change", () => this.show())
     inbox.addEventListener("select", ({ detail }) => {
       if (detail) this.#group = null
+      this.#isRevealed = false
       this.#reveal()
     })
   }
@@ -62,6 +69,7 @@ export class List {
     this.#rows.style.height = `${this.#lines.height}px`
     this.#scroller.setAttribute("role", this.#grouping ? "tree" : "listbox")
     if (seen) this.#restorePosition(seen, offset)
+    if (!this.#isRevealed) this.#reveal()
     this.#showEmpty()
     this.#draw()
   }
@@ -135,6 +143,14 @@ export class List {
     return this.#inbox.selected ? this.#lines.indexOfPush(this.#inbox.selected) : -1
   }
 
+  /** Takes the focus from the search, and selects the first push if none is selected and its pane is beside the list. */
+  enter(isBesidePane) {
+    // The search may have ended since the last layout.
+    this.show()
+    if (isBesidePane && this.#group === null && !this.#inbox.selected) this.move(1)
+    this.focus()
+  }
+
   /** Moves the cursor down by a number of lines. */
   move(count) {
     const line = this.#lines.at(Math.min(Math.max(this.#currentIndex + count, 0), this.#lines.count - 1))
@@ -179,6 +195,7 @@ export class List {
   #reveal() {
     const current = this.#currentIndex
     if (current < 0) return
+    this.#isRevealed = true
     const { scrollTop, clientHeight } = this.#scroller
     const [top, end] = [this.#lines.top(current), this.#lines.top(current + 1)]
     if (top < scrollTop) this.#scroller.scrollTop = top

@@ -12,5 +12,5 @@ export async function outcome({ number, ...answer }, follow) {
   const push = await request(`/api/v1/pushes/${number}`).catch(() => answer)
   return element("div", { class: "outcome-lines", "data-accepted": String(answer.status === 200) },
     element("div", { class: "chips" }, answerChip(answer), element("a", { href: `#/push/${number}`, onclick: follow }, `push ${number}`)),
-    verdictLine(push.verdict))
+    verdictLine(push), answer.note ? element("p", { class: "faint" }, `${answer.note[0].toUpperCase()}${answer.note.slice(1)}.`) : null)
 }

@@ -96,17 +96,15 @@ export class ListPage extends Page {
   #content
   #title
   #textsOf
-  #counts
 
   /**
-   * Shows the frame; `content` returns the empty state or the table for the items it receives, `textsOf` the texts of an
-   * item that the filter searches, and `counts` whether an item is counted.
+   * Shows the frame; `content` returns the empty state or the table for the items it receives, and `textsOf` the texts of
+   * an item that the filter searches.
    */
-  constructor(container, { title, placeholder, textsOf, counts = () => true, ...frame }, content) {
+  constructor(container, { title, placeholder, textsOf, ...frame }, content) {
     super(container, { title, ...frame })
     this.#title = title
     this.#textsOf = textsOf
-    this.#counts = counts
     this.#content = content
     this.#filter = element("input", {
       type: "search", "aria-label": `Filter ${title.toLowerCase()}`, placeholder, value: filterTexts.get(title) ?? "",
@@ -125,7 +123,7 @@ export class ListPage extends Page {
     const text = this.#filter.value.trim()
     const wanted = text.toLowerCase()
     const found = text ? items.filter((item) => this.#textsOf(item).some((each) => each?.toLowerCase().includes(wanted))) : items
-    const [shown, all] = [found, items].map((list) => grouped(list.filter(this.#counts).length))
+    const [shown, all] = [found, items].map((list) => grouped(list.length))
     this.showCount(found.length === items.length ? all : `${shown} of ${all}`)
     this.#bar.hidden = items.length <= filterThreshold && !text
     const what = this.#title.toLowerCase()
@@ -361,15 +359,19 @@ export const device = (token, name = null) =>
 /** The states of a device with their tones; the end of a token selects other answers. */
 const deviceTones = { unregistered: "bad", offline: "warning", online: "good" }
 
+/** Whether the end of a token selects a fault of connections, which have names in lower case, in place of an answer. */
+const isConnectionFault = ({ answers = "" }) => /^[a-z]/.test(answers)
+
 /** The state of a device as text. */
 export function deviceStateText(device) {
   if (device["unregistered-at"] !== undefined || device.answers === "Unregistered") return "unregistered"
-  if (device.answers) return `answers ${device.answers}`
+  if (device.answers) return isConnectionFault(device) ? `${device.answers} over HTTP/2` : `answers ${device.answers}`
   return device.online === false ? "offline" : "online"
 }
 
 /** The state of a device as a chip. */
-export const deviceState = (device) => chip(deviceStateText(device), deviceTones[deviceStateText(device)] ?? "bad")
+export const deviceState = (device) => chip(deviceStateText(device), deviceTones[deviceStateText(device)] ?? "bad",
+  isConnectionFault(device) ? { title: "The end of the token selects this fault. It affects only pushes of clients over HTTP/2." } : {})
 
 /** Whether the phone shows the content of a Live Activity: an ended one stays on the screen until it is removed. */
 export const isOnScreen = ({ ended, "removed-at": removal }) => !ended || removal > now()

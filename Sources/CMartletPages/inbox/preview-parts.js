@@ -3,7 +3,7 @@
 // Elements that several previews share.
 
 import { element, svgElement } from "./dom.js"
-import { app } from "./push.js"
+import { app, appColour } from "./push.js"
 import { dayOf, timeOf } from "./preview-language.js"
 import { fraction } from "./preview-template.js"
 
@@ -47,16 +47,14 @@ export const lockScreen = (push, content, { above = null, widgets = null } = {})
 
 export const homeIndicator = () => element("i", { class: "indicator", "aria-hidden": "true" })
 
-/** The hues of apps' icons, on which white letters can be read. */
-const hues = [214, 262, 330, 355, 18, 160, 190]
 const lastName = (push) => app(push).split(".").pop()
 /** The name of an app, which only its bundle identifier tells. */
 export const appName = (push) => lastName(push).slice(0, 1).toUpperCase() + lastName(push).slice(1, 40)
 
-/** The app's icon: the first letter of its name. */
+/** The app's icon: the first letter of its name, in the colour that the list has for the app. */
 export function icon(push) {
   const made = element("div", { class: "icon", "aria-hidden": "true" }, lastName(push).slice(0, 1).toUpperCase())
-  made.style.setProperty("--hue", hues[[...app(push)].reduce((sum, letter) => (sum * 3 + letter.charCodeAt(0)) % 997, 0) % hues.length])
+  made.style.setProperty("--app", appColour(app(push)))
   return made
 }
 

@@ -21,6 +21,7 @@ export class SearchField {
   #box
   #inbox
   #search
+  #leave
   #fields = []
   #languageLoad = null
   #timer = 0
@@ -29,10 +30,11 @@ export class SearchField {
   #suggestions = []
   #active = -1
 
-  /** `search` is called with the text of a valid query, and returns a promise. */
-  constructor(form, inbox, search) {
+  /** `search` is called with the text of a valid query, and returns a promise; `leave` gives the focus to the list. */
+  constructor(form, inbox, search, leave) {
     this.#inbox = inbox
     this.#search = search
+    this.#leave = leave
     this.#input = form.querySelector("input")
     this.#error = form.querySelector(".problem")
     this.#box = form.querySelector("[role=listbox]")
@@ -163,7 +165,9 @@ export class SearchField {
   #press(event) {
     const isOpen = this.#suggestions.length > 0
     const active = this.#suggestions[this.#active]
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    if (event.key === "ArrowDown" && !isOpen && !event.altKey) {
+      this.flush().then(() => this.#leave())
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       if (!isOpen) this.#suggest(true)
       if (this.#suggestions.length) this.#activate(event.key === "ArrowDown" ? this.#active + 1 : Math.max(this.#active, 0) - 1)
     } else if (event.key === "Enter") {

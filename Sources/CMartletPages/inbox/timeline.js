@@ -154,7 +154,7 @@ class Timeline {
     this.#shown = push.number
     this.#facts.replaceChildren(
       element("div", { class: "chips" }, chip(`${index + 1} of ${this.#steps.length}`), chip(event, "accent"), chip(`priority ${priority}`)),
-      verdictLine(verdict),
+      verdictLine({ ...push, verdict }),
       facts({
         push: pushLink(push.number), received: absoluteTime(push.time * 1000),
         timestamp: timestamp === null ? "none" : [`${timestamp}, `, absoluteTime(timestamp * 1000)],

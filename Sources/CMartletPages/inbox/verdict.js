@@ -4,6 +4,7 @@
 
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
+import { severity } from "./push.js"
 
 /** The label, the tone and the icon of each kind. */
 const kinds = {
@@ -25,11 +26,12 @@ export function verdictKind({ verdict, status }) {
   return status ? "refused" : "unanswered"
 }
 
-/** The delivery result of a push, on one line; null for a push without a verdict. */
-export function verdictLine(verdict) {
+/** The delivery result of a push, on one line; null for a push without a verdict. Errors found in it make a good one doubtful. */
+export function verdictLine({ verdict, findings = [] }) {
   if (!verdict) return null
   const { kind, text, uncertain } = verdict
-  const [tone, name] = uncertain ? ["warning", "warning"] : [verdictTone(kind), kinds[kind]?.[2] ?? "info"]
+  const isDoubtful = uncertain || (verdictTone(kind) === "good" && severity({ findings }) === "error")
+  const [tone, name] = isDoubtful ? ["warning", "warning"] : [verdictTone(kind), kinds[kind]?.[2] ?? "info"]
   return element("p", { class: "verdict", "data-tone": tone, "data-verdict": kind }, icon(name), element("span", {}, text))
 }
 

@@ -63,8 +63,8 @@ function oldest({ waiting, "oldest-seconds": seconds }) {
 
 /** The texts and tones of the states of a lane. */
 const states = {
-  paused: ["Paused", "warning"], down: ["Down", "bad"], "not-storing": ["Not storing", "bad"], fails: ["Nothing accepted", "bad"],
-  delivers: ["Delivers", "good"], ready: ["Ready"],
+  paused: ["Paused", "warning"], down: ["Down", "bad"], "not-tried": ["Not tried since", "warning"], "not-storing": ["Not storing", "bad"], fails: ["Fails", "bad"],
+  delivers: ["Delivers", "good"], ready: ["Ready", "good"],
 }
 
 /** The state, the reason of an outage, and the operator of a pause. */
@@ -82,6 +82,7 @@ function failures({ failures: reasons = {}, retrying, "retry-reason": retryReaso
     chips.push(element("details", { class: "rest" }, element("summary", {}, `${rest.length} more`),
       rest.map(([reason, total]) => element("div", {}, `${reason} ${grouped(total)}`))))
   }
+  if (chips.length) chips.push(element("small", {}, "since the start"))
   const time = state === "paused" ? "after the pause" : "later"
   if (retrying) chips.push(element("small", {}, `${counted(retrying, "push is", "pushes are")} sent again ${time}${retryReason ? ` (${retryReason})` : ""}`))
   return element("span", { class: "chips" }, chips.length ? chips : element("span", { class: "faint" }, "none"))

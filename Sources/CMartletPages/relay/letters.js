@@ -2,33 +2,25 @@
 
 // The dead letters: pushes that the relay abandoned, each with its attempts and its payload on demand and buttons that send it again or discard it.
 
-import { announce, button, confirmed, counted, emptyState, facts, grouped, table, toast } from "./components.js"
+import { announce, button, confirmed, counted, emptyState, facts, grouped, table } from "./components.js"
 import { element } from "./dom.js"
 import { ageElement, preciseClockElement, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
 
 /** The number of dead letters of an app that are listed. */
 const limit = 100
-/** The time in which sending all dead letters again can be undone, in seconds. */
-const undoSeconds = 5
 let letters = []
 let problem = ""
 /** The problems of single dead letters, by their identifiers. */
 const problems = new Map()
 /** The identifiers of the dead letters that are being sent again or discarded one by one. */
 const sending = new Set()
-/** The apps of which all dead letters will be sent again, each with a function that does so at once. */
-const pending = new Map()
+/** The apps of which all dead letters are being sent again. */
+const pending = new Set()
 /** The problems of sending all dead letters of an app again, by the app. */
 const appProblems = new Map()
 /** Shows the buttons for all dead letters of an app again. */
 let showActions = () => {}
-
-/** Sends what can still be undone at once, because the page is closed or the key removed. */
-export function sendPending() {
-  for (const send of pending.values()) send()
-}
-addEventListener("pagehide", sendPending)
 
 /** Requests the dead letters of the apps that have some; `isCurrent` returns whether the answers are still wanted. */
 export async function loadLetters({ caller, "dead-letters": counts = {} }, isCurrent) {
@@ -57,8 +49,9 @@ export function showLetters(container, actions, filter, status, refresh) {
   const { caller, now, "dead-letters": counts = {} } = status
   const total = Object.values(counts).reduce((sum, value) => sum + value, 0)
   const isListed = caller["may-manage"] && letters.length > 0
-  showActions = () => updateWhenChanged(actions, [counts, caller, isListed, [...pending.keys()], [...appProblems]], () =>
-    (caller["may-manage"] ? Object.entries(counts).flatMap(([app, value]) => requeueAll(app, value, refresh)) : []))
+  const sendable = Object.entries(counts).map(([app, value]) => [app, value - damagedCount(app)])
+  showActions = () => updateWhenChanged(actions, [sendable, caller, [...pending], [...appProblems]], () =>
+    (caller["may-manage"] ? sendable.flatMap(([app, value]) => requeueAll(app, value, refresh)) : []))
   showActions()
   filter.hidden = !isListed
   filter.oninput = () => showLetters(container, actions, filter, status, refresh)
@@ -77,20 +70,17 @@ export function showLetters(container, actions, filter, status, refresh) {
   })
 }
 
-/** The button that sends all dead letters of an app again, and the problem of the last attempt. */
+/** Returns whether a dead letter has damaged content, so that the relay does not send it again. */
+const isDamaged = ({ apns = {} }) => apns.reason === "Damaged"
+
+const damagedCount = (app) => letters.filter((letter) => letter.app === app && isDamaged(letter)).length
+
+/** The button that sends all dead letters of an app again after a question, and the problem of the last attempt. */
 function requeueAll(app, value, refresh) {
-  const press = () => {
-    const dismiss = toast(`${counted(value, "dead letter")} of ${app} will be sent again`, {
-      seconds: undoSeconds,
-      action: { name: "Undo", run: () => {
-        pending.delete(app)
-        showActions()
-      } },
-      ended: () => sendAll(app, refresh),
-    })
-    pending.set(app, dismiss)
-    appProblems.delete(app)
-    showActions()
+  if (value <= 0) return []
+  const press = async () => {
+    const title = `Send ${counted(value, "dead letter")} of ${app} again?`
+    if (await confirmed(title, "The relay begins a new series of attempts for each.", "Send again", "replay")) await sendAll(app, refresh)
   }
   const problem = appProblems.get(app)
   return [
@@ -101,17 +91,29 @@ function requeueAll(app, value, refresh) {
 }
 
 async function sendAll(app, refresh) {
+  pending.add(app)
+  appProblems.delete(app)
+  showActions()
   try {
     const { requeued } = await request(appPath(app, "dead-letters:requeue"), { method: "POST", keepalive: true })
     announce(`${grouped(requeued)} sent again`)
   } catch (error) {
     appProblems.set(app, error.message)
-    showActions()
   }
   // The answer of the refresh no longer counts what was sent.
   await refresh()
   pending.delete(app)
   showActions()
+  keepFocus(`#dead-actions [data-app="${CSS.escape(app)}"]`, "#dead [data-id] button")
+}
+
+/** Gives a focus that was lost with its control to the first of these that is there, or to the heading. */
+function keepFocus(...selectors) {
+  if (document.activeElement !== document.body) return
+  for (const selector of [...selectors, "#dead-title"]) {
+    const found = document.querySelector(selector)
+    if (found) return found.focus()
+  }
 }
 
 function columns(now, refresh) {
@@ -124,7 +126,7 @@ function columns(now, refresh) {
       button(grouped(letter.attempts), () => showAttempts(letter), { class: "small", "aria-label": `Show the ${grouped(letter.attempts)} attempts of ${letter.id}` }) },
     { name: "Actions", value: (letter) => element("span", { class: "actions" },
       button("Payload", () => showPayload(letter), { class: "small", "aria-label": `Show the payload of ${letter.id}` }),
-      button("Send again", ({ currentTarget }) => perform("requeue", letter, currentTarget, refresh), {
+      isDamaged(letter) ? null : button("Send again", ({ currentTarget }) => perform("requeue", letter, currentTarget, refresh), {
         class: "small", icon: "replay", "aria-label": `Send ${letter.id} again`, disabled: sending.has(letter.id),
       }),
       button("Discard", ({ currentTarget }) => discard(letter, currentTarget, refresh), {
@@ -143,6 +145,7 @@ async function discard(letter, pressed, refresh) {
 
 /** Sends a dead letter again or discards it. */
 async function perform(verb, letter, pressed, refresh) {
+  const index = pressed.closest("tr").sectionRowIndex
   pressed.disabled = true
   sending.add(letter.id)
   try {
@@ -154,7 +157,7 @@ async function perform(verb, letter, pressed, refresh) {
   }
   sending.delete(letter.id)
   await refresh()
-  if (document.activeElement === document.body) document.getElementById("dead-title").closest("section").querySelector("button")?.focus()
+  keepFocus(`#dead [aria-label="${CSS.escape(pressed.ariaLabel)}"]`, `#dead [data-id]:nth-child(${index + 1}) button`, "#dead [data-id]:last-child button")
 }
 
 /** Shows a dialog with the elements that `load` returns, or its error. */
@@ -183,20 +186,34 @@ const showPayload = ({ app, id }) => showDialog("Dead letter", async () => {
 })
 
 const attemptColumns = [
-  { name: "When", isHeader: true, value: ({ time }) => preciseClockElement(time) },
+  { name: "When", isHeader: true, value: ({ time, end }) => element("span", {}, preciseClockElement(time), ...end === time ? [] : [" – ", preciseClockElement(end)]) },
   { name: "Relay", value: ({ node }) => node },
   { name: "Key", value: (attempt) => element("code", {}, attempt["key-id"]) },
-  { name: "Apple's answer, or the error", value: ({ status, reason }) => [status, reason].filter(Boolean).join(" ") },
+  { name: "Apple's answer, or the error", value: ({ status, reason, count }) => [status, reason, count > 1 ? `× ${grouped(count)}` : null].filter(Boolean).join(" ") },
 ]
+
+/** The attempts, with equal ones in a row as one that has their `count` and the time of the last one as `end`. */
+function folded(attempts) {
+  const found = []
+  for (const { time, ...attempt } of attempts) {
+    const key = JSON.stringify(attempt)
+    const last = found.at(-1)
+    if (last?.key === key) Object.assign(last, { end: time, count: last.count + 1 })
+    else found.push({ ...attempt, key, time, end: time, count: 1 })
+  }
+  return found
+}
 
 /** Shows the attempts of a dead letter that failed, and the reason why it was abandoned; without its content. */
 const showAttempts = ({ app, id }) => showDialog("Attempts", async () => {
   const push = await request(`/v1/pushes/${id}?app=${encodeURIComponent(app)}`)
   const { attempts = [], omitted = 0 } = push.history ?? {}
+  // Attempts are left out after the first one, so it and the second one are not in a row.
+  const gap = omitted ? 1 : 0
   return [
     facts({ Identifier: id, Lane: `${app} ${push.environment}`, End: push.cause, Attempts: String(push.attempts), "Without an answer": String(push["unknown-tries"] ?? 0) }),
     element("h3", {}, "Failed attempts"),
-    attempts.length ? table("Failed attempts", attemptColumns, attempts) : element("p", {}, "No attempt of this push has failed."),
+    attempts.length ? table("Failed attempts", attemptColumns, [...folded(attempts.slice(0, gap)), ...folded(attempts.slice(gap))]) : element("p", {}, "No attempt of this push has failed."),
     ...omitted ? [element("p", { class: "faint" }, `${counted(omitted, "attempt", "attempts")} after the first one ${omitted === 1 ? "is" : "are"} left out.`)] : [],
   ]
 })

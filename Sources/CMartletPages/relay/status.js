@@ -9,7 +9,7 @@ import { showFacts, showFleet, showTiles } from "./fleet.js"
 import { icon } from "./icons.js"
 import { showIncidents, showUnreachable } from "./incidents.js"
 import { showLanes } from "./lanes.js"
-import { loadLetters, sendPending, showLetters } from "./letters.js"
+import { loadLetters, showLetters } from "./letters.js"
 import { eventTone, Plots } from "./plot.js"
 import { key, removeKey, request, storeKey, Unauthorized, Unreachable } from "./relay.js"
 
@@ -82,8 +82,11 @@ function showProblem(text) {
 
 /** Shows a status, and requests what is requested less often; `isCurrent` returns whether its answers are wanted. */
 async function show(status, isForced, isCurrent) {
+  const isFirst = byID("status").hidden
   byID("status").hidden = byID("sign-out").hidden = false
   byID("sign-in").hidden = true
+  // Only what has the focus scrolls by keys.
+  if (isFirst) byID("status").focus()
   showIncidents(byID("incidents"), status)
   showTiles(byID("tiles"), status)
   showLanes(byID("lanes"), byID("lanes-note"), status, () => refresh({ isForced: true }))
@@ -140,7 +143,6 @@ byID("sign-in").querySelector("form").addEventListener("submit", (event) => {
   refresh()
 })
 byID("sign-out").addEventListener("click", () => {
-  sendPending()
   removeKey()
   showSignIn("")
 })

@@ -282,11 +282,12 @@ export const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, ",")
 export const counted = (count, one, several = `${one}${one.endsWith("sh") ? "es" : "s"}`) =>
   `${grouped(count)} ${count === 1 ? one : several}`
 
-/** A duration as text: 12 s, 3 min, 2 h 5 min, 4 days. */
+/** A duration as text: 12 s, 3 min, 2 h, 2 h 5 min, 4 days. */
 export function durationText(seconds) {
   if (seconds < 60) return `${Math.max(0, Math.floor(seconds))} s`
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
+  const minutes = Math.floor((seconds % 3600) / 60)
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h${minutes ? ` ${minutes} min` : ""}`
   return counted(Math.floor(seconds / 86_400), "day")
 }
 

@@ -5,6 +5,9 @@
 -- Concurrent transactions conflict only on the identifier, through its unique index. The later one reads the
 -- stored push after the earlier one has committed. After the insertion the outcomes are searched for the
 -- identifier, because the other push may have ended meanwhile.
+--
+-- A push to a user is stored only while an installation of the user has its token, because the installations were read
+-- in another transaction. They are locked until the commit: the removal of the user waits, and then finds the push.
 
 CREATE FUNCTION martlet.accept(
     p_now bigint, p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
@@ -16,7 +19,8 @@ CREATE FUNCTION martlet.accept(
     place bigint, is_same boolean, apns_id uuid, is_production boolean, accepted_at bigint,
     is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
     unregistered_at bigint, attempts integer, unknown_tries integer, history text,
-    token_cursor bigint, token_unregistered_at bigint, token_reported_at bigint, token_reason text
+    token_cursor bigint, token_unregistered_at bigint, token_reported_at bigint, token_reason text,
+    has_former_user boolean
 ) LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
@@ -25,6 +29,8 @@ DECLARE
         SELECT nextval('martlet.push_number') FROM generate_series(1, cardinality(p_ids))
     );
     stored bigint[];
+    installations bigint[];
+    former bigint[];
 BEGIN
     WITH fresh AS (
         INSERT INTO martlet.push (
@@ -66,6 +72,29 @@ BEGIN
         )
         SELECT array_agg(k) INTO stored FROM unnest(stored) k WHERE k NOT IN (SELECT ended.number FROM ended);
     END IF;
+    IF cardinality(array_remove(p_users, NULL)) > 0 THEN
+        -- After the insertion, because a settlement, too, locks pushes before installations.
+        SELECT array_agg(locked.number) INTO installations FROM (
+            SELECT i.number FROM martlet.installation i WHERE i.number IN (
+                SELECT t.installation FROM unnest(p_tokens, p_users) AS u (token, user_id)
+                JOIN martlet.installation_token t ON t.token = u.token WHERE u.user_id IS NOT NULL
+            ) ORDER BY i.number FOR KEY SHARE
+        ) locked;
+        -- The conditions are nested for the same reason as in martlet.claim.
+        WITH gone AS (
+            DELETE FROM martlet.push p WHERE p.number = ANY (stored) AND p.is_to_user AND NOT coalesce((
+                SELECT bool_or((
+                    SELECT i.app = p.app AND i.user_id = p.user_id FROM martlet.installation i
+                    WHERE i.number = o.installation
+                )) FROM martlet.installation_token o WHERE o.token = p.token AND o.installation = ANY (installations)
+            ), false)
+            RETURNING p.number
+        )
+        SELECT array_agg(gone.number) INTO former FROM gone;
+        IF former IS NOT NULL THEN
+            SELECT array_agg(k) INTO stored FROM unnest(stored) k WHERE NOT k = ANY (former);
+        END IF;
+    END IF;
     INSERT INTO martlet.queue (number, app, is_production, urgency, line, ready_at, expires_at, order_key)
     SELECT g.number, g.app, g.is_production, g.urgency, CASE WHEN g.not_before > p_now THEN -1 ELSE 0 END,
         greatest(g.not_before, p_now), g.expires_at, g.order_key
@@ -76,7 +105,7 @@ BEGIN
     RETURN QUERY
     SELECT g.place, k.fingerprint = g.fingerprint, k.apns_id, k.is_production, k.accepted_at, k.is_claimed,
         k.ended_at, k.state, k.status, k.reason, k.unique_id, k.unregistered_at, k.attempts, k.unknown_tries,
-        k.history, t.cursor, t.unregistered_at, t.reported_at, t.reason
+        k.history, t.cursor, t.unregistered_at, t.reported_at, t.reason, coalesce(g.number = ANY (former), false)
     FROM unnest(numbers, p_apps, p_are_production, p_ids, p_tokens, p_topics, p_fingerprints) WITH ORDINALITY
         AS g (number, app, is_production, apns_id, token, topic, fingerprint, place)
     LEFT JOIN LATERAL martlet.known(g.app, g.apns_id) k ON g.fingerprint IS NOT NULL

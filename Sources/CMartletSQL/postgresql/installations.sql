@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 
--- The functions that change installations and tickets, and that find and cancel the pushes of users.
+-- The functions that change installations and tickets, and that cancel pushes.
 
 -- Locks everything that a report of tokens touches: the tokens, then the installations that have them and those of
 -- p_numbers. Every transaction that changes installations locks in this order before its first change, because
@@ -151,21 +151,8 @@ BEGIN
     RETURN removed;
 END $$;
 
--- Returns the pushes of a user that have not ended, and the dead letters. A push to a token that no installation had is
--- a push of the user whose installation has the token now.
-CREATE FUNCTION martlet.pushes_of_user(p_app bigint, p_user text) RETURNS TABLE (number bigint) LANGUAGE sql STABLE
-{index_settings} AS $$
-    SELECT p.number FROM martlet.push p
-    WHERE p.user_id = p_user AND p.app = p_app
-    UNION
-    SELECT p.number FROM martlet.installation i JOIN martlet.installation_token t ON t.installation = i.number
-    JOIN martlet.push p ON right(p.token, 2) = right(t.token, 2) AND p.token = t.token AND p.app = i.app
-    WHERE i.app = p_app AND i.user_id = p_user AND p.user_id IS NULL
-$$;
-
--- Cancels the latest pushes of a user that no node has claimed. The latest, because the end of the first push of a line
--- makes the next one ready.
-CREATE FUNCTION martlet.cancel_user(p_app bigint, p_user text, p_now bigint, p_limit bigint) RETURNS TABLE (
+-- Cancels those of some pushes that no node has claimed.
+CREATE FUNCTION martlet.cancel_unclaimed(p_numbers bigint[], p_now bigint) RETURNS TABLE (
     apns_id uuid, is_production boolean, accepted_at bigint, attempts integer, unknown_tries integer
 ) LANGUAGE plpgsql
 {index_settings} AS $$
@@ -175,11 +162,7 @@ DECLARE
 BEGIN
     SELECT array_agg(locked.number) INTO numbers FROM (
         SELECT q.number FROM martlet.queue q
-        WHERE q.node IS NULL AND q.number IN (
-            SELECT w.number FROM martlet.pushes_of_user(p_app, p_user) u JOIN martlet.queue w ON w.number = u.number
-            WHERE w.node IS NULL ORDER BY w.number DESC LIMIT p_limit
-        )
-        ORDER BY q.number FOR UPDATE
+        WHERE q.node IS NULL AND q.number = ANY (p_numbers) ORDER BY q.number FOR UPDATE
     ) locked;
     IF numbers IS NULL THEN RETURN; END IF;
     RETURN QUERY

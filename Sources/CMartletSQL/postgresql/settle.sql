@@ -177,7 +177,7 @@ BEGIN
     PERFORM martlet.finish_alike(p_now, numbers, 'expired');
 END $$;
 
--- Queues dead letters again, all of an app if no identifiers are given, and returns their number.
+-- Queues dead letters that are not damaged again, all of an app if no identifiers are given, and returns their number.
 CREATE FUNCTION martlet.requeue(p_app bigint, p_ids uuid[], p_now bigint)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -185,7 +185,8 @@ DECLARE
 BEGIN
     WITH ended AS (
         DELETE FROM martlet.outcome o
-        WHERE o.app = p_app AND o.state = 'dead' AND (p_ids IS NULL OR o.apns_id = ANY (p_ids))
+        WHERE o.app = p_app AND o.state = 'dead' AND o.reason IS DISTINCT FROM 'Damaged'
+            AND (p_ids IS NULL OR o.apns_id = ANY (p_ids))
         RETURNING o.apns_id, o.unknown_tries
     )
     INSERT INTO martlet.queue (

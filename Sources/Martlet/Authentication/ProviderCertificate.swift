@@ -24,11 +24,13 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
     public let isForProduction: Bool
     /// The time at which the certificate expires; nil when it cannot be parsed.
     public let expiry: Date?
+    /// The time from which the certificate is valid; nil when it cannot be parsed.
+    package let start: Date?
 
     /// Creates a certificate from PEM text.
     ///
     /// - Parameters:
-    ///   - pem: The certificate, followed by any intermediate certificates.
+    ///   - pem: The certificate, with any intermediate certificates in any order.
     ///   - privateKeyPEM: Its private key.
     ///   - passphrase: The passphrase of an encrypted private key; nil, the default, for a key that is not encrypted.
     /// - Throws: ``APNsError`` with the code `badCredentials` when either text has other contents, they do not match,
@@ -46,7 +48,7 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
     /// Creates a certificate from the bytes of a PKCS#12 file (`.p12`), as exported from the Keychain.
     ///
     /// - Parameters:
-    ///   - pkcs12: The bytes.
+    ///   - pkcs12: The bytes, or their base64, such as the value of a secret store.
     ///   - passphrase: The passphrase of the file; empty for none.
     /// - Throws: ``APNsError`` with the code `badCredentials` when the passphrase is wrong, or the file has other
     ///   contents.
@@ -84,6 +86,7 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
         topics = identity.facts.topics.map(Topic.init(rawValue:))
         isForDevelopment = identity.facts.isForDevelopment
         isForProduction = identity.facts.isForProduction
+        start = identity.facts.start.map(Date.init(secondsSince1970:))
         expiry = identity.facts.expiry.map(Date.init(secondsSince1970:))
     }
 

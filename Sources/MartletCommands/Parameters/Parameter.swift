@@ -78,7 +78,10 @@ package struct ParameterDescription: Sendable, Hashable {
     }
 
     var missing: UsageError {
-        UsageError("\(label) is missing\(kind == .option ? " (or the variable \(variable))" : ""): \(help)")
+        let source = kind == .option ? " (or the variable \(variable))" : ""
+        // The label of an option has its choices.
+        let names = kind == .argument && !choices.isEmpty ? " (one of \(choices.joined(separator: ", ")))" : ""
+        return UsageError("\(label) is missing\(source): \(help)\(names)")
     }
 }
 

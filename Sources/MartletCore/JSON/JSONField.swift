@@ -170,7 +170,7 @@ extension JSONValue {
     /// The maximum length of a string that is quoted in a message; a longer one may be a secret.
     private static var longestExcerpt: Int { 20 }
 
-    /// The value as in "found …": short values in full, others described.
+    /// The value as in "found …": a short value that cannot be a secret in full, others described.
     package var excerpt: String {
         switch self {
         case .null: "null"
@@ -178,9 +178,12 @@ extension JSONValue {
         case .number(let number):
             number.text.utf8.count <= JSONValue.longestExcerpt ? number.text : "a number of many digits"
         case .string(""): "an empty string"
-        case .string(let text):
-            text.utf8.count <= JSONValue.longestExcerpt
-                ? String(decoding: encoded(), as: UTF8.self) : "a string of \(text.count) characters"
+        case .string(let text) where text.utf8.count <= JSONValue.longestExcerpt && ShownValue(text).isWhole:
+            String(decoding: encoded(), as: UTF8.self)
+        // Limits may be in bytes.
+        case .string(let text) where text.utf8.count != text.count:
+            "a string of \(text.count) characters, \(text.utf8.count) bytes"
+        case .string(let text): "a string of \(text.count) characters"
         case .array: "an array"
         case .object: "an object"
         }

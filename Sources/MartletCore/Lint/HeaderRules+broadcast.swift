@@ -45,7 +45,7 @@ extension HeaderRules {
     static func broadcastType(_ type: String?) -> PushLint.Finding? {
         guard let type else { return missing("apns-push-type", "liveactivity", .missingPushType) }
         guard type.lowercased() != PushType.liveActivity.rawValue else { return nil }
-        let message = "the push type of a broadcast must be liveactivity (found \"\(type.prefix(40))\")"
+        let message = "the push type of a broadcast must be liveactivity (found \(ShownValue.quoted(type)))"
         return PushLint.Finding(.broadcastTypeWrong, .header("apns-push-type"), message, reason: .invalidPushType)
     }
 

@@ -69,7 +69,7 @@ enum HeaderRules {
             return PushLint.Finding(.pushTypeMissing, place, message)
         }
         guard !PushType(rawValue: text).isKnown else { return nil }
-        let message = "\"\(text)\" is not a push type of Apple's"
+        let message = "\(ShownValue.quoted(text)) is not a push type of Apple's"
         return PushLint.Finding(.pushTypeUnknown, place, message, reason: .invalidPushType)
     }
 
@@ -91,7 +91,7 @@ enum HeaderRules {
             return PushLint.Finding(.backgroundPriorityMissing, .header("apns-priority"), message)
         }
         guard let number = Int(text), String(number) == text else {
-            let message = "the priority must be 10, 5 or 1 (found \"\(text.prefix(40))\")"
+            let message = "the priority must be 10, 5 or 1 (found \(ShownValue.quoted(text)))"
             return PushLint.Finding(.priorityUnknown, .header("apns-priority"), message, reason: .badPriority)
         }
         return priority(PushNotification.Priority(rawValue: number), of: type)
@@ -125,7 +125,7 @@ enum HeaderRules {
                 ? "the expiration must be at most \(PushNotification.Expiration.accepted.upperBound) seconds"
                     + " since 1970 (found \(text.prefix(40)))"
                 : "the expiration must be a whole number of seconds since 1970, digits only (found"
-                    + " \"\(text.prefix(40))\")"
+                    + " \(ShownValue.quoted(text)))"
             return PushLint.Finding(
                 .expirationNotATime,
                 .header("apns-expiration"),

@@ -11,9 +11,11 @@ package final class HTTP1Listener: Sendable {
     package struct Limits: Sendable {
         /// The maximum size of a request body in bytes, by default 1 MiB; a longer one is answered 413.
         package var bodyBytes = 1 << 20
-        /// The maximum size in bytes of the bodies of all current requests, by default 64 MiB; when it is exceeded, the
+        /// The maximum size in bytes of the bodies of all current requests, by default 32 MiB; when it is exceeded, the
         /// longest body that is still arriving is answered 503.
-        package var totalBodyBytes = 64 << 20
+        ///
+        /// The bodies take up to twice as much memory, because an array that grows reserves twice its size.
+        package var totalBodyBytes = 32 << 20
         /// The maximum number of connections, by default 1,024.
         ///
         /// For a further connection the server closes the one that has been without a complete request for longest.

@@ -61,7 +61,8 @@ package protocol InstallationStore: Sendable {
 
     /// Returns the installations of an audience, in the order of their enrollment.
     ///
-    /// They are read at once, because a user has few: see ``Installation/limitPerUser``.
+    /// They are read at once, because a user has few: see ``Installation/limitPerUser``, and
+    /// ``allMembers(of:in:_:)`` for many users.
     ///
     /// - Parameters:
     ///   - audience: The audience.
@@ -115,6 +116,29 @@ extension InstallationStore {
     private static var pageBytes: Int { 1 << 20 }
     /// The number of installations that are read at once, so that other calls need not wait for long.
     private static var step: Int { 10 }
+
+    /// The number of users whose installations are read at once, so that other calls need not wait for long.
+    private static var userStep: Int { 5 }
+
+    /// Returns the installations of an audience, each once, as ``members(of:in:_:)``.
+    ///
+    /// Those of many users are read in steps, because a store reads and writes on one thread.
+    package func allMembers(
+        of audience: Audience,
+        in app: String,
+        _ slot: Installation.TokenSlot
+    ) async throws(OutboxError) -> [AudienceMember] {
+        guard case .users(let users) = audience else { return try await members(of: audience, in: app, slot) }
+        // By their bytes: Swift takes some users for equal that are not.
+        var known: Set<[UInt8]> = []
+        var rest = users.filter { known.insert(Array($0.utf8)).inserted }[...]
+        var found: [AudienceMember] = []
+        while !rest.isEmpty {
+            found += try await members(of: .users(Array(rest.prefix(Self.userStep))), in: app, slot)
+            rest = rest.dropFirst(Self.userStep)
+        }
+        return found
+    }
 
     /// Returns a page of installations, as ``installations(of:_:after:limit:)``, which ends earlier when it is large.
     ///

@@ -51,6 +51,20 @@ extension PostgreSQLOutbox {
         }.get()
     }
 
+    package func hasConflict(with pushes: [HashedPush]) async throws(OutboxError) -> Bool {
+        for app in Set(pushes.map(\.push.lane.app)) { _ = try await apps.number(of: app) }
+        let numbers = pushes.map { apps.number(ofKnown: $0.push.lane.app) ?? 0 }
+        return try await connections.query(
+            .accepting,
+            """
+            SELECT 1 FROM unnest($1, $2, $3) AS g (app, apns_id, fingerprint)
+            CROSS JOIN LATERAL martlet.known(g.app, g.apns_id) k
+            WHERE k.fingerprint IS DISTINCT FROM g.fingerprint LIMIT 1
+            """,
+            [.integers(numbers), .identifiers(pushes.map(\.push.id.bytes)), .byteLists(pushes.map(\.fingerprint))]
+        ) { $0.count > 0 }
+    }
+
     private func acceptNext() {
         guard let pieces = accepting.next() else { return }
         Task {
@@ -123,7 +137,7 @@ extension Acceptance {
                 )
             )
         } else {
-            self = .vanished
+            self = row.flag(at: 19) ? .formerUser : .vanished
         }
     }
 }

@@ -31,17 +31,9 @@ extension PostgreSQLOutbox {
             [.integer(now), .integer(Int64(limit))]
         ) { rows in
             rows.all.compactMap { row in
-                let outcome = Outcome(
-                    .expired,
-                    attempts: Int(row.integer(at: 4)),
-                    unknownTries: Int(row.integer(at: 5))
-                )
-                return APNsID(bytes: row.bytes(at: 0)).map { id in
-                    let lane = Lane(app: "", environment: PushEnvironment(isProduction: row.flag(at: 2)))
-                    let state = PushStatus.State.ended(outcome, at: now)
-                    let status = PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 3), state: state)
-                    return (status: status, app: row.integer(at: 1))
-                }
+                let lane = Lane(app: "", environment: PushEnvironment(isProduction: row.flag(at: 2)))
+                let status = PushStatus(row, from: 3, endedAs: .expired, in: lane, at: now)
+                return status.map { (status: $0, app: row.integer(at: 1)) }
             }
         }
         backlogCount.pushes -= ended.count
@@ -112,32 +104,51 @@ extension PostgreSQLOutbox {
         return moved
     }
 
-    package func cancelPushes(
-        ofUser user: String,
+    package func erasePushes(
+        _ selection: PushSelection,
         of app: String,
+        before cursor: Int64?,
         limit: Int,
         at now: Int64
-    ) async throws(OutboxError) -> [PushStatus] {
+    ) async throws(OutboxError) -> ErasedPushes {
         let number = try await apps.number(of: app)
-        let pushes = try await connections.query(
+        let end: Int64 = cursor ?? .max
+        let numbers = try await connections.query(
             .maintaining,
-            "SELECT * FROM martlet.cancel_user($1, $2, $3, $4)",
-            [.integer(number), .text(user), .integer(now), .integer(Int64(limit))]
+            """
+            SELECT p.number FROM martlet.push p WHERE \(selection.databaseCondition) AND p.number < $3
+            ORDER BY p.number DESC LIMIT $4
+            """,
+            [.integer(number), .text(selection.value), .integer(end), .integer(Int64(limit))]
+        ) { rows in rows.all.map { $0.integer(at: 0) } }
+        var erased = ErasedPushes()
+        guard !numbers.isEmpty else { return erased }
+        if numbers.count == limit { erased.next = numbers.last }
+        erased.deadLetters = try await connections.query(
+            .maintaining,
+            """
+            WITH letter AS (
+                DELETE FROM martlet.push p USING martlet.outcome o
+                WHERE p.number = ANY ($1) AND o.apns_id = p.apns_id AND o.app = p.app AND o.state = 'dead'
+                RETURNING p.apns_id, p.app
+            )
+            DELETE FROM martlet.outcome o USING letter WHERE o.apns_id = letter.apns_id AND o.app = letter.app
+            RETURNING 1
+            """,
+            [.integers(numbers)]
+        ) { $0.count }
+        erased.cancelled = try await connections.query(
+            .maintaining,
+            "SELECT * FROM martlet.cancel_unclaimed($1, $2)",
+            [.integers(numbers), .integer(now)]
         ) { rows in
             rows.all.compactMap { row in
-                let outcome = Outcome(
-                    .cancelled,
-                    attempts: Int(row.integer(at: 3)),
-                    unknownTries: Int(row.integer(at: 4))
-                )
                 let lane = Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: 1)))
-                return APNsID(bytes: row.bytes(at: 0)).map { id in
-                    PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 2), state: .ended(outcome, at: now))
-                }
+                return PushStatus(row, from: 2, endedAs: .cancelled, in: lane, at: now)
             }
         }
-        backlogCount.pushes -= pushes.count
-        return pushes
+        backlogCount.pushes -= erased.cancelled.count
+        return erased
     }
 
     package func purge(
@@ -163,16 +174,7 @@ extension PostgreSQLOutbox {
                 .integer(Int64(limit)),
             ]
         ) { rows in
-            rows.all.compactMap { row in
-                let outcome = Outcome(
-                    .cancelled,
-                    attempts: Int(row.integer(at: 2)),
-                    unknownTries: Int(row.integer(at: 3))
-                )
-                return APNsID(bytes: row.bytes(at: 0)).map { id in
-                    PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 1), state: .ended(outcome, at: now))
-                }
-            }
+            rows.all.compactMap { PushStatus($0, from: 1, endedAs: .cancelled, in: lane, at: now) }
         }
         backlogCount.pushes -= pushes.count
         return PurgedPushes(pushes: pushes, last: bound)

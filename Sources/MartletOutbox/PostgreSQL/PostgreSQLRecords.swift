@@ -71,26 +71,28 @@ struct PostgreSQLRecords: OutboxRecords {
     }
 
     func pushes(
-        ofUser user: String,
+        _ selection: PushSelection,
         of app: String,
         after cursor: Int64,
         limit: Int
-    ) async throws(OutboxError) -> [FoundPush] {
+    ) async throws(OutboxError) -> FoundPushes {
         let number = try await apps.number(of: app)
         return try await connections.query(
             .watching,
             """
             SELECT found.number, k.* FROM (
-                SELECT p.number, p.apns_id
-                FROM martlet.pushes_of_user($1, $2) u JOIN martlet.push p ON p.number = u.number
-                WHERE u.number > $3 ORDER BY u.number LIMIT $4
-            ) found CROSS JOIN LATERAL martlet.known($1, found.apns_id) k ORDER BY found.number
+                SELECT p.number, p.apns_id FROM martlet.push p WHERE \(selection.databaseCondition) AND p.number > $3
+                ORDER BY p.number LIMIT $4
+            ) found LEFT JOIN LATERAL martlet.known($1, found.apns_id) k ON true ORDER BY found.number
             """,
-            [.integer(number), .text(user), .integer(cursor), .integer(Int64(limit))]
+            [.integer(number), .text(selection.value), .integer(cursor), .integer(Int64(limit))]
         ) { rows in
-            rows.all.compactMap { row in
-                PushStatus(row, from: 1, app: app).map { FoundPush(number: row.integer(at: 0), status: $0) }
+            var found = FoundPushes()
+            for row in rows.all {
+                if let status = PushStatus(row, from: 1, app: app) { found.pushes.append(status) }
+                if rows.count == limit { found.next = row.integer(at: 0) }
             }
+            return found
         }
     }
 
@@ -129,12 +131,19 @@ struct PostgreSQLRecords: OutboxRecords {
         try await connections.query(
             .maintaining,
             """
-            SELECT a.name, count(*), max(o.ended_at) FROM martlet.outcome o JOIN martlet.app a ON a.number = o.app
-            WHERE o.state = 'dead' GROUP BY 1
+            SELECT a.name, count(*) FILTER (WHERE o.reason IS DISTINCT FROM '\(Outcome.damagedReason)'),
+                coalesce(max(o.ended_at) FILTER (WHERE o.reason IS DISTINCT FROM '\(Outcome.damagedReason)'), 0),
+                count(*) FILTER (WHERE o.reason = '\(Outcome.damagedReason)')
+            FROM martlet.outcome o JOIN martlet.app a ON a.number = o.app WHERE o.state = 'dead' GROUP BY 1
             """
         ) { rows in
-            let counts = rows.all.map { row in
-                (row.text(at: 0), DeadLetterCount(count: Int(row.integer(at: 1)), newest: row.integer(at: 2)))
+            let counts = rows.all.map { row -> (String, DeadLetterCount) in
+                let count = DeadLetterCount(
+                    count: Int(row.integer(at: 1)),
+                    newest: row.integer(at: 2),
+                    damaged: Int(row.integer(at: 3))
+                )
+                return (row.text(at: 0), count)
             }
             return Dictionary(counts) { first, _ in first }
         }
@@ -151,22 +160,6 @@ struct PostgreSQLRecords: OutboxRecords {
             DELETE FROM martlet.push p USING letter WHERE p.apns_id = letter.apns_id AND p.app = $1 RETURNING 1
             """,
             [.integer(number), .identifiers(ids.map(\.bytes))]
-        ) { $0.count }
-    }
-
-    func deleteDeadLetters(ofUser user: String, of app: String) async throws(OutboxError) -> Int {
-        let number = try await apps.number(of: app)
-        return try await connections.query(
-            .watching,
-            """
-            WITH letter AS (
-                DELETE FROM martlet.push p USING martlet.pushes_of_user($1, $2) u, martlet.outcome o
-                WHERE p.number = u.number AND o.apns_id = p.apns_id AND o.app = p.app AND o.state = 'dead'
-                RETURNING p.apns_id
-            )
-            DELETE FROM martlet.outcome o USING letter WHERE o.apns_id = letter.apns_id AND o.app = $1 RETURNING 1
-            """,
-            [.integer(number), .text(user)]
         ) { $0.count }
     }
 
@@ -214,5 +207,15 @@ struct PostgreSQLRecords: OutboxRecords {
             "INSERT INTO martlet.reader VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET cursor = excluded.cursor",
             [.text(reader), .integer(cursor)]
         ) { _ in }
+    }
+}
+
+extension PushSelection {
+    /// The condition of the rows `p` of `push` that are selected by ``value``, `$2`, in an app, `$1`.
+    var databaseCondition: String {
+        switch self {
+        case .user: "p.user_id = $2 AND p.app = $1"
+        case .tokenWithoutUser: "right(p.token, 2) = right($2, 2) AND p.token = $2 AND p.user_id IS NULL AND p.app = $1"
+        }
     }
 }

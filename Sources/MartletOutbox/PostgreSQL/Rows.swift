@@ -36,6 +36,18 @@ extension PushStatus {
             history: AttemptHistory(stored: row.optionalText(at: column + 12))
         )
     }
+
+    /// Reads a push that has ended without being sent: the identifier in the first column, and three columns with the
+    /// time of acceptance, attempts, and attempts without an answer; nil when the row has no identifier.
+    init?(_ row: Row, from column: Int, endedAs state: Outcome.State, in lane: Lane, at now: Int64) {
+        guard let id = APNsID(bytes: row.bytes(at: 0)) else { return nil }
+        let outcome = Outcome(
+            state,
+            attempts: Int(row.integer(at: column + 1)),
+            unknownTries: Int(row.integer(at: column + 2))
+        )
+        self.init(id: id, lane: lane, acceptedAt: row.integer(at: column), state: .ended(outcome, at: now))
+    }
 }
 
 extension Outcome {

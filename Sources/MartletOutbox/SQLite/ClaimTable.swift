@@ -215,24 +215,24 @@ final class ClaimTable {
         return found
     }
 
-    /// Returns unclaimed pushes of a user.
-    ///
-    /// The latest come first, because the end of the first push of an order key makes the next one due.
+    /// Returns the unclaimed pushes of a selection in a range of numbers, latest first.
     func unclaimed(
-        ofUser user: String,
+        _ selection: PushSelection,
         _ app: Int64,
-        limit: Int,
+        in numbers: Range<Int64>,
         at now: Int64
     ) throws(SQLiteError) -> [EndingPush] {
         let rows = try database.connection.prepare(
             """
-            SELECT number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries FROM push
-            WHERE \(PushTable.isOfUser) AND (ready_at IS NOT NULL OR is_in_line = 1) ORDER BY number DESC
+            SELECT number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries
+            FROM \(selection.fileRows) AND \(selection.fileCondition) AND number >= ?3 AND number < ?4
+                AND (ready_at IS NOT NULL OR is_in_line = 1)
+            ORDER BY number DESC
             """
         )
-        try rows.bind(user, app)
+        try rows.bind(selection.value, app, numbers.lowerBound, numbers.upperBound)
         var found: [EndingPush] = []
-        try addUnclaimed(rows, endedAs: .cancelled, to: &found, limit: limit, at: now)
+        try addUnclaimed(rows, endedAs: .cancelled, to: &found, limit: .max, at: now)
         return found
     }
 

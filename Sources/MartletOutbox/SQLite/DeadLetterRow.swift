@@ -9,13 +9,16 @@ struct DeadLetterRow {
     var id: APNsID
     var queue: UrgencyQueue
     var unknownTries: Int
+    /// Whether the push was not sent because its stored content is damaged.
+    var isDamaged: Bool
 }
 
 extension OutboxDatabase {
     /// Returns the dead letters of an app with some identifiers, or all in the order of acceptance.
     func deadLetters(_ ids: [APNsID]?, of app: Int64) throws(SQLiteError) -> [DeadLetterRow] {
         let found = """
-            SELECT number, push.app, push.environment, urgency, push.apns_id, outcome.unknown_tries
+            SELECT number, push.app, push.environment, urgency, push.apns_id, outcome.unknown_tries,
+                outcome.reason IS '\(Outcome.damagedReason)'
             FROM outcome JOIN push USING (apns_id, app) WHERE outcome.app = ? AND state = 'dead'
             """
         var letters: [DeadLetterRow] = []
@@ -34,6 +37,25 @@ extension OutboxDatabase {
         return letters
     }
 
+    /// Deletes the dead letters of a selection in a range of numbers, and returns their number.
+    func deleteDeadLetters(
+        _ selection: PushSelection,
+        _ app: Int64,
+        in numbers: Range<Int64>
+    ) throws(SQLiteError) -> Int {
+        // Only a dead letter neither has a time nor waits in line.
+        let letters = """
+            \(selection.fileRows) AND \(selection.fileCondition) AND number >= ?3 AND number < ?4
+                AND ready_at IS NULL AND is_in_line = 0
+            """
+        let (value, start, end) = (selection.value, numbers.lowerBound, numbers.upperBound)
+        try connection.prepare(
+            "DELETE FROM outcome WHERE app = ?2 AND apns_id IN (SELECT apns_id FROM \(letters))"
+        ).run(with: value, app, start, end)
+        try connection.prepare("DELETE FROM \(letters)").run(with: value, app, start, end)
+        return connection.changes
+    }
+
     private func addLetters(
         _ rows: borrowing Statement,
         to letters: inout [DeadLetterRow]
@@ -41,7 +63,15 @@ extension OutboxDatabase {
         while try rows.step() {
             guard let id = APNsID(bytes: rows.blob(at: 4)) else { continue }
             let (number, queue) = (rows.integer(at: 0), UrgencyQueue(rows, from: 1))
-            letters.append(DeadLetterRow(number: number, id: id, queue: queue, unknownTries: Int(rows.integer(at: 5))))
+            letters.append(
+                DeadLetterRow(
+                    number: number,
+                    id: id,
+                    queue: queue,
+                    unknownTries: Int(rows.integer(at: 5)),
+                    isDamaged: rows.integer(at: 6) != 0
+                )
+            )
         }
     }
 }

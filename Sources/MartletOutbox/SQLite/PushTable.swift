@@ -13,28 +13,12 @@ final class PushTable {
         ready_at, urgency, checksum, ready_check, history, user_id, is_to_user
         """
 
-    /// A condition of rows of `push`: those of a user, `?1`, in an app, `?2`.
-    ///
-    /// A push to a token that no installation had is a push of the user whose installation has the token now. The unary
-    /// plus keeps SQLite from using the value for the condition before it, which needs the index.
-    static let isOfUser = """
-        number IN (
-            SELECT p.number FROM push p INDEXED BY push_user
-            WHERE p.user_id = ?1 AND p.user_id IS NOT NULL AND p.app = ?2
-            UNION
-            SELECT p.number
-            FROM installation i CROSS JOIN installation_token t CROSS JOIN push p INDEXED BY push_token
-            WHERE i.app = ?2 AND i.user_id = ?1 AND t.installation = i.number
-                AND substr(p.token, -2) = substr(t.token, -2) AND +p.token = t.token AND p.token IS NOT NULL
-                AND p.user_id IS NULL AND p.app = ?2
-        )
-        """
-
     private let database: OutboxDatabase
     private let unregisteredTokens: UnregisteredTokenTable
     private let insertPush: Statement
     private let findPush: Statement
     private let findOutcome: Statement
+    private let findOwner: Statement
     private let findInLine: Statement
     private let findFirstInLine: Statement
     private let setPosition: Statement
@@ -73,6 +57,12 @@ final class PushTable {
             SELECT environment, accepted_at, ended_at, state, status, reason, unique_id, unregistered_at, attempts,
                 unknown_tries, fingerprint, history
             FROM outcome WHERE apns_id = ? AND app = ?
+            """
+        )
+        findOwner = try database.connection.prepare(
+            """
+            SELECT 1 FROM installation_token t CROSS JOIN installation i
+            WHERE t.token = ? AND i.number = t.installation AND i.app = ? AND i.user_id = ?
             """
         )
         findInLine = try database.connection.prepare(
@@ -117,7 +107,7 @@ final class PushTable {
 
     // MARK: Accepting
 
-    /// Stores a push, unless it is known, suppressed or exceeds the limit.
+    /// Stores a push, unless it is known or suppressed, its token has left the user, or it exceeds the limit.
     func accept(_ hashed: HashedPush, at now: Int64) throws(SQLiteError) -> Acceptance {
         let push = hashed.push
         let app = try database.number(of: push.lane.app)
@@ -128,10 +118,20 @@ final class PushTable {
         {
             return .suppressed(record)
         }
+        if let user = push.user, try !hasToken(push, app, user) { return .formerUser }
         guard database.count < database.limit else { return .full }
         try insert(hashed, app: app, at: now)
         database.state.counts[push.lane, default: 0] += 1
         return .accepted
+    }
+
+    /// Returns whether an installation of a user has the token of a push.
+    ///
+    /// The installations were read in another transaction, and the user may have been removed since.
+    private func hasToken(_ push: OutboxPush, _ app: Int64, _ user: String) throws(SQLiteError) -> Bool {
+        try findOwner.bind(push.destination.columns.token, app, user)
+        defer { findOwner.reset() }
+        return try findOwner.step()
     }
 
     private func insert(_ hashed: HashedPush, app: Int64, at now: Int64) throws(SQLiteError) {
@@ -359,5 +359,26 @@ final class PushTable {
         try setPosition.run(with: now, number)
         let next = UrgencyQueue(app: queue.app, environment: queue.environment, urgency: urgency)
         database.moveCursor(before: number, now, in: next)
+    }
+}
+
+extension PushSelection {
+    /// The rows of `push` that an index finds for ``value``, `?1`, in the order of their numbers.
+    var fileRows: String {
+        switch self {
+        case .user: "push INDEXED BY push_user WHERE user_id = ?1 AND user_id IS NOT NULL"
+        case .tokenWithoutUser:
+            "push INDEXED BY push_token WHERE substr(token, -2) = substr(?1, -2) AND token IS NOT NULL"
+        }
+    }
+
+    /// The condition of those of the rows that are selected, in an app, `?2`.
+    ///
+    /// The unary plus keeps SQLite from using the token's value for the condition that needs the index.
+    var fileCondition: String {
+        switch self {
+        case .user: "app = ?2"
+        case .tokenWithoutUser: "+token = ?1 AND user_id IS NULL AND app = ?2"
+        }
     }
 }

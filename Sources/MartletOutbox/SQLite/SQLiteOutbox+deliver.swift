@@ -18,6 +18,18 @@ extension SQLiteOutbox {
         }
     }
 
+    package func hasConflict(with pushes: [HashedPush]) throws(OutboxError) -> Bool {
+        try read { (tables) throws(SQLiteError) in
+            for hashed in pushes {
+                guard let app = tables.database.number(ofKnown: hashed.push.lane.app),
+                    let known = try tables.pushes.known(hashed.push.id, app)
+                else { continue }
+                if known.fingerprint != hashed.fingerprint { return true }
+            }
+            return false
+        }
+    }
+
     package func cancel(_ id: APNsID, of app: String, at now: Int64) throws(OutboxError) -> PushStatus? {
         try change { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app), let known = try tables.pushes.known(id, app)
@@ -60,17 +72,29 @@ extension SQLiteOutbox {
         }
     }
 
-    package func cancelPushes(
-        ofUser user: String,
+    package func erasePushes(
+        _ selection: PushSelection,
         of app: String,
+        before cursor: Int64?,
         limit: Int,
         at now: Int64
-    ) throws(OutboxError) -> [PushStatus] {
+    ) throws(OutboxError) -> ErasedPushes {
         try change { (tables) throws(SQLiteError) in
-            guard let app = tables.database.number(ofKnown: app) else { return [] }
-            let pushes = try tables.claims.unclaimed(ofUser: user, app, limit: limit, at: now)
+            var erased = ErasedPushes()
+            guard let app = tables.database.number(ofKnown: app) else { return erased }
+            let end: Int64 = cursor ?? .max
+            let start = try tables.database.connection.prepare(
+                "SELECT number FROM \(selection.fileRows) AND number < ?2 ORDER BY number DESC LIMIT 1 OFFSET ?3"
+            )
+            try start.bind(selection.value, end, Int64(limit) - 1)
+            if try start.step() { erased.next = start.integer(at: 0) }
+            start.reset()
+            let numbers = (erased.next ?? 0)..<end
+            erased.deadLetters = try tables.database.deleteDeadLetters(selection, app, in: numbers)
+            let pushes = try tables.claims.unclaimed(selection, app, in: numbers, at: now)
             for push in pushes { try tables.pushes.end(push.number, Outcome(.cancelled), at: now) }
-            return pushes.map(\.status)
+            erased.cancelled = pushes.map(\.status)
+            return erased
         }
     }
 
@@ -111,7 +135,7 @@ extension SQLiteOutbox {
         try change { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return 0 }
             let forget = try tables.database.connection.prepare("DELETE FROM outcome WHERE apns_id = ? AND app = ?")
-            let letters = try tables.database.deadLetters(ids, of: app)
+            let letters = try tables.database.deadLetters(ids, of: app).filter { !$0.isDamaged }
             for letter in letters {
                 try forget.run(with: letter.id.bytes, app)
                 let tries = letter.unknownTries

@@ -101,42 +101,43 @@ struct SQLiteRecords: OutboxRecords {
                 """
             )
             try rows.bind(String(token.hex.suffix(2)), token.hex, app, cursor, Int64(limit))
-            return try readPushes(rows, app, tables)
+            var found: [FoundPush] = []
+            while try rows.step() {
+                guard let id = APNsID(bytes: rows.blob(at: 1)), let status = try tables.pushes.known(id, app)?.status
+                else { continue }
+                found.append(FoundPush(number: rows.integer(at: 0), status: status))
+            }
+            return found
         }
     }
 
     func pushes(
-        ofUser user: String,
+        _ selection: PushSelection,
         of app: String,
         after cursor: Int64,
         limit: Int
-    ) async throws(OutboxError) -> [FoundPush] {
+    ) async throws(OutboxError) -> FoundPushes {
         try await outbox.read { (tables) throws(SQLiteError) in
-            guard let app = tables.database.number(ofKnown: app) else { return [] }
+            var found = FoundPushes()
+            guard let app = tables.database.number(ofKnown: app) else { return found }
             let rows = try tables.database.connection.prepare(
                 """
-                SELECT number, apns_id FROM push WHERE \(PushTable.isOfUser) AND number > ?3
+                SELECT number, apns_id, \(selection.fileCondition) FROM \(selection.fileRows) AND number > ?3
                 ORDER BY number LIMIT ?4
                 """
             )
-            try rows.bind(user, app, cursor, Int64(limit))
-            return try readPushes(rows, app, tables)
+            try rows.bind(selection.value, app, cursor, Int64(limit))
+            var count = 0
+            while try rows.step() {
+                count += 1
+                if count == limit { found.next = rows.integer(at: 0) }
+                guard rows.integer(at: 2) != 0, let id = APNsID(bytes: rows.blob(at: 1)),
+                    let status = try tables.pushes.known(id, app)?.status
+                else { continue }
+                found.pushes.append(status)
+            }
+            return found
         }
-    }
-
-    /// Returns the pushes of rows with a number and an identifier.
-    private func readPushes(
-        _ rows: borrowing Statement,
-        _ app: Int64,
-        _ tables: OutboxTables
-    ) throws(SQLiteError) -> [FoundPush] {
-        var found: [FoundPush] = []
-        while try rows.step() {
-            guard let id = APNsID(bytes: rows.blob(at: 1)), let status = try tables.pushes.known(id, app)?.status
-            else { continue }
-            found.append(FoundPush(number: rows.integer(at: 0), status: status))
-        }
-        return found
     }
 
     func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter] {
@@ -148,13 +149,22 @@ struct SQLiteRecords: OutboxRecords {
     }
 
     func deadLetterCounts() async throws(OutboxError) -> [String: DeadLetterCount] {
-        try await outbox.read { (tables) throws(SQLiteError) in
+        let damaged = Outcome.damagedReason
+        return try await outbox.read { (tables) throws(SQLiteError) in
             let rows = try tables.database.connection.prepare(
-                "SELECT app, count(*), max(ended_at) FROM outcome WHERE state = 'dead' GROUP BY app"
+                """
+                SELECT app, sum(reason IS NOT '\(damaged)'), max(iif(reason IS NOT '\(damaged)', ended_at, 0)),
+                    sum(reason IS '\(damaged)')
+                FROM outcome WHERE state = 'dead' GROUP BY app
+                """
             )
             var counts: [String: DeadLetterCount] = [:]
             while try rows.step() {
-                let count = DeadLetterCount(count: Int(rows.integer(at: 1)), newest: rows.integer(at: 2))
+                let count = DeadLetterCount(
+                    count: Int(rows.integer(at: 1)),
+                    newest: rows.integer(at: 2),
+                    damaged: Int(rows.integer(at: 3))
+                )
                 counts[tables.database.name(of: rows.integer(at: 0))] = count
             }
             return counts
@@ -172,19 +182,6 @@ struct SQLiteRecords: OutboxRecords {
                 try delete.run(with: letter.number)
             }
             return letters.count
-        }
-    }
-
-    func deleteDeadLetters(ofUser user: String, of app: String) async throws(OutboxError) -> Int {
-        try await outbox.change { (tables) throws(SQLiteError) in
-            guard let app = tables.database.number(ofKnown: app) else { return 0 }
-            // Only a dead letter neither has a time nor waits in line.
-            let letters = "push WHERE \(PushTable.isOfUser) AND ready_at IS NULL AND is_in_line = 0"
-            try tables.database.connection.prepare(
-                "DELETE FROM outcome WHERE app = ?2 AND apns_id IN (SELECT apns_id FROM \(letters))"
-            ).run(with: user, app)
-            try tables.database.connection.prepare("DELETE FROM \(letters)").run(with: user, app)
-            return tables.database.connection.changes
         }
     }
 

@@ -44,8 +44,11 @@ struct AudienceRequest {
             for element in try target.elements() { users.append(try TextRule.user.text(of: element)) }
             audience = .users(users)
         default:
-            guard let id = target.value?.stringValue.flatMap({ InstallationID($0) }) else {
-                throw target.mismatch("the identifier of an installation: a UUID in lower case")
+            let text = target.value?.stringValue ?? ""
+            guard let id = InstallationID(text) else {
+                throw (try? APNsID(text, allowsUpperCase: true)) == nil
+                    ? target.mismatch("the identifier of an installation: a UUID in lower case")
+                    : target.error("has upper-case letters: write the identifier of an installation in lower case")
             }
             audience = .installation(id)
         }

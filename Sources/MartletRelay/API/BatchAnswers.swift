@@ -24,7 +24,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
     /// An iterator that handles a group of lines at a time.
     struct Iterator: AsyncIteratorProtocol {
         private let batch: BatchAnswers
-        private let store: any InstallationStore
+        private let outbox: any OutboxStore
         private var builder: PushRequestBuilder
         private var lines: BatchLines
         private var lineNumber = 0
@@ -32,7 +32,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
 
         fileprivate init(batch: BatchAnswers) {
             self.batch = batch
-            store = batch.call.service.parts.outbox.installations
+            outbox = batch.call.service.parts.outbox
             builder = batch.builder
             lines = BatchLines(batch.call.body, batch.call.stream)
         }
@@ -42,7 +42,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
             do throws(BatchLines.Failure) {
                 var part = Part()
                 while part.pushes.count < BatchAnswers.groupSize, let line = try await lines.next(after: part.count) {
-                    await part.add(line, number: lineNumber, to: &builder, store)
+                    await part.add(line, number: lineNumber, to: &builder, outbox)
                     lineNumber += 1
                 }
                 guard part.count > 0 else { return nil }
@@ -60,7 +60,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
 
     /// Lines whose pushes are stored together.
     fileprivate struct Part {
-        var pushes: [OutboxPush] = []
+        var pushes: [HashedPush] = []
         /// The pushes of each line, or the error in the line.
         var lines: [Result<PushGroup, APIProblem>] = []
 
@@ -76,11 +76,11 @@ struct BatchAnswers: AsyncSequence, Sendable {
             _ line: [UInt8],
             number: Int,
             to builder: inout PushRequestBuilder,
-            _ store: any InstallationStore
+            _ outbox: any OutboxStore
         ) async {
             do throws(APIProblem) {
                 let request = try PushRequest(try RelayAPI.json(of: line))
-                let group = try await builder.group(of: request, line: number, from: store)
+                let group = try await builder.group(of: request, line: number, from: outbox)
                 lines.append(.success(group))
                 pushes += group.pushes
             } catch {
@@ -99,7 +99,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
     private func answers(to part: Part, _ builder: inout PushRequestBuilder) async -> [UInt8] {
         let service = call.service
         let (results, acceptedAt) = await service.parts.intake.accept(
-            part.pushes.map(HashedPush.init),
+            part.pushes,
             from: service.caller,
             waitingForRoom: BatchAnswers.capacityTime
         )
@@ -109,7 +109,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
         for line in part.lines {
             switch line {
             case .success(let group):
-                let answers = zip(rest, group.pushes).map { PushAnswer($0, $1, at: acceptedAt) }
+                let answers = zip(rest, group.pushes).map { PushAnswer($0, $1.push, at: acceptedAt) }
                 rest = rest.dropFirst(group.pushes.count)
                 bytes += group.json(answers, at: acceptedAt).encoded()
             case .failure(let problem): bytes += problem.json.encoded()

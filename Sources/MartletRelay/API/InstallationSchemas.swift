@@ -54,10 +54,7 @@ enum InstallationSchemas {
           "items": {"type": "string", "pattern": "^[A-Za-z0-9_.:@-]{1,120}$"}}
         """#
 
-    private static let leftOutReasons = String(
-        decoding: JSONValue.strings(PushGroup.LeftOutReason.allCases.map(\.rawValue)).encoded(),
-        as: UTF8.self
-    )
+    private static let leftOutReasons = JSONValue.strings(PushGroup.LeftOutReason.allCases.map(\.rawValue))
 
     static let text = #"""
         {

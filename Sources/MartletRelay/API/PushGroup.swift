@@ -41,33 +41,33 @@ struct PushGroup {
         mutating func leaveOut(_ reason: LeftOutReason) { leftOut[reason, default: 0] += 1 }
     }
 
-    var pushes: [OutboxPush]
+    let pushes: [HashedPush]
     /// The phones that the pushes are for; nil for a request that names tokens or a channel.
-    var phones: Phones?
+    let phones: Phones?
 
     /// Returns the response to a request with the answers to its pushes.
     ///
     /// The error is the first problem, when no push is stored.
     func response(_ answers: [PushAnswer], at time: Int64) throws(APIProblem) -> HTTP1Answer {
-        let problems = answers.filter { phones == nil || !$0.isSuppressed }.compactMap(\.refusal)
+        let problems = answers.filter { phones == nil || $0.leftOutReason == nil }.compactMap(\.refusal)
         if let problem = problems.first, !answers.contains(where: \.isStored) { throw problem }
         let body = json(answers, at: time)
         guard phones == nil, answers.count == 1 else {
             let hasEnded = phones != nil && answers.allSatisfy(\.hasEnded)
             return .json(body, status: hasEnded ? 200 : 202)
         }
-        let fields: HTTPFields = ["content-type": "application/json", "location": "/v1/pushes/\(pushes[0].id)"]
+        let fields: HTTPFields = ["content-type": "application/json", "location": "/v1/pushes/\(pushes[0].push.id)"]
         return .whole(HTTPResponse(status: answers[0].hasEnded ? 200 : 202, fields: fields, body: body.encoded()))
     }
 
     /// Returns the answers to the pushes as one value, those that are stored with the findings about their headers.
     func json(_ answers: [PushAnswer], at time: Int64) -> JSONValue {
-        let all = PushAnswer.json(of: answers, about: pushes.first, at: time)
+        let all = PushAnswer.json(of: answers, about: pushes.first?.push, at: time)
         guard var phones else { return all.count == 1 ? all[0] : ["pushes": .array(all)] }
         var listed: [JSONValue] = []
         for (index, installation) in phones.installations.enumerated() {
-            guard !answers[index].isSuppressed else {
-                phones.leaveOut(.unregistered)
+            if let reason = answers[index].leftOutReason {
+                phones.leaveOut(reason)
                 continue
             }
             let name = JSONValue.Member("installation", .string(installation.description))

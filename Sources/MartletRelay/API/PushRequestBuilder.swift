@@ -55,18 +55,23 @@ struct PushRequestBuilder {
         return pushes
     }
 
-    /// Builds the pushes of a request, to an audience with the installations of a store.
+    /// Builds the pushes of a request, to an audience with the installations of an outbox.
+    ///
+    /// The error is also that a push with an identifier of the audience is stored with another content: otherwise only
+    /// the phones that have enrolled since would get the new one.
     mutating func group(
         of request: PushRequest,
         line: Int? = nil,
-        from store: any InstallationStore
+        from outbox: any OutboxStore
     ) async throws(APIProblem) -> PushGroup {
         guard let audience = request.audience else {
-            return PushGroup(pushes: try self.pushes(of: request, line: line), phones: nil)
+            return PushGroup(pushes: try self.pushes(of: request, line: line).map(HashedPush.init), phones: nil)
         }
         let app = try app(of: request)
         let need = try audience.need(of: request)
-        let members = try await RelayAPI.outboxCall(await store.members(of: audience.audience, in: app.name, need.slot))
+        let members = try await RelayAPI.outboxCall(
+            await outbox.installations.allMembers(of: audience.audience, in: app.name, need.slot)
+        )
         let key = request.id?.description ?? requestKey(ofLine: line)
         let sourceRequest = request.sourceRequest
         var phones = PushGroup.Phones(missing: audience.audience, among: members)
@@ -100,7 +105,17 @@ struct PushRequestBuilder {
         {
             _ = try push(of: request, sourceRequest, to: .device(token), lane, app.bundleIDs[0], nil, renderer)
         }
-        return PushGroup(pushes: pushes, phones: phones)
+        let hashed = pushes.map(HashedPush.init)
+        if key != nil, !hashed.isEmpty {
+            guard try await !RelayAPI.outboxCall(await outbox.hasConflict(with: hashed)) else {
+                throw APIProblem(
+                    422,
+                    "a push of this request was stored with another content: choose a new Idempotency-Key or id",
+                    at: request.id == nil ? nil : "/id"
+                )
+            }
+        }
+        return PushGroup(pushes: hashed, phones: phones)
     }
 
     /// Returns the text from which the identifiers of a request are derived; nil without `Idempotency-Key`.
@@ -160,13 +175,13 @@ struct PushRequestBuilder {
         }
         let own = apps.lazy.filter { [apps = caller.apps] in apps.contains($0.name) }
         if let name = request.app, !own.contains(where: { $0.name == name }) {
-            throw APIProblem(403, "this key is not for the app \(name)", at: "/app")
+            throw APIProblem(403, "this key is not for the app \(ShownValue(name))", at: "/app")
         }
         let app = own.first { app in
             (request.app ?? app.name) == app.name && request.bundleID.map(app.bundleIDs.contains) ?? true
         }
         guard let app else {
-            let bundle = request.bundleID ?? ""
+            let bundle = ShownValue(request.bundleID ?? "")
             throw APIProblem(403, "this key is not for an app with the bundle identifier \(bundle)", at: "/bundle-id")
         }
         return app

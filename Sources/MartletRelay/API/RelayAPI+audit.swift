@@ -8,9 +8,12 @@ internal import MartletTransport
 
 extension RelayAPI {
     /// Returns the audit entry of an answered request; nil for a request that is not audited.
+    ///
+    /// Names that the relay does not know are not written, because they may be secrets in the wrong place.
     static func auditEntry(
         of request: HTTPRequest,
         _ match: Match,
+        _ configuration: RelayConfiguration,
         from caller: Callers.Caller,
         peer: String?,
         answer: HTTP1Answer
@@ -24,19 +27,25 @@ extension RelayAPI {
         let json = (try? JSONReader.read(body)) ?? .null
         let arguments = match.arguments
         var entry = AuditEntry(caller: caller.name, action: action, isDone: (200..<300).contains(response.status))
-        entry.app = arguments["app"] ?? json["app"]?.stringValue
-        entry.environment =
+        entry.app = (arguments["app"] ?? json["app"]?.stringValue).map { app in
+            configuration.appNames.contains(app) ? app : unknownName
+        }
+        let environment =
             arguments["environment"] ?? json["environment"]?.stringValue
             ?? request.query.first { $0.name == "environment" }?.value
+        entry.environment = environment.map { PushEnvironment(rawValue: $0)?.rawValue ?? unknownName }
         let token = arguments["token"].flatMap { try? DeviceToken(hex: $0) }?.description
         let id = arguments["id"].flatMap { try? APNsID($0) }?.description
-        entry.target = id ?? arguments["node"] ?? token ?? deadLetterIDs(in: request)
+        let node = arguments["node"].flatMap { Int64($0) }.map { String($0) }
+        entry.target = id ?? node ?? token ?? deadLetterIDs(in: request)
         entry.count = (json["purged"] ?? json["requeued"] ?? json["discarded"])?.integerValue
         entry.peer = peer
         entry.status = response.status
         return entry
     }
 
+    /// The text of an audit entry in place of an app or an environment that the relay does not have.
+    private static let unknownName = "unknown"
     /// The maximum size of a response that is read for an audit entry, in bytes.
     private static let longestReadBody = 64 << 10
     /// The maximum number of identifiers in an audit entry.

@@ -49,7 +49,7 @@ extension RelayAPI {
         Route(
             method: "POST",
             path: "/v1/apps/{app}/dead-letters:requeue",
-            summary: "Sends abandoned pushes again: those of ids, or all",
+            summary: "Sends abandoned pushes again: those of ids, or all that are not damaged",
             access: .scope("manage", audit: "requeue"),
             body: RouteBody(
                 [
@@ -58,14 +58,28 @@ extension RelayAPI {
                 ],
                 isRequired: false
             ),
-            answers: [RouteAnswer(200, "The number of pushes", object("requeued", "integer"))],
-            problems: [503]
+            answers: [
+                RouteAnswer(
+                    200,
+                    "The number of pushes, and that of damaged ones, which are not sent again",
+                    [
+                        "type": "object", "required": ["requeued"],
+                        "properties": ["requeued": ["type": "integer"], "damaged": ["type": "integer"]],
+                    ]
+                )
+            ],
+            problems: [409, 503]
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let ids = try requeued(call)
+            let counts = try await outboxCall(await call.parts.outbox.records.deadLetterCounts())
+            let damaged = counts[app]?.damaged ?? 0
+            if damaged > 0 { try await refuseDamaged(ids ?? [], of: app, call) }
             let count = try await outboxCall(await call.parts.dispatcher.requeueDeadLetters(ids, of: app))
             await call.parts.monitor.readDeadLetters()
-            return .json(["requeued": .number(JSONNumber(count))])
+            return .json(
+                .members(["requeued": .whole(count), "damaged": ids == nil && damaged > 0 ? .whole(damaged) : nil])
+            )
         },
         Route(
             method: "POST",
@@ -86,6 +100,16 @@ extension RelayAPI {
             return .json(["discarded": .number(JSONNumber(count))])
         },
     ]
+
+    /// Throws a problem if one of some pushes is a damaged dead letter: it would be found damaged again.
+    private static func refuseDamaged(_ ids: [APNsID], of app: String, _ call: Call) async throws(APIProblem) {
+        for id in ids {
+            let letter = try await outboxCall(await call.parts.outbox.records.deadLetter(id, of: app))
+            guard letter?.outcome.reason == Outcome.damagedReason else { continue }
+            let remedy = "submit it again from the back end, or restore a backup, and discard the dead letter"
+            throw APIProblem(409, "the stored content of \(id) is damaged, so nothing was sent again: \(remedy)")
+        }
+    }
 
     private static func requeued(_ call: Call) throws(APIProblem) -> [APNsID]? {
         guard !call.body.isEmpty else { return nil }

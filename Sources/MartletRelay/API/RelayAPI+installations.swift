@@ -203,7 +203,8 @@ extension APICall<RelayAPI.Service> {
     fileprivate func installationID() throws(APIProblem) -> InstallationID {
         let text = arguments["id"] ?? ""
         guard let id = InstallationID(text) else {
-            throw APIProblem(400, "\(text) is not the identifier of an installation: it must be a UUID in lower case")
+            let found = ShownValue.quoted(text)
+            throw APIProblem(400, "the identifier of an installation must be a UUID in lower case (found \(found))")
         }
         return id
     }

@@ -65,7 +65,7 @@ extension RelayAPI {
         let lanes = await call.parts.monitor.lanes(of: [app])
         guard let lane = lanes.first(where: { $0.environment.rawValue == name }) else {
             let known = lanes.map(\.environment.rawValue).joined(separator: ", ")
-            throw APIProblem(404, "\(app) has no lane \(name); known: \(known.isEmpty ? "none" : known)")
+            throw APIProblem(404, "\(app) has no lane \(ShownValue(name)); known: \(known.isEmpty ? "none" : known)")
         }
         return lane
     }

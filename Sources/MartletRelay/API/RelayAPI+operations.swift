@@ -167,7 +167,7 @@ extension RelayAPI {
             let exists = try await outboxCall(
                 await call.parts.outbox.shared?.fleet.requestDrain(Int64(name) ?? 0) ?? false
             )
-            guard exists else { throw APIProblem(404, "relay \(name) does not exist") }
+            guard exists else { throw APIProblem(404, "relay \(ShownValue(name)) does not exist") }
             return .json(["state": "draining"], status: 202)
         },
     ]

@@ -53,13 +53,13 @@ extension RelayAPI {
             answers: [
                 RouteAnswer(
                     200,
-                    "The push has its outcome, or no phone of the audience gets one",
+                    "The push has its outcome; for an audience, no push waits: each has its outcome or its problem",
                     .schema("PushAnswer"),
                     fields: [("location", "The path of the push; missing for an audience")]
                 ),
                 RouteAnswer(
                     202,
-                    "The push is stored, or with several tokens or phones one at least",
+                    "The push is stored, or at least one of several; a push that is not has its own status",
                     .schema("PushAnswer"),
                     fields: [("location", "The path of the push; missing with several tokens, and for an audience")]
                 ),
@@ -68,12 +68,12 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             var builder = try await call.parts.intake.requestBuilder(for: call)
             let request = try PushRequest(try call.json())
-            let group = try await builder.group(of: request, from: call.parts.outbox.installations)
+            let group = try await builder.group(of: request, from: call.parts.outbox)
             let caller = call.caller
             let time = try call.waitingTime()
-            let (results, acceptedAt) = await call.parts.intake.accept(group.pushes.map(HashedPush.init), from: caller)
+            let (results, acceptedAt) = await call.parts.intake.accept(group.pushes, from: caller)
             let answers = await call.parts.intake.statuses(
-                of: group.pushes,
+                of: group.pushes.map(\.push),
                 results,
                 storedAt: acceptedAt,
                 for: caller,
@@ -225,8 +225,14 @@ enum PushAnswer {
 
     var isStored: Bool { refusal == nil }
 
-    /// Whether Apple has reported the token as unregistered.
-    var isSuppressed: Bool { refusal?.status == 410 }
+    /// The reason why the phone of an audience is left out; nil when its push is listed.
+    var leftOutReason: PushGroup.LeftOutReason? {
+        switch refusal?.status {
+        case 404: .noToken
+        case 410: .unregistered
+        default: nil
+        }
+    }
 
     /// Creates the answer to a push from the result of the outbox.
     init(_ result: Result<Acceptance, OutboxError>, _ push: OutboxPush, at now: Int64) {
@@ -245,6 +251,8 @@ enum PushAnswer {
                     at: "/to"
                 )
             )
+        case .success(.formerUser):
+            self = .problem(APIProblem(404, "no installation of the user has the token any more", at: "/to"))
         case .success(.full): self = .problem(APIProblem(503, "the limit of stored pushes is reached", retryAfter: 30))
         case .success(.vanished):
             self = .problem(
@@ -271,7 +279,8 @@ extension APICall<RelayAPI.Service> {
     func pushID() throws(APIProblem) -> APNsID {
         let text = arguments["id"] ?? ""
         guard let id = try? APNsID(text) else {
-            throw APIProblem(400, "\(text) is not the identifier of a push: it must be a UUID in lower case")
+            let found = ShownValue.quoted(text)
+            throw APIProblem(400, "the identifier of a push must be a UUID in lower case (found \(found))")
         }
         return id
     }

@@ -16,10 +16,7 @@ extension RelayAPI {
             .null
         }
 
-    private static let pushTypes = String(
-        decoding: JSONValue.strings(PushType.all.map(\.rawValue)).encoded(),
-        as: UTF8.self
-    )
+    private static let pushTypes = JSONValue.strings(PushType.all.map(\.rawValue))
 
     private static let schemaText = #"""
         {

@@ -58,7 +58,9 @@ struct RelayAPI: Sendable {
         }
 
         func requireAccess(to app: String) throws(APIProblem) {
-            guard caller.apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
+            guard caller.apps.contains(app) else {
+                throw APIProblem(403, "this key is not for the app \(ShownValue(app))")
+            }
         }
     }
 
@@ -198,8 +200,8 @@ struct RelayAPI: Sendable {
         } catch {
             return (APIProblem(401, error.message).answer, error.caller ?? CallerCounter.other)
         }
-        let managesOverListeners = await parts.server.context.configuration.managesOverListeners
-        let mayManage = listener == .http || managesOverListeners
+        let configuration = await parts.server.context.configuration
+        let mayManage = listener == .http || configuration.managesOverListeners
         let service = Service(parts: parts, caller: caller, mayManage: mayManage)
         let answer: HTTP1Answer
         do throws(APIProblem) {
@@ -208,7 +210,8 @@ struct RelayAPI: Sendable {
         } catch {
             answer = error.answer
         }
-        if let entry = RelayAPI.auditEntry(of: request, match, from: caller, peer: peer, answer: answer) {
+        let entry = RelayAPI.auditEntry(of: request, match, configuration, from: caller, peer: peer, answer: answer)
+        if let entry {
             await parts.server.context.log.audit(entry)
         }
         return (answer, caller.name)
@@ -263,9 +266,7 @@ extension Outcome {
         ])
         return members + [.init("apns", apns)]
     }
-}
 
-extension Outcome {
     /// The decision that ended the push, for people; nil for a push that was delivered or cancelled.
     fileprivate var cause: String? {
         switch state {
@@ -274,6 +275,7 @@ extension Outcome {
         case .expired: "the push would have expired before the next attempt"
         case .dead where reason == Outcome.damagedReason: "the stored content was damaged, so the push was not sent"
         case .dead: "the relay abandoned the push after \(attempts) attempts"
+        case .refused where attempts == 0: "the headers break a rule, so the push was not sent"
         case .refused:
             switch RefusalCause(status: status ?? 400, reason: reason.map(APNsReason.init(rawValue:))) {
             case .deviceToken: "Apple reported the device token as unregistered"

@@ -4,15 +4,11 @@ internal import MartletCore
 
 /// The JSON Schemas of the routes for the status, the events and the history of the relay.
 enum StatusSchemas {
-    private static let incidentKinds = encoded(Incident.Kind.allCases.map(\.rawValue))
-    private static let laneStates = encoded(LaneState.allCases.map(\.rawValue))
-    private static let tones = encoded(StatusFigure.Tone.allCases.map(\.rawValue))
-    private static let eventKinds = encoded(StatusEvent.Kind.allCases.map(\.rawValue))
-    private static let oldest = String(decoding: JSONValue.string(RelaySnapshot.oldestHelp).encoded(), as: UTF8.self)
-
-    private static func encoded(_ texts: [String]) -> String {
-        String(decoding: JSONValue.strings(texts).encoded(), as: UTF8.self)
-    }
+    private static let incidentKinds = JSONValue.strings(Incident.Kind.allCases.map(\.rawValue))
+    private static let laneStates = JSONValue.strings(LaneState.allCases.map(\.rawValue))
+    private static let tones = JSONValue.strings(StatusFigure.Tone.allCases.map(\.rawValue))
+    private static let eventKinds = JSONValue.strings(StatusEvent.Kind.allCases.map(\.rawValue))
+    private static let oldest = JSONValue.string(RelaySnapshot.oldestHelp)
 
     static let text = #"""
         {
@@ -71,7 +67,8 @@ enum StatusSchemas {
                       "number": {"type": "integer"}, "name": {"type": "string"}, "version": {"type": "string"},
                       "started-at": {"$ref": "#/components/schemas/Milliseconds"}, "silent-ms": {"type": "integer"},
                       "state": {"enum": ["ok", "leads", "draining", "missing"],
-                        "description": "missing: without heartbeats for five seconds"}, "own": {"type": "boolean"}
+                        "description": "missing: without heartbeats for five seconds"},
+                      "own": {"type": "boolean"}
                     }}
                 ]}},
               "figures": {"type": "array", "description": "The figures that matter first, over all lanes, as text",
@@ -94,7 +91,8 @@ enum StatusSchemas {
                       "app": {"type": "string"}, "environment": {"enum": ["production", "development"]},
                       "backlog": {"type": "integer",
                         "description": "Pushes that have not ended; absent while the outbox cannot be read"},
-                      "waiting": {"type": "integer", "description": "Those of them that are not in flight"},
+                      "waiting": {"type": "integer",
+                        "description": "Those of them that are not in flight; all of them while the lane is down"},
                       "oldest-seconds": {"type": "integer", "description": \#(oldest)},
                       "retrying": {"type": "integer",
                         "description": "Pushes that Apple refused for now or did not answer, and that are sent again"},
@@ -103,7 +101,7 @@ enum StatusSchemas {
                       "retry-reason": {"type": "string",
                         "description": "Apple's last answer to one of these, or NoAnswer or ConnectionLost"},
                       "state": {"enum": \#(laneStates),
-                        "description": "down has reason and since, paused manual-pause; fails: no attempt accepted"},
+                        "description": "down, not-tried: reason and since; paused: manual-pause; fails: none accepted"},
                       "reason": {"type": "string",
                         "description": "Apple's reason, or one such as ConnectionFailed, NameNotResolved or NoAnswer"},
                       "since": {"$ref": "#/components/schemas/Milliseconds"},

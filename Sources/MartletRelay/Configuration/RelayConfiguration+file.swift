@@ -31,19 +31,23 @@ extension RelayConfiguration {
     /// the file. A relative path of a file with a secret, such as `key-file` or `certificate-key`, may also name a
     /// systemd credential. PEM text in place of the path of a key or certificate is its content.
     ///
+    /// A pipe has no directory: in it, relative paths are relative to the working directory.
+    ///
     /// - Parameters:
     ///   - path: The path of the file.
+    ///   - known: The content, if the file has been read; nil, the default, to read it.
     ///   - overrides: Settings that replace those of the file.
     ///   - credentials: The directory of the unit's systemd credentials (`CREDENTIALS_DIRECTORY`); nil for none.
     /// - Throws: ``RelayError``, which names the setting and its valid values.
     package init(
         file path: String,
+        content known: [UInt8]? = nil,
         overrides: RelayOverrides = RelayOverrides(),
         credentials: String? = nil
     ) throws(RelayError) {
         let content: [UInt8]
         do throws(FileError) {
-            content = try FileContents.read(path)
+            content = if let known { known } else { try FileContents.read(path) }
         } catch {
             throw RelayError("the configuration \(error); it must contain data, apps, and listen or http")
         }
@@ -53,7 +57,8 @@ extension RelayConfiguration {
         } catch {
             throw RelayError("\(ShownValue(path)) is not valid JSON: \(error)")
         }
-        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let hasDirectory = !path.hasPrefix("/dev/") && !path.hasPrefix("/proc/")
+        let parent = hasDirectory ? path.lastIndex(of: "/").map { String(path[...$0]) } ?? "" : ""
         do throws(RelayError) {
             try self.init(
                 overrides.applied(to: json),

@@ -75,7 +75,8 @@ package struct TelemetrySettings: Sendable, Hashable {
         share = try variables.share() ?? sample
         if let time = try variables.milliseconds("OTEL_EXPORTER_OTLP_TIMEOUT") { timeout = .milliseconds(time) }
         if let name = variables["OTEL_EXPORTER_OTLP_PROTOCOL"], name != "http/json" {
-            remarks.append("OTEL_EXPORTER_OTLP_PROTOCOL is \(name), but the relay exports with http/json only")
+            let found = ShownValue(name)
+            remarks.append("OTEL_EXPORTER_OTLP_PROTOCOL is \(found), but the relay exports with http/json only")
         }
     }
 }
@@ -130,19 +131,20 @@ private struct TelemetryVariables {
         case "parentbased_traceidratio":
             guard let text = self[name + "_ARG"] else { return 1 }
             guard let share = Double(text), (0...1).contains(share) else {
-                throw RelayError("\(name)_ARG must be a number from 0 to 1, not \(text)")
+                throw RelayError("\(name)_ARG must be a number from 0 to 1 (found \(ShownValue.quoted(text)))")
             }
             return share
         case let other?:
             let known = ["parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"]
-            throw RelayError("\(name) must be one of \(known.joined(separator: ", ")), not \(other)")
+            let found = ShownValue.quoted(other)
+            throw RelayError("\(name) must be one of \(known.joined(separator: ", ")) (found \(found))")
         }
     }
 
     func milliseconds(_ name: String) throws(RelayError) -> Int64? {
         guard let text = self[name] else { return nil }
         guard let number = Int64(text), (1...86_400_000).contains(number) else {
-            throw RelayError("\(name) must be a number of milliseconds, not \(text)")
+            throw RelayError("\(name) must be a number of milliseconds (found \(ShownValue.quoted(text)))")
         }
         return number
     }
@@ -158,7 +160,10 @@ extension SettingType where Value == WebAddress {
 extension WebAddress {
     fileprivate init(collector url: String, named name: String) throws(RelayError) {
         guard let address = WebAddress(url) else {
-            throw RelayError("\(name) must be the URL of a collector, as in http://127.0.0.1:4318, not \(url)")
+            throw RelayError(
+                "\(name) must be the URL of a collector without a user, as in http://127.0.0.1:4318 (found"
+                    + " \(ShownValue.quoted(url)))"
+            )
         }
         self = address
     }

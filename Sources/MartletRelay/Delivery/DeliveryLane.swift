@@ -148,7 +148,7 @@ struct DeliveryLane {
         inFlight == 0 && !hasClaimed && !queues.contains(where: \.isClaiming) && pausedUntil.map { $0 <= now } ?? true
     }
 
-    /// Ends an outage, because no push is left that could show whether it lasts.
+    /// Ends an outage, because another relay has delivered pushes and this one has none that could show it.
     mutating func endOutage() {
         // A single refused token would begin the next outage otherwise. A lane that is not down keeps the count: it
         // often has no pushes for a moment.
@@ -264,7 +264,7 @@ struct DeliveryLane {
     ///
     /// The first push after the pause of an outage is the test of the lane and does not wait.
     func holdsNewPushes(at now: Int64) -> Bool {
-        guard let outage else { return silence(at: now) != nil }
+        guard let outage else { return silence(at: now) != nil && inFlight > 0 }
         return now < outage.nextTry || inFlight > 0
     }
 

@@ -5,6 +5,8 @@ internal import MartletOutbox
 /// Decides which outages of lanes and refused pushes are logged.
 struct DeliveryLog {
     private(set) var outages: [Lane: OutageLog] = [:]
+    /// The pushes that have expired or were abandoned.
+    var losses = LossLog()
     /// The limits of log lines about postponed pushes.
     private var postponements: [Lane: GrowingThrottle] = [:]
 
@@ -39,7 +41,12 @@ struct DeliveryLog {
         for change in changes { log.outage(change, of: lane, inFlight: state.inFlight, after: result, at: now) }
     }
 
-    /// Logs the end of an outage of a lane that has no pushes any more.
+    /// Logs how many pushes have expired or were abandoned; at a shutdown also those of the last minute.
+    mutating func lost(at now: Int64, to log: Logger, isLast: Bool = false) {
+        for losses in losses.take(at: now, isLast: isLast) { log.lost(losses) }
+    }
+
+    /// Logs the end of an outage of a lane in which another relay delivers.
     mutating func recovered(_ lane: Lane, at now: Int64, to log: Logger) {
         outages[lane] = nil
         log.outage(.recovered, of: lane, inFlight: 0, after: nil, at: now)

@@ -163,7 +163,7 @@ struct DeliveryMachine {
         }
     }
 
-    /// Ends the outage of a lane without pushes in the outbox, and returns whether it was down.
+    /// Ends the outage of a lane without claimed pushes, in which another relay delivers; returns whether it was down.
     mutating func endOutage(of lane: Lane, at now: Int64) -> Bool {
         guard let state = lanes[lane], state.isIdle(at: now) else { return false }
         lanes[lane]?.endOutage()

@@ -26,11 +26,21 @@ struct DispatchCounts: Sendable {
         var urgency: Urgency
     }
 
+    /// Consecutive attempts that Apple did not accept.
+    struct Failing: Sendable, Hashable {
+        /// The time of the first one, in milliseconds since 1970.
+        var since: Int64
+        /// The result of the last one, for people.
+        var reason: String
+    }
+
     private static let pushTypes = Set(PushType.all.map(\.rawValue))
 
     private(set) var answers: [Answer: Int] = [:]
     private(set) var unsent: [Cause: Int] = [:]
     private(set) var retries: [Cause: Int] = [:]
+    /// The attempts since Apple last accepted a push, by lane; none for a lane whose last attempt Apple accepted.
+    private(set) var failing: [Lane: Failing] = [:]
     /// The result of the last attempt after which a push is to be sent again, by lane.
     private(set) var lastRetries: [Lane: String] = [:]
     /// The time that Apple took to answer, by lane.
@@ -65,9 +75,14 @@ struct DispatchCounts: Sendable {
         _ push: OutboxPush,
         _ result: SendResult,
         _ decision: DeliveryPolicy.Decision?,
-        _ time: Duration
+        _ time: Duration,
+        at now: Int64
     ) {
         let status = result.status
+        failing[push.lane] =
+            status == 200 ? nil : Failing(since: failing[push.lane]?.since ?? now, reason: result.retryReason)
+        // An attempt that concerns the lane, as a refusal of its key does, does not settle the push.
+        if let decision, !decision.isFinal { lastRetries[push.lane] = result.retryReason }
         totals[push.lane, default: RecentRates.Totals()].attempted(wasSent: result.wasSent, isAccepted: status == 200)
         guard result.wasSent else {
             unsent[Cause(lane: push.lane, reason: result.reason), default: 0] += 1
@@ -81,7 +96,6 @@ struct DispatchCounts: Sendable {
         guard case .settle(let settlement) = decision else { return }
         if settlement.outcome == nil {
             retries[Cause(lane: push.lane, reason: result.reason), default: 0] += 1
-            lastRetries[push.lane] = result.retryReason
         }
         if settlement.isTokenUnregistered { unregistered[push.lane.app, default: 0] += 1 }
     }

@@ -122,6 +122,7 @@ actor Dispatcher {
         await clients.close()
         // Pushes that were still in flight have failed with their connections; their results are stored, too.
         await untilIdle(within: .seconds(1))
+        deliveryLog.lost(at: context.now, to: context.log, isLast: true)
         nextAction?.cancel()
     }
 
@@ -198,7 +199,7 @@ actor Dispatcher {
         let node = context.configuration.node
         let failure = FailedAttempt(result, node: node, keyID: client.key.keyID, at: now)
         let decision = machine.answered(push.number, result, failure: failure, at: now)
-        counts.answered(push.push, result, decision, time)
+        counts.answered(push.push, result, decision, time, at: now)
         if let spans = context.spans {
             let server = clients[lane]?.server ?? ""
             spans.record { $0.sent(push, result, to: server, took: Int64(time / .microseconds(1)), at: $1) }
@@ -235,6 +236,7 @@ actor Dispatcher {
     func recordEnd(of push: PushStatus) {
         guard case .ended(let outcome, _) = push.state else { return }
         counts.ended(outcome, push.lane)
+        deliveryLog.losses.add(outcome, of: push.lane)
         reportEnd(push)
     }
 
@@ -275,10 +277,9 @@ actor Dispatcher {
 
     // MARK: Outages
 
-    /// Ends and logs the outages of lanes that have no pushes any more, as no attempt can show whether they last.
-    func endOutages(without backlog: [Lane: Backlog]) {
-        for lane in machine.lanes.keys where (backlog[lane]?.count ?? 0) == 0 {
-            guard machine.endOutage(of: lane, at: context.now) else { continue }
+    /// Ends and logs the outages of lanes without claimed pushes in which another relay has delivered pushes since.
+    func endOutages(of lanes: [Lane]) {
+        for lane in lanes where machine.endOutage(of: lane, at: context.now) {
             deliveryLog.recovered(lane, at: context.now, to: context.log)
         }
     }
@@ -286,11 +287,12 @@ actor Dispatcher {
     /// The interval between checks for lanes that Apple does not answer.
     private static let silenceInterval = Duration.milliseconds(250)
 
-    /// Logs at intervals which lanes Apple does not answer.
+    /// Logs at intervals which lanes Apple does not answer, and how many pushes have expired or were abandoned.
     private func watchSilence() {
         for (lane, state) in machine.lanes {
             deliveryLog.update(lane, state, after: nil, at: context.now, to: context.log)
         }
+        deliveryLog.lost(at: context.now, to: context.log)
         loop.schedule(after: Dispatcher.silenceInterval) { [weak self] in
             self?.assumeIsolated { $0.watchSilence() }
         }

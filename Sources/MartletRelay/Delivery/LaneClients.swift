@@ -91,7 +91,7 @@ struct LaneClients: Sendable {
             throw APIProblem(404, "the app \(name) is not configured for \(environment?.rawValue ?? "any environment")")
         }
         guard bundleID.map(app.bundleIDs.contains) ?? true else {
-            throw APIProblem(404, "the app \(name) has no bundle identifier \(bundleID ?? "")")
+            throw APIProblem(404, "the app \(name) has no bundle identifier \(ShownValue(bundleID ?? ""))")
         }
         return client.channels(of: Topic(bundleID ?? app.bundleIDs[0]))
     }

@@ -62,6 +62,18 @@ extension Logger {
         )
     }
 
+    /// Logs the number of pushes of a lane that have expired or were abandoned.
+    func lost(_ losses: LossLog.Losses) {
+        let (app, environment) = losses.lane.logFields
+        info(
+            losses.end == .expired ? .pushesExpired : .pushesAbandoned,
+            [
+                "app": app, "env": environment, "count": .whole(losses.count),
+                "reason": losses.reason.map { .string($0) },
+            ]
+        )
+    }
+
     private static func fields(of push: ClaimedPush, _ result: SendResult, _ time: Duration) -> Fields {
         let trace = push.push.traceParent.flatMap(TraceContext.init)
         let token: JSONValue? =

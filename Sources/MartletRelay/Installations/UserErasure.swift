@@ -5,8 +5,8 @@ internal import MartletOutbox
 
 /// The removal of everything that the relay stores about a user of an app.
 struct UserErasure {
-    /// The number of pushes that one commit cancels, so that other calls need not wait for long.
-    private static let step = 500
+    /// The number of pushes that one commit removes, so that other calls need not wait for long.
+    private static let step = 100
 
     private let app: String
     private let parts: RelayParts
@@ -24,22 +24,33 @@ struct UserErasure {
     /// The installations are removed after the pushes, so that a call that failed can be repeated: pushes that were
     /// accepted before a phone had enrolled are found by its tokens.
     mutating func run(for user: String) async throws(OutboxError) {
-        try await cancelPushes(of: user)
-        deadLetters = try await parts.outbox.records.deleteDeadLetters(ofUser: user, of: app)
-        installations = try await parts.outbox.installations.removeUser(user, of: app)
-        // The pushes that were accepted meanwhile.
-        try await cancelPushes(of: user)
+        let store = parts.outbox.installations
+        let found = try await store.installations(of: app, .user(user), after: 0, limit: 1_000)
+        for selection in PushSelection.all(ofUser: user, with: found.map(\.installation)) {
+            try await erasePushes(selection)
+        }
+        installations = try await store.removeUser(user, of: app)
+        // The pushes that were accepted meanwhile. The store accepts none from now on, unless the user enrolls again.
+        try await erasePushes(.user(user))
         if deadLetters > 0 { await parts.monitor.readDeadLetters() }
     }
 
-    /// Cancels the pushes of the user that have not been sent.
-    private mutating func cancelPushes(of user: String) async throws(OutboxError) {
-        while true {
-            let cancelled = try await parts.outbox.cancelPushes(ofUser: user, of: app, limit: Self.step, at: parts.now)
-            guard !cancelled.isEmpty else { return }
-            cancelledPushes += cancelled.count
-            await parts.dispatcher.recordRemoval(of: cancelled)
-        }
+    /// Cancels the pushes of a selection that have not been sent, and deletes the dead letters.
+    private mutating func erasePushes(_ selection: PushSelection) async throws(OutboxError) {
+        var cursor: Int64?
+        repeat {
+            let erased = try await parts.outbox.erasePushes(
+                selection,
+                of: app,
+                before: cursor,
+                limit: Self.step,
+                at: parts.now
+            )
+            cancelledPushes += erased.cancelled.count
+            deadLetters += erased.deadLetters
+            await parts.dispatcher.recordRemoval(of: erased.cancelled)
+            cursor = erased.next
+        } while cursor != nil
     }
 
     /// The numbers for the answer of the API.

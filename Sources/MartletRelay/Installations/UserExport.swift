@@ -7,7 +7,7 @@ internal import MartletOutbox
 ///
 /// Its last member tells whether it is complete, because the status has been sent before the pushes are read.
 struct UserExport: AsyncSequence, Sendable {
-    /// The number of pushes in one piece.
+    /// The number of rows that are read for one piece.
     private static let page = 100
 
     private let installations: [Installation]
@@ -37,11 +37,14 @@ struct UserExport: AsyncSequence, Sendable {
         private var part = Part.head
         private var isFirst = true
         private var installations: ArraySlice<Installation>
+        /// The rest of the selections of pushes, beginning with the one that is being read.
+        private var selections: ArraySlice<PushSelection>
         private var cursor: Int64 = 0
 
         fileprivate init(_ export: UserExport) {
             self.export = export
             installations = export.installations[...]
+            selections = PushSelection.all(ofUser: export.user, with: export.installations)[...]
         }
 
         mutating func next() async -> [UInt8]? {
@@ -62,20 +65,23 @@ struct UserExport: AsyncSequence, Sendable {
 
         /// Returns the next pushes, or the end of the document.
         private mutating func nextPushes() async -> [UInt8] {
-            let found: [FoundPush]
-            do throws(OutboxError) {
-                found = try await export.records.pushes(
-                    ofUser: export.user,
-                    of: export.app,
-                    after: cursor,
-                    limit: UserExport.page
-                )
-            } catch {
-                return end(isComplete: false)
+            while let selection = selections.first {
+                let found: FoundPushes
+                do throws(OutboxError) {
+                    found = try await export.records.pushes(
+                        selection,
+                        of: export.app,
+                        after: cursor,
+                        limit: UserExport.page
+                    )
+                } catch {
+                    return end(isComplete: false)
+                }
+                cursor = found.next ?? 0
+                if found.next == nil { selections.removeFirst() }
+                if !found.pushes.isEmpty { return elements(found.pushes.map(\.json)) }
             }
-            guard let last = found.last else { return end(isComplete: true) }
-            cursor = last.number
-            return elements(found.map(\.status.json))
+            return end(isComplete: true)
         }
 
         private mutating func end(isComplete: Bool) -> [UInt8] {

@@ -5,7 +5,16 @@ internal import MartletOutbox
 internal import MartletTransport
 
 /// Pushes that came in, until the outbox has answered for them.
+///
+/// The outbox stores at most ``limitPerCaller`` pushes of a caller at a time, because the pushes of all others wait for
+/// the commits before theirs.
 struct IncomingPushes {
+    /// The maximum number of pushes of a caller that are passed to the outbox before it has answered for them; a larger
+    /// group is passed alone.
+    static let limitPerCaller = 1_000
+    /// The maximum number of pushes of one request in a group.
+    static let groupSize = 500
+
     /// A callback with the outbox's answers, one for each push of the group, and the time that is stored with the
     /// pushes.
     typealias Completion = @Sendable (Result<ArraySlice<Acceptance>, OutboxError>, _ time: Int64) -> Void
@@ -19,6 +28,14 @@ struct IncomingPushes {
     /// Pushes that are passed to the outbox together.
     struct Commit: Sendable {
         fileprivate let number: Int
+        var pushes: [HashedPush] = []
+        /// The number of pushes of each caller.
+        fileprivate var counts: [String: Int] = [:]
+    }
+
+    /// A group that has not been passed to the outbox.
+    private struct Waiting {
+        var group: Group
         var pushes: [HashedPush]
     }
 
@@ -31,8 +48,10 @@ struct IncomingPushes {
         fileprivate var deadline: MonotonicTime
     }
 
-    private var pushes: [HashedPush] = []
-    private var groups: [Group] = []
+    /// The groups that have not been passed to the outbox, by caller, in the order of arrival.
+    private var waiting: [String: [Waiting]] = [:]
+    /// The number of pushes that were passed to the outbox and are not answered for, by caller.
+    private var countsUnderWay: [String: Int] = [:]
     /// The number of pushes that the outbox has not answered for, by app.
     private(set) var counts: [String: Int] = [:]
     /// The number of pushes that the outbox has not answered for.
@@ -44,36 +63,64 @@ struct IncomingPushes {
     /// The start of the oldest commit that has not been answered; nil when there is none.
     var oldestCommit: Int64? { commits.values.lazy.map(\.startedAt).min() }
 
-    /// Adds the pushes of a request, at least one; returns whether they are the first since the last ``take(at:)``.
-    mutating func add(_ more: [HashedPush], from caller: String, _ completion: @escaping Completion) -> Bool {
-        pushes += more
-        groups.append(Group(count: more.count, caller: caller, completion: completion))
+    /// Whether pushes have not been passed to the outbox.
+    var hasWaiting: Bool { !waiting.isEmpty }
+
+    /// Adds a group of pushes, at least one.
+    mutating func add(_ more: [HashedPush], from caller: String, _ completion: @escaping Completion) {
+        let group = Group(count: more.count, caller: caller, completion: completion)
+        waiting[caller, default: []].append(Waiting(group: group, pushes: more))
         change(by: 1, for: more)
-        return groups.count == 1
     }
 
-    /// Takes all pushes that came in since the last call, whose callers are answered by a deadline.
-    mutating func take(at now: Int64, answerBy deadline: MonotonicTime) -> Commit {
-        lastCommit += 1
+    /// Takes the pushes that may be passed to the outbox now, whose callers are answered by a deadline; nil if there
+    /// are none.
+    mutating func take(at now: Int64, answerBy deadline: MonotonicTime) -> Commit? {
+        var commit = Commit(number: lastCommit + 1)
+        var groups: [Group] = []
+        for (caller, all) in waiting.sorted(by: { $0.key < $1.key }) {
+            var count = countsUnderWay[caller, default: 0]
+            let taken = all.prefix { next in
+                guard count == 0 || count + next.group.count <= IncomingPushes.limitPerCaller else { return false }
+                count += next.group.count
+                return true
+            }
+            guard !taken.isEmpty else { continue }
+            for next in taken {
+                commit.pushes += next.pushes
+                groups.append(next.group)
+            }
+            commit.counts[caller] = count - countsUnderWay[caller, default: 0]
+            countsUnderWay[caller] = count
+            waiting[caller] = taken.count == all.count ? nil : Array(all.dropFirst(taken.count))
+        }
+        guard !groups.isEmpty else { return nil }
+        lastCommit = commit.number
         commits[lastCommit] = Unanswered(groups: groups, startedAt: now, deadline: deadline)
-        defer { (pushes, groups) = ([], []) }
-        return Commit(number: lastCommit, pushes: pushes)
+        return commit
     }
 
     /// Returns the callers of a commit that the outbox has answered; none if they have got an error before.
     mutating func answered(_ commit: Commit) -> [Group] {
         change(by: -1, for: commit.pushes)
+        for (caller, count) in commit.counts {
+            let rest = countsUnderWay[caller, default: 0] - count
+            countsUnderWay[caller] = rest > 0 ? rest : nil
+        }
         return commits.removeValue(forKey: commit.number)?.groups ?? []
     }
 
-    /// Returns the callers who have waited until their deadline, for whom ``answered(_:)`` then returns nothing.
+    /// Returns the callers who have waited until their deadline, for whom ``answered(_:)`` then returns nothing, and
+    /// those whose pushes wait behind theirs and are not stored.
     mutating func takeOverdue(at now: MonotonicTime) -> [Unanswered] {
-        var overdue: [Unanswered] = []
-        for (number, commit) in commits where commit.deadline <= now && !commit.groups.isEmpty {
-            overdue.append(commit)
-            commits[number]?.groups = []
-        }
-        return overdue
+        let late = commits.filter { $0.value.deadline <= now }
+        guard var oldest = late.values.min(by: { $0.startedAt < $1.startedAt }) else { return [] }
+        for number in late.keys { commits[number]?.groups = [] }
+        let behind = waiting.values.joined()
+        for entry in behind { change(by: -1, for: entry.pushes) }
+        oldest.groups = behind.map(\.group)
+        waiting = [:]
+        return (late.values + [oldest]).filter { !$0.groups.isEmpty }
     }
 
     private mutating func change(by sign: Int, for pushes: [HashedPush]) {

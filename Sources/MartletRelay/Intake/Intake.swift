@@ -23,6 +23,7 @@ actor Intake {
     private var gate: LoadGate
     /// The pushes that came in and are not stored yet.
     private var incoming = IncomingPushes()
+    private var isCommitScheduled = false
     /// The outcomes that arrived before the acceptance of their pushes was answered.
     private var earlyOutcomes = EarlyOutcomes()
     /// The callers that wait for the outcome of a push.
@@ -123,11 +124,10 @@ actor Intake {
 
     // MARK: Storing
 
-    /// Stores pushes, at least one, in one commit with the others of this turn of the event loop.
+    /// Stores a group of pushes, at least one, in one commit with others of this turn of the event loop.
     ///
     /// The callback with the answers of the outbox is called on the event loop.
     func accept(_ pushes: [HashedPush], from caller: String, _ completion: @escaping IncomingPushes.Completion) {
-        let isFirst: Bool
         if let spans = context.spans {
             let traced = spans.record { tracer, time in
                 pushes.map { hashed in
@@ -137,7 +137,7 @@ actor Intake {
                     return (push: arrival == nil ? hashed : HashedPush(push), arrival: arrival)
                 }
             }
-            isFirst = incoming.add(traced.map(\.push), from: caller) { result, time in
+            incoming.add(traced.map(\.push), from: caller) { result, time in
                 for (index, traced) in traced.enumerated() {
                     guard let arrival = traced.arrival else { continue }
                     let answer = result.map { $0[$0.startIndex + index] }
@@ -146,14 +146,20 @@ actor Intake {
                 completion(result, time)
             }
         } else {
-            isFirst = incoming.add(pushes, from: caller, completion)
+            incoming.add(pushes, from: caller, completion)
         }
-        if isFirst { loop.atEndOfTurn { [weak self] in self?.assumeIsolated { $0.commitIncoming() } } }
+        scheduleCommit()
     }
 
-    /// Stores pushes; those of a batch are passed in parts, which may wait for capacity.
+    private func scheduleCommit() {
+        guard !isCommitScheduled else { return }
+        isCommitScheduled = true
+        loop.atEndOfTurn { [weak self] in self?.assumeIsolated { $0.commitIncoming() } }
+    }
+
+    /// Stores the pushes of a request, in several commits if there are many; those of a batch may wait for capacity.
     ///
-    /// - Returns: An answer for each push, once they are stored, and the time that is stored with them.
+    /// - Returns: An answer for each push, once they are stored, and the time that is stored with the last of them.
     func accept(
         _ pushes: [HashedPush],
         from caller: Callers.Caller,
@@ -163,8 +169,28 @@ actor Intake {
         if let error = await capacityError(for: pushes, from: caller, within: limit) {
             return ([Result](repeating: .failure(error), count: pushes.count), context.now)
         }
-        return await withCheckedContinuation { continuation in
-            accept(pushes, from: caller.name) { result, time in
+        guard pushes.count > IncomingPushes.groupSize else { return await acceptGroup(pushes, from: caller.name) }
+        // All of them count as incoming at once. The event loop runs the tasks in their order.
+        var groups: [Task<(answers: [Result<Acceptance, OutboxError>], time: Int64), Never>] = []
+        for start in stride(from: 0, to: pushes.count, by: IncomingPushes.groupSize) {
+            let group = Array(pushes[start..<min(start + IncomingPushes.groupSize, pushes.count)])
+            groups.append(Task { await acceptGroup(group, from: caller.name) })
+        }
+        var (answers, time): ([Result<Acceptance, OutboxError>], Int64) = ([], context.now)
+        for group in groups {
+            let stored = await group.value
+            answers += stored.answers
+            time = stored.time
+        }
+        return (answers, time)
+    }
+
+    private func acceptGroup(
+        _ pushes: [HashedPush],
+        from caller: String
+    ) async -> (answers: [Result<Acceptance, OutboxError>], time: Int64) {
+        await withCheckedContinuation { continuation in
+            accept(pushes, from: caller) { result, time in
                 let answers: [Result<Acceptance, OutboxError>] =
                     switch result {
                     case .success(let answers): answers.map { .success($0) }
@@ -211,14 +237,16 @@ actor Intake {
     private static let capacityInterval = Duration.milliseconds(20)
 
     private func commitIncoming() {
+        isCommitScheduled = false
         let now = context.now
         let deadline = loop.now.advanced(by: .milliseconds(gate.limits.answerTime))
-        let commit = incoming.take(at: now, answerBy: deadline)
+        guard let commit = incoming.take(at: now, answerBy: deadline) else { return }
         watchCommits()
         let start = earlyOutcomes.beginAcceptance()
         Task {
             let result = await store(commit.pushes, at: now)
             let groups = incoming.answered(commit)
+            if incoming.hasWaiting { scheduleCommit() }
             if context.outboxHealth.current.stalledSince != nil { checkCommits() }
             record(result, of: commit.pushes)
             answer(groups, result, at: now)

@@ -39,7 +39,7 @@ extension Logger {
             .audit,
             [
                 "caller": .string(entry.caller), "action": .string(entry.action),
-                "app": entry.app.map { .string($0.bounded) }, "env": entry.environment.map { .string($0.bounded) },
+                "app": entry.app.map { .string($0.bounded) }, "env": entry.environment.map(JSONValue.string),
                 "target": entry.target.map { .string($0.bounded) }, "count": .whole(entry.count),
                 "peer": entry.peer.map(JSONValue.string), "status": .whole(entry.status),
                 "result": entry.isDone ? "done" : "failed",

@@ -60,6 +60,8 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
     case push = "push"
     case pushDamaged = "push damaged"
     case pushPostponed = "push postponed"
+    case pushesExpired = "pushes expired"
+    case pushesAbandoned = "pushes abandoned"
     case noAnswer = "no answer from APNs"
     case answersAgain = "APNs answers again"
     case laneDown = "lane down"

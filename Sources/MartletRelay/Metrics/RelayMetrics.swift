@@ -147,21 +147,28 @@ struct RelayMetrics {
             "lane_paused",
             "Whether a lane is down because Apple cannot be reached, does not answer or refuses its key."
         )
-        for (lane, current) in lanes { sheet.add(lane.labels, current.problem == nil ? 0 : 1) }
+        for (lane, current) in lanes { sheet.add(lane.labels, problem(of: lane, current) == nil ? 0 : 1) }
         sheet.gauge(
             "lane_down_since_timestamp_seconds",
-            "The time since which a lane is down, in seconds since 1970; absent for a lane that sends."
+            "The time since which a lane is down, in seconds since 1970; absent for a lane that sends or has no pushes."
         )
         for (lane, current) in lanes {
-            guard let problem = current.problem else { continue }
+            guard let problem = problem(of: lane, current) else { continue }
             sheet.add(lane.labels(and: problem.reason, as: "reason"), Double(problem.since) / 1_000)
         }
         sheet.gauge("lane_paused_manually", "Whether an operator has paused a lane.")
         for (lane, current) in lanes { sheet.add(lane.labels, current.pause == nil ? 0 : 1) }
         sheet.gauge("circuit_open", "Whether a lane is down because Apple refused many device tokens in a row.")
         for (lane, current) in lanes {
-            sheet.add(lane.labels, current.problem?.reason == APNsReason.badDeviceToken.rawValue ? 1 : 0)
+            let reason = problem(of: lane, current)?.reason
+            sheet.add(lane.labels, reason == APNsReason.badDeviceToken.rawValue ? 1 : 0)
         }
+    }
+
+    /// Returns the problem of a lane; nil for one without pushes, which needs no alert.
+    private func problem(of lane: Lane, _ current: Dispatcher.LaneSnapshot) -> LaneProblem? {
+        let isEmpty = current.inFlight == 0 && backlog.map { ($0[lane]?.count ?? 0) == 0 } ?? false
+        return isEmpty ? nil : current.problem
     }
 
     private func addConnections(to sheet: inout MetricSheet) {

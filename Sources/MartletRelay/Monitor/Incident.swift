@@ -34,6 +34,8 @@ struct Incident: Sendable, Hashable {
         case tokensRefused = "tokens-refused"
         case appleErrors = "apple-errors"
         case laneDown = "lane-down"
+        /// Lanes send pushes of which Apple accepts none.
+        case fails
         case draining
         case paused
         case certificateExpires = "certificate-expires"
@@ -43,6 +45,7 @@ struct Incident: Sendable, Hashable {
         case relayMissing = "relay-missing"
         case duplicateName = "duplicate-name"
         case fleetOutdated = "fleet-outdated"
+        case damagedPushes = "damaged-pushes"
         case deadLetters = "dead-letters"
         case retrying
         case outageOver = "outage-over"
@@ -81,13 +84,14 @@ struct Incident: Sendable, Hashable {
             "MartletRelayLaneDown"
         case .appleSilent: "MartletRelayNoAnswers"
         case .tokensRefused: "MartletRelayCircuitOpen"
+        case .fails: "MartletRelayRefusals"
         case .draining, .relayMissing, .duplicateName, .fleetOutdated: "MartletRelayUnreachable"
         case .paused: "MartletRelayLanePaused"
         case .callerExpires: "MartletRelayCallerExpires"
         case .certificateExpires: "MartletRelayCertificateExpires"
         case .configurationRejected: "MartletRelayConfigurationRejected"
         case .webhookFailing: "MartletRelayWebhookFails"
-        case .deadLetters: "MartletRelayDeadLetters"
+        case .damagedPushes, .deadLetters: "MartletRelayDeadLetters"
         case .retrying: "MartletRelayPushesRetried"
         case .clockJumped: "MartletRelayProviderTokenOld"
         }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
 internal import MartletOutbox
 
-/// The facts about a lane at one time, from which its ``LaneState`` and its report are made.
+/// The facts about a lane at one time, from which its ``LaneState`` and its part of the status are made.
 ///
 /// Times are milliseconds since 1970.
 struct LaneFacts: Sendable {
@@ -23,11 +24,15 @@ struct LaneFacts: Sendable {
     var counts = LaneCounts()
     /// The stored pushes; nil while the outbox cannot be read.
     var backlog: Backlog?
+    /// The attempts of this relay since Apple accepted a push; nil while the last one was accepted.
+    var failing: DispatchCounts.Failing?
     /// Apple's last answer to a push that is sent again; nil while there is no such push.
     var retryReason: String?
     /// The number of pushes that have expired or were abandoned since the problem began, also of those whose expiry
     /// the outbox has not stored yet because they wait for Apple's answer.
     var lost = 0
+    /// The number of pushes that have expired since the pause began, or since the start of the relay if that is later.
+    var lostInPause = 0
     /// The number of pushes that Apple has refused for good since the problem began.
     var refused = 0
 
@@ -42,4 +47,20 @@ struct LaneFacts: Sendable {
 
     /// Returns the time since the push that has been due longest became due, in milliseconds; nil when none is due.
     func oldestAge(at now: Int64) -> Int64? { backlog?.oldest.flatMap { $0 <= now ? now - $0 : nil } }
+
+    /// Returns the lane for the status, at a time in milliseconds since 1970.
+    func json(at now: Int64) -> JSONValue {
+        let members: [JSONValue.Member?] = [
+            .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
+            backlog.map { .init("backlog", .whole($0.count)) }, waiting.map { .init("waiting", .whole($0)) },
+            oldestAge(at: now).map { .init("oldest-seconds", .whole($0 / 1_000)) },
+            backlog.map { .init("retrying", .whole($0.retrying)) },
+            backlog?.oldestRetry.map { .init("retrying-since", .whole($0)) },
+            retryReason.map { .init("retry-reason", .string($0)) }, .init("state", .string(state.rawValue)),
+            pause.map { .init("manual-pause", $0.json) }, problem.map { .init("reason", .string($0.reason)) },
+            problem.map { .init("since", .whole($0.since)) },
+            problem.flatMap(\.nextTry).map { .init("paused-until", .whole($0)) },
+        ]
+        return .object(members.compactMap(\.self) + counts.members)
+    }
 }

@@ -89,9 +89,8 @@ actor RelayMaintenance {
             await webhooks.callDue()
         }
         if await monitor.history.wants(at: now) {
-            let backlog = await monitor.backlog()
-            if let backlog { await dispatcher.endOutages(without: backlog) }
-            await monitor.addSample(backlog)
+            await dispatcher.endOutages(of: await monitor.lanesDeliveredElsewhere)
+            await monitor.addSample(await monitor.backlog())
             await monitor.readDeadLetters()
             returnMemory()
         }

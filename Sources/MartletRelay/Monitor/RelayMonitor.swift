@@ -244,6 +244,11 @@ actor RelayMonitor {
 
     // MARK: Fleet
 
+    /// The lanes that are down in this relay, and in which other relays have delivered pushes since.
+    var lanesDeliveredElsewhere: [Lane] {
+        observations.watch.lanesDeliveredElsewhere(snapshot.watched)
+    }
+
     /// Publishes this relay's data and reads that of the other relays.
     func syncFleet() async {
         guard let shared = context.sharedOutbox else { return }

@@ -21,6 +21,7 @@ extension RelaySnapshot {
                 pause: current.pause,
                 lost: count(of: [.expired, .dead], in: lane),
                 refused: count(of: [.refused], in: lane),
+                deliveredElsewhere: fleet.others(in: lane).outcomes[.delivered, default: 0],
                 totals: totals[lane] ?? RecentRates.Totals()
             )
         }
@@ -49,6 +50,7 @@ extension RelaySnapshot {
         let isForAll = configuration.appNames.isSubset(of: apps)
         let lanes = dispatcher.lanes(of: apps).map { laneFacts(of: $0, $1, backlog) }
         var facts = StatusFacts(now: now, apps: apps.intersection(configuration.appNames).sorted(), lanes: lanes)
+        facts.startedAt = context.startedAt
         facts.isDraining = isDraining
         facts.isDatabase = context.sharedOutbox != nil
         if store.hasFailed, let error = store.problem, let kind = store.problemKind {
@@ -84,6 +86,7 @@ extension RelaySnapshot {
         facts.clockJump = observations.clockJump
         facts.deadLetters = observations.deadLetters
         facts.fleetOutdatedSince = fleet.outdatedSince(at: now)
+        facts.runningRelays = fleet.nodes.count { !FleetView.isMissing($0) }
         facts.missingRelays = fleet.missing(at: now)
         facts.duplicateRelays = fleet.duplicates
         facts.pastOutages = observations.watch.pastOutages.filter { $0.lane.map { apps.contains($0.app) } ?? true }
@@ -101,10 +104,12 @@ extension RelaySnapshot {
         facts.inFlight = snapshot.inFlight
         facts.counts = counts(of: lane)
         facts.backlog = backlog.map { $0[lane] ?? Backlog(lane: lane, count: 0, oldest: nil) }
+        facts.failing = dispatcher.counts.failing[lane]
         facts.retryReason = facts.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil
         let (watch, outcomes) = (observations.watch, facts.counts.outcomes)
         let lost = outcomes[.expired, default: 0] + outcomes[.dead, default: 0]
         facts.lost = watch.lost(of: lane, total: lost) + snapshot.expiredInFlight
+        facts.lostInPause = watch.lostInPause(of: lane, total: lost)
         facts.refused = watch.refused(of: lane, total: outcomes[.refused, default: 0])
         return facts
     }

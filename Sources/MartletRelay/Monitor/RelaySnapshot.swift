@@ -38,12 +38,19 @@ struct RelaySnapshot: Sendable {
         ownCounts(of: lane, dispatcher.counts.sent, dispatcher.counts.failures) + fleet.others(in: lane)
     }
 
-    /// Returns the attempts of this relay in a lane in the last minute, or since its outage was noticed, and those of
+    /// Returns the attempts of this relay in a lane in the last minute or since its outage began or ended, and those of
     /// them that Apple did not accept.
     private func recentAttempts(of lane: Lane) -> (all: Int, failed: Int) {
         let now = dispatcher.counts.totals[lane] ?? RecentRates.Totals()
         guard let before = observations.watch.totalsBeforeOutage(of: lane) else {
-            return rates.recentAttempts(of: lane, until: now)
+            let (recent, recovery) = (
+                rates.recentAttempts(of: lane, until: now), observations.watch.totalsBeforeRecovery(of: lane)
+            )
+            // The failures of an outage that is over say nothing about the lane now.
+            return (
+                min(recent.all, max(0, now.attempts - recovery.attempts)),
+                min(recent.failed, max(0, now.failures - recovery.failures))
+            )
         }
         return (max(0, now.attempts - before.attempts), max(0, now.failures - before.failures))
     }

@@ -66,7 +66,7 @@ extension RelaySnapshot {
     /// Returns the number of dead letters of those of some apps that have some.
     private func deadLetters(_ apps: Set<String>) -> JSONValue {
         let counts = observations.deadLetters.filter { apps.contains($0.key) }.sorted { $0.key < $1.key }
-        return .object(counts.map { .init($0.key, .whole($0.value.count)) })
+        return .object(counts.map { .init($0.key, .whole($0.value.count + $0.value.damaged)) })
     }
 
     /// Returns the configuration of some apps.

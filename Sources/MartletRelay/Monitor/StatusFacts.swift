@@ -22,6 +22,8 @@ struct StatusFacts: Sendable {
     }
 
     var now: Int64
+    /// The start of the relay, since which losses are counted.
+    var startedAt: Int64 = 0
     /// The names of the apps that the status is about.
     var apps: [String]
     var lanes: [LaneFacts]
@@ -43,6 +45,8 @@ struct StatusFacts: Sendable {
     var deadLetters: [String: DeadLetterCount] = [:]
     /// The time of the last data about the relays that share the database, if that is outdated.
     var fleetOutdatedSince: Int64?
+    /// The number of relays that share the database and are not missing; 0 without a database.
+    var runningRelays = 0
     var missingRelays: [FleetView.MissingNode] = []
     /// The relays that run with the same name.
     var duplicateRelays: [FleetView.Duplicate] = []

@@ -74,8 +74,8 @@ extension StatusFacts {
     private var failingFigure: StatusFigure {
         let attempts = lanes.map(\.counts.recentAttempts).reduce(0, +)
         let failures = lanes.map(\.counts.recentFailures).reduce(0, +)
-        let isDown = lanes.contains { $0.state == .down }
-        let period = isDown ? "in the last minute, or since the outage was noticed" : "in the last minute"
+        let hasOutage = lanes.contains { $0.problem != nil }
+        let period = hasOutage ? "in the last minute, or since the outage was noticed" : "in the last minute"
         guard attempts > 0 else { return StatusFigure(name: "Failing", value: "–", note: "no attempts \(period)") }
         let share = min(1, Double(failures) / Double(attempts))
         return StatusFigure(

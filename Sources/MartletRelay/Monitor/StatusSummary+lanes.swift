@@ -5,10 +5,12 @@ internal import MartletOutbox
 
 /// The incidents of lanes.
 extension StatusSummary {
-    /// The incidents of lanes that are down, one for each kind; a paused lane sends nothing that could show whether it
-    /// still is.
-    var laneIncidents: [Incident] {
-        let down = facts.lanes.filter { $0.state == .down }.compactMap { state in
+    /// The incidents of lanes that are down or not tried since, one for each kind; a paused lane sends nothing that
+    /// could show whether it still is.
+    var laneIncidents: [Incident] { laneIncidents(in: .down) + laneIncidents(in: .notTried) }
+
+    private func laneIncidents(in laneState: LaneState) -> [Incident] {
+        let down = facts.lanes.filter { $0.state == laneState }.compactMap { state in
             state.problem.map { (state: state, problem: $0, kind: Incident.Kind(reason: $0.reason)) }
         }
         return Incident.Kind.allCases.compactMap { kind in
@@ -16,17 +18,30 @@ extension StatusSummary {
             guard let since = found.map(\.problem.since).min() else { return nil }
             let states = found.map(\.state)
             let reasons = Set(found.map(\.problem.reason)).sorted()
+            // An outage with losses needs attention, however short it is.
             let isLasting = facts.now - since >= StatusSummary.lastingOutageTime
+            let (lost, refused) = (states.map(\.lost).reduce(0, +), states.map(\.refused).reduce(0, +))
+            let losses = StatusSummary.lossText(lost, refused: refused)
             var incident = incident(
                 of: states,
                 kind,
                 title: kind.title(names(of: states), keys: Set(states.map(\.keyID)).sorted()),
                 since: since,
-                lost: states.map(\.lost).reduce(0, +),
-                refused: states.map(\.refused).reduce(0, +),
+                lost: lost,
+                refused: refused,
                 detail: reasons.joined(separator: ", "),
-                action: kind.action(reasons, isLasting: isLasting)
+                action: kind.action(reasons, isLasting: isLasting || losses != nil)
             )
+            if laneState == .notTried {
+                incident.severity = .warning
+                incident.title = "\(names(of: states)) \(states.count == 1 ? "has" : "have") not been tried"
+                incident.since = found.map { $0.problem.lastTry ?? $0.problem.since }.max()
+                incident.effect =
+                    "No push waits that could show whether Apple accepts pushes again. "
+                    + (losses.map { StatusText.sentence("Since the outage began, \($0)") } ?? "None was lost.")
+                incident.action = kind.action(reasons, isLasting: true) + " The next push shows whether that helped."
+                return incident
+            }
             if kind == .tokensRefused { incident.action += StatusSummary.purgeText(incident.waiting) }
             guard let obstacle, found.allSatisfy({ isUntested($0.state) }) else { return incident }
             // The cause of the last attempt may be gone.
@@ -87,20 +102,24 @@ extension StatusSummary {
         let lost = outages.map(\.lost).reduce(0, +)
         let refused = outages.map(\.refused).reduce(0, +)
         let notStored = outages.map(\.notStored).reduce(0, +)
-        let losses = StatusSummary.lossText(lost, refused: refused)
-        let refusals = notStored.counted("push was", "pushes were") + " refused with 503"
+        let isPause = outages.contains(where: \.isPause)
+        let expired = lost.counted("push has expired", "pushes have expired")
+        let losses = isPause ? expired : StatusSummary.lossText(lost, refused: refused)
+        let place = facts.isDatabase ? " by this relay" : ""
+        let refusals = notStored.counted("push was", "pushes were") + " refused with 503" + place
         let effects = [notStored > 0 ? refusals : nil, losses ?? "no accepted push was lost"].compactMap(\.self)
+        let scope = states.isEmpty ? "the storage" : names(of: states)
         return Incident(
             kind: .outageOver,
             formerKind: outages.first?.kind,
             severity: .notice,
-            title: "The outage of \(states.isEmpty ? "the storage" : names(of: states)) is over",
+            title: "The \(isPause ? "pause" : "outage") of \(scope) is over",
             apps: states.isEmpty ? facts.apps : Set(states.map(\.lane.app)).sorted(),
             environments: Set(states.map(\.lane.environment.rawValue)).sorted(),
             since: end,
             lost: lost + refused,
             effect: "It lasted \(StatusText.duration(end - start)); \(effects.joined(separator: ", ")).",
-            detail: Set(outages.map(\.reason)).sorted().joined(separator: ", "),
+            detail: (isPause ? "paused by " : "") + Set(outages.map(\.reason)).sorted().joined(separator: ", "),
             action: losses != nil
                 ? "Send again what still matters."
                 : notStored > 0 ? "Nothing to do if clients have sent them again." : "Nothing to do."
@@ -113,7 +132,8 @@ extension StatusSummary {
         let pauses = paused.compactMap(\.pause)
         guard let since = pauses.map(\.since).min() else { return nil }
         let callers = StatusText.list(Set(pauses.map(\.caller)).sorted())
-        return incident(
+        let lost = paused.map(\.lostInPause).reduce(0, +)
+        var incident = incident(
             of: paused,
             .paused,
             title: "\(names(of: paused)) \(paused.count == 1 ? "is" : "are") paused by \(callers)",
@@ -123,6 +143,13 @@ extension StatusSummary {
             action: "Resume with martlet relay resume or on the status page; pushes that wait can expire.",
             severity: .warning
         )
+        incident.lost = lost
+        if lost > 0 {
+            let start = since < facts.startedAt ? "the start of this relay" : "the pause"
+            let expired = lost.counted("has expired", "have expired")
+            incident.effect = StatusSummary.waitingText(incident.waiting) + ", \(expired) since \(start)."
+        }
+        return incident
     }
 
     /// Returns the last problems of paused lanes; nil without one.
@@ -138,17 +165,15 @@ extension StatusSummary {
         let attempts = failing.map(\.counts.recentAttempts).reduce(0, +)
         let counts = failing.compactMap(\.waiting)
         let waiting = counts.count == failing.count ? counts.reduce(0, +) : nil
-        let reasons = Set(failing.compactMap(\.retryReason)).sorted()
-        let result =
-            attempts == 1
-            ? "The only attempt of the last minute failed. "
-            : "None of the \(attempts.grouped) attempts of the last minute succeeded. "
+        let reasons = Set(failing.compactMap(\.failing?.reason)).sorted()
+        let result = "None of the \(attempts.grouped) attempts of the last minute succeeded. "
         return Incident(
-            kind: .retrying,
+            kind: .fails,
             severity: .warning,
             title: "Apple accepts no push of \(names(of: failing))",
             apps: Set(failing.map(\.lane.app)).sorted(),
             environments: Set(failing.map(\.lane.environment.rawValue)).sorted(),
+            since: failing.compactMap(\.failing?.since).min(),
             waiting: waiting,
             lost: nil,
             effect: result + StatusSummary.waitingText(waiting) + ".",
@@ -256,6 +281,7 @@ extension StatusWatch.PastOutage {
     /// Each lane notices an outage of Apple or of the network in its own way, so that these are one kind.
     fileprivate var kind: Incident.Kind {
         guard lane != nil else { return .notStoring }
+        if isPause { return .paused }
         let kind = Incident.Kind(reason: reason)
         return [.connectionsReset, .appleSilent, .appleErrors].contains(kind) ? .appleUnreachable : kind
     }

@@ -29,7 +29,7 @@ struct StatusSummary: Sendable {
         found += laneIncidents + pastIncidents
         found += webhookIncidents
         found += missingIncidents + duplicateIncidents
-        found += deadLetterIncidents
+        found += deadLetterIncidents + damageIncidents
         found += facts.expiries.map { $0.incident(facts.apps) }
         let kinds = Incident.Kind.allCases
         let ranked = found.map { (incident: $0, rank: kinds.firstIndex(of: $0.kind) ?? 0) }
@@ -212,14 +212,14 @@ struct StatusSummary: Sendable {
         // Without the database, the other relays neither accept pushes nor claim those of the missing relay.
         let effect =
             isStoring
-            ? "The other relays deliver its pushes; those in flight are sent again."
+            ? (facts.runningRelays == 1 ? "This relay delivers" : "The other relays deliver")
+                + " its pushes; those in flight are sent again."
             : "Its pushes wait until the database can be used again."
         return facts.missingRelays.map { relay in
             incident(
                 .relayMissing,
                 "Relay \(relay.number) (\(relay.name)) is missing",
-                since: relay.since,
-                effect: effect,
+                effect: "Its last heartbeat was \(StatusText.duration(facts.now - relay.since)) ago. " + effect,
                 action: "Start it again if it should run; its last log lines name the cause.",
                 severity: .warning
             )
@@ -253,12 +253,32 @@ struct StatusSummary: Sendable {
         }
     }
 
+    /// The incidents of pushes that were not sent because their stored content is damaged.
+    private var damageIncidents: [Incident] {
+        facts.apps.compactMap { app in
+            guard let damaged = facts.deadLetters[app]?.damaged, damaged > 0 else { return nil }
+            let isOne = damaged == 1
+            return Incident(
+                kind: .damagedPushes,
+                severity: .warning,
+                title: "\(damaged.counted("stored push", "stored pushes")) of \(app) \(isOne ? "is" : "are") damaged",
+                apps: [app],
+                lost: damaged,
+                effect: isOne ? "It was not sent." : "They were not sent.",
+                detail: Outcome.damagedReason,
+                action: "Check the disk, and the other pushes with martlet relay data check. Submit"
+                    + " \(isOne ? "it" : "them") again from the back end, or restore a backup, and discard the dead"
+                    + " \(isOne ? "letter" : "letters")."
+            )
+        }
+    }
+
     private var deadLetterIncidents: [Incident] {
         facts.apps.compactMap { app in
             guard let letters = facts.deadLetters[app], letters.count > 0 else { return nil }
             let isRecent = facts.now - letters.newest < StatusSummary.recentTime
             let pushes = letters.count.counted("push")
-            let were = letters.count == 1 ? "was" : "were"
+            let (were, them) = letters.count == 1 ? ("was", "it") : ("were", "them")
             return Incident(
                 kind: .deadLetters,
                 severity: isRecent ? .warning : .notice,
@@ -266,7 +286,7 @@ struct StatusSummary: Sendable {
                 apps: [app],
                 lost: letters.count,
                 effect: "The last one was abandoned \(StatusText.duration(facts.now - letters.newest)) ago.",
-                action: "When the cause is gone, send them again from the dead letters."
+                action: "When the cause is gone, send \(them) again from the dead letters."
             )
         }
     }

@@ -2,8 +2,8 @@
 
 internal import MartletCore
 
-/// The forms of numbers, times and names in the text of incidents.
-enum StatusText {
+/// The forms of numbers, times and names in the texts about the state of a relay.
+package enum StatusText {
     /// The maximum number of names in a list; further ones are counted.
     private static let nameLimit = 4
 
@@ -18,7 +18,7 @@ enum StatusText {
     }
 
     /// Returns a number per second, below ten to a tenth.
-    static func rate(_ rate: Double) -> String {
+    package static func rate(_ rate: Double) -> String {
         // The bound is far above any rate, and prevents the conversions from trapping.
         let rate = min(max(0, rate), 1e15)
         let (whole, tenth) = Int((rate * 10).rounded()).quotientAndRemainder(dividingBy: 10)
@@ -32,7 +32,7 @@ enum StatusText {
     }
 
     /// Returns a duration in milliseconds, rounded to its largest units; a negative one is 0.
-    static func duration(_ milliseconds: Int64) -> String {
+    package static func duration(_ milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1_000
         switch seconds {
         case ..<60: return "\(seconds) s"

@@ -61,6 +61,7 @@ struct PushTracer {
         case .success(.duplicate): span.attributes.append(Attribute("martlet.acceptance", "duplicate"))
         case .success(.conflict): span.error = "conflict"
         case .success(.suppressed): span.error = "suppressed"
+        case .success(.formerUser): span.error = "former-user"
         case .success(.full): span.error = "full"
         case .success(.vanished): span.error = "vanished"
         case .failure: span.error = "unavailable"

@@ -83,7 +83,7 @@ extension InboxAPI {
             }
             let members = devices.json(of: token, withToken: false).members ?? []
             let described = JSONValue.array(
-                pushes.map { $0.json(atDevice: token, after: devices.registry.lastEvent(of: $0.number, at: token)) }
+                pushes.map { $0.json(atDevice: token, after: devices.registry.lastEvents(of: $0.number, at: token)) }
             )
             return .json(.object(members.filter { $0.name != "pushes" } + [.init("pushes", described)]))
         },

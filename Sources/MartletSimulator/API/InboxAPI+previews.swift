@@ -37,7 +37,7 @@ extension InboxAPI {
         ) { (call) throws(APIProblem) in
             let language = call.argument("language")
             guard LocalizedTables.isLanguage(language) else {
-                throw APIProblem(400, "\(language) is not a language tag such as en, de, pt-BR or zh-Hans")
+                throw APIProblem(400, "\(ShownValue(language)) is not a language tag such as en, de, pt-BR or zh-Hans")
             }
             let table = try APIProblem.wrapping { try StringsFile.read(call.body) }
             let app = try call.app("app")
@@ -183,7 +183,7 @@ extension APICall {
         let name = argument("kind")
         guard let kind = SurfaceKind(rawValue: name) else {
             let known = SurfaceKind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw APIProblem(400, "unknown kind of surface \(name); known: \(known)")
+            throw APIProblem(400, "unknown kind of surface \(ShownValue(name)); known: \(known)")
         }
         return kind
     }

@@ -19,7 +19,9 @@ extension InboxAPI {
             ])
             let payload = try ReceivedPush.payload(in: body)
             let request = APNsRequest(composed: try fields(of: body), payload)
-            return .json(await call.simulator.service.receive(composed: request).json)
+            let push = await call.simulator.service.receive(composed: request)
+            let note = await call.simulator.service.plan.note(onComposed: push)
+            return .json(.object((push.json.members ?? []) + note))
         },
         Route(
             "POST",
@@ -93,6 +95,18 @@ extension SimulatedAPNs.Release {
             "destination": .string(destination), "environment": .string(environment.rawValue),
             "device-tokens": .strings(deviceTokens.map(\.hex).sorted()),
         ]
+    }
+}
+
+extension FaultPlan {
+    /// Returns the note on an accepted push whose device token selects a fault of connections, which a push over the
+    /// HTTP interface does not have; none for other pushes.
+    fileprivate func note(onComposed push: ReceivedPush) -> [JSONValue.Member] {
+        guard push.status == 200, usesTokenSuffixes, let action = FaultPlan.suffixAction(push.deviceToken) else {
+            return []
+        }
+        let suffix = FaultInjection(action: action, ofSuffixIn: push.deviceToken).description
+        return [.init("note", .string("\(suffix) (\(action.name)) affects only pushes of clients over HTTP/2"))]
     }
 }
 

@@ -11,7 +11,7 @@ struct DeviceRegistry {
     private static let implicitDeviceLimit = 10_000
     /// The maximum number of devices for which a broadcast records its own events.
     static let subscriberLimit = 100
-    /// The maximum number of last events of broadcasts at devices that are remembered.
+    /// The maximum number of broadcasts at devices whose last events are remembered.
     private static let broadcastEventLimit = 100_000
 
     /// A broadcast at one of its devices.
@@ -30,8 +30,9 @@ struct DeviceRegistry {
     private(set) var nextExpiry = Int64.max
     /// The number of the first alert or background push to each token, which shows that it is a device's token.
     private var notified = RecentValues<String, Int>(capacity: DeviceRegistry.implicitDeviceLimit)
-    /// The last event of each broadcast at each device.
-    private var broadcastEvents = RecentValues<Reception, DeliveryEvent>(capacity: DeviceRegistry.broadcastEventLimit)
+    /// The last two events of each broadcast at each device: whether a device that received a stored broadcast had been
+    /// offline follows from the event before.
+    private var broadcastEvents = RecentValues<Reception, [DeliveryEvent]>(capacity: DeviceRegistry.broadcastEventLimit)
 
     /// Creates an empty registry.
     ///
@@ -204,13 +205,16 @@ struct DeviceRegistry {
     /// Records an event of a broadcast at a device, and returns it with the name of the device.
     private mutating func record(_ event: DeliveryEvent, of number: Int, at token: String) -> DeliveryEvent {
         let event = event.at(device: token)
-        broadcastEvents.updateValue(event, forKey: Reception(number: number, device: token))
+        let reception = Reception(number: number, device: token)
+        let events = [broadcastEvents[reception]?.last, event].compactMap(\.self)
+        broadcastEvents.updateValue(events, forKey: reception)
         return event
     }
 
-    /// Returns the last event of a broadcast at a device, whose token is in lower case; nil when it is not known.
-    func lastEvent(of number: Int, at token: String) -> DeliveryEvent? {
-        broadcastEvents[Reception(number: number, device: token)]
+    /// Returns the last two events of a broadcast at a device, whose token is in lower case; none when they are not
+    /// known.
+    func lastEvents(of number: Int, at token: String) -> [DeliveryEvent] {
+        broadcastEvents[Reception(number: number, device: token)] ?? []
     }
 
     // MARK: Pushes

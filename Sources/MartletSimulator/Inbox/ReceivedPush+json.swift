@@ -39,15 +39,16 @@ extension ReceivedPush {
     }
 
     /// Returns the push as the page of one Live Activity shows it: the verdict on a broadcast is that at the activity,
-    /// after its last event there, and null when the broadcast was not delivered to it.
-    func json(atDevice token: String, after event: DeliveryEvent? = nil) -> JSONValue {
+    /// after its last events there, and null when the broadcast was not delivered to it.
+    func json(atDevice token: String, after events: [DeliveryEvent] = []) -> JSONValue {
         guard isBroadcast else { return json }
-        let verdict = JSONValue.Member("verdict", verdict(atDevice: token, after: event)?.json ?? .null)
+        let verdict = JSONValue.Member("verdict", verdict(atDevice: token, after: events)?.json ?? .null)
         return .object((json.members ?? []).map { $0.name == verdict.name ? verdict : $0 })
     }
 
     /// The push as lists show it: an excerpt of the payload, which is missing when the payload is not valid JSON,
-    /// findings without their messages, the kind and the text of the verdict, and the size of the payload.
+    /// findings without their messages, the kind and the text of the verdict, the size of the payload, and whether the
+    /// push is for the token of a Live Activity.
     var summary: JSONValue {
         let value = content
         let findings = findingMarks.map { mark -> JSONValue in
@@ -57,6 +58,7 @@ extension ReceivedPush {
             "payload": value.map { PayloadExcerpt(of: $0).json }, "findings": .array(findings),
             "verdict": verdict(payload: value).summary, "size": .integer(payloadByteCount),
             "no-sound": isAlertWithoutSound(value) ? true : nil,
+            "activity-token": isToActivityToken(value) ? true : nil,
         ])
         return .object(facts + labels.members + (results.members ?? []))
     }

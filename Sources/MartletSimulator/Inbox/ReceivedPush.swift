@@ -224,6 +224,19 @@ extension ReceivedPush {
     /// Whether the push is for a Live Activity.
     var isLiveActivity: Bool { app != nil || headers.isForLiveActivity }
 
+    /// Returns whether the push, whose payload is passed as JSON, has the push type of Live Activities and a token that
+    /// updates one: false for the token of a device, and for one that starts activities.
+    func isToActivityToken(_ content: JSONValue?) -> Bool {
+        let rules = observations.map(\.rule)
+        // Without a push type a search for the type does not find the push.
+        guard headers.pushType != nil, isLiveActivity, !isBroadcast,
+            !rules.contains(PushLint.Rule.activityDeviceToken.id)
+        else { return false }
+        let isStart = content?["aps"]?["event"]?.stringValue == ActivityPush.Event.start.rawValue
+        // Only a start to such a token breaks the rule; an update breaks it at a token that starts activities.
+        return isStart == rules.contains(PushLint.Rule.activityTokenWrong.id)
+    }
+
     /// Whether the push is for the token of a device, and not of a Live Activity: an alert or a background push.
     var needsDeviceToken: Bool {
         guard !isLiveActivity else { return false }

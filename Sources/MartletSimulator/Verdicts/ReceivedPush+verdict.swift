@@ -44,13 +44,13 @@ extension ReceivedPush {
     ///
     /// - Parameters:
     ///   - token: The token of the device in lower case.
-    ///   - event: The last event of the broadcast at the device, because ``deliveries`` has those of the first devices
-    ///     only; nil when it is not known.
+    ///   - events: The last events of the broadcast at the device, because ``deliveries`` has only those of the first
+    ///     devices; none when they are not known.
     /// - Returns: The result.
-    func verdict(atDevice token: String, after event: DeliveryEvent? = nil) -> PushVerdict? {
+    func verdict(atDevice token: String, after events: [DeliveryEvent] = []) -> PushVerdict? {
         guard status == 200 || !deliveries.isEmpty else { return verdict }
         var push = self
-        push.deliveries = event.map { [$0] } ?? deliveries.filter { $0.device == token }
+        push.deliveries = events.isEmpty ? deliveries.filter { $0.device == token } : events
         return push.deliveries.isEmpty ? nil : push.deliveryVerdict(nil)
     }
 
@@ -194,7 +194,8 @@ extension DeliveryEvent {
         case .delivered, .deliveredFromStorage, .released: return ("Delivered", nil)
         case .storedDeviceOffline:
             let end = "expires \(VerdictTime.text(of: push.storageEnd, from: time))"
-            return ("Stored: device is offline, \(end)", part(end, nil, expiration))
+            let cause = part(end, push.storageLimit, expiration)
+            return ("Stored: device is offline, \(cause)", cause)
         case .discardedReplaced: return ("Discarded: replaced by \(other) while the device was offline", nil)
         case .discardedExpired:
             let text = reason == nil ? "expired while the device was offline" : "expired before it arrived"
@@ -234,5 +235,12 @@ extension ReceivedPush {
     fileprivate var storageEnd: Int64 {
         let expiration = headers.expiration.flatMap { Int64($0) }
         return DeliveredPush.storageEnd(expiration: expiration, arrival: time, isBroadcast: isBroadcast)
+    }
+
+    /// The longest time for which APNs stores the push, if that ends before the push expires; nil otherwise.
+    fileprivate var storageLimit: String? {
+        let expiration = headers.expiration.flatMap { Int64($0) }.map(Int64.init(millisecondsOf:)) ?? .max
+        guard expiration > storageEnd else { return nil }
+        return isBroadcast ? "8 hours at most" : "30 days at most"
     }
 }

@@ -38,6 +38,29 @@ final class Certificate: @unchecked Sendable {
         return certificates
     }
 
+    /// Returns certificates in the order of TLS: the one of a key, then that of each issuer (RFC 8446 §4.4.2).
+    ///
+    /// - Parameters:
+    ///   - certificates: The certificates in any order.
+    ///   - key: The key.
+    /// - Returns: The certificates; those that are not in the chain of the key are the last.
+    /// - Throws: ``CryptographyError`` when no certificate is that of the key.
+    static func chain(_ certificates: [Certificate], of key: PrivateKey) throws(CryptographyError) -> [Certificate] {
+        // OpenSSL reports each other certificate as an error, which must not stay in its error queue.
+        defer { ERR_clear_error() }
+        guard let leaf = certificates.firstIndex(where: { X509_check_private_key($0.raw, key.raw) == 1 }) else {
+            throw CryptographyError("the private key does not belong to the certificate")
+        }
+        var rest = certificates
+        var chain = [rest.remove(at: leaf)]
+        while let subject = chain.last,
+            let issuer = rest.firstIndex(where: { X509_check_issued($0.raw, subject.raw) == X509_V_OK })
+        {
+            chain.append(rest.remove(at: issuer))
+        }
+        return chain + rest
+    }
+
     /// Creates a certificate that is valid from one hour ago, so that clocks that are slightly slow accept it.
     ///
     /// - Parameters:

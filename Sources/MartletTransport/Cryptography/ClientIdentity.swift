@@ -14,6 +14,8 @@ package struct CertificateFacts: Sendable, Hashable {
     package let isForDevelopment: Bool
     /// Whether the certificate is valid for production; one that names no environment is valid for both.
     package let isForProduction: Bool
+    /// The time from which the certificate is valid, in seconds since 1970; nil when it cannot be parsed.
+    package let start: Int64?
     /// The time at which the certificate expires, in seconds since 1970; nil when it cannot be parsed.
     package let expiry: Int64?
     /// The SHA-256 of the certificate's DER encoding, 64 lower-case hexadecimal digits.
@@ -37,6 +39,7 @@ package struct CertificateFacts: Sendable, Hashable {
         let namesNeither = !isForDevelopment && !isForProduction && !hasList && !topics.isEmpty
         self.isForDevelopment = isForDevelopment || namesNeither
         self.isForProduction = isForProduction || namesNeither
+        start = certificate.start
         expiry = certificate.expiry
     }
 
@@ -57,28 +60,30 @@ package struct ClientIdentity: Sendable {
     /// Creates an identity from PEM text.
     ///
     /// - Parameters:
-    ///   - certificatePEM: The certificate, followed by any intermediate certificates.
+    ///   - certificatePEM: The certificate, with any intermediate certificates in any order.
     ///   - privateKeyPEM: The private key.
     ///   - passphrase: The passphrase of an encrypted private key; nil, the default, for none.
     /// - Throws: ``TransportError`` of kind `.badCredentials` when the text contains no certificate, or the key
     ///   does not match it.
     package init(certificatePEM: String, privateKeyPEM: String, passphrase: String? = nil) throws(TransportError) {
-        guard let certificate = Certificate.all(in: certificatePEM).first else {
+        let certificates = Certificate.all(in: certificatePEM)
+        guard !certificates.isEmpty else {
             throw TransportError(
                 .badCredentials,
                 "the text holds no certificate: it has to begin with -----BEGIN CERTIFICATE-----"
             )
         }
-        let key: String
         do throws(CryptographyError) {
-            key = try PrivateKey(pem: privateKeyPEM, password: passphrase).pem()
+            let key = try PrivateKey(pem: privateKeyPEM, password: passphrase)
+            let chain = try Certificate.chain(certificates, of: key)
+            identity = TLSContext.Identity(certificateChainPEM: certificatePEM, privateKeyPEM: try key.pem())
+            facts = CertificateFacts(chain[0])
         } catch {
-            throw TransportError(.badCredentials, "\(error)")
+            let isAlone = certificatePEM == privateKeyPEM && !KeyText(certificatePEM).hasPrivateKey
+            throw TransportError(.badCredentials, isAlone ? KeyText.certificateAlone : "\(error)")
         }
-        identity = TLSContext.Identity(certificateChainPEM: certificatePEM, privateKeyPEM: key)
         // Detects unusable credentials now instead of at the first push.
         _ = try TLSContext.client(identity: identity)
-        facts = CertificateFacts(certificate)
     }
 
     /// Creates an identity from a PKCS#12 file, such as one that the Keychain exported.
@@ -131,13 +136,19 @@ extension Certificate {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The time from which the certificate is valid, in seconds since 1970.
+    fileprivate var start: Int64? { secondsSince1970(ofExpiry: false) }
+
     /// The time at which the certificate expires, in seconds since 1970.
-    fileprivate var expiry: Int64? {
+    fileprivate var expiry: Int64? { secondsSince1970(ofExpiry: true) }
+
+    private func secondsSince1970(ofExpiry isExpiry: Bool) -> Int64? {
         var days: CInt = 0
         var seconds: CInt = 0
         guard let epoch = ASN1_TIME_set(nil, 0) else { return nil }
         defer { ASN1_TIME_free(epoch) }
-        guard ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(raw)) == 1 else { return nil }
+        let time = isExpiry ? X509_get0_notAfter(raw) : X509_get0_notBefore(raw)
+        guard ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else { return nil }
         return Int64(days) * 86_400 + Int64(seconds)
     }
 }

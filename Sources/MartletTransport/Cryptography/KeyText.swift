@@ -22,6 +22,14 @@ struct KeyText {
         var isCertificate: Bool { label == "CERTIFICATE" || label == "X509CERTIFICATE" }
     }
 
+    /// The cause for a certificate in place of a certificate with its key.
+    static let certificateAlone =
+        "the certificate is without its private key: add the key to the file, or export both from the Keychain as a "
+        + "PKCS#12 file (.p12)"
+    /// The cause for an encrypted key without a password.
+    static let missingPassword =
+        "the private key is encrypted, and no password was given (a .p8 file from Apple is not encrypted)"
+
     /// The maximum length of a label without blanks.
     private static let longestLabel = 40
 
@@ -78,6 +86,12 @@ struct KeyText {
         return String(letters.dropFirst(word.count))
     }
 
+    /// Whether the text has a block that is labelled as a private key.
+    var hasPrivateKey: Bool { blocks.contains(where: \.isPrivateKey) }
+
+    /// Whether the text is a private key that can be read, without a certificate.
+    var isOnlyPrivateKey: Bool { repaired != nil && !blocks.contains(where: \.isCertificate) }
+
     // MARK: Repair
 
     /// The key as PEM that OpenSSL can read, with one of its own labels; nil when the text is not one complete key.
@@ -99,12 +113,16 @@ struct KeyText {
         let bodies = blocks.isEmpty ? [text[...]] : blocks.filter(\.isCertificate).map(\.body)
         var chain = ""
         for body in bodies {
-            guard let der = KeyText.der(of: body), let (first, second) = KeyText.elements(of: der),
-                first.tag == DERReader.sequence, second.tag == DERReader.sequence
-            else { return nil }
+            guard let der = KeyText.der(of: body), KeyText.isCertificate(der) else { return nil }
             chain += KeyText.pem("CERTIFICATE", der)
         }
         return chain.isEmpty ? nil : chain
+    }
+
+    /// Returns whether bytes have the structure of a certificate.
+    static func isCertificate(_ der: [UInt8]) -> Bool {
+        guard let (first, second) = elements(of: der) else { return false }
+        return first.tag == DERReader.sequence && second.tag == DERReader.sequence
     }
 
     private static func pem(_ label: String, _ der: [UInt8]) -> String {
@@ -113,7 +131,7 @@ struct KeyText {
     }
 
     /// Returns the bytes of base64 text, without regard to blanks, quotation marks and commas; nil for other text.
-    private static func der(of body: Substring) -> [UInt8]? {
+    static func der(of body: Substring) -> [UInt8]? {
         var base64 = body.unicodeScalars.filter { !isFiller($0) }.map { Character($0) }
         while base64.last == "=" { base64.removeLast() }
         guard base64.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "+" || $0 == "/") }) else {
@@ -136,7 +154,7 @@ struct KeyText {
     private static func label(of der: [UInt8]) -> String? {
         guard let (first, second) = elements(of: der) else { return nil }
         switch (first.tag, second.tag) {
-        case (DERReader.integer, DERReader.sequence): return "PRIVATE KEY"
+        case (DERReader.integer, DERReader.sequence): return PKCS12Contents.isPKCS12(der) ? nil : "PRIVATE KEY"
         case (DERReader.integer, DERReader.octetString): return "EC PRIVATE KEY"
         case (DERReader.integer, DERReader.integer): return "RSA PRIVATE KEY"
         case (DERReader.sequence, DERReader.octetString): return "ENCRYPTED PRIVATE KEY"
@@ -214,6 +232,8 @@ struct KeyText {
         case (DERReader.sequence, DERReader.octetString): return KeyText.encrypted(hasPassword)
         case (DERReader.sequence, DERReader.bitString): return "this is a public key, not a private key"
         case (DERReader.sequence, DERReader.sequence): return "this is a certificate, not a private key"
+        case (DERReader.integer, DERReader.sequence) where PKCS12Contents.isPKCS12(der):
+            return "this is a PKCS#12 file (.p12), not a private key"
         default: return "the private key cannot be read: its content is not a key that can be used"
         }
     }
@@ -221,6 +241,6 @@ struct KeyText {
     private static func encrypted(_ hasPassword: Bool) -> String {
         hasPassword
             ? "the private key is encrypted, and cannot be decrypted with this password"
-            : "the private key is encrypted, and no password was given (a .p8 file from Apple is not encrypted)"
+            : missingPassword
     }
 }

@@ -3,7 +3,10 @@
 internal import CMartletOpenSSL
 
 /// The certificates and the private key of a PKCS#12 file (RFC 7292), as PEM text.
-struct PKCS12Contents {
+package struct PKCS12Contents {
+    /// The cause for an encrypted file without a passphrase.
+    static let missingPassphrase = "the PKCS#12 file cannot be opened without its passphrase"
+
     /// The certificate of the key, followed by the other certificates.
     let certificatePEM: String
     let privateKeyPEM: String
@@ -21,11 +24,12 @@ struct PKCS12Contents {
     /// Keychain and older tools encrypt with RC2, which OpenSSL 3 has in its legacy provider only.
     ///
     /// - Parameters:
-    ///   - bytes: The bytes of the file.
+    ///   - bytes: The bytes of the file, or their base64.
     ///   - passphrase: The passphrase; empty for none.
     /// - Throws: ``TransportError`` of kind `.badCredentials` with the cause.
     init(_ bytes: [UInt8], passphrase: String) throws(TransportError) {
         prepareOpenSSL()
+        let bytes = PKCS12Contents.der(in: bytes) ?? bytes
         var outcome = PKCS12Contents.open(bytes, passphrase, library: nil)
         if case .unsupported = outcome { outcome = PKCS12Contents.openWithLegacyProvider(bytes, passphrase) }
         // The error queue must not contain the failures of the first attempt.
@@ -39,6 +43,26 @@ struct PKCS12Contents {
                 "the PKCS#12 file cannot be opened: it is encrypted with an algorithm that OpenSSL does not have"
             )
         }
+    }
+
+    /// Returns the encoding of a PKCS#12 file, decoded if it is in base64; nil for other bytes.
+    ///
+    /// - Parameter bytes: The bytes, of which only the beginning is checked.
+    /// - Returns: The encoding, which may be damaged.
+    package static func der(in bytes: [UInt8]) -> [UInt8]? {
+        if isPKCS12(bytes) { return bytes }
+        guard let text = String(validating: bytes, as: UTF8.self), let decoded = KeyText.der(of: text[...]),
+            isPKCS12(decoded)
+        else { return nil }
+        return decoded
+    }
+
+    /// Returns whether bytes begin with a sequence of the version 3 and another sequence (RFC 7292 §4).
+    static func isPKCS12(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count > 2, bytes[0] == DERReader.sequence else { return false }
+        // The length has one byte, or the number of bytes that follow, which is 0 for an indefinite length.
+        let start = bytes[1] < 0x80 ? 2 : 2 + Int(bytes[1] & 0x7F)
+        return bytes.dropFirst(start).starts(with: [DERReader.integer, 1, 3, DERReader.sequence])
     }
 
     /// Opens a file with the legacy provider, in a library context of its own, so that no other code uses its
@@ -70,7 +94,7 @@ struct PKCS12Contents {
             var container = PKCS12_init_ex(NID_pkcs7_data, library, nil)
             return d2i_PKCS12_bio(bio, &container)
         }
-        guard let container = parsed else { return .failed("this is not a PKCS#12 file (.p12)") }
+        guard let container = parsed else { return .failed(problem(of: bytes)) }
         defer { PKCS12_free(container) }
         var rawKey: OpaquePointer?
         var rawCertificate: OpaquePointer?
@@ -96,6 +120,13 @@ struct PKCS12Contents {
         }
     }
 
+    /// Returns the reason for which bytes are not a file that can be parsed.
+    private static func problem(of bytes: [UInt8]) -> String {
+        if isPKCS12(bytes) { return "the PKCS#12 file cannot be opened: it is damaged" }
+        guard KeyText.isCertificate(bytes) else { return "this is not a PKCS#12 file (.p12)" }
+        return KeyText.certificateAlone
+    }
+
     private init(certificatePEM: String, privateKeyPEM: String) {
         self.certificatePEM = certificatePEM
         self.privateKeyPEM = privateKeyPEM
@@ -116,7 +147,7 @@ struct PKCS12Contents {
                 return .failed(
                     hasPassphrase
                         ? "the PKCS#12 file cannot be opened with this passphrase"
-                        : "the PKCS#12 file cannot be opened without its passphrase"
+                        : missingPassphrase
                 )
             default: continue
             }

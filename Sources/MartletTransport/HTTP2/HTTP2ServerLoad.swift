@@ -12,8 +12,10 @@ final class HTTP2ServerLoad {
     static let octetsPerEvent = 128
     /// The number of octets that a connection processes in one turn at least.
     static let leastOctets = 64
-    /// The maximum memory of incomplete requests in bytes, of all connections together.
-    static let incompleteBytesLimit = 64 << 20
+    /// The maximum size of incomplete requests in bytes, of all connections together.
+    ///
+    /// They take up to twice as much memory, because an array that grows reserves twice its size.
+    static let incompleteBytesLimit = 32 << 20
 
     private var turn: UInt64 = 0
     /// The number of octets for which the events of this turn count.

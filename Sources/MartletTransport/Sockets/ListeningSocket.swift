@@ -54,15 +54,15 @@ package final class ListeningSocket<ID> {
 
     package let port: UInt16
 
-    /// Binds the address; connections are accepted after ``start(_:)``.
+    /// Listens on the address; connections are accepted after ``start(_:)``.
     ///
     /// - Parameters:
     ///   - host: An address literal, or `localhost` for both loopback addresses.
     ///   - port: The port, or 0 for any free port.
     ///   - limit: The maximum number of connections.
     ///   - loop: The event loop of the server and its connections.
-    /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
-    ///   `.addressNotAvailable` when it is not an address of this machine.
+    /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, `.addressNotAvailable` when it
+    ///   is not an address of this machine, or `.system`.
     package init(host: String, port: UInt16, limit: Int, on loop: EventLoop) throws(TransportError) {
         let bound = try host == "localhost" ? Self.boundToLoopback(port) : [Self.bound(to: host, port)]
         for socket in bound { try socket.value.listen() }

@@ -157,17 +157,17 @@ package final class TLSContext: @unchecked Sendable {
 
     private func use(_ identity: Identity) throws(TransportError) {
         let certificates = try certificates(in: identity.certificateChainPEM)
-        guard SSL_CTX_use_certificate(context, certificates[0].raw) == 1 else {
-            throw TransportError(.badCredentials, "the certificate cannot be used: \(openSSLMessage())")
-        }
-        for certificate in certificates.dropFirst() {
-            _ = martlet_SSL_CTX_add1_chain_cert(context, certificate.raw)
-        }
-        do {
+        do throws(CryptographyError) {
             let key = try PrivateKey(pem: identity.privateKeyPEM)
-            // The second check is needed because the first compares nothing when the types of key differ.
-            guard SSL_CTX_use_PrivateKey(context, key.raw) == 1, SSL_CTX_check_private_key(context) == 1 else {
-                throw CryptographyError("the private key does not belong to the certificate: \(openSSLMessage())")
+            let chain = try Certificate.chain(certificates, of: key)
+            guard SSL_CTX_use_certificate(context, chain[0].raw) == 1 else {
+                throw CryptographyError("the certificate cannot be used: \(openSSLMessage())")
+            }
+            for certificate in chain.dropFirst() {
+                _ = martlet_SSL_CTX_add1_chain_cert(context, certificate.raw)
+            }
+            guard SSL_CTX_use_PrivateKey(context, key.raw) == 1 else {
+                throw CryptographyError("the private key cannot be used: \(openSSLMessage())")
             }
         } catch {
             throw TransportError(.badCredentials, "\(error)")

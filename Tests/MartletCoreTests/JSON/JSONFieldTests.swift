@@ -49,6 +49,13 @@ import Testing
 
     @Test func `a long string is not quoted`() {
         #expect(message { try root["long"].bool() } == "long must be true or false (found a string of 38 characters)")
+        let text = JSONValue.string(String(repeating: "é", count: 65))
+        #expect(text.mismatch("text of 1 to 128 bytes").hasSuffix("(found a string of 65 characters, 130 bytes)"))
+    }
+
+    @Test func `a short secret is not quoted`() {
+        let field = JSONField<Problem>(["app": "mrt_short"], named: "the body")["app"]
+        #expect(message { try field.bool() } == "app must be true or false (found a string of 9 characters)")
     }
 
     @Test func `a missing value is reported`() {

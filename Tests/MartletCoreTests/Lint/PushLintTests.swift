@@ -104,6 +104,18 @@ import Testing
         #expect(PushLint.firstError(in: voip, topic: "", payloadByteCount: 1)?.rule == "topic-missing")
     }
 
+    @Test(arguments: ["mrt_short", "postgresql://relay:\(String(repeating: "s", count: 40))@db1"])
+    func `a secret in a header is not shown`(secret: String) {
+        for headers in [
+            Self.headers { $0.pushType = secret }, Self.headers { $0.priority = secret },
+            Self.headers { $0.expiration = secret },
+        ] {
+            let findings = PushLint.check(headers: headers, payload: Self.alert)
+            let text = findings.map(\.message).joined()
+            #expect(text.contains("text of \(secret.count) characters") && !text.contains(secret.prefix(9)))
+        }
+    }
+
     @Test(
         arguments: [
             (#"{"aps":{"alert":"Hi","badge":-1}}"#, ["badge-negative"]),

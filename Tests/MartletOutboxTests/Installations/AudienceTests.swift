@@ -2,24 +2,15 @@
 
 import MartletCore
 import MartletOutbox
+import OutboxModel
 import TestSupport
 import Testing
 
 /// Audiences, and pushes to users, in every engine.
 @Suite(.timeLimit(.minutes(10))) struct AudienceTests {
+    /// The token of ``OutboxPush/numbered``.
     private static let token = "00112233445566778899aabbccddeeff"
     private static let device = Installation.TokenSlot(.device)
-
-    private static func push(
-        _ number: UInt64,
-        to user: String,
-        _ token: String = Self.token,
-        hasCallersID: Bool = false
-    ) throws -> OutboxPush {
-        var push = try OutboxPush.numbered(number, token: token, hasCallersID: hasCallersID)
-        push.user = user
-        return push
-    }
 
     @Test(arguments: OutboxEngine.allCases)
     func `the members of an audience are those of its users in the app`(engine: OutboxEngine) async throws {
@@ -45,6 +36,10 @@ import Testing
         }
         #expect(try await found(.users(["anna", "é", "anna", "nobody"])) == ["a0", "a1", "a4"])
         #expect(try await found(.users(["e\u{301}"])) == ["a3"])
+        // Many users are read in steps, and a user who is named twice has each phone once.
+        let many = ["anna"] + (0..<9).map { "nobody\($0)" } + ["é", "e\u{301}", "anna"]
+        let all = try await store.allMembers(of: .users(many), in: "orders", Self.device).map { $0.token?.hex }
+        #expect(all == ["a0", "a4", "a1", "a3"])
         for user in ["Anna", "ann%", "", #"anna","bert"#] { #expect(try await found(.users([user])).isEmpty) }
         #expect(try await found(.users(["anna"]), .init(.start, "Order")) == ["b0", nil])
         #expect(try await found(.users(["anna"]), .init(.activity, "43")) == [nil, nil])
@@ -68,7 +63,7 @@ import Testing
         var outbox = try await place.open()
         let anna = try Installation.numbered(1).with(Self.token)
         try await outbox.installations.enroll(anna)
-        let toUser = try Self.push(1, to: "anna")
+        let toUser = try OutboxPush.numbered(1, user: "anna")
         let toToken = try OutboxPush.numbered(2, token: Self.token)
         _ = try await outbox.accept([toUser, toToken], at: 100)
         let first = try await outbox.claimAll(at: 100)
@@ -92,23 +87,23 @@ import Testing
     @Test(arguments: OutboxEngine.allCases)
     func `a push to a user belongs to that user, whoever has the token`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
-        try await outbox.installations.enroll(Installation.numbered(1, user: "bob").with(Self.token))
-        let push = try Self.push(1, to: "anna")
-        _ = try await outbox.accept([push], at: 100)
-        #expect(try await outbox.cancelPushes(ofUser: "bob", of: "orders", limit: 9, at: 200).isEmpty)
+        try await outbox.installations.enroll(Installation.numbered(1).with(Self.token))
+        let push = try OutboxPush.numbered(1, user: "anna")
+        #expect(try await outbox.accept([push], at: 100) == [.accepted])
+        try await outbox.installations.enroll(Installation.numbered(2, user: "bob").with(Self.token))
+        #expect(try await outbox.erasePushes(ofUser: "bob", at: 200).allSatisfy(\.cancelled.isEmpty))
         #expect(try await outbox.claimAll(at: 100).map(\.hasFormerUser) == [true])
-        let found = try await outbox.records.pushes(ofUser: "anna", of: "orders", after: 0, limit: 9)
-        #expect(found.map(\.status.id) == [push.id])
+        #expect(try await outbox.pushes(ofUser: "anna").map(\.id) == [push.id])
         await outbox.close(isInOrder: true)
     }
 
     @Test(arguments: OutboxEngine.allCases)
     func `a repeated push to a user is one push, also with another token`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
-        let push = try Self.push(1, to: "anna", hasCallersID: true)
+        try await outbox.installations.enroll(Installation.numbered(1).with(Self.token))
+        let push = try OutboxPush.numbered(1, hasCallersID: true, user: "anna")
         #expect(try await outbox.accept([push], at: 100) == [.accepted])
-        var again = try Self.push(1, to: "anna", "ffee", hasCallersID: true)
-        again.lane = .orderTests
+        let again = try OutboxPush.numbered(1, .orderTests, token: "ffee", hasCallersID: true, user: "anna")
         var others = [again, again, again]
         others[0].user = "bob"
         others[1].user = nil
@@ -117,6 +112,16 @@ import Testing
         #expect(try await outbox.accept([again], at: 200) == [.duplicate(status)])
         #expect(try await outbox.accept(others, at: 200) == [.conflict, .conflict, .conflict])
         #expect(try await outbox.backlog().map(\.count) == [1])
+        // What a relay asks before it stores the pushes of a request.
+        let new = try HashedPush(OutboxPush.numbered(2, hasCallersID: true, user: "anna"))
+        #expect(try await !outbox.hasConflict(with: [new, HashedPush(again)]))
+        for other in others { #expect(try await outbox.hasConflict(with: [new, HashedPush(other)])) }
+        for claimed in try await outbox.claimAll(at: 200) { try await outbox.end(claimed, at: 300) }
+        #expect(try await !outbox.hasConflict(with: [HashedPush(again), new]))
+        #expect(try await outbox.hasConflict(with: [HashedPush(others[2])]))
+        others[2].lane = .rides
+        #expect(try await !outbox.hasConflict(with: [HashedPush(others[2])]))
+        #expect(try await outbox.status(of: new.push.id, of: "orders") == nil)
         await outbox.close(isInOrder: true)
     }
 
@@ -125,11 +130,9 @@ import Testing
         let path = scratch.path + "/relay.sqlite"
         let file = try await SQLiteOutbox(file: path)
         try await file.installations.enroll(Installation.numbered(1).with(Self.token))
-        _ = try await file.accept([Self.push(1, to: "anna"), OutboxPush.numbered(2, token: Self.token)], at: 100)
+        _ = try await file.accept([.numbered(1, user: "anna"), .numbered(2)], at: 100)
         await file.close(isInOrder: true)
-        let server = try await PostgreSQLServer.shared.value
-        let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.create(in: address)
+        let address = try await OutboxEngine.postgresql.place().address
         #expect(try await OutboxMove(from: path, to: address).run(at: 300).pushes == 2)
         let outbox = try await PostgreSQLOutbox(address: address)
         try await outbox.installations.enroll(Installation.numbered(2, user: "bob").with(Self.token, at: 400))

@@ -189,9 +189,7 @@ import Testing
         try await file.installations.enroll(Installation.numbered(1).with("aa", at: 300))
         try await file.installations.enroll(Installation.numbered(2).with("bb", at: 100))
         await file.close(isInOrder: true)
-        let server = try await PostgreSQLServer.shared.value
-        let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.create(in: address)
+        let address = try await OutboxEngine.postgresql.place().address
         _ = try await OutboxMove(from: path, to: address).run(at: 400)
         let outbox = try await PostgreSQLOutbox(address: address)
         for push in try await outbox.claimAll(at: 400) {

@@ -2,6 +2,7 @@
 
 import MartletCore
 import MartletOutbox
+import OutboxModel
 import TestSupport
 import Testing
 
@@ -24,18 +25,18 @@ import Testing
         _ = try await outbox.accept([pushes[2]], at: 200)
         await outbox.close(isInOrder: true)
         outbox = try await place.open()
-        #expect(try await outbox.pushes(ofUser: "anna") == [pushes[0].id, pushes[1].id])
-        #expect(try await outbox.pushes(ofUser: "bob") == [pushes[2].id])
-        #expect(try await outbox.pushes(ofUser: "anna", of: "rides") == [rides.id])
+        #expect(try await outbox.pushes(ofUser: "anna").map(\.id) == [pushes[0].id, pushes[1].id])
+        #expect(try await outbox.pushes(ofUser: "bob").map(\.id) == [pushes[2].id])
+        #expect(try await outbox.pushes(ofUser: "anna", of: "rides").map(\.id) == [rides.id])
         for user in ["ann", "Anna", "na", "%"] { #expect(try await outbox.pushes(ofUser: user).isEmpty) }
-        let cancelled = try await outbox.cancelPushes(ofUser: "bob", of: "orders", limit: 9, at: 300)
+        let cancelled = try await outbox.erasePushes(ofUser: "bob", at: 300).flatMap(\.cancelled)
         #expect(cancelled.map(\.id) == [pushes[2].id] && cancelled[0].lane == .orders)
         #expect(try await outbox.outcome(of: pushes[2])?.state == .cancelled)
         // Erasing a user who has no installation any more cancels the pushes, too.
         _ = try await outbox.installations.removeUser("anna", of: "orders")
-        #expect(try await outbox.cancelPushes(ofUser: "anna", of: "orders", limit: 9, at: 300).count == 2)
-        #expect(try await outbox.cancelPushes(ofUser: "anna", of: "orders", limit: 9, at: 300).isEmpty)
-        #expect(try await outbox.pushes(ofUser: "anna", of: "rides") == [rides.id])
+        #expect(try await outbox.erasePushes(ofUser: "anna", at: 300).flatMap(\.cancelled).count == 2)
+        #expect(try await outbox.erasePushes(ofUser: "anna", at: 300).allSatisfy(\.cancelled.isEmpty))
+        #expect(try await outbox.pushes(ofUser: "anna", of: "rides").map(\.id) == [rides.id])
         await outbox.close(isInOrder: true)
     }
 
@@ -52,8 +53,9 @@ import Testing
         try await outbox.installations.enroll(
             Installation.numbered(1).with(Self.token, slots[0]).with(Self.token, slots[1])
         )
-        #expect(try await outbox.pushes(ofUser: "anna") == [push.id])
-        #expect(try await outbox.cancelPushes(ofUser: "anna", of: "orders", limit: 9, at: 200).map(\.id) == [push.id])
+        #expect(try await outbox.pushes(ofUser: "anna").map(\.id) == [push.id])
+        let cancelled = try await outbox.erasePushes(ofUser: "anna", at: 200).flatMap(\.cancelled)
+        #expect(cancelled.map(\.id) == [push.id])
         #expect(try await outbox.status(of: channel.id, of: "orders")?.state == .accepted)
         await outbox.close(isInOrder: true)
     }
@@ -100,16 +102,37 @@ import Testing
         _ = try await outbox.accept(pushes, at: 100)
         let claimed = try await outbox.claim(.orders, .immediate, limit: 1, at: 100).pushes
         #expect(claimed.map(\.push.id) == [pushes[0].id])
-        var steps: [Int] = []
-        while true {
-            let step = try await outbox.cancelPushes(ofUser: "anna", of: "orders", limit: 12, at: 200)
-            guard !step.isEmpty else { break }
-            steps.append(step.count)
-        }
-        #expect(steps == [12, 12, 4])
+        let steps = try await outbox.erasePushes(ofUser: "anna", limit: 12, at: 200)
+        // The last step is that of the pushes to the token before it had a user.
+        #expect(steps.map(\.cancelled.count) == [12, 12, 4, 0])
         #expect(try await outbox.status(of: pushes[0].id, of: "orders")?.state == .inFlight)
         try await outbox.end(claimed[0], at: 300)
         #expect(try await outbox.claimAll(at: 100_000).map(\.push.id) == [pushes[29].id])
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test func `a page of a file reads no more rows than its limit`() async throws {
+        let outbox = try await OutboxEngine.sqlite.place().open()
+        let (token, other) = (try DeviceToken(hex: Self.token), "aabbccff")
+        // The index has the last byte of a token alone, so that it finds these pushes, too.
+        let others = try (1...5).map { try OutboxPush.numbered($0, token: other) }
+        _ = try await outbox.accept(others + [OutboxPush.numbered(6, token: Self.token)], at: 100)
+        let selection = PushSelection.tokenWithoutUser(token)
+        var (pages, cursor): ([Int], Int64?) = ([], 0)
+        while let after = cursor {
+            let page = try await outbox.records.pushes(selection, of: "orders", after: after, limit: 2)
+            pages.append(page.pushes.count)
+            cursor = page.next
+        }
+        #expect(pages == [0, 0, 1, 0])
+        var (steps, end): ([Int], Int64?) = ([], nil)
+        repeat {
+            let step = try await outbox.erasePushes(selection, of: "orders", before: end, limit: 2, at: 200)
+            steps.append(step.cancelled.count)
+            end = step.next
+        } while end != nil
+        #expect(steps == [1, 0, 0, 0])
+        #expect(try await outbox.backlog().map(\.count) == [5])
         await outbox.close(isInOrder: true)
     }
 
@@ -125,10 +148,11 @@ import Testing
             try await outbox.end(push, .dead, at: 200)
         }
         try await outbox.installations.enroll(Installation.numbered(2, user: "bob").with(Self.token, at: 200))
-        #expect(try await outbox.pushes(ofUser: "anna") == [pushes[0].id, pushes[2].id])
-        #expect(try await outbox.records.deleteDeadLetters(ofUser: "anna", of: "rides") == 0)
-        #expect(try await outbox.records.deleteDeadLetters(ofUser: "bob", of: "orders") == 0)
-        #expect(try await outbox.records.deleteDeadLetters(ofUser: "anna", of: "orders") == 1)
+        #expect(try await outbox.pushes(ofUser: "anna").map(\.id) == [pushes[0].id, pushes[2].id])
+        for (user, app, count) in [("anna", "rides", 0), ("bob", "orders", 0), ("anna", "orders", 1)] {
+            let steps = try await outbox.erasePushes(ofUser: user, of: app, at: 300)
+            #expect(steps.reduce(0) { $0 + $1.deadLetters } == count && steps.allSatisfy(\.cancelled.isEmpty))
+        }
         #expect(try await outbox.records.deadLetters(of: "orders", limit: 9).map(\.push.id) == [pushes[1].id])
         #expect(try await outbox.records.deadLetterCounts()["orders"]?.count == 1)
         #expect(try await outbox.status(of: pushes[0].id, of: "orders") == nil)
@@ -146,25 +170,11 @@ import Testing
         try await file.installations.enroll(Installation.numbered(2, user: "bob").with(Self.token, at: 200))
         _ = try await file.accept([pushes[1]], at: 200)
         await file.close(isInOrder: true)
-        let server = try await PostgreSQLServer.shared.value
-        let address = server.address(of: try await server.makeDatabase())
-        try await OutboxSchema.create(in: address)
+        let address = try await OutboxEngine.postgresql.place().address
         #expect(try await OutboxMove(from: path, to: address).run(at: 300).pushes == 2)
         let outbox = try await PostgreSQLOutbox(address: address)
-        #expect(try await outbox.pushes(ofUser: "anna") == [pushes[0].id])
-        #expect(try await outbox.pushes(ofUser: "bob") == [pushes[1].id])
+        #expect(try await outbox.pushes(ofUser: "anna").map(\.id) == [pushes[0].id])
+        #expect(try await outbox.pushes(ofUser: "bob").map(\.id) == [pushes[1].id])
         await outbox.close(isInOrder: true)
-    }
-}
-
-extension OutboxStore {
-    /// The pushes of a user, read page by page.
-    fileprivate func pushes(ofUser user: String, of app: String = "orders") async throws -> [APNsID] {
-        var found: [FoundPush] = []
-        while true {
-            let page = try await records.pushes(ofUser: user, of: app, after: found.last?.number ?? 0, limit: 1)
-            guard !page.isEmpty else { return found.map(\.status.id) }
-            found += page
-        }
     }
 }

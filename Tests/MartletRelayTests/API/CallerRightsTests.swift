@@ -44,6 +44,35 @@ import Testing
         await bench.stop()
     }
 
+    @Test(arguments: [
+        ("POST", "/v1/apps/%/lanes/production/pause", "", 403), ("GET", "/v1/apps/%/dead-letters", "", 403),
+        ("POST", "/v1/pushes", #"{"app":"%","to":"5d3a6a1c","payload":{}}"#, 403),
+        ("POST", "/v1/pushes", #"{"bundle-id":"%","to":"5d3a6a1c","payload":{}}"#, 403),
+        ("POST", "/v1/pushes", #"{"channel":"dGVzdA==","push-type":"%","payload":{}}"#, 400),
+        ("POST", "/v1/pushes", #"{"to":{"installation":"%"},"payload":{}}"#, 400),
+        ("POST", "/v1/pushes", #"{"environment":"%","to":"5d3a6a1c","payload":{}}"#, 400),
+        ("GET", "/v1/pushes?app=%&token=5d3a6a1c", "", 403), ("GET", "/v1/pushes?%=1", "", 400),
+        ("GET", "/v1/pushes/%", "", 400), ("PUT", "/v1/pushes/%", "", 405), ("GET", "/v1/%", "", 404),
+        ("POST", "/v1/apps/orders/lanes/%/pause", "", 404), ("POST", "/v1/nodes/%/drain", "", 404),
+        ("GET", "/v1/apps/orders/channels?bundle-id=%", "", 404),
+        ("GET", "/v1/apps/orders/installations/%", "", 400),
+    ])
+    func `a secret in place of a name is not repeated`(method: String, path: String, body: String, status: Int)
+        async throws
+    {
+        let scopes = Set(Caller.Scope.allCases)
+        let all = try Caller(key: "all", apps: ["orders", "rides"], scopes: scopes)
+        let one = try Caller(key: "one", apps: ["orders"], scopes: scopes)
+        let bench = try await bench { $0.callers += [all, one] }
+        for secret in ["mrt_short", "mri_short"] {
+            let key = path.hasPrefix("/v1/nodes") ? "all" : "one"
+            let target = path.replacing("%", with: secret)
+            let answer = await bench.ask(method, target, body.replacing("%", with: secret), key: key)
+            #expect(answer.status == status && !answer.text.contains("short"), "\(answer.text)")
+        }
+        await bench.stop()
+    }
+
     @Test func `an identifier of pushes of several apps needs the app`() async throws {
         let bench = try await bench()
         let later = bench.parts.now / 1_000 + 3_600

@@ -40,6 +40,14 @@ import Testing
         let logged = lines.objects.filter { $0["msg"] == "push damaged" }
         #expect(logged.map { $0["apns_id"]?.stringValue } == [pushes[1].id.description])
         #expect(logged.first?["level"] == "error" && !lines.all.contains { $0.contains("roken") })
+        await bench.parts.monitor.readDeadLetters()
+        let headline = await bench.ask("GET", "/v1/status").json["headline"]?.stringValue ?? ""
+        let problem = "1 stored push of orders is damaged. It was not sent. Check the disk"
+        #expect(headline.hasPrefix(problem), "\(headline)")
+        let path = "/v1/apps/orders/dead-letters:requeue"
+        let refusal = await bench.ask("POST", path, #"{"ids":["\#(pushes[1].id)"]}"#)
+        #expect(refusal.status == 409 && refusal.text.contains("is damaged, so nothing was sent again"))
+        #expect(await bench.ask("POST", path).json == ["requeued": 0, "damaged": 1])
         let metrics = await bench.ask("GET", "/metrics").text
         let sample = #"dead_letter_total{app="orders",env="production",reason="Damaged"} 1"#
         #expect(metrics.contains(sample), "\(metrics)")

@@ -300,7 +300,7 @@ import Testing
         #expect(machine.lanes[Self.busy]?.problem(at: 32_000)?.reason == "NoAnswer")
     }
 
-    @Test func `a lane without pushes is up after its next attempt was due`() {
+    @Test func `a lane without pushes is up when another relay has delivered`() {
         var machine = machine(claimed: [push(1, Self.busy)])
         #expect(machine.takeActions(at: 0).sends.count == 1)
         machine.answered(1, .neverSent(reason: "ConnectionFailed", retryAfter: 1_000), at: 5)

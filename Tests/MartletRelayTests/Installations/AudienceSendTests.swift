@@ -158,6 +158,14 @@ import Testing
             (#"{"users":"anna"}"#, alert, "/to/users", "an array"),
             (#"{"users":["a",1]}"#, alert, "/to/users/1", "1 to 128 bytes"),
             (#"{"installation":"x"}"#, alert, "/to/installation", "a UUID in lower case"),
+            (
+                #"{"installation":"0199F2C4-0000-7000-8000-00000000000A"}"#, alert, "/to/installation",
+                "has upper-case letters"
+            ),
+            (
+                #"{"user":"\#(String(repeating: "é", count: 65))"}"#, alert, "/to/user",
+                "(found a string of 65 characters, 130 bytes)"
+            ),
             (#"{"tag":"vip"}"#, alert, "/to/tag", "is unknown"),
             (#"{"user":"a","activity":"A"}"#, alert, "/to/activity", "must be left out unless"),
             (#"{"user":"a","control":"A"}"#, alert, "/to/control", "must be left out unless"),
@@ -193,7 +201,7 @@ import Testing
     }
 
     @Test(arguments: ["", #","id":"123e4567-e89b-42d3-a456-426655440000""#])
-    func `a repeated request sends to no phone twice`(id: String) async throws {
+    func `a repeated request sends to no installation twice`(id: String) async throws {
         let bench = try await EnrollmentBench()
         let phone = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         _ = try await bench.enroll("anna", #","tokens":{"device":"a2"}"#)
@@ -210,9 +218,51 @@ import Testing
         let third = await send(bench, to: #"{"user":"anna"}"#, content, fields: fields)
         #expect(ids(third).prefix(2) == ids(first)[...] && ids(third).count == 3)
         try await eventually("the new one arrives") { await bench.relay.apple.pushCount == 3 }
+        // Another content is refused for each phone, also for one that has no push of the request.
+        _ = try await bench.enroll("anna", #","tokens":{"device":"a4"}"#)
         let other = await send(bench, to: #"{"user":"anna"}"#, content.replacing("Hi", with: "Ho"), fields: fields)
-        #expect(other.status == 422, "\(other.text)")
-        #expect(await bench.relay.apple.pushCount == 3)
+        #expect(other.status == 422 && other.text.contains("stored with another content"), "\(other.text)")
+        let pointer = other.json["errors"]?.elements?.first?["pointer"]?.stringValue
+        #expect(pointer == (id.isEmpty ? nil : "/id"), "\(other.text)")
+        let fourth = await send(bench, to: #"{"user":"anna"}"#, content, fields: fields)
+        #expect(ids(fourth).prefix(3) == ids(third)[...] && ids(fourth).count == 4, "\(fourth.text)")
+        try await eventually("the first content arrives") { await bench.relay.apple.pushCount == 4 }
+        await bench.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func `a phone that enrolls again gets a repeated request again`(replaces: Bool) async throws {
+        let bench = try await EnrollmentBench()
+        let first = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
+        let fields: HTTPFields = ["idempotency-key": "order-42"]
+        let one = await send(bench, to: #"{"user":"anna"}"#, Self.alert, "?wait=60", fields: fields)
+        #expect(one.status == 200 && installations(one) == [first.id], "\(one.text)")
+        let more = replaces ? #","replaces":"\#(first.secret)""# : ""
+        let second = try await bench.enroll("anna", #","tokens":{"device":"a1"}"# + more)
+        let two = await send(bench, to: #"{"user":"anna"}"#, Self.alert, "?wait=60", fields: fields)
+        #expect(two.status == 200 && installations(two) == [second.id] && ids(two) != ids(one), "\(two.text)")
+        let leftOut: JSONValue = replaces ? [:] : ["no-token": 1]
+        #expect(two.json["left-out"] == leftOut)
+        #expect(await bench.relay.apple.pushCount == 2)
+        // None of the phones has a push of the first request.
+        _ = try await bench.enroll("anna", #","tokens":{"device":"a1"},"replaces":"\#(second.secret)""#)
+        let content = Self.alert.replacing("Hi", with: "Ho")
+        let three = await send(bench, to: #"{"user":"anna"}"#, content, "?wait=60", fields: fields)
+        #expect(three.status == 200 && ids(three).count == 1, "\(three.text)")
+        await bench.stop()
+    }
+
+    @Test func `a permission that is withdrawn does not stop a waiting push`() async throws {
+        let clock = TestClock()
+        let bench = try await EnrollmentBench(clock: clock.wall)
+        let phone = try await bench.enroll("anna", #","tokens":{"device":"a1"},"permissions":{"alerts":true}"#)
+        let later = Self.alert + #","not-before":\#(clock.now + 600)"#
+        let answer = await send(bench, to: #"{"user":"anna"}"#, later)
+        let id = try #require(ids(answer).first, "\(answer.text)")
+        #expect(await bench.phone("PATCH", #"{"permissions":{"alerts":false}}"#, with: phone.secret).status == 200)
+        clock.advance(by: 601)
+        let status = await bench.relay.ask("GET", "/v1/pushes/\(id)?wait=30")
+        #expect(status.json["state"] == "delivered", "\(status.text)")
         await bench.stop()
     }
 
@@ -230,6 +280,39 @@ import Testing
         let status = await bench.relay.ask("GET", "/v1/pushes/\(id)?wait=60")
         #expect(status.json["state"] == "cancelled" && status.json["apns"]?["reason"] == "FormerUser", "\(status.text)")
         #expect(await bench.relay.apple.pushCount == 0)
+        await bench.stop()
+    }
+
+    @Test func `a push to a user who is removed while it is accepted is left out`() async throws {
+        let bench = try await EnrollmentBench()
+        _ = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
+        let parts = bench.relay.parts
+        let caller = Callers.Caller(name: "back end", apps: ["orders"], scopes: [.send], tokenIssuedAt: nil)
+        let apps = await bench.relay.relay.context.configuration.apps
+        let clients = await parts.dispatcher.clients
+        var builder = PushRequestBuilder(
+            caller: caller,
+            apps: apps,
+            clients: clients,
+            idempotencyKey: nil,
+            traceParent: nil,
+            now: parts.now,
+            generator: SplitMix64(state: 1)
+        )
+        let body = #"{"to":{"user":"anna"},\#(Self.alert)}"#
+        let request = try PushRequest(try JSONReader.read(Array(body.utf8)))
+        let group = try await builder.group(of: request, from: parts.outbox)
+        #expect(group.pushes.count == 1)
+        let removed = await bench.ask("DELETE", "/users/anna")
+        #expect(removed.json == ["installations": 1, "cancelled-pushes": 0, "dead-letters": 0], "\(removed.text)")
+        let (results, time) = await parts.intake.accept(group.pushes, from: caller)
+        let answers = zip(results, group.pushes).map { PushAnswer($0, $1.push, at: time) }
+        #expect(group.json(answers, at: time) == ["pushes": [], "left-out": ["no-token": 1]])
+        // The phone enrolls again with the same token, and gets only what is sent from now on.
+        _ = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
+        let later = await send(bench, to: #"{"user":"anna"}"#, Self.alert, "?wait=60")
+        #expect(later.json["pushes"]?.elements?.first?["state"] == "delivered", "\(later.text)")
+        #expect(await bench.relay.apple.pushCount == 1)
         await bench.stop()
     }
 

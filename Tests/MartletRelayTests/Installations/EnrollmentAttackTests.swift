@@ -194,7 +194,7 @@ import Testing
         let many = (0...50).map { "\"t\($0)\"" }.joined(separator: ",")
         let refused: [(body: String, message: String)] = [
             (#"{}"#, "is missing: it must be text of 1 to 128 bytes"), (#"{"user":""}"#, "(found an empty string)"),
-            (#"{"user":"\#(String(repeating: "ä", count: 65))"}"#, "(found a string of 65 characters)"),
+            (#"{"user":"\#(String(repeating: "ä", count: 65))"}"#, "(found a string of 65 characters, 130 bytes)"),
             (#"{"user":"a\u0000"}"#, "control"), (#"{"user":"a\u0085"}"#, "control"), (#"{"user":7}"#, "(found 7)"),
             (#"{"user":"a","seconds":0}"#, "an integer from 1 to 86400"),
             (#"{"user":"a","seconds":86401}"#, "from 1 to 86400"),

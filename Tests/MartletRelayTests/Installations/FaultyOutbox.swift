@@ -6,7 +6,7 @@ import OutboxModel
 import Synchronization
 
 /// The model as an outbox, with a fault that the simulation of installations has to find.
-final class FaultyOutbox: OutboxStore {
+final class FaultyOutbox: ModelBackedOutbox {
     enum Fault: CaseIterable, Sendable {
         /// A token stays with an installation whose registration has a later time.
         case ordersReportsByTime
@@ -21,9 +21,8 @@ final class FaultyOutbox: OutboxStore {
     }
 
     private let fault: Fault
-    private let model = ModelOutbox(on: ModelOutbox.Disk(), limit: 1_000)
+    let model = ModelOutbox(on: ModelOutbox.Disk(), limit: 1_000)
     private let claims = Mutex<[Int64: ClaimedPush]>([:])
-    var records: any OutboxRecords { model.records }
     var installations: any InstallationStore { FaultyInstallations(store: model.installations, fault: fault) }
 
     init(_ fault: Fault) {
@@ -62,21 +61,16 @@ final class FaultyOutbox: OutboxStore {
         }
     }
 
-    func cancelPushes(ofUser user: String, of app: String, limit: Int, at now: Int64) -> [PushStatus] {
-        fault == .keepsPushes ? [] : model.cancelPushes(ofUser: user, of: app, limit: limit, at: now)
+    func erasePushes(
+        _ selection: PushSelection,
+        of app: String,
+        before cursor: Int64?,
+        limit: Int,
+        at now: Int64
+    ) -> ErasedPushes {
+        guard fault != .keepsPushes else { return ErasedPushes() }
+        return model.erasePushes(selection, of: app, before: cursor, limit: limit, at: now)
     }
-
-    func accept(_ pushes: [HashedPush], at now: Int64) -> [Acceptance] { model.accept(pushes, at: now) }
-    func cancel(_ id: APNsID, of app: String, at now: Int64) -> PushStatus? { model.cancel(id, of: app, at: now) }
-    func status(of id: APNsID, of app: String) -> PushStatus? { model.status(of: id, of: app) }
-    func expire(at now: Int64, limit: Int) -> [PushStatus] { model.expire(at: now, limit: limit) }
-    func forgetOutcomes(before time: Int64, limit: Int) -> Int { model.forgetOutcomes(before: time, limit: limit) }
-    func backlog() -> [Backlog] { model.backlog() }
-    func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {
-        model.purge(lane, upTo: last, limit: limit, at: now)
-    }
-    func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int { 0 }
-    func close(isInOrder: Bool) { model.close(isInOrder: isInOrder) }
 }
 
 private struct FaultyInstallations: InstallationStore {

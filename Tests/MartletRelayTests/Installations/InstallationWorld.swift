@@ -3,6 +3,7 @@
 import MartletCore
 import MartletHTTPServer
 import MartletOutbox
+import OutboxModel
 
 @testable import MartletRelay
 
@@ -244,15 +245,8 @@ struct InstallationWorld {
         let relay = relay()
         let waiting = pushes.filter { $0.claim == nil && ($0.user ?? owner(of: $0.phone)?.user) == user }
         let expected = Set(waiting.map(\.push.id))
-        var cancelled: Set<APNsID> = []
-        while case let found = try await relay.outbox.cancelPushes(
-            ofUser: user,
-            of: Self.app,
-            limit: 2,
-            at: relay.now
-        ), !found.isEmpty {
-            cancelled.formUnion(found.map(\.id))
-        }
+        let steps = try await relay.outbox.erasePushes(ofUser: user, of: Self.app, at: relay.now)
+        let cancelled = Set(steps.flatMap(\.cancelled).map(\.id))
         guard cancelled == expected else {
             throw Violation(description: "erasing \(user) cancels \(cancelled), not \(expected)")
         }

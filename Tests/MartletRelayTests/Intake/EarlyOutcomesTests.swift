@@ -100,10 +100,8 @@ import Testing
 }
 
 /// An outbox that answers for an acceptance only after the push has ended.
-private final class LateOutbox: OutboxStore {
-    private let model = ModelOutbox(on: ModelOutbox.Disk(), limit: 100)
-    var records: any OutboxRecords { model.records }
-    var installations: any InstallationStore { model.installations }
+private final class LateOutbox: ModelBackedOutbox {
+    let model = ModelOutbox(on: ModelOutbox.Disk(), limit: 100)
     private let (settled, settling) = AsyncStream.makeStream(of: Void.self)
 
     func accept(_ pushes: [HashedPush], at now: Int64) async -> [Acceptance] {
@@ -123,16 +121,4 @@ private final class LateOutbox: OutboxStore {
         model.settle(settlements, at: now)
         settling.yield()
     }
-
-    func cancel(_ id: APNsID, of app: String, at now: Int64) -> PushStatus? { model.cancel(id, of: app, at: now) }
-    func status(of id: APNsID, of app: String) -> PushStatus? { model.status(of: id, of: app) }
-    func expire(at now: Int64, limit: Int) -> [PushStatus] { model.expire(at: now, limit: limit) }
-    func forgetOutcomes(before time: Int64, limit: Int) -> Int { model.forgetOutcomes(before: time, limit: limit) }
-    func backlog() -> [Backlog] { model.backlog() }
-    func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {
-        model.purge(lane, upTo: last, limit: limit, at: now)
-    }
-    func cancelPushes(ofUser user: String, of app: String, limit: Int, at now: Int64) -> [PushStatus] { [] }
-    func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int { 0 }
-    func close(isInOrder: Bool) { model.close(isInOrder: isInOrder) }
 }

@@ -22,11 +22,13 @@ import Testing
 
     @Test func `the callers of a commit are answered once, by the store or at the deadline`() throws {
         var incoming = IncomingPushes()
-        _ = incoming.add([try Self.push(1), try Self.push(2)], from: "a") { _, _ in }
-        _ = incoming.add([try Self.push(3)], from: "b") { _, _ in }
-        let slow = incoming.take(at: 1_000, answerBy: MonotonicTime(nanoseconds: 50))
-        _ = incoming.add([try Self.push(4)], from: "a") { _, _ in }
-        let fast = incoming.take(at: 2_000, answerBy: MonotonicTime(nanoseconds: 90))
+        incoming.add([try Self.push(1), try Self.push(2)], from: "a") { _, _ in }
+        incoming.add([try Self.push(3)], from: "b") { _, _ in }
+        let slowCommit = incoming.take(at: 1_000, answerBy: MonotonicTime(nanoseconds: 50))
+        let slow = try #require(slowCommit)
+        incoming.add([try Self.push(4)], from: "a") { _, _ in }
+        let fastCommit = incoming.take(at: 2_000, answerBy: MonotonicTime(nanoseconds: 90))
+        let fast = try #require(fastCommit)
         #expect(incoming.oldestCommit == 1_000 && incoming.count == 4)
         let early = incoming.takeOverdue(at: MonotonicTime(nanoseconds: 49))
         let overdue = incoming.takeOverdue(at: MonotonicTime(nanoseconds: 50))
@@ -38,5 +40,41 @@ import Testing
         let (late, rest) = (incoming.answered(slow), incoming.answered(fast))
         #expect(late.isEmpty && rest.map(\.count) == [1])
         #expect(incoming.oldestCommit == nil && incoming.count == 0)
+    }
+
+    @Test func `a caller with many pushes takes a bounded part of each commit`() throws {
+        let (deadline, later) = (MonotonicTime(nanoseconds: 50), MonotonicTime(nanoseconds: 90))
+        var incoming = IncomingPushes()
+        let group = [HashedPush](repeating: try Self.push(1), count: IncomingPushes.groupSize)
+        for _ in 0..<80 { incoming.add(group, from: "flood") { _, _ in } }
+        let firstCommit = incoming.take(at: 1_000, answerBy: deadline)
+        let first = try #require(firstCommit)
+        #expect(first.pushes.count == IncomingPushes.limitPerCaller && incoming.count == 40_000)
+        // The pushes of the caller wait for the answer, also one that would fit, and those of others do not.
+        incoming.add([try Self.push(2)], from: "flood") { _, _ in }
+        #expect(incoming.take(at: 1_001, answerBy: later) == nil)
+        incoming.add([try Self.push(3)], from: "other") { _, _ in }
+        let secondCommit = incoming.take(at: 1_002, answerBy: later)
+        let second = try #require(secondCommit)
+        #expect(second.pushes.map(\.push.id) == [try Self.push(3).push.id])
+        #expect(incoming.answered(first).count == 2)
+        let thirdCommit = incoming.take(at: 1_003, answerBy: later)
+        let third = try #require(thirdCommit)
+        #expect(third.pushes.count == IncomingPushes.limitPerCaller)
+        // A store that does not answer holds up the pushes behind the commit, too: 76 groups and a single push.
+        #expect(incoming.takeOverdue(at: later).reduce(0) { $0 + $1.groups.count } == 1 + 2 + 77)
+        #expect(incoming.count == 1_001 && !incoming.hasWaiting)
+        let (other, flood) = (incoming.answered(second), incoming.answered(third))
+        #expect(other.isEmpty && flood.isEmpty && incoming.count == 0)
+    }
+
+    @Test func `a group beyond the limit is stored alone`() throws {
+        var incoming = IncomingPushes()
+        let count = IncomingPushes.limitPerCaller + 1
+        incoming.add([HashedPush](repeating: try Self.push(1), count: count), from: "a") { _, _ in }
+        incoming.add([try Self.push(2)], from: "a") { _, _ in }
+        let taken = incoming.take(at: 1_000, answerBy: MonotonicTime(nanoseconds: 50))
+        let commit = try #require(taken)
+        #expect(commit.pushes.count == count)
     }
 }

@@ -171,6 +171,7 @@ import Testing
             }
             #expect(answer.json["state"] == "refused", "\(values)")
             #expect(answer.json["apns"]?["reason"]?.stringValue == reason.rawValue, "\(values)")
+            #expect(answer.json["cause"] == "the headers break a rule, so the push was not sent", "\(values)")
         }
         #expect(await bench.apple.pushCount == 1)
         await bench.stop()

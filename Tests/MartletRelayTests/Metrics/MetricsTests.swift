@@ -13,6 +13,19 @@ import Testing
 
 /// The relay's numbers.
 @Suite(.timeLimit(.minutes(10))) struct MetricsTests {
+    @Test func `the last reason of a lane is that of its last attempt`() {
+        var counts = DispatchCounts()
+        let lane = Lane(app: "orders", environment: .production)
+        let push = OutboxPush.sample(1, lane)
+        let refusal = SendResult.refused(status: 403, reason: .invalidProviderToken, timestamp: nil, retryAfter: nil)
+        counts.answered(push, .lost, .pause(nil), .zero, at: 5)
+        counts.answered(push, refusal, .pause(nil), .zero, at: 7)
+        #expect(counts.failing[lane] == DispatchCounts.Failing(since: 5, reason: "403 InvalidProviderToken"))
+        #expect(counts.lastRetries[lane] == "403 InvalidProviderToken")
+        counts.answered(push, .accepted(uniqueID: nil), nil, .zero, at: 9)
+        #expect(counts.failing[lane] == nil)
+    }
+
     @Test func `pushes, outcomes and requests are counted`() async throws {
         let bench = try await RelayBench {
             guard let reader = try? RelayConfiguration.Caller(key: "sender", apps: ["orders"], scopes: [.send]) else {
@@ -152,7 +165,7 @@ import Testing
                 timestamp: nil,
                 retryAfter: nil
             )
-            counts.answered(push, refused, nil, .zero)
+            counts.answered(push, refused, nil, .zero, at: 0)
         }
         let answer = DispatchCounts.Answer(lane: lane, pushType: "other", status: 400, reason: "other")
         #expect(counts.answers == [answer: 100] && counts.sent == [lane: 100])

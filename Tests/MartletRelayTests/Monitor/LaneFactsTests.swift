@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// Tests of the state of a lane, of its report, and of the figures over all lanes.
+/// Tests of the state of a lane, of its part of the status, and of the figures over all lanes.
 @Suite struct LaneFactsTests {
     /// 2026-11-25 12:41:00 UTC.
     private static let now: Int64 = 1_795_610_460_000
@@ -30,8 +30,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (0, 0, 0, LaneState.ready), (1, 0, 0, .delivers), (9, 9, 0, .ready), (9, 9, 1, .fails), (10, 10, 0, .fails),
-        (10, 9, 5, .delivers), (0, 0, 5, .ready),
+        (0, 0, 0, LaneState.ready), (1, 0, 0, .delivers), (9, 9, 0, .ready), (2, 2, 1, .ready), (3, 3, 1, .fails),
+        (10, 10, 0, .fails), (10, 9, 5, .delivers), (0, 0, 5, .ready),
     ])
     func `the attempts of the last minute decide the state`(
         attempts: Int,
@@ -89,6 +89,9 @@ import Testing
         #expect(figures["Failing"]?.note == "1 of 1 attempt in the last minute, or since the outage was noticed")
         #expect(figures["Failing"]?.value == "100 %" && figures["Failing"]?.tone == .bad)
         #expect(figures["Oldest"]?.tone == .bad && figures["Waiting"]?.note == "pushes stored and not sent")
+        facts.pause = LanePause(lane: Self.lane, since: 2, caller: "kim")
+        let note = Self.figures(facts)["Failing"]?.note
+        #expect(note == figures["Failing"]?.note, "a pause does not change the time since which attempts count")
     }
 
     @Test func `figures are unknown while the outbox cannot be read`() {

@@ -23,6 +23,10 @@ import Testing
 
         var totalsBeforeOutage: RecentRates.Totals? { watch.totalsBeforeOutage(of: StatusWatchTests.lane) }
 
+        func lanesDeliveredElsewhere(_ state: StatusWatch.State) -> [Lane] { watch.lanesDeliveredElsewhere(state) }
+
+        var attemptsBeforeRecovery: Int { watch.totalsBeforeRecovery(of: StatusWatchTests.lane).attempts }
+
         func notStored(of total: Int) -> Int { watch.notStored(of: total) }
 
         func refused(of total: Int) -> Int { watch.refused(of: StatusWatchTests.lane, total: total) }
@@ -60,6 +64,7 @@ import Testing
         #expect(recorder.totalsBeforeOutage?.attempts == 300)
         #expect(recorder.events(Self.state(), at: 30).map { [$0.time] } == [[30]])
         #expect(recorder.totalsBeforeOutage == nil)
+        #expect(recorder.attemptsBeforeRecovery == 300, "later failures are none of the outage")
         #expect(recorder.lost(of: 9) == 0, "nothing is lost because of an outage that has ended")
         let paused = Self.state { $0.pause = LanePause(lane: Self.lane, since: 7, caller: "kim") }
         let pause = recorder.events(paused, at: 40)
@@ -101,6 +106,61 @@ import Testing
             at: 13_999
         )
         #expect(recorder.pastOutages == [outage], "a short outage without losses is not worth a line")
+    }
+
+    @Test func `an outage ends with the pause of its lane unless attempts fail after it`() {
+        func state(_ lost: Int, lastTry: Int64?, isPaused: Bool = false) -> StatusWatch.State {
+            Self.state {
+                $0.lost = lost
+                $0.problem = lastTry.map { LaneProblem(since: 1_000, reason: "ConnectionFailed", lastTry: $0) }
+                $0.pause = isPaused ? LanePause(lane: Self.lane, since: 29_000, caller: "kim") : nil
+            }
+        }
+        func run(lastTry: Int64) -> [StatusWatch.PastOutage] {
+            let recorder = Recorder()
+            _ = recorder.events(state(0, lastTry: 1_000), at: 1_000)
+            _ = recorder.events(state(3, lastTry: 28_000, isPaused: true), at: 29_000)
+            _ = recorder.events(state(54, lastTry: 28_000, isPaused: true), at: 80_000)
+            _ = recorder.events(state(54, lastTry: 28_000), at: 90_000)
+            _ = recorder.events(state(54, lastTry: lastTry), at: 91_000)
+            _ = recorder.events(state(54, lastTry: nil), at: 92_000)
+            return recorder.pastOutages
+        }
+        let pause = StatusWatch.PastOutage(
+            lane: Self.lane,
+            reason: "kim",
+            isPause: true,
+            start: 29_000,
+            end: 90_000,
+            lost: 51
+        )
+        var outage = StatusWatch.PastOutage(
+            lane: Self.lane,
+            reason: "ConnectionFailed",
+            start: 1_000,
+            end: 29_000,
+            lost: 3
+        )
+        #expect(run(lastTry: 28_000) == [pause, outage], "nothing was tried after the pause before it delivered")
+        outage.end = 92_000
+        #expect(run(lastTry: 90_500) == [pause, outage])
+    }
+
+    @Test func `an outage is over when another relay has delivered since`() {
+        func down(_ delivered: Int) -> StatusWatch.State {
+            var state = Self.state {
+                $0.problem = LaneProblem(since: 4, reason: "ConnectionFailed", nextTry: nil)
+                $0.deliveredElsewhere = delivered
+            }
+            state.relays[2] = StatusWatch.Relay(name: "b", version: "1")
+            return state
+        }
+        var unread = down(0)
+        unread.relays = [:]
+        _ = recorder.events(unread)
+        _ = recorder.events(down(70))
+        #expect(recorder.lanesDeliveredElsewhere(down(70)).isEmpty, "the earlier ones were not known before")
+        #expect(recorder.lanesDeliveredElsewhere(down(71)) == [Self.lane])
     }
 
     @Test func `a failure of the storage is an outage, too`() {

@@ -194,10 +194,28 @@ import Testing
     }
 
     @Test(arguments: [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://u:hunter2@h:1", "must be the URL of a collector without a user"),
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://hunter2@h:1", "must be the URL of a collector without a user"),
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "ftp://h/?key=hunter2", "must be the URL of a collector"),
+        ("OTEL_EXPORTER_OTLP_CERTIFICATE", "key=hunter2", "must be the path of a file"),
+    ])
+    func `a secret in a variable is described by its length`(name: String, value: String, rule: String) {
+        let variables = ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"].merging([name: value]) { $1 }
+        let error = #expect(throws: RelayError.self) { try TelemetrySettings(variables: variables) }
+        let text = error?.description ?? ""
+        #expect(text.hasPrefix("\(name) \(rule)") && !text.contains("hunter2"), "\(text)")
+        #expect(text.contains("(found text of \(value.count) characters (not shown"), "\(text)")
+    }
+
+    @Test(arguments: [
         (#"{"endpoint": "collector"}"#, "telemetry.endpoint must be the URL of a collector"),
         (#"{"endpoint": "http://a", "sample": 2}"#, "telemetry.sample must be a number from 0 to 1"),
         (#"{"endpoint": "http://a", "headers": {}}"#, "telemetry.headers is unknown"),
         (#"{"endpoint": "http://a", "headers-file": "no"}"#, "telemetry.headers-file: the file "),
+        (
+            #"{"endpoint": "http://a", "headers-file": "api-key=a.b"}"#,
+            "telemetry.headers-file must be the path of a file (found text of 11 characters (not shown"
+        ),
     ])
     func `a mistake in a file is named`(telemetry: String, message: String) throws {
         let text = ConfigurationFile.good(("\"data\"", "\"telemetry\": \(telemetry), \"data\""))

@@ -42,6 +42,10 @@ import Testing
         }
         let unanswered = try await bench.json("POST", "/api/v1/pushes", Self.body(to: "5d00deaf"))
         #expect(unanswered["status"] == 200)
+        let note = "the device token suffix 00deaf (hang) affects only pushes of clients over HTTP/2"
+        #expect(unanswered["note"]?.stringValue == note)
+        let noted = try await bench.json("POST", "/api/v1/pushes", Self.body(to: "5d3a6a1d"))["note"]
+        #expect(noted?.stringValue == nil)
         let long = String(repeating: "x", count: 20_000)
         let tooLarge = try await bench.json("POST", "/api/v1/pushes", Self.body(long))
         #expect(tooLarge["status"] == 413)

@@ -2,6 +2,7 @@
 
 import Foundation
 import Martlet
+import MartletCore
 import TestSupport
 import Testing
 
@@ -102,6 +103,22 @@ import Testing
         }
         #expect(hasNoSound(#"{"aps":{"alert":"A"}}"#) && hasNoSound(#"{"aps":{"alert":"A","sound":""}}"#))
         #expect(!hasNoSound(#"{"aps":{"alert":"A","sound":"default"}}"#) && !hasNoSound(#"{"aps":{"badge":1}}"#))
+    }
+
+    private static let activityPushes: [(String, PushLint.Rule?, Bool)] = [
+        ("update", nil, true), ("update", .activityTimestampOlder, true), ("update", .activityDeviceToken, false),
+        ("update", .activityTokenWrong, false), ("start", nil, false), ("start", .activityTokenWrong, true),
+        ("start", .activityDeviceToken, false),
+    ]
+
+    @Test(arguments: activityPushes)
+    func `a push to the token of a Live Activity is marked`(event: String, rule: PushLint.Rule?, isMarked: Bool) {
+        let headers = PushHeaders(pushType: "liveactivity", topic: "app.push-type.liveactivity")
+        var push = ReceivedPush.sample(headers: headers, #"{"aps":{"event":"\#(event)"}}"#)
+        push.observations = rule.map { [PushLint.Finding($0, .header(":path"), "ignored")] } ?? []
+        let expected: JSONValue? = isMarked ? true : nil
+        #expect(push.summary["activity-token"] == expected)
+        #expect(ReceivedPush.sample(1, #"{"aps":{"event":"\#(event)"}}"#).summary["activity-token"] == nil)
     }
 
     @Test func `a payload that is not JSON has no excerpt`() {

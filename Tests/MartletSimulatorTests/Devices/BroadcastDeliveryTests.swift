@@ -93,11 +93,10 @@ import Testing
             }
             pushes[number] = push
         }
-        func kinds(at token: DeviceToken) -> [PushVerdict.Kind?] {
-            (1...3).map { number in
-                pushes[number]?.verdict(atDevice: token.hex, after: registry.lastEvent(of: number, at: token.hex))?.kind
-            }
+        func verdict(on number: Int, at token: DeviceToken) -> PushVerdict? {
+            pushes[number]?.verdict(atDevice: token.hex, after: registry.lastEvents(of: number, at: token.hex))
         }
+        func kinds(at token: DeviceToken) -> [PushVerdict.Kind?] { (1...3).map { verdict(on: $0, at: token)?.kind } }
         for token in tokens where token != away && token != gone {
             #expect(kinds(at: token) == [.replaced, .replaced, .shown], "\(token.hex)")
         }
@@ -106,10 +105,13 @@ import Testing
 
         _ = registry.setOnline(true, away, at: 1, using: &random)
         #expect(kinds(at: away) == [.discarded, .discarded, .shown])
-        let event = registry.lastEvent(of: 1, at: tokens[150].hex)
-        #expect(pushes[1]?.verdict(atDevice: tokens[150].hex, after: event)?.replacedBy == 2)
+        #expect(verdict(on: 3, at: away)?.text == "Delivered when the device came online · Live Activity updates")
+        _ = registry.subscribe(gone, to: ["c2NvcmVz"], at: 1)
+        let late = "Delivered when the activity subscribed to the channel · Live Activity updates"
+        #expect(verdict(on: 3, at: gone)?.text == late)
+        #expect(verdict(on: 1, at: tokens[150])?.replacedBy == 2)
         registry.forgetPushes()
-        #expect(registry.lastEvent(of: 3, at: away.hex) == nil)
+        #expect(registry.lastEvents(of: 3, at: away.hex).isEmpty)
     }
 
     @Test func `the page of the last of 250 activities has the verdict on a broadcast`() async throws {

@@ -269,10 +269,11 @@ import Testing
         let waiting = verdict("51600", stored)
         #expect(waiting.kind == .stored && waiting.text == "Stored: device is offline, expires 14:20 UTC")
         #expect(waiting.expiration == 51_600_000 && waiting.json["until"] == 51_600 && waiting.expirationDate != nil)
-        #expect(verdict(nil, stored).text == "Stored: device is offline, expires 1970-01-31 00:00 UTC")
-        #expect(
-            verdict("9223372036854775807", stored).text == "Stored: device is offline, expires 1970-01-31 00:00 UTC"
-        )
+        let limited = "Stored: device is offline, expires 1970-01-31 00:00 UTC (30 days at most)"
+        for expiration in [nil, "2592001", "9223372036854775807"] {
+            #expect(verdict(expiration, stored).text == limited)
+        }
+        #expect(verdict("2592000", stored).parts.map(\.cause) == [nil])
         let late = verdict("51600", stored, DeliveryEvent(.deliveredFromStorage, at: 60))
         #expect(late.kind == .shown && late.text == "Delivered when the device came online · banner · default sound")
         let expired = verdict("51600", stored, DeliveryEvent(.discardedExpired, at: 60_000))
@@ -348,7 +349,7 @@ import Testing
         push.record(DeliveryEvent(.storedDeviceOffline, at: 0).at(device: "ff"))
         let late = "Delivered when the activity subscribed to the channel · Live Activity updates"
         #expect(push.verdict(atDevice: "ee")?.text == late)
-        #expect(push.verdict(atDevice: "ff")?.text == "Stored: device is offline, expires 08:00 UTC")
+        #expect(push.verdict(atDevice: "ff")?.text == "Stored: device is offline, expires 08:00 UTC (8 hours at most)")
         push.record(DeliveryEvent(.deliveredFromStorage, at: 1).at(device: "ff"))
         let online = "Delivered when the device came online · Live Activity updates"
         #expect(push.verdict(atDevice: "ff")?.text == online)

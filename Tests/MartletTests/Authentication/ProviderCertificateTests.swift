@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct ProviderCertificateTests {
-    @Test func `topics, environments and end are read from PEM and PKCS12`() async throws {
+    @Test func `topics, environments and validity are read from PEM and PKCS12`() async throws {
         let files = try await ProviderCertificateFiles()
         let path = files.scratch.path + "/certificate.p12"
         let certificates = [
@@ -21,14 +21,15 @@ import Testing
             #expect(certificate.isForDevelopment && certificate.isForProduction)
             let shown = try await ProgramRun(
                 "openssl",
-                ["x509", "-in", files.scratch.path + "/certificate.pem", "-noout", "-enddate", "-dateopt", "iso_8601"]
+                ["x509", "-in", files.scratch.path + "/certificate.pem", "-noout", "-dates", "-dateopt", "iso_8601"]
             )
-            let end = try #require(certificate.expiry)
-            let date = try await ProgramRun(
-                "date",
-                ["-u", "-d", "@\(end.secondsSince1970)", "+notAfter=%Y-%m-%d %H:%M:%SZ"]
-            )
-            #expect(date.text == shown.text)
+            var dates = ""
+            for (name, date) in [("notBefore", certificate.start), ("notAfter", certificate.expiry)] {
+                let seconds = try #require(date).secondsSince1970
+                let format = "+\(name)=%Y-%m-%d %H:%M:%SZ"
+                dates += try await ProgramRun("date", ["-u", "-d", "@\(seconds)", format]).text
+            }
+            #expect(dates == shown.text)
             _ = try PushClient(.production, authentication: .certificate(certificate))
         }
     }
@@ -82,6 +83,22 @@ import Testing
         }
         // The algorithms of the legacy provider are not available to other files.
         _ = try ProviderCertificate(pkcs12File: path + "/certificate.p12", passphrase: "secret")
+    }
+
+    @Test func `a PKCS#12 file in base64 is opened, and is no signing key`() async throws {
+        let files = try await ProviderCertificateFiles()
+        let path = files.scratch.path + "/certificate.p12"
+        let text = try Data(contentsOf: URL(filePath: path)).base64EncodedString()
+        let certificate = try ProviderCertificate(pkcs12: text.utf8, passphrase: "secret")
+        #expect(certificate.topics == ["com.example.app", "com.example.app.voip"])
+        let damaged = #expect(throws: APNsError.self) {
+            try ProviderCertificate(pkcs12: text.utf8.prefix(400), passphrase: "secret")
+        }
+        #expect(damaged?.description == "the PKCS#12 file cannot be opened: it is damaged")
+        let error = #expect(throws: APNsError.self) {
+            try SigningKey(pem: text, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        }
+        #expect(error?.description.contains("this is a PKCS#12 file (.p12), not a private key") == true)
     }
 
     @Test(arguments: [[], ["-traditional"]])

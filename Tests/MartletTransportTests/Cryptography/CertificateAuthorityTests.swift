@@ -93,6 +93,29 @@ import Testing
         try await ProgramRun("openssl", arguments).text
     }
 
+    @Test func `a chain begins with the certificate of the key`() throws {
+        let authority = try CertificateAuthority()
+        let issued = try authority.issueServerCertificate(dnsNames: ["localhost"], ipAddresses: [])
+        let key = try PrivateKey(pem: issued.keyPEM)
+        let server = Certificate.all(in: issued.certificatePEM)
+        let other = Certificate.all(in: try CertificateAuthority().certificatePEM())
+        let ordered = (server + other).map(\.fingerprint)
+        for chain in [
+            server + other, [server[0], other[0], server[1]], [server[1], other[0], server[0]],
+            [other[0], server[1], server[0]],
+        ] {
+            #expect(try Certificate.chain(chain, of: key).map(\.fingerprint) == ordered)
+        }
+        let error = #expect(throws: CryptographyError.self) { try Certificate.chain(other, of: key) }
+        #expect(error?.description == "the private key does not belong to the certificate")
+        _ = try TLSContext.server(
+            identity: TLSContext.Identity(
+                certificateChainPEM: authority.certificatePEM() + issued.certificatePEM,
+                privateKeyPEM: issued.keyPEM
+            )
+        )
+    }
+
     @Test func `a signature is valid for its message and its key only`() throws {
         let key = try ES256PrivateKey()
         let publicKey = try ES256PublicKey(pem: key.publicKeyPEM())

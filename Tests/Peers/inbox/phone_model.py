@@ -400,7 +400,9 @@ class Apple:
             return self.presented(push, fate, beginning)
         if kind == "stored":
             end = push.storage_end
-            return Verdict(kind, f"Stored: device is offline, expires {clock(end, push.at)}", until=end // 1000)
+            is_limited = push.expiration is None or push.expiration * 1000 > end
+            limit = ("8 hours at most" if push.is_broadcast else "30 days at most") if is_limited else None
+            return Verdict(kind, f"Stored: device is offline, {part(f'expires {clock(end, push.at)}', limit)}", until=end // 1000)
         if fate.kind == "discarded-replaced":
             return Verdict(kind, f"Discarded: replaced by {by} while the device was offline", fate.by)
         if kind == "discarded":

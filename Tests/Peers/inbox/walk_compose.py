@@ -159,6 +159,25 @@ class Composer(ComposeWalk):
         self.dialog.get_by_role("button", name="Undo").click()
         expect(self.dialog.get_by_label("Device token")).to_have_value(PHONE)
 
+    def test_an_example_keeps_a_token_of_its_kind_and_replaces_others(self):
+        start = "ef" * 16
+        self.simulator.ask("POST", "/api/v1/pushes", {
+            "device-token": start, "headers": {"apns-push-type": "liveactivity", "apns-topic": "com.example.app.push-type.liveactivity"},
+            "payload": {"aps": {"timestamp": 1_790_000_000, "event": "start", "attributes-type": "A", "attributes": {}, "content-state": {"n": 1},
+                                "alert": {"title": "A", "body": "B"}}}})
+        started, = self.simulator.ask("GET", f"/api/v1/devices/{start}")["started-activities"]
+        self.open(order(2))
+        self.compose()
+        token, choice = self.dialog.get_by_label("Device token"), self.dialog.get_by_label("Start from")
+        token.fill(start)
+        for example, expected in [("Start", start), ("Update", started["token"]), ("End", started["token"])]:
+            choice.select_option(f"example {example} activity")
+            expect(token).to_have_value(expected)
+        for example, own in [("Alert", started["token"]), ("Passive", start), ("Silent", PHONE)]:
+            token.fill(own)
+            choice.select_option(f"example {example}")
+            expect(token).to_have_value(PHONE)
+
     def test_a_broadcast_has_the_expiration_that_its_channel_accepts(self):
         self.open()
         for policy in (0, 1):

@@ -127,14 +127,14 @@ class Devices(PagesWalk):
         self.page.get_by_role("searchbox", name="Filter devices").fill("nothing like it")
         expect(self.page.locator("#page .empty")).to_contain_text("No matching devices")
 
-    def test_activities_and_start_tokens_are_not_counted(self):
+    def test_the_number_of_devices_is_that_of_the_rows(self):
         known = {"registered": False, "online": True, "apps": [TAXI], "pushes": 1, "last": 1, "stored": {}, "shown": []}
         state = {"timestamp": 1, "ended": False, "content-state": {}}
         self.known({"token": PHONE, "kind": "device", **known}, {"token": "ab" * 8, "kind": "activity", "activity": state, **known},
                    {"token": "cd" * 8, "kind": "push-to-start", **known})
         self.open()
         self.go("devices")
-        expect(self.page.locator("#page .title .chip")).to_have_text("1")
+        expect(self.page.locator("#page .title .chip")).to_have_text("2")
         expect(self.page.locator("#page tbody tr")).to_have_count(2)
         expect(self.row("cd" * 8)).to_contain_text("push-to-start token")
 
@@ -143,11 +143,13 @@ class Devices(PagesWalk):
         self.send(PHONE, {"aps": {"badge": 1}})
         self.send("ab" * 8, {"aps": {"badge": 1}})
         self.send("5d3a6a1c8f9a00dead", {"aps": {"alert": "Gone"}})
+        self.assertIn("over HTTP/2", self.send("5d3a6a1c8f9a00deaf", {"aps": {"alert": "Answered"}})["note"])
         self.open()
         self.go("devices")
         expect(self.row(PHONE).locator("td[data-label='On screen']")).to_contain_text("Your taxi is here")
         expect(self.row("ab" * 8).locator("td[data-label='On screen']")).to_have_text("Nothing")
         expect(self.row("00dead").locator("td[data-label=State]")).to_have_text("unregistered")
+        expect(self.row("00deaf").locator("td[data-label=State]")).to_have_text("hang over HTTP/2")
         self.go(f"devices/{PHONE}")
         expect(self.page.get_by_role("region", name="Notification Center")).to_contain_text("Your taxi is here")
 
@@ -193,6 +195,14 @@ class Devices(PagesWalk):
             "datetime", time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(expiration)))
         log.get_by_role("link", name="Your taxi is here").click()
         expect(self.page.locator("#detail h2")).to_have_text("Your taxi is here")
+
+    def test_a_push_names_the_limit_of_its_storage(self):
+        self.simulator.ask("PUT", f"/api/v1/devices/{PHONE}", {"topics": [TAXI], "online": False})
+        expiration = str(int(time.time()) + 60 * 86_400)
+        number = self.send(PHONE, {"aps": {"alert": "Stored one"}}, **{"apns-expiration": expiration})["number"]
+        self.page.goto(f"{self.simulator.url}/#/push/{number}")
+        expect(self.page.locator("#detail .verdict").first).to_contain_text("(30 days at most)")
+        expect(self.page.locator(".detail-facts")).to_contain_text("stored until")
 
     def test_a_long_title_leaves_the_time_its_place_in_the_log(self):
         self.send(PHONE, {"aps": {"alert": "x" * 150}})

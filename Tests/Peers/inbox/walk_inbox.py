@@ -30,10 +30,15 @@ class InboxPage(InboxWalk):
         self.rows().first.click()
         detail = self.page.locator("#detail")
         expect(detail.locator("h2")).to_have_text("Order 1")
+        # The push is shown, and has an error.
+        expect(detail.locator(".verdict").first).to_have_attribute("data-tone", "warning")
         lock_screen = self.page.locator(".preview[aria-label='Lock Screen']")
         expect(lock_screen.locator(".title")).to_have_text("Order 1")
         width = self.evaluated(lock_screen.locator(".notification"), "card => card.offsetWidth")
         self.assertEqual(width, 402 - 2 * 8)
+        colours = [self.evaluated(made, "made => made.style.getPropertyValue('--app')")
+                   for made in [self.rows().first.locator(".mark"), lock_screen.locator(".notification .icon").first]]
+        self.assertEqual(colours[0], colours[1], "an app has one colour")
         detail.get_by_role("tab", name="Payload").click()
         found = detail.locator("[data-found]")
         expect(found).to_have_count(1)

@@ -334,6 +334,12 @@ class Lists(InboxWalk):
         expect(self.page.locator("#detail .tags")).to_contain_text("checkout")
         self.assertEqual(self.evaluated(self.page.locator("#list"), "list => list.scrollTop"), 2000)
 
+    def test_the_list_scrolls_to_a_push_that_is_opened_by_its_address(self):
+        self.simulator.import_pushes(*[order(number) for number in range(1, 501)])
+        self.page.goto(f"{self.simulator.url}/#/push/2")
+        expect(self.page.locator("#detail h2")).to_have_text("Order 2")
+        expect(self.page.locator("#push-2")).to_be_in_viewport()
+
     def test_a_failed_export_is_reported(self):
         self.allow_errors("status of 500")
         self.open(order(1))

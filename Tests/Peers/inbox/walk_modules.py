@@ -65,6 +65,8 @@ class Modules(InboxWalk):
             "m.counted(2500, 'push')": "2,500 pushes",
             "m.counted(2, 'subscription')": "2 subscriptions",
             "m.counted(2, 'push was', 'pushes were')": "2 pushes were",
+            "m.durationText(7200)": "2 h",
+            "m.durationText(7500)": "2 h 5 min",
             "m.durationText(86400)": "1 day",
             "m.durationText(172800)": "2 days",
         })

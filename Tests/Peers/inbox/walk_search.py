@@ -94,6 +94,14 @@ class Search(InboxWalk):
         expect(self.search).to_have_value("is:refused -app:=com.example.other ")
         expect(self.rows()).to_have_count(1)
 
+    def test_the_arrow_key_moves_from_the_search_to_the_list(self):
+        self.search.fill("is:refused")
+        self.page.keyboard.press("ArrowDown")
+        expect(self.page.locator("#list")).to_be_focused()
+        expect(self.rows()).to_have_count(1)
+        # The first push of the matches, which is not the newest of all.
+        expect(self.page.locator("#push-2[aria-selected=true]")).to_have_count(1)
+
     def test_recent_searches_and_help(self):
         self.search.fill("is:refused")
         self.page.keyboard.press("Enter")
@@ -185,7 +193,7 @@ class Search(InboxWalk):
         self.search.press("Enter")
         with self.page.expect_response("**/api/v1/query"):
             held[0].fulfill(json=LANGUAGE)
-        self.search.press("ArrowDown")
+        self.search.press("Alt+ArrowDown")
         expect(self.options().first).to_be_visible()
         self.page.wait_for_timeout(300)
         expect(self.rows()).to_have_count(3)

@@ -27,7 +27,7 @@ SLACK = 100
 NAMES = "orders, rides and wallet"
 CLOCK = re.compile(r"since \d\d?:\d\d( [AP]M)? \(\d+ (s|min)\)")
 # The claims without a time since which they are true.
-TIMELESS = ["not-accepted", "duplicate"]
+TIMELESS = ["missing", "duplicate"]
 # The claims, by the beginnings of the sentences that make them.
 TITLES = {
     "calm": r"(All 3 apps (deliver|are ready)\.|[\w, ]+ delivers?, [\w, ]+ (is|are) ready\.)( (No push waits|[\d,]+ push(es)? waits?)\.)?$",
@@ -43,7 +43,8 @@ TITLES = {
     "outdated": "The data about the other relays is outdated",
     "missing": r"Relay \d+ \(\w+\) is missing",
     "duplicate": r"Relays \d+ and \d+ have the same name, ",
-    "over": "The outage of .* is over",
+    "untried": ".* (has|have) not been tried",
+    "over": "The (outage|pause) of .* is over",
 }
 
 
@@ -147,7 +148,7 @@ class Drill(RelayWalk):
         for _ in range(HOLD):
             self.page.wait_for_timeout(1000)
             self.assertIn(claim, self.read(allowed))
-        self.earlier |= {"over", "retrying"}
+        self.earlier |= {"over", "retrying", "untried"}
         repair()
         took = self.read_until(lambda claims: claim not in claims and "calm" in claims, allowed | {"calm"}, "calm")
         print(f"{self.id()}: {claim} is over after {took:.1f} s", flush=True)

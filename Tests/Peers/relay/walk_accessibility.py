@@ -72,6 +72,23 @@ class Accessibility(RelayWalk):
             self.assertIn(wanted, names)
         self.assertTrue(any(name.startswith("Show the payload of") for name in names), names)
 
+    def test_a_narrow_page_ends_with_its_last_section(self):
+        self.page.set_viewport_size({"width": 390, "height": 800})
+        self.open()
+        self.assertEqual(self.page.evaluate("document.documentElement.scrollHeight"), 800, "the document scrolls beyond its content")
+        beyond = self.page.evaluate("""() => {
+          const main = document.getElementById("status")
+          const end = main.querySelector(".page").getBoundingClientRect().bottom - main.getBoundingClientRect().top + main.scrollTop
+          return main.scrollHeight - end
+        }""")
+        self.assertLess(beyond, 2, "the page continues below its last section")
+
+    def test_the_page_scrolls_by_keys_after_the_sign_in(self):
+        self.open()
+        expect(self.page.locator("#status")).to_be_focused()
+        self.page.keyboard.press("PageDown")
+        self.wait_until(lambda: self.page.evaluate("document.getElementById('status').scrollTop") > 0, "the page has not scrolled")
+
     def test_headings_and_the_live_region(self):
         self.open()
         expect(self.page.get_by_role("heading", level=2)).to_have_text(["Lanes", "Last hour", "Dead letters", "This relay"])

@@ -39,7 +39,7 @@ class Apple(Drill):
         self.set_faults({"do": "respond", "reason": "TooManyRequests"})
         with Traffic(self, *self.apps) as self.traffic:
             self.drill(
-                "not-accepted", "retrying", lambda: None, self.set_faults, "429 TooManyRequests", "attempts of the last minute",
+                "not-accepted", "fails", lambda: None, self.set_faults, "429 TooManyRequests", "attempts of the last minute",
                 also=["retrying"])
             self.set_faults({"do": "delay", "seconds": 0.5})
             for _ in range(3):

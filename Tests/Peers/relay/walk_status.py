@@ -18,6 +18,7 @@ class StatusPage(RelayWalk):
         expect(self.page.locator("#lanes tbody tr")).to_have_count(2)
         expect(self.lane("orders")).to_contain_text("Delivers")
         expect(self.lane("rides")).to_contain_text("Ready")
+        expect(self.lane("rides").locator(".chip[data-tone=good]")).to_have_text("Ready")
         expect(self.page.locator(".tile")).to_have_count(4)
         expect(self.tile("Waiting")).to_contain_text("0")
         self.push(2, "rides")

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MartletCore
+import MartletOutbox
+import OutboxModel
+
+/// An outbox that passes each call to the model, except for those that it implements itself.
+protocol ModelBackedOutbox: OutboxStore {
+    var model: ModelOutbox { get }
+}
+
+extension ModelBackedOutbox {
+    var records: any OutboxRecords { model.records }
+    var installations: any InstallationStore { model.installations }
+
+    func accept(_ pushes: [HashedPush], at now: Int64) -> [Acceptance] { model.accept(pushes, at: now) }
+
+    func hasConflict(with pushes: [HashedPush]) -> Bool { model.hasConflict(with: pushes) }
+
+    func claim(_ lane: Lane, _ urgency: Urgency, limit: Int, at now: Int64) -> Claim {
+        model.claim(lane, urgency, limit: limit, at: now)
+    }
+
+    func settle(_ settlements: [Settlement], at now: Int64) { model.settle(settlements, at: now) }
+
+    func cancel(_ id: APNsID, of app: String, at now: Int64) -> PushStatus? { model.cancel(id, of: app, at: now) }
+
+    func status(of id: APNsID, of app: String) -> PushStatus? { model.status(of: id, of: app) }
+
+    func expire(at now: Int64, limit: Int) -> [PushStatus] { model.expire(at: now, limit: limit) }
+
+    func forgetOutcomes(before time: Int64, limit: Int) -> Int { model.forgetOutcomes(before: time, limit: limit) }
+
+    func backlog() -> [Backlog] { model.backlog() }
+
+    func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {
+        model.purge(lane, upTo: last, limit: limit, at: now)
+    }
+
+    func erasePushes(
+        _ selection: PushSelection,
+        of app: String,
+        before cursor: Int64?,
+        limit: Int,
+        at now: Int64
+    ) -> ErasedPushes {
+        model.erasePushes(selection, of: app, before: cursor, limit: limit, at: now)
+    }
+
+    func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {
+        model.requeueDeadLetters(ids, of: app, at: now)
+    }
+
+    func close(isInOrder: Bool) { model.close(isInOrder: isInOrder) }
+}

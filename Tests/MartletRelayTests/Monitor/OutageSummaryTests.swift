@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MartletCore
+import MartletOutbox
+import Testing
+
+@testable import MartletRelay
+
+/// Tests of the texts about outages that are over, and about those whose end is not known.
+@Suite struct OutageSummaryTests {
+    @Test func `a lane without pushes is not tried, and its outage is not over`() throws {
+        var facts = StatusSummaryTests.threeLanes
+        facts.lanes[0].problem = StatusSummaryTests.problem("InvalidProviderToken")
+        facts.lanes[0].problem?.lastTry = StatusSummaryTests.now - StatusSummaryTests.minute
+        facts.lanes[0].lost = 2
+        let summary = StatusSummary(facts)
+        #expect(facts.lanes[0].state == .notTried && summary.incidents.count == 1)
+        let incident = try #require(summary.incidents.first)
+        #expect(incident.kind == .keyRefused && incident.severity == .warning && incident.lost == 2)
+        #expect(
+            summary.headline.hasPrefix(
+                "orders has not been tried since 12:40 UTC (1 min). No push waits that could show whether Apple accepts"
+                    + " pushes again. Since the outage began, 2 pushes have expired or were abandoned. Compare key-id"
+            ),
+            "\(summary.headline)"
+        )
+        facts.lanes[0].inFlight = 1
+        #expect(facts.lanes[0].state == .down)
+    }
+
+    @Test func `an outage that is over is reported for an hour`() throws {
+        var facts = StatusSummaryTests.threeLanes
+        let lane = facts.lanes[0].lane
+        let end = StatusSummaryTests.now - 5 * StatusSummaryTests.minute
+        facts.pastOutages = [
+            StatusWatch.PastOutage(
+                lane: nil,
+                reason: "no room",
+                start: end - 3_020_000,
+                end: end - 3_000_000,
+                notStored: 300
+            ),
+            StatusWatch.PastOutage(
+                lane: lane,
+                reason: "ConnectionFailed",
+                start: end - 96_000,
+                end: end,
+                lost: 45,
+                refused: 300
+            ),
+        ]
+        let summary = StatusSummary(facts)
+        #expect(summary.headline == "All 3 apps deliver. No push waits." && summary.incidents.count == 2)
+        let incident = try #require(summary.incidents.first)
+        #expect(incident.kind == .outageOver && incident.severity == .notice && incident.lost == 345)
+        #expect(incident.apps == ["orders"] && incident.since == end)
+        #expect(
+            incident.text(at: StatusSummaryTests.now).hasPrefix(
+                "The outage of orders is over since 12:36 UTC (5 min). It lasted 1 min; 45 pushes have expired"
+                    + " or were abandoned, 300 pushes were refused. Send again what still matters. (ConnectionFailed)"
+            )
+        )
+        let storage = summary.incidents[1].text(at: StatusSummaryTests.now)
+        #expect(storage.hasPrefix("The outage of the storage is over since 11:46 UTC (55 min)."), "\(storage)")
+        #expect(
+            storage.contains(
+                "It lasted 20 s; 300 pushes were refused with 503, no accepted push was lost. Nothing to do if clients"
+            ),
+            "\(storage)"
+        )
+        facts.isDatabase = true
+        let shared = StatusSummary(facts).incidents[1].effect
+        #expect(shared.contains("300 pushes were refused with 503 by this relay, no accepted"), "\(shared)")
+        #expect(incident.runbook == "MartletRelayLaneDown")
+        #expect(summary.incidents[1].runbook == "MartletRelayCannotStore")
+        facts.now = end + StatusSummary.pastTime
+        #expect(StatusSummary(facts).incidents.isEmpty)
+    }
+
+    @Test func `pushes that expire in a pause are counted, and a pause with losses is reported for an hour`() throws {
+        var facts = StatusSummaryTests.threeLanes
+        let lane = facts.lanes[0].lane
+        let since = StatusSummaryTests.now - 5 * StatusSummaryTests.minute
+        facts.lanes[0].pause = LanePause(lane: lane, since: since, caller: "kim")
+        facts.lanes[0].backlog?.count = 10
+        facts.lanes[0].lostInPause = 5
+        let paused = try #require(StatusSummary(facts).incidents.first)
+        #expect(paused.lost == 5 && paused.effect == "10 pushes wait, 5 have expired since the pause.")
+        facts.startedAt = since + 1
+        let later = StatusSummary(facts).incidents.first?.effect
+        #expect(later == "10 pushes wait, 5 have expired since the start of this relay.")
+        facts.lanes[0].pause = nil
+        facts.pastOutages = [
+            StatusWatch.PastOutage(lane: lane, reason: "kim", isPause: true, start: since - 60_000, end: since, lost: 5)
+        ]
+        let over = try #require(StatusSummary(facts).incidents.first)
+        #expect(over.kind == .outageOver && over.runbook == "MartletRelayLanePaused")
+        #expect(
+            over.text(at: StatusSummaryTests.now)
+                == "The pause of orders is over since 12:36 UTC (5 min). It lasted 1 min; 5 pushes have expired."
+                + " Send again what still matters. (paused by kim)"
+        )
+    }
+
+    @Test func `an outage of several lanes is reported once when it is over`() throws {
+        var facts = StatusSummaryTests.threeLanes
+        func outage(_ index: Int, _ reason: String, _ start: Int64, _ end: Int64) -> StatusWatch.PastOutage {
+            StatusWatch.PastOutage(
+                lane: facts.lanes[index].lane,
+                reason: reason,
+                start: StatusSummaryTests.now - start * 1_000,
+                end: StatusSummaryTests.now - end * 1_000,
+                lost: 1
+            )
+        }
+        facts.pastOutages = [
+            outage(2, "ConnectionFailed", 1_000, 900), outage(1, "ConnectionLost", 298, 203),
+            outage(0, "ConnectionFailed", 300, 200), outage(2, "InvalidProviderToken", 290, 150),
+        ]
+        let incidents = StatusSummary(facts).incidents
+        #expect(
+            incidents.map(\.title) == [
+                "The outage of wallet is over", "The outage of orders and rides is over",
+                "The outage of wallet is over",
+            ]
+        )
+        let apple = try #require(incidents.dropFirst().first)
+        #expect(apple.since == StatusSummaryTests.now - 200_000 && apple.lost == 2)
+        #expect(apple.apps == ["orders", "rides"])
+        #expect(apple.effect == "It lasted 1 min; 2 pushes have expired or were abandoned.")
+        #expect(apple.detail == "ConnectionFailed, ConnectionLost")
+    }
+}
