@@ -117,7 +117,8 @@ extension PushClient {
     ///   - channel: The channel.
     ///   - topic: The app's bundle identifier, without any suffix.
     ///   - timestamp: The time of the push, rounded down to a whole second and sent unchanged; nil, the default, for
-    ///     the first second that the client has used for no other broadcast on the channel, which may take a second.
+    ///     the first second that the client has used for no other update on the channel, which may take a second, or
+    ///     two seconds ahead for an end.
     ///   - priority: The priority of the delivery.
     ///   - expiration: The time until which APNs stores the push for offline devices, at most eight hours. By default
     ///     it is not stored, as required for channels that store nothing.

@@ -255,7 +255,7 @@ extension PushSending {
         return try await send(notification, to: token, topic: topic, options: options)
     }
 
-    /// Updates or ends a Live Activity by a notification with the current time, an end with that of the next second.
+    /// Updates or ends a Live Activity by a notification with the current time, an end with that in two seconds.
     @discardableResult
     public func send(
         _ update: LiveActivityUpdate,

@@ -47,7 +47,7 @@ import Testing
         let error = #expect(throws: APNsError.self) { try render(.activity(token)) }
         #expect(error?.code == .overloaded)
         let broadcast = try render(.channelEnd("Y2hhbm5lbA=="))
-        #expect(try timestamp(of: broadcast.body) == Self.now + 1 && broadcast.delay == .zero)
+        #expect(try timestamp(of: broadcast.body) == Self.now + 2 && broadcast.delay == .zero)
     }
 
     @Test func `a timestamp of the caller's is sent as it is, in whole seconds`() throws {

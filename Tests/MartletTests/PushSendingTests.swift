@@ -150,31 +150,6 @@ import Testing
         await apns.stop()
     }
 
-    /// A phone ignores an update or end whose timestamp is not later than that of the one before.
-    @Test func `each push to an activity has its own second`()
-        async throws
-    {
-        try await withSimulatedAPNs { apns, client in
-            try await follow(client)
-            let sender: any PushSending = client
-            try await follow(sender)
-            try await client.updateLiveActivity(activity, state: ["minutes": 4], topic: "com.example.app")
-            try await client.send(.update(["minutes": 3]), toActivity: activity, topic: "com.example.app")
-            try await client.endLiveActivity(activity, topic: "com.example.app")
-            struct Push: Decodable {
-                struct Content: Decodable { let timestamp: Int }
-                let aps: Content
-            }
-            let pushes = await apns.pushes
-            #expect(pushes.map(\.status) == Array(repeating: 200, count: 13))
-            let updates = pushes.filter { $0.deviceToken == activity.hex }
-            let times = try updates.map { try $0.decode(Push.self).aps.timestamp }
-            #expect(times.count == 11 && zip(times, times.dropFirst()).allSatisfy(<), "\(times)")
-            let first = try #require(pushes.first).decode(Push.self).aps.timestamp
-            #expect(first <= times[0] - 2)
-        }
-    }
-
     @Test func `a simulator stops with its test, also when the test throws`() async throws {
         let endpoint = try await withSimulatedAPNs { apns, client in
             try await client.send(.alert("Hi"), to: phone, topic: "com.example.app")
@@ -196,22 +171,6 @@ import Testing
             #expect(error?.code == .connectionFailed)
             await client.close()
         }
-    }
-
-    /// Sends with each function for Live Activities.
-    private func follow(_ sender: some PushSending) async throws {
-        let topic: Topic = "com.example.app"
-        let start = try LiveActivityStart(
-            attributesType: "Delivery",
-            attributes: ["order": 17],
-            state: ["minutes": 9],
-            alert: LiveActivityAlert(title: "On its way", body: "9 minutes")
-        )
-        try await sender.startLiveActivity(start, on: phone, topic: topic)
-        try await sender.updateLiveActivity(activity, state: ["minutes": 5], topic: topic)
-        try await sender.send(.update(["minutes": 4]), toActivity: activity, topic: topic)
-        try await sender.endLiveActivity(activity, state: ["minutes": 0], topic: topic)
-        try await sender.endLiveActivity(activity, topic: topic)
     }
 
     @Test func `recipients and receipts are the same after they were stored`() throws {

@@ -16,14 +16,14 @@ internal import MartletCore
 ///   process whose clock is up to a second behind.
 /// - An update has the current second as its timestamp, never one ahead of the clock. When the second is already used,
 ///   the update waits for the next one, which follows Apple's advice of one update per second and activity.
-/// - An end has a timestamp one second ahead, later than that of every update sent before it. No push can follow an
-///   end.
+/// - An end has a timestamp two seconds ahead, later than that of every update sent before it, even one from another
+///   process whose clock is up to a second ahead. No push can follow an end, so its timestamp is not stored.
 ///
-/// A push holds its timestamp from ``next(_:for:at:within:)`` until ``settle(_:for:isUsed:)``. A push that certainly
-/// did not reach the device, because it was rejected or never sent, releases the timestamp. The next push gets it if no
-/// push holds or has used a later one; otherwise it stays unused, because the device would ignore it. Without this, a
+/// An update holds its timestamp from ``next(_:for:at:within:)`` until ``settle(_:for:isUsed:)``. One that certainly
+/// did not reach the device, because it was rejected or never sent, releases the timestamp. The next update gets it if
+/// none holds or has used a later one; otherwise it stays unused, because the device would ignore it. Without this, a
 /// burst of updates that were rejected or cancelled would make the following update wait for seconds in which nothing
-/// was sent. A push whose outcome is unknown may have reached the device, so its timestamp counts as used.
+/// was sent. An update whose outcome is unknown may have reached the device, so its timestamp counts as used.
 ///
 /// One case remains: of two updates that two processes send within the same second, the device ignores the second.
 struct ActivityTimestamps {
@@ -38,7 +38,7 @@ struct ActivityTimestamps {
             switch self {
             case .start: -2
             case .update: 0
-            case .end: 1
+            case .end: 2
             }
         }
 
@@ -101,15 +101,13 @@ struct ActivityTimestamps {
     ///   - limit: The limit of the delay.
     /// - Returns: The timestamp and the delay; nil, without assigning a timestamp, when the delay would reach `limit`.
     mutating func next(_ event: Event, for address: Address, at now: Int64, within limit: Duration) -> Slot? {
-        var slot = Slot(timestamp: event.timestamp(at: now), delay: .zero)
-        guard event != .start else {
-            // Each start creates another activity.
-            slot.isHeld = false
-            return slot
-        }
+        var slot = Slot(timestamp: event.timestamp(at: now), delay: .zero, isHeld: event == .update)
+        // Each start creates another activity.
+        guard event != .start else { return slot }
         let second = ActivityTimestamps.second(of: now)
-        if let entry = entries[address], let latest = entry.latest, latest >= slot.timestamp {
-            slot.timestamp = latest + 1
+        // An end is sent with the last update that waits, and its timestamp leads that of the update.
+        if let entry = entries[address], let latest = entry.latest, latest + max(1, event.lead) > slot.timestamp {
+            slot.timestamp = latest + max(1, event.lead)
             // After the clock was set back far, it could take hours to pass the device's timestamp: count on without
             // waiting.
             if second >= entry.readAt - ActivityTimestamps.smallStep {
@@ -117,7 +115,7 @@ struct ActivityTimestamps {
             }
         }
         guard slot.delay < limit else { return nil }
-        hold(slot.timestamp, for: address, at: second)
+        if slot.isHeld { hold(slot.timestamp, for: address, at: second) }
         return slot
     }
 
