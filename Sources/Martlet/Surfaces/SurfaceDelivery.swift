@@ -75,6 +75,18 @@ public struct SurfaceDelivery: Sendable {
             ? SurfaceCompatibility.originalAttributesType : attributesType
     }
 
+    /// Sets the timestamp of a push to a Live Activity that is sent later.
+    ///
+    /// - Parameters:
+    ///   - time: The time of sending, in milliseconds since 1970.
+    ///   - destination: The receiver, and the event for it.
+    ///   - topic: The app's bundle identifier, without any suffix.
+    package mutating func schedule(at time: Int64, to destination: SurfaceDestination, topic: Topic) {
+        timestamp = destination.activity(of: topic).map { event, _ in
+            Date(secondsSince1970: event.timestamp(at: time * 1_000))
+        }
+    }
+
     func id(of snapshot: SurfaceSnapshot, to destination: SurfaceDestination) throws(APNsError) -> APNsID {
         if let id { return id }
         do throws(CryptographyError) {

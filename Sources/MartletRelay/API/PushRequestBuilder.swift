@@ -7,12 +7,6 @@ internal import MartletHTTPServer
 internal import MartletOutbox
 internal import MartletTransport
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// A builder of the pushes of a request, which fills in omitted members and rejects pushes that Apple would refuse.
 struct PushRequestBuilder {
     /// The longest time ahead for which a push may be scheduled, in milliseconds: 30 days, as long as APNs stores one.
@@ -218,12 +212,15 @@ struct PushRequestBuilder {
             delivery.id = id
             delivery.collapseID = request.collapseID
             delivery.expiration = request.expiration.map(PushNotification.Expiration.init(secondsSince1970:))
-            // A snapshot to be sent later gets the earliest time at which it may be sent as its timestamp.
-            delivery.timestamp = request.notBefore.flatMap { $0 > now ? Date(millisecondsSince1970: $0) : nil }
+            let target = destination.surface(surface.event, isActivity: surface.snapshot.kind == .liveActivity)
+            // A snapshot to be sent later gets the timestamp for the earliest time at which it may be sent.
+            if let notBefore = request.notBefore, notBefore > now {
+                delivery.schedule(at: notBefore, to: target, topic: Topic(bundle))
+            }
             do throws(APNsError) {
                 let push = try renderer.render(
                     surface.snapshot,
-                    to: destination.surface(surface.event, isActivity: surface.snapshot.kind == .liveActivity),
+                    to: target,
                     topic: Topic(bundle),
                     delivery: delivery
                 )

@@ -276,34 +276,36 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a start and updates of a Live Activity in quick succession are all shown`() async throws {
+    @Test func `snapshots of a Live Activity in quick succession are all shown`() async throws {
         let bench = try await RelayBench()
         let snapshot = SurfaceExample.json(of: "liveActivity")
         let phone = try DeviceToken(hex: "5d3a6a1c")
         let start = #"{"to":"\#(phone.hex)","event":"start","snapshot":\#(snapshot)}"#
         #expect(await ask(bench, "POST", "/v1/pushes?wait=60", start).json["state"] == "delivered")
         let activity = try #require(await bench.apple.device(phone)?.startedActivities.last?.token)
-        let updates = (0..<2).map { _ in #"{"to":"\#(activity.hex)","event":"update","snapshot":\#(snapshot)}"# }
-        for update in updates {
-            #expect(await ask(bench, "POST", "/v1/pushes?wait=60", update).json["state"] == "delivered")
+        for event in ["update", "update", "end"] {
+            let body = #"{"to":"\#(activity.hex)","event":"\#(event)","snapshot":\#(snapshot)}"#
+            #expect(await ask(bench, "POST", "/v1/pushes?wait=60", body).json["state"] == "delivered")
         }
         let pushes = await bench.apple.pushes
         #expect(
             pushes.map { $0.deliveries.map(\.kind) } == [
-                [.delivered, .replacedOnDevice], [.delivered, .replacedOnDevice], [.delivered],
+                [.delivered, .replacedOnDevice], [.delivered, .replacedOnDevice], [.delivered, .activityEnded],
+                [.delivered],
             ]
         )
         await bench.stop()
     }
 
-    @Test func `a scheduled update of a Live Activity has the time of its sending`() async throws {
+    @Test(arguments: [("start", -2), ("update", 0), ("end", 2)] as [(String, Int64)])
+    func `a scheduled snapshot has the timestamp for its time of sending`(event: String, lead: Int64) async throws {
         let bench = try await RelayBench()
         let snapshot = SurfaceExample.json(of: "liveActivity")
         let time = bench.parts.now / 1_000 + 2
-        let body = #"{"to":"5d3a6a1c","event":"update","not-before":\#(time),"snapshot":\#(snapshot)}"#
+        let body = #"{"to":"5d3a6a1c","event":"\#(event)","not-before":\#(time),"snapshot":\#(snapshot)}"#
         #expect(await ask(bench, "POST", "/v1/pushes?wait=60", body).json["state"] == "delivered")
         let payload = try #require(await bench.apple.pushes.first?.payload)
-        #expect(try JSONReader.read(payload)["aps"]?["timestamp"]?.integerValue == time)
+        #expect(try JSONReader.read(payload)["aps"]?["timestamp"]?.integerValue == time + lead)
         await bench.stop()
     }
 
