@@ -223,7 +223,7 @@ struct PushRequestBuilder {
             do throws(APNsError) {
                 let push = try renderer.render(
                     surface.snapshot,
-                    to: destination.surface(surface.event, isActivity: surface.snapshot.kind == .liveActivity),
+                    to: destination.surface(of: surface),
                     topic: Topic(bundle),
                     delivery: delivery
                 )
@@ -291,12 +291,12 @@ extension PushRequest.Destination {
     }
 
     /// Returns the destination of a snapshot.
-    fileprivate func surface(_ event: String, isActivity: Bool) -> SurfaceDestination {
-        switch (self, event) {
+    fileprivate func surface(of request: SnapshotRequest) -> SurfaceDestination {
+        switch (self, request.event) {
         case (.device(let token), "start"): .activityStart(token)
-        case (.device(let token), "end"): .activityEnd(token)
-        case (.device(let token), _): isActivity ? .activity(token) : .device(token)
-        case (.channel(let channel), "end"): .channelEnd(channel)
+        case (.device(let token), "end"): .activityEnd(token, dismissal: request.dismissal)
+        case (.device(let token), _): request.snapshot.kind == .liveActivity ? .activity(token) : .device(token)
+        case (.channel(let channel), "end"): .channelEnd(channel, dismissal: request.dismissal)
         case (.channel(let channel), _): .channel(channel)
         }
     }
@@ -315,6 +315,8 @@ extension PushRequest {
             "stale-date": surface.staleDate.map { .number(JSONNumber($0)) },
             "relevance-score": surface.relevanceScore.flatMap(JSONValue.double),
             "attributes-type": surface.attributesType.map { .string($0) },
+            "dismissal-date": surface.dismissalDate.map { .number(JSONNumber($0)) },
+            "priority": priority.map { .number(JSONNumber($0)) },
             "mobile-surfaces": surface.isCompatible ? JSONValue.bool(true) : nil,
         ]).encoded()
     }
