@@ -78,7 +78,7 @@ MISTAKES = [
     Mistake("a file of a page that is not embedded", "Scripts/check embedded", "inbox/planted.js is not in the list",
             "Sources/CMartletPages/inbox/planted.js", new="// planted\n"),
     Mistake("an import of what a script does not export", "Scripts/check embedded", "components.js does not export planted",
-            "Sources/CMartletPages/inbox/facets.js", "import { grouped, menu }", "import { planted, menu }"),
+            "Sources/CMartletPages/inbox/facets.js", "import { menu }", "import { menu, planted }"),
     Mistake("a script without a declaration", "Scripts/check embedded", "sqlite/lanes.sql is not in the list",
             "Sources/CMartletSQL/include/CMartletSQL.h", "MARTLET_SQL(sqlite, lanes);\n", "\n"),
     Mistake("an interface that changes without its description", "Scripts/check interface", "CHANGELOG.md does not describe it",

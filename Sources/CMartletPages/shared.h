@@ -11,3 +11,5 @@
 #include "file.h"
 #define EMBEDDED shared/style.css
 #include "file.h"
+#define EMBEDDED shared/texts.js
+#include "file.h"

@@ -41,20 +41,28 @@ extension Command {
 private struct Diagnosis {
     /// A token that no device has, so that no user is notified.
     private static let unusedToken = String(repeating: "0", count: 64)
+    /// A channel that does not exist, so that no Live Activity changes.
+    private static let unusedChannel: ChannelID = "AAAAAAAAAAAAAAAAAAAAAA=="
 
     /// The result of a check.
     private struct Step {
         var name: String
         var message: String
-        /// The advice; nil if the check succeeded.
+        /// The advice; nil if pushes can be delivered without it.
         var advice: String?
         /// The code of the failure; nil if the check succeeded.
         var error: String?
 
+        /// The word before the check, and its style.
+        var mark: (String, TextStyle) {
+            if advice != nil { return ("bad ", .bad) }
+            return error == nil ? ("ok  ", .good) : ("note", .bold)
+        }
+
         var json: JSONValue {
             let facts = [("step", name), ("message", message), ("error", error), ("advice", advice)]
             let members = facts.compactMap { name, text in text.map { JSONValue.Member(name, .string($0)) } }
-            return .object(members + [.init("ok", .bool(advice == nil))])
+            return .object(members + [.init("ok", .bool(error == nil))])
         }
     }
 
@@ -78,7 +86,7 @@ private struct Diagnosis {
         var members: [JSONValue.Member] = [
             .init("ok", .bool(steps.allSatisfy { $0.advice == nil })), .init("steps", .array(steps.map(\.json))),
         ]
-        if let failed = steps.first(where: { $0.error != nil }) {
+        if let failed = steps.first(where: { $0.advice != nil }) {
             members.append(.init("error", .string(failed.error ?? "")))
             members.append(.init("message", .string("\(failed.name): \(failed.message)")))
         }
@@ -94,6 +102,7 @@ private struct Diagnosis {
         var status = await connect(client)
         if status == .success { status = try await push(client) }
         await client.close()
+        if status == .success { try await checkBroadcasts() }
         for await case .clockSkew(let skew) in events {
             let seconds = skew.components.seconds
             fail(
@@ -246,6 +255,44 @@ private struct Diagnosis {
         return .success
     }
 
+    /// Reports the answer of each of Apple's hosts for broadcasts to a broadcast on a channel that does not exist.
+    ///
+    /// Apple's pages name two hosts, and clients differ in the one they use; Martlet sends broadcasts to the host of
+    /// other pushes. The exit status does not depend on the answers, because most apps send no broadcasts.
+    private mutating func checkBroadcasts() async throws {
+        for options in server.broadcastServers {
+            let name = "broadcasts at \(options.endpoint.host)"
+            let update = try LiveActivityUpdate.update(JSONValue.object([]))
+            let client = try options.client()
+            do throws(APNsError) {
+                try await client.broadcast(
+                    update,
+                    to: Diagnosis.unusedChannel,
+                    topic: topic,
+                    options: SendOptions(retry: RetryPolicy.none)
+                )
+                report(Step(name: name, message: "available"))
+            } catch {
+                report(Diagnosis.broadcastStep(name, after: error))
+            }
+            await client.close()
+        }
+    }
+
+    private static func broadcastStep(_ name: String, after error: APNsError) -> Step {
+        switch error.reason {
+        case .channelNotRegistered?, .badChannelID?:
+            Step(name: name, message: "available; APNs refuses only the test channel, which does not exist")
+        case .featureNotEnabled?:
+            Step(
+                name: name,
+                message: "not available: enable broadcasts for the app's identifier in your developer account",
+                error: error.code.description
+            )
+        default: Step(name: name, message: "not available: \(error)", error: error.code.description)
+        }
+    }
+
     private func advice(for error: APNsError) -> String {
         switch (error.advice, error.reason) {
         case (_, .badDeviceToken?): "The token may be from the other environment: see --environment."
@@ -274,8 +321,8 @@ private struct Diagnosis {
     private mutating func report(_ step: Step) {
         steps.append(step)
         guard !output.isJSON else { return }
-        let mark = step.advice == nil ? ("ok  ", TextStyle.good) : ("bad ", .bad)
-        Terminal.output.write("\(Terminal.output.styled(mark.0, mark.1))  \(step.name): \(step.message)\n")
+        let (mark, style) = step.mark
+        Terminal.output.write("\(Terminal.output.styled(mark, style))  \(step.name): \(step.message)\n")
         if let advice = step.advice { Terminal.output.write("      \(advice)\n") }
     }
 }

@@ -61,6 +61,17 @@ struct ServerOptions: Sendable {
     /// Whether the server is Apple's.
     var isApple: Bool { host == nil }
 
+    /// The options for each host that Apple's pages name for broadcasts; empty for a server other than Apple's.
+    ///
+    /// Source: "Sending broadcast push notification requests to APNs", whose text and examples differ.
+    var broadcastServers: [ServerOptions] {
+        guard isApple else { return [] }
+        var other = self
+        let name = environment == .production ? "api-broadcast" : "api-broadcast.sandbox"
+        other.host = APNsEndpoint(host: "\(name).push.apple.com")
+        return [self, other]
+    }
+
     /// Whether connections use TLS.
     var isEncrypted: Bool { host?.isEncrypted ?? true }
 

@@ -35,6 +35,29 @@ import Testing
         proxy.stop()
     }
 
+    @Test func `doctor asks both of Apple's hosts for broadcasts`() async throws {
+        let simulator = try await SimulatorProcess(isEncrypted: true)
+        let proxy = try TunnelProxy(to: simulator.port)
+        let scratch = try ScratchDirectory()
+        let authority = try scratch.write(try #require(simulator.authorityPEM), to: "ca.pem")
+        let key = try await ProgramRun(
+            "openssl",
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        )
+        let words = [
+            "doctor", "--topic", "com.example.app", "--ca", authority, "--team-id", "DEF123GHIJ",
+            "--key", try scratch.write(key.output, to: "AuthKey_ABC123DEFG.p8"), "--key-id", "ABC123DEFG",
+        ]
+        let run = try await martlet(words, environment: ["HTTPS_PROXY=http://127.0.0.1:\(proxy.port)"])
+        #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
+        for host in ["api.sandbox.push.apple.com", "api-broadcast.sandbox.push.apple.com"] {
+            let line = "ok    broadcasts at \(host): available; APNs refuses only the test channel"
+            #expect(run.text.contains(line), "\(run.text)")
+            #expect(proxy.requests.contains { $0.hasPrefix("CONNECT \(host):443 ") })
+        }
+        proxy.stop()
+    }
+
     @Test func `a proxy that is not found is named with the advice`() async throws {
         let words = ["doctor", "--host", "api.push.apple.com", "--topic", "com.example.app"]
         let run = try await martlet(words, environment: ["HTTPS_PROXY=http://user:secret@nowhere.invalid:3128"])

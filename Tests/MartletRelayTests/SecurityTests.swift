@@ -20,6 +20,7 @@ import Testing
         "/livez", "/readyz", "/openapi.json", "/", "/page/components.css", "/page/components.js", "/page/dom.js",
         "/page/figures.js", "/page/fleet.js", "/page/icons.js", "/page/incidents.js", "/page/lanes.js",
         "/page/letters.js", "/page/plot.js", "/page/relay.js", "/page/status.css", "/page/status.js", "/page/style.css",
+        "/page/texts.js",
     ]
     private static let stranger = "mrt_stranger"
 

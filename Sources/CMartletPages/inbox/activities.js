@@ -3,10 +3,11 @@
 // The list of Live Activities.
 
 import { request } from "./api.js"
-import { button, chip, completeTime, emptyState, grouped, relativeTime, table } from "./components.js"
+import { button, chip, emptyState, relativeTime, table } from "./components.js"
 import { appsOf } from "./device-actions.js"
 import { element } from "./dom.js"
 import { activity as link, activityGlance, composeTo, isOnScreen, ListPage, now, search, short } from "./pages.js"
+import { completeTime, grouped } from "./texts.js"
 import { openTimeline } from "./timeline.js"
 
 export const open = (container, [token]) => (token ? openTimeline(container, token) : openList(container))

@@ -4,11 +4,12 @@
 
 import { SimulatorError, request, simulatorEvents } from "./api.js"
 import { Address } from "./address.js"
-import { button, counted, emptyState, iconButton, toast } from "./components.js"
+import { button, emptyState, iconButton, toast } from "./components.js"
 import { element, loadStyle, serverURL } from "./dom.js"
 import { InboxPage } from "./inbox-page.js"
 import { showKeys } from "./keys.js"
 import { acceptDroppedFiles } from "./push-file.js"
+import { counted } from "./texts.js"
 
 const byID = (id) => document.getElementById(id)
 const inbox = new InboxPage()

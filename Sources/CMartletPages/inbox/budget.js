@@ -31,7 +31,7 @@ export function budget(pushes) {
 }
 
 /** The accepted pushes per hour, without gaps, for at most the last `hoursShown` hours. */
-function perHour(pushes) {
+export function perHour(pushes) {
   const counts = new Map()
   for (const { time, headers, status } of pushes) {
     if (status !== 200) continue
@@ -49,7 +49,7 @@ function perHour(pushes) {
 }
 
 /** The values at which the axis has lines: at most five, as whole numbers. */
-function axisValues(most) {
+export function axisValues(most) {
   const step = [1, 2, 5].flatMap((digit) => Array.from({ length: 7 }, (_, power) => digit * 10 ** power))
     .sort((one, other) => one - other).find((step) => most / step <= 4)
   return Array.from({ length: Math.ceil(most / step) + 1 }, (_, index) => index * step)

@@ -3,13 +3,14 @@
 // The broadcast channels of all apps, and one channel with its subscribers and broadcasts.
 
 import { request } from "./api.js"
-import { button, chip, copied, counted, emptyState, facts, grouped, relativeTime, table } from "./components.js"
+import { button, chip, copied, emptyState, facts, relativeTime, table } from "./components.js"
 import { element } from "./dom.js"
 import {
   activity as activityLink, choice, composeTo, field, formDialog, isRemoved, newestPushes, Page, push as pushLink, removeWithUndo, replaceKeepingFocus,
   rowsOr, section,
 } from "./pages.js"
 import { headline } from "./push.js"
+import { counted, grouped } from "./texts.js"
 import { verdictLine } from "./verdict.js"
 
 /** The names of the message storage policies 0 and 1. */

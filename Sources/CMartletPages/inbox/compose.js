@@ -3,7 +3,7 @@
 // The dialog that composes a push: its destination, headers and payload beside a preview, with findings as it is edited.
 
 import { request } from "./api.js"
-import { button, counted, iconButton, segments } from "./components.js"
+import { button, iconButton, segments } from "./components.js"
 import { PayloadEditor } from "./compose-editor.js"
 import { Draft, removeTemplate, saveTemplate, templates } from "./compose-store.js"
 import { element, loadStyle } from "./dom.js"
@@ -13,6 +13,7 @@ import { outcome } from "./outcome.js"
 import { findingsList } from "./payload.js"
 import { previews } from "./preview.js"
 import { app, kind, short, typeName } from "./push.js"
+import { counted } from "./texts.js"
 
 const dialog = document.getElementById("composer")
 const priorities = { "": "none", 10: "10 (immediate)", 5: "5 (saves power)", 1: "1 (does not wake)" }

@@ -3,11 +3,12 @@
 // The simulator's addresses, the configuration of common clients, and whether a client has reached the simulator.
 
 import { request, info } from "./api.js"
-import { button, copied, copyButton, counted, facts, relativeTime, tabs } from "./components.js"
+import { button, copied, copyButton, facts, relativeTime, tabs } from "./components.js"
 import { element, serverURL } from "./dom.js"
 import { icon } from "./icons.js"
 import { composeTo, newestPushes, Page, push as pushLink, replaceKeepingFocus, section } from "./pages.js"
 import { isRefused, refusal } from "./refusals.js"
+import { counted } from "./texts.js"
 
 /** The ends of device tokens that cause a fault, with the fault. */
 const faultTokens = [

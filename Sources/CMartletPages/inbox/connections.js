@@ -3,11 +3,12 @@
 // The open and closed connections, and one connection with its protocol, provider token and responses.
 
 import { request } from "./api.js"
-import { absoluteTime, banner, chip, counted, durationText, emptyState, facts, grouped, relativeTime, table } from "./components.js"
+import { absoluteTime, banner, chip, emptyState, facts, relativeTime, table } from "./components.js"
 import { element } from "./dom.js"
 import { newestPushes, now, Page, replaceKeepingFocus, rowsOr, section } from "./pages.js"
 import { headline } from "./push.js"
 import { isRefused, refusal } from "./refusals.js"
+import { counted, durationText, grouped } from "./texts.js"
 import { verdictLine } from "./verdict.js"
 
 /** The number of refused and unanswered pushes that are searched for those of a connection. */

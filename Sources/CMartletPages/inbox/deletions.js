@@ -3,8 +3,9 @@
 // Deletes pushes after ten seconds, in which the user can undo that. Until then the page only hides them.
 
 import { removePushes, simulatorEvents } from "./api.js"
-import { counted, toast } from "./components.js"
+import { toast } from "./components.js"
 import { queries } from "./numbers.js"
+import { counted } from "./texts.js"
 
 const seconds = 10
 

@@ -3,11 +3,12 @@
 // What is above the tabs of the selected push: its headline, actions, delivery result, facts and tags.
 
 import { request } from "./api.js"
-import { absoluteTime, button, chip, completeTime, copied, facts, iconButton, relativeTime, toast } from "./components.js"
+import { absoluteTime, button, chip, copied, facts, iconButton, relativeTime, toast } from "./components.js"
 import { element } from "./dom.js"
 import { icon, kindIcon } from "./icons.js"
 import { app, headline, kind, typeName } from "./push.js"
 import { exactTerm } from "./query.js"
+import { completeTime } from "./texts.js"
 import { eventText, verdictLine } from "./verdict.js"
 
 /** The answer of a push as a chip. */

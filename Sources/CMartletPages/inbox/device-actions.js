@@ -2,9 +2,10 @@
 
 // The actions of a device, which the list of devices and the page of one device share.
 
-import { button, counted, menu, toast } from "./components.js"
+import { button, menu, toast } from "./components.js"
 import { element } from "./dom.js"
 import { composeTo, field, formDialog, removeWithUndo, short } from "./pages.js"
+import { counted } from "./texts.js"
 
 export const deviceName = (device) => device.name || short(device.token)
 export const devicePath = (token) => `/api/v1/devices/${token}`

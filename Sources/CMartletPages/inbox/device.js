@@ -3,7 +3,7 @@
 // One device: its facts, what its phone shows, what APNs stores for it, and everything that was delivered to it.
 
 import { request } from "./api.js"
-import { absoluteTime, button, chip, copied, counted, facts, relativeTime, table } from "./components.js"
+import { absoluteTime, button, chip, copied, facts, relativeTime, table } from "./components.js"
 import { actions, appsOf, destination, deviceName, devicePath } from "./device-actions.js"
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
@@ -12,6 +12,7 @@ import {
   rowsOr, search, section, short,
 } from "./pages.js"
 import { headline } from "./push.js"
+import { counted } from "./texts.js"
 import { eventText } from "./verdict.js"
 
 const eventsShown = 200

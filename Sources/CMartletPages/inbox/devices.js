@@ -3,7 +3,7 @@
 // The devices that the simulator knows, registered or from pushes.
 
 import { request } from "./api.js"
-import { button, counted, emptyState, grouped, relativeTime, table } from "./components.js"
+import { button, emptyState, relativeTime, table } from "./components.js"
 import { openDevice } from "./device.js"
 import { actions, appsOf, devicePath, register } from "./device-actions.js"
 import { element } from "./dom.js"
@@ -11,6 +11,7 @@ import {
   activityGlance, composeTo, deviceState, deviceStateText, device as link, editableName, glance, isOnScreen, isRemoved, ListPage, newestPushes,
   rowsShown, search, short,
 } from "./pages.js"
+import { counted, grouped } from "./texts.js"
 
 export const open = (container, [token]) => (token ? openDevice(container, token) : openList(container))
 

@@ -4,10 +4,11 @@
 // takes the place of the field's terms in the query, or is removed from it.
 
 import { facets } from "./api.js"
-import { grouped, menu } from "./components.js"
+import { menu } from "./components.js"
 import { afterPress } from "./dom.js"
 import { short, typeName } from "./push.js"
 import { contains, exactTerm, terms, toggled } from "./query.js"
+import { grouped } from "./texts.js"
 import { verdictLabel } from "./verdict.js"
 
 /** The menus by the fields of the query language. */

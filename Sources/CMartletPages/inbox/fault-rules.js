@@ -2,7 +2,7 @@
 
 // The language of fault rules: their actions with parameters, and their descriptions.
 
-import { counted, grouped } from "./components.js"
+import { counted, grouped } from "./texts.js"
 
 /** The actions of rules, each with a description and its parameters. */
 export const actions = {

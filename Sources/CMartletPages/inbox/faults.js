@@ -3,10 +3,11 @@
 // Fault injection: presets, single rules, and the seed that reproduces their random choices.
 
 import { request, send, SimulatorError } from "./api.js"
-import { banner, button, counted, grouped, relativeTime, table, toast } from "./components.js"
+import { banner, button, relativeTime, table, toast } from "./components.js"
 import { element } from "./dom.js"
 import { action, actions, affects, conditions, matches, parameters, reasons, same, scope } from "./fault-rules.js"
 import { choice, field, newestPushes, Page, replaceKeepingFocus, search, section } from "./pages.js"
+import { counted, grouped } from "./texts.js"
 
 const path = "/api/v1/chaos"
 const pushesRead = 1000

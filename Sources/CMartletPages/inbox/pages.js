@@ -3,10 +3,11 @@
 // The frame of the pages other than the inbox, and the functions they share.
 
 import { request, SimulatorAway, SimulatorError, simulatorEvents } from "./api.js"
-import { banner, button, chip, emptyState, grouped, iconButton, shortTime, toast } from "./components.js"
+import { banner, button, chip, emptyState, iconButton, toast } from "./components.js"
 import { element, released, serverURL } from "./dom.js"
 import { icon } from "./icons.js"
 import { app, appColour, headline } from "./push.js"
+import { grouped, shortTime } from "./texts.js"
 
 const pollMilliseconds = 2000
 /** The number of rows of a list that are shown. */

@@ -2,10 +2,11 @@
 
 // The payload as a tree, with findings beside the values they refer to, and the list of findings.
 
-import { announce, button, chip, counted, grouped } from "./components.js"
+import { announce, button, chip } from "./components.js"
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
 import { locate, parse } from "./json-text.js"
+import { counted, grouped } from "./texts.js"
 
 const severityTone = (severity) => (severity === "error" ? "bad" : severity === "warning" ? "warning" : "")
 

@@ -2,7 +2,6 @@
 
 // Previews of notifications on every surface of iPhone, on Apple Watch, in CarPlay and on a Mac.
 
-import { counted } from "./components.js"
 import { element } from "./dom.js"
 import { app } from "./push.js"
 import { category } from "./preview-categories.js"
@@ -12,6 +11,7 @@ import { picture } from "./preview-pictures.js"
 import { appName, box, glyph, homeIndicator, icon, lockScreen, part, statusBar } from "./preview-parts.js"
 import { surface } from "./preview-screen.js"
 import { textWidth } from "./preview-text.js"
+import { counted } from "./texts.js"
 
 /** The maximum number of notifications of a thread, and of actions, that are shown individually. */
 const maximumCards = 4

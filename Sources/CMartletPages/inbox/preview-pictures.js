@@ -2,8 +2,8 @@
 
 // The pictures of attachments: the page loads no address of a payload, so the user chooses the file on this computer.
 
-import { counted, grouped } from "./components.js"
 import { element } from "./dom.js"
+import { counted, grouped } from "./texts.js"
 
 const storageKey = "martlet.previews.pictures"
 /** The maximum size of an image that iOS attaches, in bytes (Apple, `UNNotificationAttachment`). */

@@ -3,9 +3,10 @@
 // A file with one push, which a colleague drops onto their inbox, and the import of such files and of exports.
 
 import { exported, send } from "./api.js"
-import { counted, toast } from "./components.js"
+import { toast } from "./components.js"
 import { element } from "./dom.js"
 import { headline } from "./push.js"
+import { counted } from "./texts.js"
 
 /** Downloads a push as one line of the export format. */
 export async function download(push) {

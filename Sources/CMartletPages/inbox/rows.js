@@ -2,10 +2,11 @@
 
 // The rows of the list, as elements.
 
-import { chip, completeTime, grouped, shortTime } from "./components.js"
+import { chip } from "./components.js"
 import { element } from "./dom.js"
 import { icon, kindIcon } from "./icons.js"
 import { app, appColour, destination, excerpt, headline, kind, severity, typeName } from "./push.js"
+import { completeTime, grouped, shortTime } from "./texts.js"
 import { verdictKind, verdictLabel, verdictTone } from "./verdict.js"
 
 /** The verdicts that need no attention, and the refusal, whose chip shows status and reason. */

@@ -2,11 +2,11 @@
 
 // The filters beside the list. Each adds terms to the query, or removes them. They are one stop of the Tab key.
 
-import { counted, grouped } from "./components.js"
 import { mostFrequent, pinned, sections } from "./counts.js"
 import { afterPress, element } from "./dom.js"
 import { icon } from "./icons.js"
 import { contains, exactTerm, toggled } from "./query.js"
+import { counted, grouped } from "./texts.js"
 
 /** The number of values that a section shows collapsed, and expanded. */
 const collapsedCount = 5

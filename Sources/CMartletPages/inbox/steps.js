@@ -2,7 +2,7 @@
 
 // The effect of each push on a Live Activity, as the simulator reports it.
 
-import { counted, grouped } from "./components.js"
+import { counted, grouped } from "./texts.js"
 
 /** The kinds of verdicts of pushes that the activity has applied; an end with a past dismissal is only delivered. */
 const shownKinds = new Set(["shown", "replaced", "ended", "delivered"])

@@ -3,10 +3,11 @@
 // The toolbar above the list: the number of pushes, the grouping, and actions on the marked pushes.
 
 import { SimulatorError, exported, importPushes } from "./api.js"
-import { button, counted, grouped, iconButton, toast } from "./components.js"
+import { button, iconButton, toast } from "./components.js"
 import { element } from "./dom.js"
 import { groupings } from "./lines.js"
 import { queries } from "./numbers.js"
+import { counted, grouped } from "./texts.js"
 
 const storageKey = "martlet.grouping"
 

@@ -3,9 +3,10 @@
 // The dialog for the files that previews need: localized strings, string catalogs, and templates of Live Activities.
 
 import { request, send } from "./api.js"
-import { button, counted, iconButton } from "./components.js"
+import { button, iconButton } from "./components.js"
 import { element } from "./dom.js"
 import { app } from "./push.js"
+import { counted } from "./texts.js"
 
 const kinds = {
   strings: { name: "Strings of one language", fields: ["app", "language"], path: ({ app, language }) => `strings/${app}/${language}` },

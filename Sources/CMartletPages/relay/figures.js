@@ -2,8 +2,8 @@
 
 // The forms of numbers and times on the status page, and updates that keep the focus.
 
-import { completeTime, durationText, grouped, shortTime } from "./components.js"
 import { element } from "./dom.js"
+import { completeTime, durationText, grouped, shortTime } from "./texts.js"
 
 /** A count that is unknown while the relay cannot read its outbox. */
 export const count = (value) => (value === undefined ? "unknown" : grouped(value))

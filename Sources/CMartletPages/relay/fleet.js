@@ -2,9 +2,10 @@
 
 // The tiles, the relays that share the database, and the facts about this relay.
 
-import { chip, definitionList, durationText, grouped, table } from "./components.js"
+import { chip, definitionList, table } from "./components.js"
 import { element } from "./dom.js"
 import { age, ageElement, rate, updateWhenChanged } from "./figures.js"
+import { durationText, grouped } from "./texts.js"
 
 /** Shows the figures that matter first. */
 export function showTiles(container, { figures }) {

@@ -2,11 +2,12 @@
 
 // The table of lanes: what each does and why, and buttons that pause and resume it.
 
-import { announce, button, chip, confirmed, counted, durationText, grouped, table } from "./components.js"
+import { announce, button, chip, confirmed, table } from "./components.js"
 import { icon } from "./icons.js"
 import { element } from "./dom.js"
 import { age, ageElement, count, rate, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
+import { counted, durationText, grouped } from "./texts.js"
 
 /** The number of reasons of failures that a lane shows. */
 const shownReasons = 3

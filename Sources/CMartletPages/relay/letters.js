@@ -2,10 +2,11 @@
 
 // The dead letters: pushes that the relay abandoned, each with its attempts and its payload on demand and buttons that send it again or discard it.
 
-import { announce, button, confirmed, counted, emptyState, facts, grouped, table } from "./components.js"
+import { announce, button, confirmed, emptyState, facts, table } from "./components.js"
 import { element } from "./dom.js"
 import { ageElement, preciseClockElement, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
+import { counted, grouped } from "./texts.js"
 
 /** The number of dead letters of an app that are listed. */
 const limit = 100

@@ -4,8 +4,8 @@
 // the pointer and the arrow keys in all plots at once.
 
 import { element, svgElement } from "./dom.js"
-import { grouped, shortTime } from "./components.js"
 import { rate } from "./figures.js"
+import { grouped, shortTime } from "./texts.js"
 
 const height = 180
 const margin = { top: 16, right: 8, bottom: 22, left: 44 }
@@ -27,7 +27,7 @@ export const eventTone = (kind) => tones[kind] ?? "accent"
  *
  * The other lanes share a line with the sum of their values, or with the highest one if `isMaximum`.
  */
-function lines({ lanes, samples }, figure, isMaximum) {
+export function lines({ lanes, samples }, figure, isMaximum) {
   const all = lanes.map((name, lane) => ({ name, values: samples.map((sample) => sample.lanes[lane]?.[figure]) }))
   if (all.length <= lineLimit) return all
   const peak = ({ values }) => Math.max(0, ...values.map((value) => value ?? 0))
@@ -43,7 +43,7 @@ function lines({ lanes, samples }, figure, isMaximum) {
 }
 
 /** The next round number: 1, 2 or 5 with zeros, at least 1. */
-function roundUp(value) {
+export function roundUp(value) {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)))
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? value
 }

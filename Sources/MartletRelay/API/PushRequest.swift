@@ -124,8 +124,8 @@ struct PushRequest {
         guard let name = present.first, present.count == 1 else {
             throw APIProblem(400, "a push must have exactly one of payload, payload-base64 and snapshot", at: "")
         }
-        // A snapshot determines the push type and the priority.
-        let unused = name == "snapshot" ? ["push-type", "priority"] : SnapshotRequest.members
+        // A snapshot determines the push type.
+        let unused = name == "snapshot" ? ["push-type"] : SnapshotRequest.members
         if let member = unused.first(where: { request[$0].isPresent }) {
             throw request[member].error("must be left out of a push with \(name)")
         }

@@ -212,7 +212,7 @@ struct PushRequestBuilder {
             delivery.id = id
             delivery.collapseID = request.collapseID
             delivery.expiration = request.expiration.map(PushNotification.Expiration.init(secondsSince1970:))
-            let target = destination.surface(surface.event, isActivity: surface.snapshot.kind == .liveActivity)
+            let target = destination.surface(of: surface)
             // A snapshot to be sent later gets the timestamp for the earliest time at which it may be sent.
             if let notBefore = request.notBefore, notBefore > now {
                 delivery.schedule(at: notBefore, to: target, topic: Topic(bundle))
@@ -288,12 +288,12 @@ extension PushRequest.Destination {
     }
 
     /// Returns the destination of a snapshot.
-    fileprivate func surface(_ event: String, isActivity: Bool) -> SurfaceDestination {
-        switch (self, event) {
+    fileprivate func surface(of request: SnapshotRequest) -> SurfaceDestination {
+        switch (self, request.event) {
         case (.device(let token), "start"): .activityStart(token)
-        case (.device(let token), "end"): .activityEnd(token)
-        case (.device(let token), _): isActivity ? .activity(token) : .device(token)
-        case (.channel(let channel), "end"): .channelEnd(channel)
+        case (.device(let token), "end"): .activityEnd(token, dismissal: request.dismissal)
+        case (.device(let token), _): request.snapshot.kind == .liveActivity ? .activity(token) : .device(token)
+        case (.channel(let channel), "end"): .channelEnd(channel, dismissal: request.dismissal)
         case (.channel(let channel), _): .channel(channel)
         }
     }
@@ -312,6 +312,8 @@ extension PushRequest {
             "stale-date": surface.staleDate.map { .number(JSONNumber($0)) },
             "relevance-score": surface.relevanceScore.flatMap(JSONValue.double),
             "attributes-type": surface.attributesType.map { .string($0) },
+            "dismissal-date": surface.dismissalDate.map { .number(JSONNumber($0)) },
+            "priority": priority.map { .number(JSONNumber($0)) },
             "mobile-surfaces": surface.isCompatible ? JSONValue.bool(true) : nil,
         ]).encoded()
     }

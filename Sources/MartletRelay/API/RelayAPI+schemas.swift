@@ -41,7 +41,8 @@ extension RelayAPI {
               "push-type": {
                 "enum": \#(pushTypes),
                 "description": "alert by default, liveactivity for a channel. Not with snapshot"},
-              "priority": {"enum": [1, 5, 10], "description": "apns-priority. Not with snapshot"},
+              "priority": {"enum": [1, 5, 10],
+                "description": "apns-priority; with a snapshot of a Live Activity or a notification 10 or 5"},
               "expiration": {"type": "integer", "minimum": 0, "maximum": 100000000000,
                 "description": "apns-expiration, in seconds since 1970; 0 for a single attempt"},
               "collapse-id": {"type": "string", "minLength": 1, "maxLength": 64,
@@ -63,6 +64,8 @@ extension RelayAPI {
                 "description": "With a Live Activity's snapshot: the rank among several activities"},
               "attributes-type": {"type": "string", "minLength": 1,
                 "description": "With the event start: the app's type, by default SurfaceActivityAttributes"},
+              "dismissal-date": {"type": "integer", "minimum": 0, "maximum": 100000000000,
+                "description": "With the event end: seconds since 1970 at which the activity leaves the screen"},
               "mobile-surfaces": {"type": "boolean",
                 "description": "With snapshot: whether the push is the one that @mobile-surfaces/push sends"}
             },

@@ -15,7 +15,7 @@ internal import MartletHTTPServer
 struct SnapshotRequest {
     static let events = ["start", "update", "end"]
     /// The members that only the snapshot of a Live Activity may have.
-    private static let activityMembers = ["stale-date", "relevance-score", "attributes-type"]
+    private static let activityMembers = ["stale-date", "relevance-score", "attributes-type", "dismissal-date"]
     /// The members that a push without a snapshot must not have.
     static let members = ["event"] + activityMembers + ["mobile-surfaces"]
 
@@ -25,6 +25,10 @@ struct SnapshotRequest {
     let staleDate: Int64?
     let relevanceScore: Double?
     let attributesType: String?
+    /// Seconds since 1970.
+    let dismissalDate: Int64?
+    /// The priority; nil for that of the kind and the event.
+    let priority: LiveActivityPriority?
     /// Whether the push is the one that `@mobile-surfaces/push` sends.
     let isCompatible: Bool
 
@@ -41,6 +45,11 @@ struct SnapshotRequest {
         guard attributesType == nil || event == "start" else {
             throw request["attributes-type"].error("must be left out unless event is start")
         }
+        dismissalDate = try request["dismissal-date"].ifPresent?.integer(in: 0...PushLint.latestPlausibleTime)
+        guard dismissalDate == nil || event == "end" else {
+            throw request["dismissal-date"].error("must be left out unless event is end")
+        }
+        priority = try request["priority"].ifPresent?.surfacePriority()
         isCompatible = try request["mobile-surfaces"].ifPresent?.bool() ?? false
         do throws(SurfaceError) {
             snapshot = try SurfaceSnapshot(request["snapshot"].value ?? .null)
@@ -48,7 +57,9 @@ struct SnapshotRequest {
             throw APIProblem("\(error)", at: request["snapshot"].path)
         }
         guard snapshot.kind != .liveActivity else { return }
-        if let member = SnapshotRequest.activityMembers.first(where: { request[$0].isPresent }) {
+        // Other kinds than a notification are silent pushes, which have only one priority.
+        let unused = SnapshotRequest.activityMembers + (snapshot.kind == .notification ? [] : ["priority"])
+        if let member = unused.first(where: { request[$0].isPresent }) {
             throw request[member].error("must be left out of a snapshot of the kind \(snapshot.kind.rawValue)")
         }
     }
@@ -56,15 +67,29 @@ struct SnapshotRequest {
     /// The options that only the push of a snapshot has.
     var delivery: SurfaceDelivery {
         SurfaceDelivery(
+            priority: priority,
             staleDate: staleDate.map(Date.init(secondsSince1970:)),
             relevanceScore: relevanceScore,
             attributesType: attributesType ?? SurfaceActivityAttributes.attributesType,
             compatibility: isCompatible ? .mobileSurfaces : []
         )
     }
+
+    /// The time at which the system removes an ended Live Activity from the screen.
+    var dismissal: LiveActivityUpdate.Dismissal {
+        dismissalDate.map { .at(Date(secondsSince1970: $0)) } ?? .immediate
+    }
 }
 
 extension JSONField<APIProblem> {
+    fileprivate func surfacePriority() throws(APIProblem) -> LiveActivityPriority {
+        switch value?.integerValue {
+        case 10?: .immediate
+        case 5?: .powerAware
+        default: throw mismatch("10 or 5 with a snapshot")
+        }
+    }
+
     fileprivate func finiteNumber() throws(APIProblem) -> Double {
         guard case .number(let number)? = value, number.doubleValue.isFinite else {
             throw mismatch("a number in double precision")

@@ -40,6 +40,7 @@ import Testing
             (#""stale-date":1790000000"#, "/stale-date", "must be left out of a push with payload"),
             (#""relevance-score":1"#, "/relevance-score", "must be left out of a push with payload"),
             (#""attributes-type":"Order""#, "/attributes-type", "must be left out of a push with payload"),
+            (#""dismissal-date":1790000000"#, "/dismissal-date", "must be left out of a push with payload"),
             (#""mobile-surfaces":true"#, "/mobile-surfaces", "must be left out of a push with payload"),
             (#""aps":{"alert":"Hi"}"#, "/aps", "aps belongs in the payload: send {\"to\": …"),
         ] as [(String, String, String)]
@@ -60,7 +61,10 @@ import Testing
     @Test(arguments: [
         (#"{"channel":"a\r\nb","payload":{"aps":{}}}"#, "/channel"),
         (#"{"channel":"dHN0LXNyY2gtY2hubA==","push-type":"alert","payload":{"aps":{}}}"#, "/push-type"),
-        (#"{"to":"5d3a6a1c","snapshot":{},"priority":5}"#, "/priority"),
+        (#"{"to":"5d3a6a1c","snapshot":{},"priority":1}"#, "/priority"),
+        (#"{"to":"5d3a6a1c","snapshot":\#(SurfaceExample.json(of: "widget")),"priority":5}"#, "/priority"),
+        (#"{"to":"5d3a6a1c","snapshot":{},"dismissal-date":1790000000}"#, "/dismissal-date"),
+        (#"{"to":"5d3a6a1c","snapshot":{},"event":"end","dismissal-date":1790000000000}"#, "/dismissal-date"),
         (#"{"to":"5d3a6a1c","snapshot":{},"event":"begin"}"#, "/event"),
         (#"{"channel":"dHN0LXNyY2gtY2hubA==","snapshot":{},"event":"start"}"#, "/event"),
         (#"{"to":"5d3a6a1c","snapshot":{},"stale-date":1790000000000}"#, "/stale-date"),

@@ -326,6 +326,12 @@ import Testing
         #expect(aps[0]["relevance-score"]?.encoded() == Array("0.5".utf8) && pushes[0].headers.priority == "10")
         #expect(aps[1]["attributes-type"] == "MobileSurfacesActivityAttributes" && pushes[1].headers.priority == "5")
         #expect(aps[1]["alert"]?["sound"] == nil && aps[1]["stale-date"] == nil)
+        let removal = bench.parts.now / 1_000 + 600
+        let end = #""event":"end","priority":10,"dismissal-date":\#(removal)"#
+        #expect(await send(end, key: "end").json["state"] == "delivered")
+        let last = try #require(await bench.apple.pushes.last)
+        #expect(try JSONReader.read(last.payload)["aps"]?["dismissal-date"]?.integerValue == removal)
+        #expect(last.headers.priority == "10")
         // A push that differs only in one of these members is another one.
         #expect(await send(#""event":"start","# + content, key: "own").status == 422)
         await bench.stop()

@@ -1,23 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Unit tests of the functions of the pages that draw nothing: queries, numbers, counts, JSON as text, Swift code, addresses."""
+"""Unit tests of the functions of both pages that draw nothing, in Node without a browser."""
 
 import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
 import unittest
+import urllib.request
 
-from inbox_walk import InboxWalk
+import playwright
+from browser import PATIENCE
+from inbox_walk import Simulator
+
+PAGES = pathlib.Path(__file__).resolve().parents[3] / "Sources/CMartletPages"
+# The Node of playwright, so that the tests need no other one.
+NODE = pathlib.Path(playwright.__file__).parent / "driver/node"
 
 
-class Modules(InboxWalk):
+class Modules(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        directory = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(directory.cleanup)
+        cls.directory = pathlib.Path(directory.name)
+        for file in PAGES.glob("*/*.js"):
+            shutil.copy(file, cls.directory)
+        (cls.directory / "package.json").write_text('{"type": "module"}')
+        # The only script that is generated.
+        simulator = Simulator()
+        cls.addClassCleanup(simulator.stop)
+        name = "push-types.js"
+        (cls.directory / name).write_bytes(urllib.request.urlopen(f"{simulator.url}/page/{name}").read())
+
     def check(self, *modules, cases):
         """Checks the values of expressions, in which `m` has the functions of the modules; an error has its message."""
-        self.open()
-        found = self.page.evaluate(f"""async () => {{
-            const m = Object.assign({{}}, ...await Promise.all({json.dumps(modules)}.map((name) => import(`/page/${{name}}.js`))))
-            return [{", ".join(f"() => {expression}" for expression in cases)}].map((value) => {{
+        # The address and the events of a window are all of it that the modules use when they are loaded.
+        script = f"""
+            Object.assign(globalThis, {{ addEventListener() {{}}, location: {{ hash: "" }} }})
+            const m = Object.assign({{}}, ...await Promise.all({json.dumps(modules)}.map((name) => import(`./${{name}}.js`))))
+            const values = [{", ".join(f"() => {expression}" for expression in cases)}].map((value) => {{
                 try {{ return value() }} catch (error) {{ return error.message || error.constructor.name }}
             }})
-        }}""")
+            console.log(JSON.stringify(values))
+        """
+        run = subprocess.run(
+            [NODE, "--input-type=module", "--eval", script], cwd=self.directory, env={**os.environ, "TZ": "UTC", "LC_ALL": "en_US.UTF-8"},
+            stdout=subprocess.PIPE, text=True, timeout=PATIENCE, check=True)
+        found = json.loads(run.stdout)
         for (expression, expected), value in zip(cases.items(), found, strict=True):
             with self.subTest(expression):
                 self.assertEqual(value, expected)
@@ -57,7 +89,7 @@ class Modules(InboxWalk):
         })
 
     def test_counts(self):
-        self.check("components", cases={
+        self.check("texts", cases={
             "m.grouped(999)": "999",
             "m.grouped(1234567)": "1,234,567",
             "m.counted(0, 'push')": "0 pushes",
@@ -69,6 +101,11 @@ class Modules(InboxWalk):
             "m.durationText(7500)": "2 h 5 min",
             "m.durationText(86400)": "1 day",
             "m.durationText(172800)": "2 days",
+            "m.relativeText(Date.now() - 1000)": "now",
+            "m.relativeText(Date.now() - 60500)": "1 min ago",
+            "m.relativeText(Date.now() + 7200900)": "in 2 h",
+            "m.shortTime(0)": "Jan 1, 1970",
+            "m.completeTime(1e300)": "1e+297 s since 1970",
         })
 
     def test_json_is_read_as_it_was_written(self):
@@ -111,8 +148,7 @@ class Modules(InboxWalk):
         })
 
     def test_addresses(self):
-        # Without an event, the page does not navigate.
-        current = "(history.replaceState(null, '', '#/push/a%2Fb/%E0%A4?query=a%3Fb'), m.Address.current)"
+        current = "(location.hash = '#/push/a%2Fb/%E0%A4?query=a%3Fb', m.Address.current)"
         self.check("address", cases={
             "new m.Address(['push', 'a/b'], 'is:refused & more').text": "#/push/a%2Fb?query=is%3Arefused%20%26%20more",
             "new m.Address(['devices']).text": "#/devices",
@@ -162,6 +198,100 @@ class Modules(InboxWalk):
             "m.languageName('de')": "German",
             "m.languageName('no language')": "no language",
             "m.clock(new Date(0))": "12:00",
+        })
+
+    def test_stored_pushes_and_their_lines(self):
+        push = "((number, thread) => ({ number, findings: [], headers: {}, payload: { aps: { 'thread-id': thread } } }))"
+        store = f"""(() => {{
+            const store = new m.PushStore(() => {{}}, [2])
+            store.append([5, 4, 2, 1].map((number) => {push}(number)))
+            for (const number of [7, 6, 8]) store.arrived({push}(number))
+            store.forget(4, 4)
+            store.settle()
+            return store
+        }})()"""
+        lines = f"new m.Lines([{push}(4, 'a'), {push}(3), {push}(2, 'b'), {push}(1, 'a')], 'thread', new Set(['b']))"
+        numbers = "((store) => store.all.map(({ number }) => number))"
+        self.check("store", "lines", cases={
+            f"{numbers}({store})": [8, 7, 5, 1],
+            f"((store) => (store.restore([2]), {numbers}(store)))({store})": [8, 7, 5, 2, 1],
+            f"((store) => (store.hide([8, 1]), {numbers}(store)))({store})": [7, 5],
+            f"{store}.find(2).number": 2,
+            f"{store}.find(4)": None,
+            f"{lines}.count": 6,
+            f"Array.from({{ length: 6 }}, (_, index) => {lines}.at(index)).map(({{ push, group }}) => push?.number ?? group.label)":
+                ["a", 4, 1, "b", "no thread", 3],
+            f"((lines) => Array.from({{ length: 6 }}, (_, index) => lines.indexAt(lines.top(index))))({lines})": [0, 1, 2, 3, 4, 5],
+            f"{lines}.indexOfPush({{ number: 2, headers: {{}}, payload: {{ aps: {{ 'thread-id': 'b' }} }} }})": -1,
+        })
+
+    def test_suggestions_of_the_search(self):
+        language = json.dumps({"fields": [{"name": "verdict", "summary": "the result", "values": ["shown", "stored"]},
+                                          {"name": "title", "summary": "the title", "example": "title:order"}], "recent": ["is:refused"]})
+        labels = lambda query, values="[]": (
+            f"m.suggestions({json.dumps(query)}, {len(query)}, {{ ...{language}, valuesOf: () => {values} }}).map(({{ label }}) => label)")
+        self.check("completion", cases={
+            labels(""): ["is:refused", "verdict:", "title:"],
+            labels("is:refused ver"): ["verdict:"],
+            labels("-verdict:st"): ["-verdict:stored"],
+            labels("sho"): ["verdict:shown"],
+            labels("title:"): ["title:order"],
+            labels("title:a", "[{ value: 'a b', label: 'a b' }]"): ['title:"=a b"'],
+            labels('"ver'): [],
+            f"m.suggestions('a verdict:sh b', 12, {{ ...{language}, valuesOf: () => [] }})[0].query": "a verdict:shown b",
+        })
+
+    def test_names_of_pushes(self):
+        push = lambda aps, **more: json.dumps({"headers": {"apns-topic": "com.example.app", **more}, "findings": [], "payload": {"aps": aps}})
+        activity = {"apns-push-type": "liveactivity", "apns-topic": "com.example.app.push-type.liveactivity"}
+        self.check("push", "verdict", cases={
+            f"m.kind({push({})})": "silent",
+            f"m.kind({push({'alert': 'a'})})": "alert",
+            f"m.kind({push({}, **activity)})": "activity",
+            f"m.app({push({}, **activity)})": "com.example.app",
+            f"m.headline({push({'alert': {'title': 'Order'}})})": "Order",
+            f"m.headline({push({'alert': {'loc-key': 'READY', 'loc-args': ['7']}})})": "⟨READY 7⟩",
+            f"m.headline({push({'content-state': {'minutes': 5}}, **activity)})": "minutes: 5",
+            f"m.excerpt({push({'event': 'update', 'content-state': {'status': 'On its way', 'minutes': 5}}, **activity)})": "update · minutes: 5",
+            "m.short('0123456789abcdef0123456789')": "01234567…6789",
+            "m.severity({ findings: [{ rule: 'connection-per-push', severity: 'error' }] })": None,
+            "m.severity({ findings: [{ rule: 'a', severity: 'warning' }, { rule: 'b', severity: 'error' }] })": "error",
+            "m.verdictKind({ status: 0 })": "unanswered",
+            "m.verdictKind({ status: 200 })": None,
+            "m.eventText('discarded-expired')": "Discarded: expired",
+            "m.eventText('not-shown')": "Not shown",
+        })
+
+    def test_notifications(self):
+        # Pushes with an alert and members beside aps.
+        read = lambda **more: f"m.notification({json.dumps({'headers': {}, 'findings': [], 'payload': {'aps': {'alert': 'Hi'}, **more}})})"
+        attachment = {"url": "file:///a/b%20c.mp4", "type": "public.mpeg-4", "thumbnail": {"hidden": True}}
+        self.check("preview-notification", cases={
+            f"{read()}.body.text": "Hi",
+            f"{read(sender={'name': 'Ada'})}.sender": {"name": "Ada", "place": "payload/sender"},
+            f"{read(photo='https://example.com/a/b.png')}.attachments": [
+                {"name": "b.png", "type": "image", "url": "https://example.com/a/b.png", "place": "payload/photo"}],
+            f"{read(author={'avatar': 'https://example.com/a.png'})}.attachments": [],
+            f"{read(link='https://example.com/orders/7')}.attachments": [],
+            f"{read(liveSurface={'attachments': [attachment]})}.attachments": [
+                {"name": "b c.mp4", "type": "video", "url": attachment["url"], "place": "payload/liveSurface/attachments/0", "isHidden": True}],
+        })
+
+    def test_values_of_plots(self):
+        samples = json.dumps([{"lanes": [{"backlog": lane} for lane in range(count)]} for count in (7, 8)])
+        names = json.dumps([f"lane {lane}" for lane in range(8)])
+        lines = lambda is_maximum: f"m.lines({{ lanes: {names}, samples: {samples} }}, 'backlog', {is_maximum})"
+        pushes = json.dumps([{"time": time, "status": status, "headers": {"apns-priority": priority}}
+                             for time, status, priority in [(0, 200, "5"), (7300, 200, "10"), (7301, 200, "5"), (7302, 400, "5")]])
+        self.check("plot", "budget", cases={
+            f"{lines('false')}.map(({{ name }}) => name)": ["lane 7", "lane 6", "lane 5", "lane 4", "lane 3", "3 more"],
+            f"{lines('false')}.at(-1).values": [3, 3],
+            f"{lines('true')}.at(-1).values": [2, 2],
+            f"{lines('false')}[0].values": [None, 7],
+            "[0, 1, 3, 60, 1001].map(m.roundUp)": [1, 1, 5, 100, 2000],
+            f"m.perHour({pushes})": [{"start": 0, "high": 0, "low": 1}, {"start": 3600, "high": 0, "low": 0}, {"start": 7200, "high": 1, "low": 1}],
+            "m.axisValues(1)": [0, 1],
+            "m.axisValues(9)": [0, 5, 10],
         })
 
 
