@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletCommands
+import MartletCore
 import MartletTransport
 
 #if canImport(FoundationEssentials)
@@ -102,7 +103,7 @@ struct AccountIdentifier: ArgumentValue {
     init(argument: String) throws(UsageError) {
         guard SigningKey.isIdentifier(argument) else {
             // The value may be a key given by mistake, which must not be shown.
-            let found = argument.count > 20 ? "\(argument.count) characters" : "\"\(argument)\""
+            let found = argument.count > 20 ? "\(argument.count) characters" : ShownValue.quoted(argument)
             throw UsageError("must be ten characters of A-Z and 0-9, as in the developer account (found \(found))")
         }
         text = argument

@@ -47,6 +47,8 @@ private struct RelayService {
     }
 
     func run() async throws {
+        // Before signals are watched, so that Control-C ends the wait for input.
+        try options.readStandardInput()
         let signals = try await ServiceSignal.watch()
         DescriptorLimit.raise()
         let configuration = try options.configuration()

@@ -3,7 +3,6 @@
 import MartletCommands
 import MartletCore
 import MartletOutbox
-import MartletRelay
 import MartletTransport
 import Synchronization
 
@@ -94,17 +93,6 @@ extension Command {
         }
         guard start == databaseHeader else {
             throw UsageError("--from \(ShownValue(path)) is not the database of a relay")
-        }
-    }
-}
-
-extension RelayOptions {
-    /// Returns the location of the outbox in a configuration.
-    static func location(in configuration: InputFile) throws(UsageError) -> OutboxLocation {
-        do throws(RelayError) {
-            return try RelayConfiguration(file: configuration.path).data
-        } catch {
-            throw UsageError("\(error)")
         }
     }
 }

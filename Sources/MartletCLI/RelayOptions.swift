@@ -50,12 +50,34 @@ struct RelayOptions: Sendable {
         return RelayOptions(file: file, overrides: overrides)
     }
 
+    /// Reads standard input if it is the configuration.
+    ///
+    /// - Throws: ``UsageError`` if it cannot be read or is empty.
+    func readStandardInput() throws(UsageError) {
+        _ = try file.standardInput()
+    }
+
     /// Reads the configuration from the file.
+    ///
+    /// A file is read each time, because a reload applies its changes; standard input is read once.
     ///
     /// - Throws: ``UsageError`` if a setting is invalid or a file cannot be read.
     func configuration() throws(UsageError) -> RelayConfiguration {
+        let content = try file.standardInput()
         do throws(RelayError) {
-            return try checkedConfiguration()
+            return try checkedConfiguration(content: content)
+        } catch {
+            throw UsageError("\(error)")
+        }
+    }
+
+    /// Returns the location of the outbox in a configuration.
+    ///
+    /// - Throws: ``UsageError`` if a setting is invalid or a file cannot be read.
+    static func location(in file: InputFile) throws(UsageError) -> OutboxLocation {
+        let content = try file.standardInput()
+        do throws(RelayError) {
+            return try RelayConfiguration(file: file.path, content: content).data
         } catch {
             throw UsageError("\(error)")
         }
@@ -72,7 +94,7 @@ struct RelayOptions: Sendable {
         return try checkedConfiguration(content: file.isJSONText ? nil : content)
     }
 
-    private func checkedConfiguration(content: [UInt8]? = nil) throws(RelayError) -> RelayConfiguration {
+    private func checkedConfiguration(content: [UInt8]?) throws(RelayError) -> RelayConfiguration {
         let environment = ProcessInfo.processInfo.environment
         var overrides = overrides
         overrides.openTelemetry = environment.filter { $0.key.hasPrefix("OTEL_") }
@@ -90,5 +112,13 @@ struct RelayOptions: Sendable {
     private static func absolute(_ path: String) -> String {
         if case .database = OutboxLocation(path) { return path }
         return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+}
+
+extension InputFile {
+    /// Returns the bytes of standard input; nil if this is another file.
+    fileprivate func standardInput() throws(UsageError) -> [UInt8]? {
+        guard isStandardInput else { return nil }
+        return try bytes()
     }
 }

@@ -15,7 +15,7 @@ extension SimulatedAPNs {
                 try data.strings.set(table, language, of: app.rawValue)
             }
         } catch {
-            throw SimulatorError("the strings of \(app) cannot be used: \(error)")
+            throw SimulatorError("the strings of \(ShownValue(app)) cannot be used: \(error)")
         }
     }
 
@@ -28,7 +28,7 @@ extension SimulatedAPNs {
             let name = PreviewData.TemplateName(app: app.rawValue, attributesType: type)
             try await previews.update { (data) throws(SimulatorError) in try data.set(template, name) }
         } catch {
-            throw SimulatorError("the template for \(type) cannot be used: \(error)")
+            throw SimulatorError("the template for \(ShownValue(type)) cannot be used: \(error)")
         }
     }
 

@@ -100,7 +100,7 @@ extension SimulatedAPNs {
                 try machine.evaluator.tokens.register(publicKeyPEM: pem, keyID: keyID, teamID: teamID, scope: scope)
             }
         } catch {
-            throw SimulatorError("the key \(keyID) cannot be registered: \(error)")
+            throw SimulatorError("the key \(ShownValue(keyID)) cannot be registered: \(error)")
         }
     }
 

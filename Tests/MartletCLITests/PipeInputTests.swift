@@ -40,7 +40,8 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `relay check reads a configuration from a pipe`() async throws {
+    /// Returns a directory with the configuration `relay.json` and its key.
+    private func relayDirectory() async throws -> ScratchDirectory {
         let scratch = try ScratchDirectory()
         let made = try await ProgramRun(
             "openssl",
@@ -61,10 +62,48 @@ import Testing
             }
             """
         try scratch.write(text, to: "relay.json")
+        return scratch
+    }
+
+    @Test func `relay check reads a configuration from a pipe`() async throws {
+        let scratch = try await relayDirectory()
         for file in ["relay.json", "<(cat relay.json)", "/dev/stdin < relay.json", "- < relay.json"] {
             let run = try await bash("martlet relay check --configuration \(file)", in: scratch)
             #expect(run.status == 0, "\(file): \(run.text)\(run.errorOutput)")
         }
+    }
+
+    @Test func `a relay reads its configuration from standard input once, and can reload it`() async throws {
+        let scratch = try await relayDirectory()
+        let script = #"""
+            "$0" relay --configuration - --json < relay.json > output 2> log & process=$!
+            waitFor() { until grep -q "$1" "$2"; do kill -0 $process || { cat log >&2; exit 9; }; sleep 0.1; done; }
+            waitFor running output
+            kill -HUP $process
+            waitFor '"configuration reloaded"' log
+            kill -TERM $process
+            wait $process
+            cat log
+            """#
+        let run = try await ProgramRun(
+            "bash",
+            ["-c", "cd \"$1\" || exit\n" + script, MartletProcess.program, scratch.path]
+        )
+        #expect(run.status == 0 && !run.text.contains("rejected"), "\(run.text)\(run.errorOutput)")
+    }
+
+    @Test(arguments: [
+        ("relay migrate --configuration - < relay.json", "data must be the address of a database"),
+        ("relay data check --configuration - < relay.json", "relay.sqlite cannot be read: no such file"),
+        ("relay --configuration - < /dev/null", "--configuration standard input is empty"),
+        ("relay migrate --configuration - < /dev/null", "--configuration standard input is empty"),
+        ("relay data check --configuration - < /dev/null", "--configuration standard input is empty"),
+        ("relay --configuration - <<< '{'", "standard input is not valid JSON"),
+        ("relay migrate --configuration - <<< '{}'", "standard input: data, apps, listen or http are missing"),
+    ])
+    func `each command with a configuration reads standard input`(line: String, message: String) async throws {
+        let run = try await bash("martlet " + line, in: try await relayDirectory())
+        #expect(run.status == 2 && run.errorOutput.contains(message), "\(run.text)\(run.errorOutput)")
     }
 
     @Test func `an empty path is an error that names its source`() async throws {

@@ -9,8 +9,12 @@ import Testing
     private static let identifiers = ["--key-id", "ABC123DEFG", "--team-id", "DEF123GHIJ"]
     private static let caller = "mrt_abcdefghijklmnopqrstuvwxyz234567"
 
-    private func martlet(_ words: [String], environment: [String] = []) async throws -> ProgramRun {
-        try await ProgramRun("env", environment + [MartletProcess.program] + words)
+    private func martlet(
+        _ words: [String],
+        environment: [String] = [],
+        input: String = ""
+    ) async throws -> ProgramRun {
+        try await ProgramRun("env", environment + [MartletProcess.program] + words, input: Array(input.utf8))
     }
 
     /// A signing key as Apple issues them.
@@ -89,6 +93,34 @@ import Testing
         let run = try await martlet(words)
         #expect(run.status == 2 && run.errorOutput.contains(message), "\(run.errorOutput)")
         #expect(!(run.text + run.errorOutput).contains("abcdef"), "\(run.errorOutput)")
+    }
+
+    @Test(arguments: [
+        "mrt_abcdef,title\n00ff,x\n", "token,mrt_abcdef\n00ff,x\n", "token,mrt_abcdef,title,title\n00ff,x,y,z\n",
+        #"{"token":"00ff","mrt_abcdef":"x"}"#, #"{"token":"00ff","mrt_abcdef":1,"mrt_abcdef":2}"#,
+        #"{"token":"00ff","title=abcdef":"x"}"#,
+    ])
+    func `a secret in a list of devices is not printed`(list: String) async throws {
+        let scratch = try ScratchDirectory()
+        let file = try scratch.write(list, to: "list")
+        let words = ["send", "--topic", "com.example.app", "--host", "http://localhost:1", "--body", "x"]
+        for more in [[], ["--json"]] {
+            let run = try await martlet(words + ["--tokens", file] + more)
+            let printed = run.text + run.errorOutput
+            #expect(run.status != 0 && !printed.contains("abcdef"), "\(printed)")
+        }
+    }
+
+    @Test(arguments: [
+        #"{"mrt_abcdef":1,"mrt_abcdef":2}"#, #"{"mrt_abcdef":1}"#, #"{"data":"a","mrt_abcdef":{}}"#,
+        #"{"data":"mrt_abcdef","http":":1","apps":[{"name":"mrt_abcdef","bundle-ids":["mrt_abcdef"]}]}"#,
+    ])
+    func `a secret in a configuration is not printed`(text: String) async throws {
+        for words in [["relay", "check"], ["relay"], ["relay", "migrate"], ["relay", "data", "check"]] {
+            let run = try await martlet(words + ["--configuration", "-"], input: text)
+            #expect(run.status != 0 && run.errorOutput.contains("standard input"), "\(run.errorOutput)")
+            #expect(!(run.text + run.errorOutput).contains("abcdef"), "\(run.errorOutput)")
+        }
     }
 
     @Test func `a password in place of its file is not printed`() async throws {

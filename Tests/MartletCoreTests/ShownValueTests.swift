@@ -22,6 +22,18 @@ import Testing
         #expect(shown.isWhole && shown.description == value)
     }
 
+    @Test func `a repeated name in JSON that may be a secret is not shown`() throws {
+        let text = #"{"mrt_short":1,"mrt_short":2}"#
+        let error = try #require(throws: JSONError.self) { try JSONReader.read(Array(text.utf8)) }
+        #expect(error.description.contains("the name text of 9 characters (not shown"), "\(error)")
+    }
+
+    @Test func `a provider token's values that may be a secret are not shown`() {
+        #expect(ProviderTokenError.wrongAlgorithm("none").description.contains("signed with none;"))
+        let errors = [ProviderTokenError.wrongAlgorithm("mrt_short"), .repeatedName("mrt_short", part: "header")]
+        for error in errors { #expect(!error.description.contains("mrt_"), "\(error)") }
+    }
+
     @Test(arguments: [
         "-----BEGIN PRIVATE KEY-----", "line\nline", "tab\tkey", "a\u{2028}b", "mrt_abcdefghijklmnopqrstuvwxyz234567",
         "/etc/martlet/mrt_abcdefghijklmnopqrstuvwxyz234567", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",

@@ -87,9 +87,10 @@ public struct UnknownSnapshot: Sendable, Hashable {
 
     /// The reason for which a reader skips the snapshot, with the remedy.
     public var warning: String {
-        schemaVersion == SurfaceSnapshot.schemaVersion
-            ? "the kind \(kind) of the snapshot \(id) is unknown: update this reader if it should show the surface"
-            : "the snapshot \(id) is of version \(schemaVersion), and this reader knows version "
+        let snapshot = "the snapshot \(ShownValue(id))"
+        return schemaVersion == SurfaceSnapshot.schemaVersion
+            ? "the kind \(ShownValue(kind)) of \(snapshot) is unknown: update this reader if it should show the surface"
+            : "\(snapshot) is of version \(ShownValue(schemaVersion)), and this reader knows version "
                 + "\(SurfaceSnapshot.schemaVersion): update it"
     }
 }

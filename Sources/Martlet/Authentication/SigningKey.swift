@@ -61,7 +61,7 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     private static func check(_ text: String, _ field: String, of what: String) throws(APNsError) {
         guard !isIdentifier(text) else { return }
         // A key that was passed as an identifier by mistake must not be shown.
-        let found = text.count > 20 ? "\(text.count) characters" : "\"\(text)\""
+        let found = text.count > 20 ? "\(text.count) characters" : ShownValue.quoted(text)
         throw APNsError(
             .badCredentials,
             description:

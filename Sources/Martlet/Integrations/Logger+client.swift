@@ -25,8 +25,8 @@
         private func metadata(of push: PendingPush, attempts: Int) -> Metadata {
             let fields = push.fields
             var metadata: Metadata = ["apns-id": "\(push.id)", "attempts": "\(attempts)"]
-            metadata["apns-topic"] = fields["apns-topic"].map { "\($0)" }
-            metadata["apns-push-type"] = fields["apns-push-type"].map { "\($0)" }
+            metadata["apns-topic"] = fields["apns-topic"].map { "\(ShownValue($0))" }
+            metadata["apns-push-type"] = fields["apns-push-type"].map { "\(ShownValue($0))" }
             metadata["device-token"] = push.token.map { "\($0)" }
             return metadata
         }

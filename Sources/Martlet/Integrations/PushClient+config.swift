@@ -2,6 +2,7 @@
 
 #if ConfigurationSupport
     public import Configuration
+    internal import MartletCore
     internal import MartletTransport
 
     #if canImport(FoundationEssentials)
@@ -45,7 +46,12 @@
                 if let text = config.string(forKey: "key", isSecret: true) {
                     try SigningKey(pem: text, keyID: keyID, teamID: teamID)
                 } else {
-                    try SigningKey(file: try config.requiredString(forKey: "key-file"), keyID: keyID, teamID: teamID)
+                    try SigningKey(
+                        // It may be the text of the key, which a reporter of the configuration must not log.
+                        file: try config.requiredString(forKey: "key-file", isSecret: true),
+                        keyID: keyID,
+                        teamID: teamID
+                    )
                 }
             let endpoint = try APNsEndpoint(config: config)
             var settings = try configuration ?? Configuration(config: config)
@@ -113,7 +119,7 @@
             case let other:
                 throw APNsError(
                     .invalid,
-                    description: "environment must be production or development (found \"\(other)\")"
+                    description: "environment must be production or development (found \(ShownValue.quoted(other)))"
                 )
             }
         }

@@ -44,8 +44,8 @@ struct DeviceRow: Equatable {
                 role = .ignored
                 guard NearestName.of(name, among: options) != nil else { return }
                 throw UsageError(
-                    "the heading has the column \"\(name.prefix(40))\", which is not an option that can differ between"
-                        + " devices" + NearestName.hint(for: name, among: options)
+                    "the heading has the column \"\(name)\", which is not an option that can differ between devices"
+                        + NearestName.hint(for: name, among: options)
                 )
             }
         }
@@ -80,7 +80,7 @@ struct DeviceRow: Equatable {
                         + found(cells) + ")"
                 )
             }
-            if let separator = [";", "\t"].first(where: { names[0].contains($0) }) {
+            if let separator = [";", "\t"].first(where: { cells[0].contains($0) }) {
                 let name = separator == ";" ? "semicolons" : "tabs"
                 throw UsageError("the columns of a CSV list must be separated by commas (found \(name))")
             }
@@ -124,7 +124,7 @@ struct DeviceRow: Equatable {
         /// A list without a heading may have tokens there, also damaged ones: cells with eight digits are not shown.
         private static func found(_ cells: [String]) -> String {
             let names = cells.prefix(8).map { cell -> String in
-                let isShown = cell.count <= 24 && cell.count(where: \.isHexDigit) < 8
+                let isShown = cell.count <= 24 && cell.count(where: \.isHexDigit) < 8 && ShownValue(cell).isWhole
                 return isShown ? cell : "a value of \(cell.count) characters"
             }
             return names.joined(separator: ", ") + (cells.count > names.count ? ", …" : "")
@@ -160,7 +160,7 @@ struct DeviceRow: Equatable {
             var seen: Set<String> = []
             for field in try DeviceRow.members(of: line) {
                 guard seen.insert(field.name).inserted else {
-                    throw UsageError("has the field \"\(field.name.prefix(40))\" twice")
+                    throw UsageError("has the field \"\(field.name)\" twice")
                 }
                 guard DeviceRow.isTokenName(field.name) else {
                     overrides.append(Override(name: field.name, value: field.value))
@@ -193,8 +193,14 @@ struct DeviceRow: Equatable {
     }
 
     /// Returns the name of a column or a member as options are written: in lower case, with hyphens.
+    ///
+    /// A name that may be a secret is that of no option, and is replaced by its description: a secret in lower case
+    /// would no longer be recognized.
     private static func normalized(_ name: String) -> String {
-        String(name.lowercased().map { $0 == "_" || $0 == " " ? "-" : $0 })
+        let text = String(name.lowercased().map { $0 == "_" || $0 == " " ? "-" : $0 })
+        guard !isTokenName(text), !NotificationOptions.overridableNames.contains(text) else { return text }
+        let shown = ShownValue(name)
+        return shown.isWhole ? text : shown.description
     }
 
     private static func isTokenName(_ name: String) -> Bool {

@@ -59,7 +59,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case .trailingBytes: "something follows the JSON value"
         case .tooDeep: "arrays and objects are nested deeper than \(JSONReader.maximumDepth) levels"
         case .tooLong: "the JSON is longer than \(JSONReader.maximumByteCount) bytes"
-        case .duplicateName(let name): "the name \"\(name)\" occurs twice in one object"
+        case .duplicateName(let name): "the name \(ShownValue.quoted(name)) occurs twice in one object"
         case .badEscape: "a '\\' is followed by no valid escape"
         case .unpairedSurrogate: "an escape is half a surrogate pair, which stands for no character by itself"
         case .controlCharacter: "a control character in a string must be escaped"

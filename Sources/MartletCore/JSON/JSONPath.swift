@@ -36,13 +36,13 @@ package struct JSONPath: Sendable, Hashable, CustomStringConvertible {
         JSONPath(root: root, parents: steps, last: .element(index))
     }
 
-    /// The path as in `apps[0].rate`, or the name of the document.
+    /// The path as in `apps[0].rate`, or the name of the document; a name that may be a secret is described.
     package var description: String {
         guard last != nil else { return root }
         var text = ""
         for step in steps {
             switch step {
-            case .member(let name): text += text.isEmpty ? name : "." + name
+            case .member(let name): text += (text.isEmpty ? "" : ".") + ShownValue(name).description
             case .element(let index): text += "[\(index)]"
             }
         }

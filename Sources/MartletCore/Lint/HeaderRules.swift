@@ -123,7 +123,7 @@ enum HeaderRules {
             let message =
                 isAllDigits
                 ? "the expiration must be at most \(PushNotification.Expiration.accepted.upperBound) seconds"
-                    + " since 1970 (found \(text.prefix(40)))"
+                    + " since 1970 (found \(ShownValue(text)))"
                 : "the expiration must be a whole number of seconds since 1970, digits only (found"
                     + " \(ShownValue.quoted(text)))"
             return PushLint.Finding(

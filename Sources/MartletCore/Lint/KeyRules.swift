@@ -117,7 +117,7 @@ enum KeyRules {
         if let neighbour = table.neighbour, neighbour.keys.contains(where: { $0.name == name }) {
             hint = ": it belongs in \(neighbour.name)"
         }
-        let message = "the phone ignores the key \"\(name)\" in \(table.name)" + hint
-        return PushLint.Finding(table.unknown, .payload(JSONPointer.path(path + [name])), message)
+        let message = "the phone ignores the key \(ShownValue.quoted(name)) in \(table.name)" + hint
+        return PushLint.Finding(table.unknown, .payload(JSONPointer.shownPath(path + [name])), message)
     }
 }

@@ -14,7 +14,7 @@ enum MDMRules {
             guard push.isForMDM, let type = push.type, type.isKnown else { return [] }
             let text =
                 "the topic is that of an MDM push certificate: the push type must be mdm (found"
-                + " \"\(type.rawValue)\"), and APNs may refuse or drop the push"
+                + " \(ShownValue.quoted(type.rawValue))), and APNs may refuse or drop the push"
             return [PushLint.Finding(.pushTypeMismatch, .header("apns-push-type"), text)]
         }
         let magic = payload["mdm"]?.stringValue ?? ""
@@ -24,8 +24,9 @@ enum MDMRules {
             findings.append(PushLint.Finding(.mdmPayloadWrong, .payload("/mdm"), text))
         }
         if let other = payload.members?.map(\.name).first(where: { $0 != "mdm" }) {
-            let text = "\(other) is not allowed: the payload of a push of type mdm has the key mdm and no other"
-            findings.append(PushLint.Finding(.mdmPayloadWrong, .payload(JSONPointer.path([other])), text))
+            let text =
+                "\(ShownValue(other)) is not allowed: the payload of a push of type mdm has the key mdm and no other"
+            findings.append(PushLint.Finding(.mdmPayloadWrong, .payload(JSONPointer.shownPath([other])), text))
         }
         return findings
     }

@@ -39,7 +39,7 @@ enum SecretRules {
             for (index, element) in elements.enumerated() { inspect(element, at: path + [String(index)], &findings) }
         case .string(let text):
             guard let (rule, what) = secret(in: text, isShown: path.starts(with: ["aps", "alert"])) else { return }
-            let pointer = JSONPointer.path(path)
+            let pointer = JSONPointer.shownPath(path)
             guard !findings.contains(where: { $0.rule == rule.id }) else { return }
             let message =
                 "this looks like \(what), and payloads are not encrypted end to end: send it another way, or"

@@ -40,8 +40,8 @@ enum WebsiteRules {
 
     private static func customKey(_ payload: JSONValue) -> [PushLint.Finding] {
         guard let name = payload.members?.map(\.name).first(where: { $0 != "aps" }) else { return [] }
-        let message = "a notification of a website has aps alone: Safari does not pass \(name) on"
-        return [PushLint.Finding(.websiteCustomKey, .payload(JSONPointer.path([name])), message)]
+        let message = "a notification of a website has aps alone: Safari does not pass \(ShownValue(name)) on"
+        return [PushLint.Finding(.websiteCustomKey, .payload(JSONPointer.shownPath([name])), message)]
     }
 }
 

@@ -28,10 +28,11 @@ enum WidgetRules {
         let inside = (aps.members ?? []).map(\.name).filter(known.contains).map { ["aps", $0] }
         let beside = (payload.members ?? []).map(\.name).filter { $0 != "aps" }.map { [$0] }
         return (inside + beside).prefix(findingLimit).map { path in
+            let name = ShownValue(path.last ?? "")
             let message =
-                "a push to \(type.rawValue) only reports a change: the phone ignores \(path.last ?? ""), and the"
-                + " extension fetches its content"
-            return PushLint.Finding(.reloadWithContent, .payload(JSONPointer.path(path)), message)
+                "a push to \(type.rawValue) only reports a change: the phone ignores \(name), and the extension"
+                + " fetches its content"
+            return PushLint.Finding(.reloadWithContent, .payload(JSONPointer.shownPath(path)), message)
         }
     }
 }

@@ -189,8 +189,8 @@ public enum ProviderTokenError: Error, Sendable, Hashable, CustomStringConvertib
         case .notBase64URL(let part): "the \(part) of the provider token is not base64url"
         case .notJSON(let part): "the \(part) of the provider token must be a JSON object"
         case .repeatedName(let name, let part):
-            "the \(part) of the provider token must have the name \"\(name)\" only once"
-        case .wrongAlgorithm(let name): "the provider token is signed with \(name); APNs accepts only ES256"
+            "the \(part) of the provider token must have the name \(ShownValue.quoted(name)) only once"
+        case .wrongAlgorithm(let name): "the provider token is signed with \(ShownValue(name)); APNs accepts only ES256"
         case .criticalExtension: "the provider token has crit in its header; APNs defines no such extensions"
         case .missing(let field): "the provider token has no \(field)"
         case .invalidIssuedAt: "the iat of the provider token must be a number of seconds since 1970"

@@ -95,8 +95,17 @@ extension RelayConfiguration {
 
     private func checkNames(_ names: [String], _ list: String) throws(RelayError) {
         var seen: Set<String> = []
-        for name in names where !seen.insert(name).inserted {
-            throw RelayError("\(list) has two entries with the name \(name)")
+        for (index, name) in names.enumerated() {
+            let shown = ShownValue(name)
+            guard shown.isWhole else {
+                throw RelayError(
+                    "\(list)[\(index)].name must have no key, password, \"=\" or \": \", because logs and pages show it"
+                        + " (found \(shown))"
+                )
+            }
+            guard seen.insert(name).inserted else {
+                throw RelayError("\(list) has two entries with the name \(name)")
+            }
         }
     }
 

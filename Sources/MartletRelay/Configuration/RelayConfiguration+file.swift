@@ -31,10 +31,10 @@ extension RelayConfiguration {
     /// the file. A relative path of a file with a secret, such as `key-file` or `certificate-key`, may also name a
     /// systemd credential. PEM text in place of the path of a key or certificate is its content.
     ///
-    /// A pipe has no directory: in it, relative paths are relative to the working directory.
+    /// A pipe and standard input have no directory: in them, relative paths are relative to the working directory.
     ///
     /// - Parameters:
-    ///   - path: The path of the file.
+    ///   - path: The path of the file; `-` for standard input, whose content is known.
     ///   - known: The content, if the file has been read; nil, the default, to read it.
     ///   - overrides: Settings that replace those of the file.
     ///   - credentials: The directory of the unit's systemd credentials (`CREDENTIALS_DIRECTORY`); nil for none.
@@ -51,11 +51,12 @@ extension RelayConfiguration {
         } catch {
             throw RelayError("the configuration \(error); it must contain data, apps, and listen or http")
         }
+        let name = path == "-" ? "standard input" : ShownValue(path).description
         let json: JSONValue
         do throws(JSONError) {
             json = try JSONReader.read(content)
         } catch {
-            throw RelayError("\(ShownValue(path)) is not valid JSON: \(error)")
+            throw RelayError("\(name) is not valid JSON: \(error)")
         }
         let hasDirectory = !path.hasPrefix("/dev/") && !path.hasPrefix("/proc/")
         let parent = hasDirectory ? path.lastIndex(of: "/").map { String(path[...$0]) } ?? "" : ""
@@ -67,7 +68,7 @@ extension RelayConfiguration {
                 proxies: overrides.proxies
             )
         } catch {
-            throw RelayError("\(ShownValue(path)): \(error)")
+            throw RelayError("\(name): \(error)")
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
 internal import MartletTransport
 
 #if canImport(FoundationEssentials)
@@ -20,8 +21,11 @@ struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     /// The host and port.
     var server: String { "\(SocketAddress.bracketed(host)):\(port)" }
 
-    /// The URL without its query, which may hold a secret.
-    var description: String { "\(isEncrypted ? "https" : "http")://\(server)\(path.prefix { $0 != "?" })" }
+    /// The URL without its query, and without its path if that may be a secret.
+    var description: String {
+        let shown = ShownValue(String(path.prefix { $0 != "?" }))
+        return "\(isEncrypted ? "https" : "http")://\(server)" + (shown.isWhole ? shown.description : "/…")
+    }
 
     /// Creates an address from a URL; nil for text that is not an HTTP URL, and for a URL with a user.
     init?(_ url: String) {

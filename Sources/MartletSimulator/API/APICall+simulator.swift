@@ -128,7 +128,9 @@ extension PushQuery {
             try self.init(text, at: simulator.service.clock.millisecondsSince1970(), offset: offset)
         } catch {
             var problem = APIProblem(400, error.description)
-            problem.extensions = [error.term.map { JSONValue.Member("term", .string($0)) }].compactMap(\.self)
+            if let term = error.term, ShownValue(term).isWhole {
+                problem.extensions = [JSONValue.Member("term", .string(term))]
+            }
             throw problem
         }
     }

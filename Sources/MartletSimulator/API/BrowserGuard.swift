@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletTransport
 
@@ -28,20 +29,21 @@ enum BrowserGuard {
         guard let host = name(in: authority) else {
             return APIProblem(
                 400,
-                "the header field Host must be a host with an optional port (found \(authority.prefix(100)))"
+                "the header field Host must be a host with an optional port (found \(ShownValue(authority)))"
             )
         }
         let isSameOrigin = site.map { $0 == "same-origin" || $0 == "none" } ?? true
         guard isSameOrigin, origin.map({ isOrigin($0, of: authority) }) ?? true else {
             let found = origin.map { origin in
-                " (Origin is \(origin.prefix(100)), Host is \(authority.prefix(100)); a proxy must pass on Host)"
+                " (Origin is \(ShownValue(origin)), Host is \(ShownValue(authority)); a proxy must pass on Host)"
             }
             return APIProblem(403, "requests of web pages from other origins are refused\(found ?? "")")
         }
         // The owner of a domain can point its name to this address, which makes the pages of that domain same-origin.
         let isNamed = names.contains { $0.lowercased() == host }
         guard isNamed || host == "localhost" || SocketAddress(literal: host, port: 0) != nil else {
-            return APIProblem(403, "unknown host name \(host): start the simulator with --name \(host)")
+            let shown = ShownValue(host)
+            return APIProblem(403, "unknown host name \(shown): start the simulator with --name \(shown)")
         }
         return nil
     }

@@ -28,7 +28,7 @@ extension InboxAPI {
             let policy = try body["message-storage-policy"].ifPresent?.integer(in: 0...1) ?? 0
             guard let storage = ChannelStorage(rawValue: policy),
                 let channel = await call.simulator.service.createChannel(for: app, storing: storage)
-            else { throw APIProblem(409, "\(app) has the maximum number of channels: delete some first") }
+            else { throw APIProblem(409, "\(ShownValue(app)) has the maximum number of channels: delete some first") }
             let channelID = JSONValue.string(channel.rawValue)
             return .json(
                 ["app": .string(app), "channel": channelID, "message-storage-policy": .integer(policy)],
@@ -46,7 +46,7 @@ extension InboxAPI {
         ) { (call) throws(APIProblem) in
             let (app, channel) = (call.text("app") ?? "", ChannelID(call.text("channel") ?? ""))
             guard await call.simulator.service.deleteChannel(channel, of: app) else {
-                throw .missing("\(app) has no channel \(channel)")
+                throw .missing("\(ShownValue(app)) has no channel \(ShownValue(channel.rawValue))")
             }
         },
     ]

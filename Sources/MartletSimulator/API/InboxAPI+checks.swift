@@ -35,7 +35,7 @@ extension InboxAPI {
             (call) throws(APIProblem) in
             let (type, topic) = (call.argument("attributes-type"), Topic(call.argument("topic")))
             guard await call.simulator.removeContract(type, topic: topic) else {
-                throw .missing("there are no schemas for \(type) of \(topic)")
+                throw .missing("there are no schemas for \(ShownValue(type)) of \(ShownValue(topic.rawValue))")
             }
         },
         Route("POST", "/api/v1/lint", "Check headers and payload by the rules, without storing a push") {

@@ -38,7 +38,7 @@ extension InboxAPI {
         Route("DELETE", "/api/v1/chaos/rules/{index}", "Remove a fault") { (call) throws(APIProblem) in
             let name = call.argument("index")
             guard let index = Int(name), await call.simulator.removeFault(at: index) else {
-                throw .missing("there is no rule \(name): rules are numbered from 0")
+                throw .missing("there is no rule \(ShownValue(name)): rules are numbered from 0")
             }
             return await chaos(call.simulator)
         },

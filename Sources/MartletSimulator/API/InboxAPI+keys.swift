@@ -15,7 +15,7 @@ extension InboxAPI {
         Route.action("PUT", "/api/v1/keys/{id}", "Register a signing key by its public half", perform: putKey),
         Route.action("DELETE", "/api/v1/keys/{id}", "Remove a signing key") { (call) throws(APIProblem) in
             let id = call.argument("id")
-            guard await call.simulator.forgetKey(id) else { throw .missing("there is no key \(id)") }
+            guard await call.simulator.forgetKey(id) else { throw .missing("there is no key \(ShownValue(id))") }
         },
     ]
 

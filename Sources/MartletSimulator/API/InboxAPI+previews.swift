@@ -49,7 +49,7 @@ extension InboxAPI {
             (call) throws(APIProblem) in
             let (app, language) = (try call.app("app"), call.argument("language"))
             guard let table = await call.simulator.previews.data.strings.apps[app]?[language] else {
-                throw .missing("there are no strings of \(app) in \(language)")
+                throw .missing("there are no strings of \(ShownValue(app)) in \(ShownValue(language))")
             }
             return .json(.object(table.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.json) }))
         },
@@ -57,7 +57,7 @@ extension InboxAPI {
             (call) throws(APIProblem) in
             let app = try call.app("app")
             guard try await call.updatePreviews({ $0.strings.remove(of: app) }) else {
-                throw .missing("there are no strings of \(app)")
+                throw .missing("there are no strings of \(ShownValue(app))")
             }
         },
         Route.action(
@@ -68,7 +68,7 @@ extension InboxAPI {
             (call) throws(APIProblem) in
             let (app, language) = (try call.app("app"), call.argument("language"))
             guard try await call.updatePreviews({ $0.strings.remove(language, of: app) }) else {
-                throw .missing("there are no strings of \(app) in \(language)")
+                throw .missing("there are no strings of \(ShownValue(app)) in \(ShownValue(language))")
             }
         },
     ]
@@ -157,11 +157,11 @@ extension InboxAPI {
     ]
 
     private static func templateMissing(_ name: PreviewData.TemplateName) -> APIProblem {
-        .missing("there is no template for \(name.attributesType) of \(name.app)")
+        .missing("there is no template for \(ShownValue(name.attributesType)) of \(ShownValue(name.app))")
     }
 
     private static func surfaceMissing(_ kind: SurfaceKind, _ app: String) -> APIProblem {
-        .missing("there is no stored data of \(app) for \(kind.rawValue)")
+        .missing("there is no stored data of \(ShownValue(app)) for \(kind.rawValue)")
     }
 }
 

@@ -185,7 +185,8 @@ extension InboxAPI {
             throw .missing(
                 name == "latest"
                     ? "no push is stored; \(last) were received"
-                    : "no stored push has the apns-id \(name): it was never received, or is no longer stored"
+                    : "no stored push has the apns-id \(ShownValue(name)): it was never received, or is no longer"
+                        + " stored"
             )
         }
         throw .missing(

@@ -66,7 +66,9 @@ extension InboxAPI {
         Route.action("DELETE", "/api/v1/namespaces/{name}", "Delete a namespace with its pushes and devices") {
             (call) throws(APIProblem) in
             let name = call.argument("name")
-            guard await call.simulator.inbox.endNamespace(name) else { throw .missing("there is no namespace \(name)") }
+            guard await call.simulator.inbox.endNamespace(name) else {
+                throw .missing("there is no namespace \(ShownValue(name))")
+            }
         },
         Route("GET", "/api/v1/export.jsonl", "Export the pushes as lines of JSON, oldest first", query) {
             (call) throws(APIProblem) in

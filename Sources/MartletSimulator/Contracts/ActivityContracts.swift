@@ -81,7 +81,8 @@ struct ActivityContracts: Sendable {
     private func unknownType(_ type: String, _ known: [ActivityContract]) -> PushLint.Finding {
         let names = known.map(\.attributesType).joined(separator: ", ")
         let message =
-            "no contract is known for \"\(type)\", only for \(names): the phone ignores types that the app lacks"
+            "no contract is known for \(ShownValue.quoted(type)), only for \(names): the phone ignores types that the"
+            + " app lacks"
         return PushLint.Finding(.contractAttributesTypeUnknown, .payload("/aps/attributes-type"), message)
     }
 }

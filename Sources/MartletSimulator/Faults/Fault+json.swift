@@ -89,8 +89,8 @@ extension SimulatedAPNs.Fault.Action {
             let reason = APNsReason(rawValue: try json["reason"].text())
             let status = try json["status"].ifPresent?.integer(in: 200...599)
             guard status != nil || reason.status != nil else {
-                let name = reason.rawValue.prefix(60)
-                throw json["status"].error("is missing: Apple documents no status for the reason \"\(name)\"")
+                let name = ShownValue.quoted(reason.rawValue)
+                throw json["status"].error("is missing: Apple documents no status for the reason \(name)")
             }
             let retryAfter = try json["retry-after"].ifPresent?.integer(in: 0...Int.max)
             self = .respond(reason, status: status, retryAfter: retryAfter)

@@ -140,19 +140,20 @@ extension PushQuery.Term {
             let names = PushQuery.Field.allCases.map(\.rawValue)
             let known = names.map { $0 + ":" }.joined(separator: " ")
             let hint = NearestName.hint(for: name, among: names)
-            throw PushQueryError("unknown name \(name):\(hint); known: \(known)", in: token.source)
+            throw PushQueryError("unknown name \(ShownValue(name)):\(hint); known: \(known)", in: token.source)
         }
+        let shown = ShownValue("\(name):\(value)")
         if let values = field.values, !values.contains(value) {
             let hint = NearestName.hint(for: value, among: values)
             let known = values.joined(separator: ", ")
-            throw PushQueryError("unknown value \(name):\(value)\(hint); known: \(known)", in: token.source)
+            throw PushQueryError("unknown value \(shown)\(hint); known: \(known)", in: token.source)
         }
         self.field = field
         switch field {
         case .number, .size, .connection: try readNumbers()
         case .after, .before:
             guard let time = QueryTime.milliseconds(value, at: now, offset: offset) else {
-                throw PushQueryError("\(name):\(value) must be a time: \(QueryTime.forms)", in: token.source)
+                throw PushQueryError("\(shown) must be a time: \(QueryTime.forms)", in: token.source)
             }
             self.time = time
         default: break
@@ -164,7 +165,7 @@ extension PushQuery.Term {
             guard let range = Self.range(part) else {
                 let name = field.rawValue
                 throw PushQueryError(
-                    "\(name):\(value) must be numbers and ranges, as in \(name):3,7-9 or \(name):43-",
+                    "\(ShownValue("\(name):\(value)")) must be numbers and ranges, as in \(name):3,7-9 or \(name):43-",
                     in: text
                 )
             }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
+
 /// A tokenizer for queries, which reads Unicode scalars because a space and a combining accent are one character.
 struct PushQueryTokenizer {
     /// A term of a query: a name, if any, and a value.
@@ -33,7 +35,7 @@ struct PushQueryTokenizer {
                 value = String.UnicodeScalarView()
             case "\"":
                 guard let end = rest.firstIndex(of: "\"") else {
-                    throw PushQueryError("a quote is not closed: \(String(start))", in: String(start))
+                    throw PushQueryError("a quote is not closed: \(ShownValue(String(start)))", in: String(start))
                 }
                 value.append(contentsOf: rest[..<end])
                 rest = rest[end...].dropFirst()

@@ -28,7 +28,7 @@ struct PreviewTemplate: Sendable, Hashable {
     init(json: JSONValue) throws(SimulatorError) {
         let surfaces = json.members ?? []
         func unknown(_ place: String, _ kind: String, _ names: [String]) -> SimulatorError {
-            SimulatorError("\(place): a \(kind) must be an object of " + names.joined(separator: ", "))
+            SimulatorError("\(ShownValue(place)): a \(kind) must be an object of " + names.joined(separator: ", "))
         }
         let known = PreviewTemplate.slots.map(\.surface)
         guard !surfaces.isEmpty else { throw unknown("the template", "template", known) }
@@ -40,7 +40,7 @@ struct PreviewTemplate: Sendable, Hashable {
                 throw unknown(surface.name, "surface", places)
             }
             for text in texts {
-                let slot = "\(surface.name).\(text.name)"
+                let slot = "\(surface.name).\(ShownValue(text.name))"
                 guard places.contains(text.name) else { throw unknown(slot, "surface", places) }
                 guard let text = text.value.stringValue else {
                     throw SimulatorError("\(slot): must be a string, as in \"{{driver.name}}\"")
@@ -59,9 +59,10 @@ struct PreviewTemplate: Sendable, Hashable {
             let names = piece[..<end.lowerBound].split(separator: ".", omittingEmptySubsequences: false)
             guard names.count <= pathLimit, names.allSatisfy({ !$0.isEmpty && !$0.contains("{") && !$0.contains("}") })
             else {
+                let path = ShownValue(String(piece[..<end.lowerBound]))
                 return
-                    "{{\(piece[..<end.lowerBound])}} must be a path of at most \(pathLimit) names separated by periods,"
-                    + " as in {{driver.name}} or {{stops.0}}"
+                    "{{\(path)}} must be a path of at most \(pathLimit) names separated by periods, as in"
+                    + " {{driver.name}} or {{stops.0}}"
             }
         }
         return nil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LiveSurfaces
+internal import MartletCore
 
 /// Reads `.strings` files: `"key" = "value";` with comments and escapes, in UTF-8 or UTF-16.
 ///
@@ -73,7 +74,7 @@ struct StringsFile {
             let value = try quoted()
             try expect(";", after: "value")
             if let first = lines.updateValue(start, forKey: key) {
-                throw StringsFile.error("duplicate key \(key), first used on line \(first)", line: start)
+                throw StringsFile.error("duplicate key \(ShownValue(key)), first used on line \(first)", line: start)
             }
             entries[key] = .plain(value)
         }

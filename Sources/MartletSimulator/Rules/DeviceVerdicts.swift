@@ -42,7 +42,8 @@ extension DeviceRegistry {
             return answer
         }
         guard let topics = device.topics, !topics.contains(topic) else { return .accepted }
-        let text = "the device token is registered for \(topics.sorted().joined(separator: ", ")), not for \(topic)"
+        let registered = topics.sorted().joined(separator: ", ")
+        let text = "the device token is registered for \(registered), not for \(ShownValue(topic))"
         return .refused(.deviceToken(.deviceTokenNotForTopic, .deviceTokenOfOtherTopic, text))
     }
 }

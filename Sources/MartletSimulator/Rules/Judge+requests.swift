@@ -32,18 +32,16 @@ extension RequestEvaluator {
 
     /// Returns the refusal of credentials that are not for the app in the path.
     static func topicMismatch(_ app: Substring) -> Refusal {
-        Refusal(
-            .topicMismatch,
-            .topicNotAllowed,
-            .header(":path"),
-            "the signing key or the certificate of this connection is not for the app \(app)"
-        )
+        let shown = ShownValue(String(app))
+        let text = "the signing key or the certificate of this connection is not for the app \(shown)"
+        return Refusal(.topicMismatch, .topicNotAllowed, .header(":path"), text)
     }
 
     /// Returns the refusal of a method that the path does not accept; nil for one that it does.
     static func methodProblem(_ method: String, _ target: APNsRequest.Target) -> Refusal? {
         guard let reason = target.reason(forMethod: method) else { return nil }
-        let text = "the method must be \(target.allowedMethods.joined(separator: ", ")), not \(method.prefix(20))"
+        let allowed = target.allowedMethods.joined(separator: ", ")
+        let text = "the method must be \(allowed), not \(ShownValue(method))"
         return Refusal(reason, .requestMethodWrong, .header(":method"), text)
     }
 }

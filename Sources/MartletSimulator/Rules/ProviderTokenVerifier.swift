@@ -74,7 +74,7 @@ struct ProviderTokenVerifier {
     /// Returns the problem of `kid` or `iss` when it does not have the form that APNs requires; nil when both do.
     private func identifierProblem(in claims: ProviderToken) -> String? {
         [("kid", claims.keyID), ("iss", claims.teamID)].first { !SigningKey.isIdentifier($0.1) }.map { name, value in
-            let found = value.count > 20 ? "\(value.count) characters" : "\"\(value)\""
+            let found = value.count > 20 ? "\(value.count) characters" : ShownValue.quoted(value)
             return "\(name) of the provider token must be ten characters of A-Z and 0-9 (found \(found))"
         }
     }

@@ -186,7 +186,8 @@ struct RequestEvaluator {
             if let reason = PushLint.firstRefusal(headers: headers, payload: request.body) { return .refused(reason) }
             let topic = headers.topic ?? ""
             guard covers(topic) else {
-                let text = "the signing key or the certificate of this connection is not for the topic \(topic)"
+                let text =
+                    "the signing key or the certificate of this connection is not for the topic \(ShownValue(topic))"
                 return .refused(Refusal(.topicDisallowed, .topicNotAllowed, .header("apns-topic"), text))
             }
             return devices.answer(to: token, topic: topic)

@@ -18,7 +18,7 @@ enum RequestRules {
     /// Returns the finding about a `content-encoding` other than identity.
     static func compressed(_ encoding: String) -> PushLint.Finding {
         let message =
-            "content-encoding is \"\(encoding.prefix(40))\", and APNs does not decompress payloads: it reads the"
+            "content-encoding is \(ShownValue.quoted(encoding)), and APNs does not decompress payloads: it reads the"
             + " bytes as they are; send plain JSON without the header"
         return PushLint.Finding(.payloadCompressed, .header("content-encoding"), message)
     }

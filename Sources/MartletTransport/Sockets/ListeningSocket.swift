@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
+
 /// The server sockets of one port, which accept connections up to a limit; used only on their loop.
 ///
 /// At the limit, or without file descriptors, it closes an idle connection for each new one, see ``ConnectionSlots``.
@@ -91,7 +93,8 @@ package final class ListeningSocket<ID> {
 
     private static func bound(to host: String, _ port: UInt16) throws(TransportError) -> Reference<Socket> {
         guard let address = SocketAddress(literal: host, port: port) else {
-            throw TransportError(.cannotListen, "\(host) is not an address literal such as 127.0.0.1 or ::1")
+            let shown = ShownValue(host)
+            throw TransportError(.cannotListen, "\(shown) is not an address literal such as 127.0.0.1 or ::1")
         }
         let socket = Reference(try Socket(for: address))
         try socket.value.bind(to: address)

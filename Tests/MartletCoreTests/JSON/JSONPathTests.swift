@@ -18,6 +18,13 @@ import Testing
         #expect(path.pointer == "/apps/0/rate")
     }
 
+    @Test func `a name that may be a secret is described`() {
+        let path = root.appending("apps").appending("mrt_short")
+        #expect(path.description == "apps.text of 9 characters (not shown, as it may be a secret)")
+        #expect(JSONPointer.shownPath(["apps", "mrt_short", "a"]) == "/apps")
+        #expect(JSONPointer.shownPath(["apps", "a/b"]) == "/apps/a~1b")
+    }
+
     @Test func `a pointer escapes tildes and slashes`() {
         #expect(root.appending("a/b~c").pointer == "/a~1b~0c")
         #expect(JSONPointer.path(["~1", "/"]) == "/~01/~1")

@@ -134,6 +134,18 @@ import Testing
         #expect(app.first?.message.contains("letters, digits, hyphens and underscores") == true)
     }
 
+    @Test(arguments: [
+        LintedPush.aps(#""alert":"Hi","mrt_short":1"#), LintedPush("mdm", #"{"mdm":"M-1","mrt_short":1}"#),
+        LintedPush("widgets", #"{"aps":{"content-changed":true},"mrt_short":1}"#),
+        LintedPush(nil, #"{"aps":{"url-args":[]},"mrt_short":1}"#, topic: "web.com.example"),
+        LintedPush("alert", #"{"aps":{"alert":"Hi"},"mrt_short":1,"mrt_short":2}"#),
+        LintedPush.custom("-----BEGIN EC PRIVATE KEY-----", key: "mrt_short"),
+    ])
+    func `the name of a key that may be a secret is not shown`(push: LintedPush) {
+        let findings = push.findings
+        #expect(!findings.isEmpty && !findings.contains { "\($0)".contains("mrt_") }, "\(findings)")
+    }
+
     @Test func `an accessory's push without aps lacks four keys`() {
         #expect(LintedPush("accessory", "{}").findings.count { $0.rule == "accessory-key-missing" } == 4)
     }

@@ -86,6 +86,10 @@ import Testing
             "apps[0].bundle-ids[0] must be one bundle identifier, such as com.example.orders (found \"com.a.dev, com"
         ),
         (
+            ConfigurationFile.good(("com.example.orders", "mrt_short")),
+            "apps[0].bundle-ids[0] must be one bundle identifier, such as com.example.orders (found text of 9"
+        ),
+        (
             ConfigurationFile.good(
                 ("\"callers\"", "\"apple\": {\"production\": {\"host\": \"127.0.0.1:2197\"}}, \"callers\"")
             ),
@@ -165,6 +169,26 @@ import Testing
         #expect(throws: RelayError("callers has two entries with the name back end")) { try configuration.check() }
         configuration.apps.append(configuration.apps[0])
         #expect(throws: RelayError("apps has two entries with the name orders")) { try configuration.check() }
+    }
+
+    @Test(arguments: ["mrt_abcdefghijklmnopqrstuvwxyz234567", "-----BEGIN PRIVATE KEY-----", "key=hunter2"])
+    func `a name that may be a secret is refused and not shown`(name: String) throws {
+        let file = try ConfigurationFile()
+        let good = try RelayConfiguration(file: file.path)
+        var (apps, callers) = (good, good)
+        apps.apps[0].name = name
+        callers.callers[0].name = name
+        for (configuration, setting) in [(apps, "apps[0].name"), (callers, "callers[0].name")] {
+            let error = #expect(throws: RelayError.self) { try configuration.check() }
+            #expect(error?.description.hasPrefix(setting + " must have no key") == true, "\(String(describing: error))")
+            #expect(error?.description.contains(name) == false)
+        }
+    }
+
+    @Test func `the path of a URL that may be a secret is not shown`() {
+        let secret = String(repeating: "0a1b", count: 8)
+        #expect(WebAddress("https://hooks.example/in/\(secret)")?.description == "https://hooks.example:443/…")
+        #expect(WebAddress("https://hooks.example/in?key=hunter2")?.description == "https://hooks.example:443/in")
     }
 
     @Test func `two callers cannot have one key`() throws {

@@ -61,6 +61,17 @@ import Testing
         #expect((BrowserGuard.problem(fields, names: ["apns"]) == nil) == isAnswered)
     }
 
+    @Test(arguments: [
+        ["host": "mrt_short"], ["host": "mrt_short:x"], ["host": "apns", "origin": "mrt_short"],
+        ["host": "mrt_short", "sec-fetch-site": "cross-site", "origin": "null"],
+    ])
+    func `a host or an origin that may be a secret is not shown`(headers: [String: String]) {
+        var fields: HTTPFields = [:]
+        for (name, value) in headers { fields.append(name, value) }
+        let detail = BrowserGuard.problem(fields, names: ["apns"])?.detail ?? ""
+        #expect(detail.contains("text of ") && !detail.contains("mrt_"), "\(detail)")
+    }
+
     @Test func `two fields for the origin are refused`() {
         let fields: HTTPFields = [
             "host": "localhost:8197", "origin": "http://localhost:8197", "origin": "https://evil.example",

@@ -68,6 +68,21 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test(arguments: [
+        ("GET", "/api/v1/pushes/mrt_short"), ("GET", "/api/v1/pushes?query=is:mrt_short"),
+        ("DELETE", "/api/v1/keys/mrt_short"), ("DELETE", "/api/v1/namespaces/mrt_short"),
+        ("DELETE", "/api/v1/schemas/com.example.app/mrt_short"), ("DELETE", "/api/v1/chaos/rules/mrt_short"),
+        ("DELETE", "/api/v1/strings/mrt_short"), ("GET", "/api/v1/strings/mrt_short/en"),
+        ("DELETE", "/api/v1/channels?app=mrt_short&channel=YQ"),
+    ])
+    func `a part of a path that may be a secret is not shown`(method: String, path: String) async throws {
+        let bench = try await InboxBench()
+        let answer = try await bench.send(method, path)
+        #expect(answer.status.hasPrefix("4") && answer.body.contains("(not shown"), "\(answer)")
+        #expect(!answer.body.contains("mrt_"), "\(answer)")
+        await bench.apns.stop()
+    }
+
     @Test func `other methods and health are answered`() async throws {
         let bench = try await InboxBench()
         #expect(try await bench.get("/api/v1/pushes", "--request", "PATCH").status == "405")

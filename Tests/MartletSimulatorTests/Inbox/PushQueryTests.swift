@@ -82,6 +82,12 @@ import Testing
         #expect(error.term == text)
     }
 
+    @Test(arguments: ["mrt_short:x", "is:mrt_short", "after:mrt_short", "number:mrt_short", #"title:"mrt_short"#])
+    func `a term that may be a secret is not shown`(text: String) throws {
+        let error = try #require(throws: PushQueryError.self) { try PushQuery(text) }
+        #expect(error.description.contains("text of ") && !error.description.contains("mrt_"), "\(error)")
+    }
+
     @Test(arguments: ["OR", "OR ready", "ready OR", "ready OR OR late"])
     func `alternatives need a term on each side`(text: String) throws {
         let error = try #require(throws: PushQueryError.self) { try PushQuery(text) }

@@ -33,6 +33,16 @@ import Testing
                 + " or {{stops.0}}"
         ),
         (
+            #"{"lock": {"mrt_short": "x"}}"#,
+            "lock.text of 9 characters (not shown, as it may be a secret): a surface must be an object of title,"
+                + " subtitle, trailing, bottom, progress"
+        ),
+        (
+            #"{"lock": {"title": "{{mrt_short{}}"}}"#,
+            "lock.title: {{text of 10 characters (not shown, as it may be a secret)}} must be a path of at most 16"
+                + " names separated by periods, as in {{driver.name}} or {{stops.0}}"
+        ),
+        (
             #"{"lock": {"title": "{{}}"}}"#,
             "lock.title: {{}} must be a path of at most 16 names separated by periods, as in {{driver.name}}"
                 + " or {{stops.0}}"

@@ -43,6 +43,10 @@ import Testing
         (#""a" = "\U12";"#, 1, "unknown escape \\U; " + Self.knownEscapes),
         (#""a" = "\Ud83d";"#, 1, "the escapes are not valid UTF-16"),
         ("\"a\" = \"1\";\n\n\"a\" = \"2\";", 3, "duplicate key a, first used on line 1"),
+        (
+            #""mri_short" = "1"; "mri_short" = "2";"#, 1,
+            "duplicate key text of 9 characters (not shown, as it may be a secret), first used on line 1"
+        ),
         (#""a" = "\"#, 1, "the quoted string is not closed"),
     ])
     func `an error has its line`(text: String, line: Int, problem: String) {

@@ -28,6 +28,13 @@ import Testing
         return run.text
     }
 
+    @Test func `a value in a header that may be a secret is not shown`() {
+        #expect(RequestRules.compressed("gzip").message.hasPrefix("content-encoding is \"gzip\", and APNs"))
+        #expect(RequestRules.compressed("mrt_short").message.hasPrefix("content-encoding is text of 9 characters ("))
+        let method = RequestEvaluator.methodProblem("mrt_short", .device("5d3a"))
+        #expect(method?.finding.message.contains("must be POST, not text of 9 characters (") == true)
+    }
+
     private static let device = ["apns-topic: com.example.app", "apns-push-type: alert"]
     private static let broadcast = [
         "apns-channel-id: YQ==", "apns-push-type: liveactivity", "apns-priority: 5", "apns-expiration: 0",

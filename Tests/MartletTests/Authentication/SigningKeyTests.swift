@@ -2,6 +2,7 @@
 
 import Foundation
 import Martlet
+import MartletCore
 import MartletTransport
 import TestSupport
 import Testing
@@ -68,14 +69,15 @@ import Testing
     @Test(arguments: [
         ("", "DEF123GHIJ", "keyID"), ("ABC123DEF", "DEF123GHIJ", "keyID"), ("ABC123DEFGH", "DEF123GHIJ", "keyID"),
         ("abc123defg", "DEF123GHIJ", "keyID"), ("ABC123DEFÄ", "DEF123GHIJ", "keyID"), ("ABC123DEFG", "x y", "teamID"),
-        ("ABC123DEFG", "DEF123GHI\n", "teamID"),
+        ("ABC123DEFG", "DEF123GHI\n", "teamID"), ("mrt_short", "DEF123GHIJ", "keyID"),
     ])
     func `a name that is not ten letters and digits is refused`(keyID: String, teamID: String, field: String) throws {
         let pem = try ES256PrivateKey().pem()
         let error = try #require(throws: APNsError.self) { try SigningKey(pem: pem, keyID: keyID, teamID: teamID) }
         #expect(error.code == .badCredentials)
         #expect(error.description.hasPrefix("\(field) must be the ten characters of A-Z and 0-9"))
-        #expect(error.description.contains("(found \"\(field == "keyID" ? keyID : teamID)\")"))
+        let found = ShownValue.quoted(field == "keyID" ? keyID : teamID)
+        #expect(error.description.contains("(found \(found))") && !error.description.contains("mrt_"))
         #expect(try SigningKey(pem: pem, keyID: "ABC123DEFG", teamID: "DEF123GHIJ").keyID == "ABC123DEFG")
     }
 

@@ -184,6 +184,24 @@
             await apns.stop()
         }
 
+        @Test func `an environment that may be a secret is not shown`() async throws {
+            let made = try await ProgramRun(
+                "openssl",
+                ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+            )
+            let scratch = try ScratchDirectory()
+            let key = try scratch.write(made.output, to: "key.p8")
+            for (text, message) in [("sandbox", "(found \"sandbox\")"), (made.text, "(found text of")] {
+                let values: [AbsoluteConfigKey: ConfigValue] = [
+                    ["key-file"]: ConfigValue(.string(key), isSecret: false), ["key-id"]: "ABC123DEFG",
+                    ["team-id"]: "DEF123GHIJ", ["environment"]: ConfigValue(.string(text), isSecret: false),
+                ]
+                let reader = ConfigReader(provider: InMemoryProvider(values: values))
+                let error = #expect(throws: APNsError.self) { try PushClient(config: reader) }
+                #expect(error?.description.contains(message) == true && error?.description.contains("BEGIN") == false)
+            }
+        }
+
         @Test(arguments: ["connect-timeout", "send-timeout"])
         func `a time that is out of range is refused`(key: String) {
             for value in [-1, 1e300, .infinity, .nan] {

@@ -50,7 +50,9 @@ extension SettingType where Value == [String] {
         schema: ["type": "array", "minItems": 1, "items": ["type": "string", "minLength": 1]]
     ) { (field, places) throws(RelayError) in
         let texts = try SettingType<[String]>.texts.read(field, places)
-        for (index, text) in texts.enumerated() where !Topic.isBundleIdentifier(text) {
+        for (index, text) in texts.enumerated() {
+            // Messages and pages show bundle identifiers.
+            guard !Topic.isBundleIdentifier(text) || !ShownValue(text).isWhole else { continue }
             let found = ShownValue.quoted(text)
             throw field[index].error("must be one bundle identifier, such as com.example.orders (found \(found))")
         }
