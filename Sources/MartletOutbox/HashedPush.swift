@@ -50,7 +50,8 @@ extension OutboxPush {
     /// - The place behind other pushes of an order key, and the numbers of attempts: they change with other pushes, and
     ///   with each attempt.
     /// - The time of acceptance, and the user of a push to a token: the transaction sets them, and they change nothing
-    ///   that is sent. A changed user can only cancel the push, see ``ClaimedPush/hasFormerUser``.
+    ///   that is sent. A changed user can only cancel the push, see ``ClaimedPush/hasFormerUser``, or hide it from the
+    ///   erasure of the user. The user of a push to a user is included.
     fileprivate var checksum: Int64? {
         let (token, channel, bundle) = destination.columns
         var words: [String?] = [

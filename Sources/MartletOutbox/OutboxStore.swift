@@ -31,10 +31,11 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; none of the pushes is stored then.
     func accept(_ pushes: [HashedPush], at now: Int64) async throws(OutboxError) -> [Acceptance]
 
-    /// Returns whether another push with the identifier of one of these pushes is stored, which would be a conflict.
+    /// Returns the positions of those of some pushes whose identifiers other stored pushes have, so that they would be
+    /// conflicts.
     ///
     /// Pushes that are being accepted at the same time may be missed.
-    func hasConflict(with pushes: [HashedPush]) async throws(OutboxError) -> Bool
+    func conflicts(with pushes: [HashedPush]) async throws(OutboxError) -> Set<Int>
 
     /// Claims the due pushes of a lane that have not been claimed.
     ///

@@ -9,6 +9,9 @@ import Testing
 
 /// Stored pushes whose content has changed since they were accepted.
 @Suite(.timeLimit(.minutes(10))) struct DamagedPushTests {
+    /// The token of ``OutboxPush/numbered``.
+    private static let token = "00112233445566778899aabbccddeeff"
+
     /// Changes a push of a closed outbox and its entries in indexes.
     private func damage(_ place: OutboxEngine.Place, _ change: String, of number: Int = 2) throws {
         try Connection(path: place.file).execute("UPDATE push SET \(change) WHERE number = \(number)")
@@ -31,6 +34,33 @@ import Testing
         store = try await place.open()
         let claimed = try await store.claimAll(at: 10)
         #expect(claimed.map(\.number) == [1, 2, 3] && claimed.map(\.isDamaged) == [false, true, false])
+        await store.close(isInOrder: true)
+    }
+
+    @Test(arguments: ["user_id = 'annb'", "user_id = NULL", "is_to_user = 0", "token = replace(token, '0011', '0111')"])
+    func `a claim marks the push to a user whose user or token has changed`(change: String) async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        var store = try await place.open()
+        let pushes = try (1...3).map { try OutboxPush.numbered($0, user: "anna") }
+        try await store.installations.enroll(Installation.numbered(1).with(Self.token))
+        #expect(try await store.accept(pushes, at: 10) == [.accepted, .accepted, .accepted])
+        await store.close(isInOrder: true)
+        try damage(place, change)
+        store = try await place.open()
+        #expect(try await store.claimAll(at: 10).map(\.isDamaged) == [false, true, false])
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `a push to a token whose user has changed is not sent`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        var store = try await place.open()
+        let pushes = try (1...3).map { try OutboxPush.numbered($0) }
+        try await store.installations.enroll(Installation.numbered(1).with(Self.token))
+        _ = try await store.accept(pushes, at: 10)
+        await store.close(isInOrder: true)
+        try damage(place, "user_id = 'annb'")
+        store = try await place.open()
+        #expect(try await store.claimAll(at: 10).map(\.hasFormerUser) == [false, true, false])
         await store.close(isInOrder: true)
     }
 
@@ -209,6 +239,11 @@ import Testing
         try await database.ask("UPDATE martlet.push SET payload = payload || '!' WHERE accepted_at = 20")
         let changed = try await store.claimAll(at: 20)
         #expect(changed.map(\.isDamaged) == [true, true])
+        let toUser = try OutboxPush.numbered(5, user: "anna")
+        try await store.installations.enroll(Installation.numbered(1).with(Self.token))
+        #expect(try await store.accept([toUser], at: 30) == [.accepted])
+        try await database.ask("UPDATE martlet.push SET user_id = 'annb' WHERE is_to_user")
+        #expect(try await store.claimAll(at: 30).map(\.isDamaged) == [true])
         await store.close(isInOrder: true)
     }
 

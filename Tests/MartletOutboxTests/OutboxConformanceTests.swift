@@ -49,6 +49,23 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `pushes that are stored together keep their own times`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        let pushes = try (1...20).map { try OutboxPush.numbered($0) }
+        try await withThrowingTaskGroup { group in
+            for (index, push) in pushes.enumerated() {
+                group.addTask { _ = try await store.accept([push], at: Int64(index)) }
+            }
+            try await group.waitForAll()
+        }
+        for (index, push) in pushes.enumerated() {
+            #expect(try await store.status(of: push.id, of: "orders")?.acceptedAt == Int64(index))
+        }
+        #expect(try await store.claimAll(at: 20).count == 20)
+        await store.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `only pushes without an outcome are claimed after a restart`(
         engine: OutboxEngine
     ) async throws {

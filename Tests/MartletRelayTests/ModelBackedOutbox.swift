@@ -15,7 +15,7 @@ extension ModelBackedOutbox {
 
     func accept(_ pushes: [HashedPush], at now: Int64) -> [Acceptance] { model.accept(pushes, at: now) }
 
-    func hasConflict(with pushes: [HashedPush]) -> Bool { model.hasConflict(with: pushes) }
+    func conflicts(with pushes: [HashedPush]) -> Set<Int> { model.conflicts(with: pushes) }
 
     func claim(_ lane: Lane, _ urgency: Urgency, limit: Int, at now: Int64) -> Claim {
         model.claim(lane, urgency, limit: limit, at: now)
@@ -52,4 +52,56 @@ extension ModelBackedOutbox {
     }
 
     func close(isInOrder: Bool) { model.close(isInOrder: isInOrder) }
+}
+
+/// A store of installations that passes each call to another one, except for those that it implements itself.
+protocol WrappedInstallationStore: InstallationStore {
+    var store: any InstallationStore { get }
+}
+
+extension WrappedInstallationStore {
+    func enroll(_ enrollment: Enrollment, at now: Int64) async throws(OutboxError) -> Bool {
+        try await store.enroll(enrollment, at: now)
+    }
+
+    func replace(_ stored: StoredInstallation, with new: Installation) async throws(OutboxError) -> Bool {
+        try await store.replace(stored, with: new)
+    }
+
+    func removeUser(_ user: String, of app: String) async throws(OutboxError) -> Int {
+        try await store.removeUser(user, of: app)
+    }
+
+    func add(_ ticket: EnrollmentTicket, at now: Int64) async throws(OutboxError) {
+        try await store.add(ticket, at: now)
+    }
+
+    func ticket(_ hash: [UInt8], at now: Int64) async throws(OutboxError) -> EnrollmentTicket? {
+        try await store.ticket(hash, at: now)
+    }
+
+    func remove(_ id: InstallationID, of app: String) async throws(OutboxError) -> Bool {
+        try await store.remove(id, of: app)
+    }
+
+    func installation(_ id: InstallationID, of app: String) async throws(OutboxError) -> StoredInstallation? {
+        try await store.installation(id, of: app)
+    }
+
+    func installation(withSecret hash: [UInt8]) async throws(OutboxError) -> StoredInstallation? {
+        try await store.installation(withSecret: hash)
+    }
+
+    func installations(
+        of app: String,
+        _ selection: InstallationSelection,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [StoredInstallation] {
+        try await store.installations(of: app, selection, after: cursor, limit: limit)
+    }
+
+    func members(of queries: [AudienceQuery], in app: String) async throws(OutboxError) -> [[AudienceMember]] {
+        try await store.members(of: queries, in: app)
+    }
 }

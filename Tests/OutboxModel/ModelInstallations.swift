@@ -119,10 +119,10 @@ struct InstallationModel: Sendable {
         return Array(found.prefix(limit))
     }
 
-    func members(of audience: Audience, in app: String, _ slot: Installation.TokenSlot) -> [AudienceMember] {
+    func members(of query: AudienceQuery, in app: String) -> [AudienceMember] {
         entries.map(\.stored.installation).filter { installation in
             guard installation.app == app else { return false }
-            return switch audience {
+            return switch query.audience {
             case .users(let users): users.contains { installation.isOf($0) }
             case .installation(let id): installation.id == id
             }
@@ -133,7 +133,7 @@ struct InstallationModel: Sendable {
                 environment: installation.environment,
                 bundleID: installation.bundleID,
                 permissions: installation.permissions,
-                token: installation.tokens[slot]?.token
+                token: installation.tokens[query.slot]?.token
             )
         }
     }
@@ -216,8 +216,8 @@ struct ModelInstallations: InstallationStore {
         disk.model.withLock { $0.installations.installations(of: app, selection, after: cursor, limit: limit) }
     }
 
-    func members(of audience: Audience, in app: String, _ slot: Installation.TokenSlot) -> [AudienceMember] {
-        disk.model.withLock { $0.installations.members(of: audience, in: app, slot) }
+    func members(of queries: [AudienceQuery], in app: String) -> [[AudienceMember]] {
+        disk.model.withLock { model in queries.map { model.installations.members(of: $0, in: app) } }
     }
 }
 

@@ -29,8 +29,8 @@ package final class ModelOutbox: OutboxStore {
         disk.model.withLock { $0.accept(pushes.map(\.push), at: now) }
     }
 
-    package func hasConflict(with pushes: [HashedPush]) -> Bool {
-        disk.model.withLock { $0.hasConflict(with: pushes.map(\.push)) }
+    package func conflicts(with pushes: [HashedPush]) -> Set<Int> {
+        disk.model.withLock { $0.conflicts(with: pushes.map(\.push)) }
     }
 
     package func claim(_ lane: Lane, _ urgency: Urgency, limit: Int, at now: Int64) -> Claim {

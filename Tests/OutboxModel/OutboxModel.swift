@@ -72,9 +72,9 @@ package struct OutboxModel: Sendable {
         pushes.map { accept($0, at: now) }
     }
 
-    package func hasConflict(with pushes: [OutboxPush]) -> Bool {
+    package func conflicts(with pushes: [OutboxPush]) -> Set<Int> {
         var copy = self
-        return copy.accept(pushes, at: 0).contains(.conflict)
+        return Set(copy.accept(pushes, at: 0).enumerated().filter { $0.element == .conflict }.map(\.offset))
     }
 
     private mutating func accept(_ push: OutboxPush, at now: Int64) -> Acceptance {

@@ -6,11 +6,13 @@
 -- stored push after the earlier one has committed. After the insertion the outcomes are searched for the
 -- identifier, because the other push may have ended meanwhile.
 --
+-- Each push has its own time of acceptance, because relays store the pushes of several commits in one call.
+--
 -- A push to a user is stored only while an installation of the user has its token, because the installations were read
 -- in another transaction. They are locked until the commit: the removal of the user waits, and then finds the push.
 
 CREATE FUNCTION martlet.accept(
-    p_now bigint, p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
+    p_times bigint[], p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
     p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[],
     p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
     p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
@@ -40,7 +42,7 @@ BEGIN
         )
         SELECT g.number, g.app, g.is_production, g.apns_id, g.fingerprint, g.token, g.channel, g.bundle_id,
             g.push_type, g.topic, g.priority, g.expiration, g.collapse_id, g.trace_parent, g.order_key,
-            g.expires_at, p_now, g.checksum, g.payload, coalesce(g.user_id, (
+            g.expires_at, g.accepted_at, g.checksum, g.payload, coalesce(g.user_id, (
                 SELECT i.user_id FROM martlet.installation_token t JOIN martlet.installation i
                     ON i.number = t.installation
                 WHERE t.token = g.token AND i.app = g.app LIMIT 1
@@ -48,10 +50,11 @@ BEGIN
         FROM unnest(
             numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
             p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
-            p_expires_at, p_checksums, p_payloads, p_users
+            p_expires_at, p_times, p_checksums, p_payloads, p_users
         ) AS g (
             number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
-            priority, expiration, collapse_id, trace_parent, order_key, expires_at, checksum, payload, user_id
+            priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum, payload,
+            user_id
         )
         WHERE NOT EXISTS (
             SELECT FROM martlet.unregistered_token t
@@ -96,10 +99,10 @@ BEGIN
         END IF;
     END IF;
     INSERT INTO martlet.queue (number, app, is_production, urgency, line, ready_at, expires_at, order_key)
-    SELECT g.number, g.app, g.is_production, g.urgency, CASE WHEN g.not_before > p_now THEN -1 ELSE 0 END,
-        greatest(g.not_before, p_now), g.expires_at, g.order_key
-    FROM unnest(numbers, p_apps, p_are_production, p_urgencies, p_not_before, p_expires_at, p_order_keys)
-        AS g (number, app, is_production, urgency, not_before, expires_at, order_key)
+    SELECT g.number, g.app, g.is_production, g.urgency, CASE WHEN g.not_before > g.accepted_at THEN -1 ELSE 0 END,
+        greatest(g.not_before, g.accepted_at), g.expires_at, g.order_key
+    FROM unnest(numbers, p_apps, p_are_production, p_urgencies, p_times, p_not_before, p_expires_at, p_order_keys)
+        AS g (number, app, is_production, urgency, accepted_at, not_before, expires_at, order_key)
     WHERE g.number = ANY (stored);
     IF cardinality(stored) = cardinality(numbers) THEN RETURN; END IF;
     RETURN QUERY

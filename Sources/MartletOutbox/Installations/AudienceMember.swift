@@ -7,6 +7,26 @@ package enum Audience: Sendable, Hashable {
     /// Those of users, who are compared byte by byte.
     case users([String])
     case installation(InstallationID)
+
+    /// The number of users, or 1 for an installation.
+    package var count: Int {
+        switch self {
+        case .users(let users): users.count
+        case .installation: 1
+        }
+    }
+}
+
+/// A search for the installations of an audience, with the slot of the token that a push needs.
+package struct AudienceQuery: Sendable, Hashable {
+    package var audience: Audience
+    package var slot: Installation.TokenSlot
+
+    /// Creates a search.
+    package init(_ audience: Audience, _ slot: Installation.TokenSlot) {
+        self.audience = audience
+        self.slot = slot
+    }
 }
 
 /// An installation of an audience, with the values that decide whether and how a push is sent to it.

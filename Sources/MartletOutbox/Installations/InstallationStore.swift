@@ -59,22 +59,18 @@ package protocol InstallationStore: Sendable {
         limit: Int
     ) async throws(OutboxError) -> [StoredInstallation]
 
-    /// Returns the installations of an audience, in the order of their enrollment.
+    /// Returns the installations of audiences.
     ///
-    /// They are read at once, because a user has few: see ``Installation/limitPerUser``, and
-    /// ``allMembers(of:in:_:)`` for many users.
+    /// They are read at once, because a user has few: see ``Installation/limitPerUser``, and ``allMembers(of:in:)`` for
+    /// many users.
     ///
     /// - Parameters:
-    ///   - audience: The audience.
+    ///   - queries: The audiences, each with the slot of the token that a push needs.
     ///   - app: The app.
-    ///   - slot: The slot of the token that a push needs.
-    /// - Returns: The installations, also those without a token in the slot.
+    /// - Returns: The installations of each audience in the order of their enrollment, also those without a token in
+    ///   the slot.
     /// - Throws: ``OutboxError`` when they cannot be read.
-    func members(
-        of audience: Audience,
-        in app: String,
-        _ slot: Installation.TokenSlot
-    ) async throws(OutboxError) -> [AudienceMember]
+    func members(of queries: [AudienceQuery], in app: String) async throws(OutboxError) -> [[AudienceMember]]
 
     /// Replaces the content of an installation, unless it has changed or was removed since it was read.
     ///
@@ -117,25 +113,21 @@ extension InstallationStore {
     /// The number of installations that are read at once, so that other calls need not wait for long.
     private static var step: Int { 10 }
 
-    /// The number of users whose installations are read at once, so that other calls need not wait for long.
-    private static var userStep: Int { 5 }
-
-    /// Returns the installations of an audience, each once, as ``members(of:in:_:)``.
+    /// Returns the installations of any number of audiences, as ``members(of:in:)``.
     ///
     /// Those of many users are read in steps, because a store reads and writes on one thread.
     package func allMembers(
-        of audience: Audience,
-        in app: String,
-        _ slot: Installation.TokenSlot
-    ) async throws(OutboxError) -> [AudienceMember] {
-        guard case .users(let users) = audience else { return try await members(of: audience, in: app, slot) }
-        // By their bytes: Swift takes some users for equal that are not.
-        var known: Set<[UInt8]> = []
-        var rest = users.filter { known.insert(Array($0.utf8)).inserted }[...]
-        var found: [AudienceMember] = []
-        while !rest.isEmpty {
-            found += try await members(of: .users(Array(rest.prefix(Self.userStep))), in: app, slot)
-            rest = rest.dropFirst(Self.userStep)
+        of queries: [AudienceQuery],
+        in app: String
+    ) async throws(OutboxError) -> [[AudienceMember]] {
+        var found: [[AudienceMember]] = []
+        while found.count < queries.count {
+            var users = 0
+            let step = queries[found.count...].prefix { query in
+                users += query.audience.count
+                return users == query.audience.count || users <= Installation.usersPerStep
+            }
+            found += try await members(of: Array(step), in: app)
         }
         return found
     }
@@ -166,4 +158,7 @@ extension InstallationStore {
 extension Installation {
     /// The maximum number of installations of a user in an app.
     package static let limitPerUser = 20
+    /// The number of users whose installations are read at once, in a few milliseconds, so that other calls need not
+    /// wait for long.
+    package static let usersPerStep = 100
 }

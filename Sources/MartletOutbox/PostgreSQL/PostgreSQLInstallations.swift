@@ -168,29 +168,39 @@ struct PostgreSQLInstallations: InstallationStore {
         }
     }
 
-    func members(
-        of audience: Audience,
-        in app: String,
-        _ slot: Installation.TokenSlot
-    ) async throws(OutboxError) -> [AudienceMember] {
+    func members(of queries: [AudienceQuery], in app: String) async throws(OutboxError) -> [[AudienceMember]] {
         let number = try await apps.number(of: app)
-        let (condition, value): (String, Parameter) =
-            switch audience {
-            case .users(let users): ("i.user_id = ANY ($4)", .texts(users))
-            case .installation(let id): ("i.id = $4", .identifier(id.bytes))
-            }
+        let places = queries.enumerated().flatMap { place, query in
+            query.rows.map { (place: Int64(place), user: $0.user, id: $0.id, slot: query.slot) }
+        }
         // On the connection of the pushes, so that requests of phones do not delay them.
         return try await connections.query(
             .accepting,
             """
             SELECT i.id, i.user_id, i.is_production, i.bundle_id, i.alerts, i.live_activities, i.frequent_updates, (
                 SELECT t.token FROM martlet.installation_token t
-                WHERE t.installation = i.number AND t.kind = $2 AND t.name = $3
-            )
-            FROM martlet.installation i WHERE i.app = $1 AND \(condition) ORDER BY i.number
+                WHERE t.installation = i.number AND t.kind = u.kind AND t.name = u.name
+            ), u.place
+            FROM unnest($2, $3, $4, $5, $6) AS u (place, user_id, id, kind, name)
+            CROSS JOIN LATERAL (
+                SELECT o.* FROM martlet.installation o WHERE o.app = $1 AND o.user_id = u.user_id
+                UNION ALL
+                SELECT o.* FROM martlet.installation o WHERE o.app = $1 AND o.id = u.id::uuid
+            ) i
+            ORDER BY u.place, i.number
             """,
-            [.integer(number), .text(slot.kind.rawValue), .text(slot.name), value]
-        ) { rows in rows.all.compactMap { AudienceMember($0) } }
+            [
+                .integer(number), .integers(places.map(\.place)), .texts(places.map(\.user)),
+                .texts(places.map(\.id)), .texts(places.map(\.slot.kind.rawValue)), .texts(places.map(\.slot.name)),
+            ]
+        ) { rows in
+            var found = [[AudienceMember]](repeating: [], count: queries.count)
+            for row in rows.all {
+                let place = Int(row.integer(at: 8))
+                if let member = AudienceMember(row), found.indices.contains(place) { found[place].append(member) }
+            }
+            return found
+        }
     }
 
     private func all(_ condition: String, _ parameters: [Parameter]) async throws(OutboxError) -> [StoredInstallation] {
@@ -236,6 +246,19 @@ extension StoredInstallation {
         installation.tokens = InstallationRow.tokens(row.optionalText(at: 18))
         installation.tags = InstallationRow.tags(row.optionalText(at: 19))
         self.init(number: row.integer(at: 0), revision: row.integer(at: 1), installation: installation)
+    }
+}
+
+extension AudienceQuery {
+    /// The users, each once, or the identifier of the installation.
+    fileprivate var rows: [(user: String?, id: String?)] {
+        switch audience {
+        case .users(let users):
+            // By their bytes: Swift takes some users for equal that are not.
+            var known: Set<[UInt8]> = []
+            return users.filter { known.insert(Array($0.utf8)).inserted }.map { ($0, nil) }
+        case .installation(let id): return [(nil, id.description)]
+        }
     }
 }
 

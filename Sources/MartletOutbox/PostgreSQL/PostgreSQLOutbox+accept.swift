@@ -13,19 +13,21 @@ extension PostgreSQLOutbox {
         var continuation: CheckedContinuation<Result<[Acceptance], OutboxError>, Never>
     }
 
-    /// A push with the number of its app.
+    /// A push with the number of its app and the time of its acceptance.
     private struct Entry {
         var hashed: HashedPush
         var app: Int64
+        var now: Int64
 
         var push: OutboxPush { hashed.push }
 
         /// Returns the parameters of `martlet.accept`.
-        static func parameters(_ entries: ArraySlice<Entry>, at now: Int64) -> [Parameter] {
+        static func parameters(_ entries: ArraySlice<Entry>) -> [Parameter] {
             let pushes = entries.map(\.push)
             let columns = pushes.map(\.destination.columns)
             return [
-                .integer(now), .integers(entries.map(\.app)), .flags(pushes.map(\.lane.environment.isProduction)),
+                .integers(entries.map(\.now)), .integers(entries.map(\.app)),
+                .flags(pushes.map(\.lane.environment.isProduction)),
                 .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
                 .byteLists(entries.map(\.hashed.fingerprint)), .texts(columns.map(\.token)),
                 .texts(columns.map(\.channel)),
@@ -51,18 +53,18 @@ extension PostgreSQLOutbox {
         }.get()
     }
 
-    package func hasConflict(with pushes: [HashedPush]) async throws(OutboxError) -> Bool {
+    package func conflicts(with pushes: [HashedPush]) async throws(OutboxError) -> Set<Int> {
         for app in Set(pushes.map(\.push.lane.app)) { _ = try await apps.number(of: app) }
         let numbers = pushes.map { apps.number(ofKnown: $0.push.lane.app) ?? 0 }
         return try await connections.query(
             .accepting,
             """
-            SELECT 1 FROM unnest($1, $2, $3) AS g (app, apns_id, fingerprint)
+            SELECT g.place FROM unnest($1, $2, $3) WITH ORDINALITY AS g (app, apns_id, fingerprint, place)
             CROSS JOIN LATERAL martlet.known(g.app, g.apns_id) k
-            WHERE k.fingerprint IS DISTINCT FROM g.fingerprint LIMIT 1
+            WHERE k.fingerprint IS DISTINCT FROM g.fingerprint
             """,
             [.integers(numbers), .identifiers(pushes.map(\.push.id.bytes)), .byteLists(pushes.map(\.fingerprint))]
-        ) { $0.count > 0 }
+        ) { rows in Set(rows.all.map { Int($0.integer(at: 0)) - 1 }) }
     }
 
     private func acceptNext() {
@@ -75,14 +77,14 @@ extension PostgreSQLOutbox {
 
     private func accept(_ pieces: [AcceptPiece]) async {
         let entries = pieces.flatMap { piece in
-            piece.pushes.map { Entry(hashed: $0, app: apps.number(ofKnown: $0.push.lane.app) ?? 0) }
+            piece.pushes.map { Entry(hashed: $0, app: apps.number(ofKnown: $0.push.lane.app) ?? 0, now: piece.now) }
         }
         progress.recordTime(pieces.last?.now ?? 0)
         let room = max(0, min(entries.count, options.limit - backlogCount.pushes))
         let start = ContinuousClock.now
         let result: Result<[Acceptance], OutboxError>
         do throws(OutboxError) {
-            result = .success(try await accept(entries[..<room], at: pieces.last?.now ?? 0))
+            result = .success(try await accept(entries[..<room]))
         } catch {
             result = .failure(error)
         }
@@ -98,18 +100,17 @@ extension PostgreSQLOutbox {
         }
     }
 
-    private func accept(_ entries: ArraySlice<Entry>, at now: Int64) async throws(OutboxError) -> [Acceptance] {
-        guard !entries.isEmpty else { return [] }
+    private func accept(_ entries: ArraySlice<Entry>) async throws(OutboxError) -> [Acceptance] {
+        guard let earliest = entries.map(\.now).min() else { return [] }
         let pushes = entries.map(\.push)
-        let exceptions = try await connections.query(.accepting, Self.acceptSQL, Entry.parameters(entries, at: now)) {
-            rows in
+        let exceptions = try await connections.query(.accepting, Self.acceptSQL, Entry.parameters(entries)) { rows in
             rows.all.map { row in (Int(row.integer(at: 0)) - 1, Acceptance(row, pushes)) }
         }
         var answers = [Acceptance](repeating: .accepted, count: entries.count)
         for (place, answer) in exceptions { answers[place] = answer }
         backlogCount.pushes += answers.count { $0 == .accepted }
         // Later pushes may have been claimed while these were stored.
-        progress.recordPushes(due: now)
+        progress.recordPushes(due: earliest)
         return answers
     }
 

@@ -69,23 +69,43 @@ struct InstallationTable {
         return InstallationRow.permissionValues(of: flags)
     }
 
-    /// Returns the installations that a condition selects, with their tokens of a slot.
+    /// Returns the installations of audiences, with their tokens of the slots.
+    func members(of queries: [AudienceQuery], _ app: Int64) throws(SQLiteError) -> [[AudienceMember]] {
+        let ofUsers = try selectMembers("user_id IN (SELECT value FROM json_each(?))")
+        let withID = try selectMembers("id = ?")
+        var found: [[AudienceMember]] = []
+        for query in queries {
+            switch query.audience {
+            case .users(let users):
+                found.append(try members(ofUsers, query.slot, app, InstallationRow.text(of: users)))
+            case .installation(let id): found.append(try members(withID, query.slot, app, id.bytes))
+            }
+        }
+        return found
+    }
+
+    /// Prepares the statement for the installations that a condition with one value selects.
     ///
     /// The unary plus keeps SQLite from reading all installations of the app in the order of their numbers.
-    func members<each Value: Bindable>(
-        _ slot: Installation.TokenSlot,
-        _ condition: String,
-        _ values: repeat each Value
-    ) throws(SQLiteError) -> [AudienceMember] {
-        let rows = try database.connection.prepare(
+    private func selectMembers(_ condition: String) throws(SQLiteError) -> Statement {
+        try database.connection.prepare(
             """
             SELECT id, user_id, environment, bundle_id, \(InstallationRow.permissions), (
                 SELECT token FROM installation_token WHERE installation = number AND kind = ? AND name = ?
             )
-            FROM installation WHERE \(condition) ORDER BY +number
+            FROM installation WHERE app = ? AND \(condition) ORDER BY +number
             """
         )
-        try rows.bind(slot.kind.rawValue, slot.name, repeat each values)
+    }
+
+    private func members(
+        _ rows: borrowing Statement,
+        _ slot: Installation.TokenSlot,
+        _ app: Int64,
+        _ value: some Bindable
+    ) throws(SQLiteError) -> [AudienceMember] {
+        try rows.bind(slot.kind.rawValue, slot.name, app, value)
+        defer { rows.reset() }
         var found: [AudienceMember] = []
         while try rows.step() {
             guard let id = InstallationID(bytes: rows.blob(at: 0)) else { continue }

@@ -135,20 +135,10 @@ struct SQLiteInstallations: InstallationStore {
         }
     }
 
-    func members(
-        of audience: Audience,
-        in app: String,
-        _ slot: Installation.TokenSlot
-    ) async throws(OutboxError) -> [AudienceMember] {
+    func members(of queries: [AudienceQuery], in app: String) async throws(OutboxError) -> [[AudienceMember]] {
         try await outbox.read { (tables) throws(SQLiteError) in
-            guard let app = tables.database.number(ofKnown: app) else { return [] }
-            let table = InstallationTable(tables.database)
-            switch audience {
-            case .users(let users):
-                let condition = "app = ? AND user_id IN (SELECT value FROM json_each(?))"
-                return try table.members(slot, condition, app, InstallationRow.text(of: users))
-            case .installation(let id): return try table.members(slot, "id = ? AND app = ?", id.bytes, app)
-            }
+            guard let app = tables.database.number(ofKnown: app) else { return queries.map { _ in [] } }
+            return try InstallationTable(tables.database).members(of: queries, app)
         }
     }
 }

@@ -18,15 +18,16 @@ extension SQLiteOutbox {
         }
     }
 
-    package func hasConflict(with pushes: [HashedPush]) throws(OutboxError) -> Bool {
+    package func conflicts(with pushes: [HashedPush]) throws(OutboxError) -> Set<Int> {
         try read { (tables) throws(SQLiteError) in
-            for hashed in pushes {
+            var found: Set<Int> = []
+            for (place, hashed) in pushes.enumerated() {
                 guard let app = tables.database.number(ofKnown: hashed.push.lane.app),
                     let known = try tables.pushes.known(hashed.push.id, app)
                 else { continue }
-                if known.fingerprint != hashed.fingerprint { return true }
+                if known.fingerprint != hashed.fingerprint { found.insert(place) }
             }
-            return false
+            return found
         }
     }
 

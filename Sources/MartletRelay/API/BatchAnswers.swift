@@ -7,10 +7,14 @@ internal import MartletOutbox
 /// The answers to a batch, one line for each of its lines, once the outbox has stored its pushes.
 ///
 /// A batch is read while it arrives, as fast as its pushes are stored, so its length takes no memory. The pushes that
-/// wait to be stored at a time are those of ``groupSize`` destinations, or of one line that has more.
+/// wait to be stored at a time are those of ``groupSize`` destinations or ``userLimit`` users, or of one line that has
+/// more.
 struct BatchAnswers: AsyncSequence, Sendable {
     /// The number of destinations from which on no further line is added to the pushes that are stored together.
     private static let groupSize = 2_000
+    /// The number of users from which on no further line is added to those that are looked up together: they have at
+    /// most 10,000 installations.
+    private static let userLimit = 500
     /// The maximum time that pushes wait for capacity that other pushes use.
     private static let capacityTime = Duration.seconds(30)
 
@@ -24,7 +28,6 @@ struct BatchAnswers: AsyncSequence, Sendable {
     /// An iterator that handles a group of lines at a time.
     struct Iterator: AsyncIteratorProtocol {
         private let batch: BatchAnswers
-        private let outbox: any OutboxStore
         private var builder: PushRequestBuilder
         private var lines: BatchLines
         private var lineNumber = 0
@@ -32,7 +35,6 @@ struct BatchAnswers: AsyncSequence, Sendable {
 
         fileprivate init(batch: BatchAnswers) {
             self.batch = batch
-            outbox = batch.call.service.parts.outbox
             builder = batch.builder
             lines = BatchLines(batch.call.body, batch.call.stream)
         }
@@ -40,12 +42,10 @@ struct BatchAnswers: AsyncSequence, Sendable {
         mutating func next() async -> [UInt8]? {
             guard !hasEnded else { return nil }
             do throws(BatchLines.Failure) {
-                var part = Part()
-                while part.pushes.count < BatchAnswers.groupSize, let line = try await lines.next(after: part.count) {
-                    await part.add(line, number: lineNumber, to: &builder, outbox)
-                    lineNumber += 1
-                }
+                var part = Part(firstLine: lineNumber)
+                while !part.isFull, let line = try await lines.next(after: part.count) { part.add(line) }
                 guard part.count > 0 else { return nil }
+                lineNumber += part.count
                 guard batch.maySend else {
                     hasEnded = true
                     return part.refusals
@@ -60,11 +60,22 @@ struct BatchAnswers: AsyncSequence, Sendable {
 
     /// Lines whose pushes are stored together.
     fileprivate struct Part {
-        var pushes: [HashedPush] = []
-        /// The pushes of each line, or the error in the line.
-        var lines: [Result<PushGroup, APIProblem>] = []
+        /// The number of the first line in the batch.
+        let firstLine: Int
+        /// The request of each line, or the error in the line.
+        private(set) var requests: [Result<PushRequest, APIProblem>] = []
+        private var destinations = 0
+        private var users = 0
 
-        var count: Int { lines.count }
+        init(firstLine: Int) {
+            self.firstLine = firstLine
+        }
+
+        var count: Int { requests.count }
+
+        var isFull: Bool {
+            max(count, destinations) >= BatchAnswers.groupSize || users >= BatchAnswers.userLimit
+        }
 
         /// The answers to a caller that is no longer permitted to send.
         var refusals: [UInt8] {
@@ -72,19 +83,14 @@ struct BatchAnswers: AsyncSequence, Sendable {
             return Array(repeatElement(problem, count: count).joined())
         }
 
-        mutating func add(
-            _ line: [UInt8],
-            number: Int,
-            to builder: inout PushRequestBuilder,
-            _ outbox: any OutboxStore
-        ) async {
+        mutating func add(_ line: [UInt8]) {
             do throws(APIProblem) {
                 let request = try PushRequest(try RelayAPI.json(of: line))
-                let group = try await builder.group(of: request, line: number, from: outbox)
-                lines.append(.success(group))
-                pushes += group.pushes
+                destinations += request.destinations.count
+                users += request.audience?.audience.count ?? 0
+                requests.append(.success(request))
             } catch {
-                lines.append(.failure(error))
+                requests.append(.failure(error))
             }
         }
     }
@@ -98,20 +104,26 @@ struct BatchAnswers: AsyncSequence, Sendable {
 
     private func answers(to part: Part, _ builder: inout PushRequestBuilder) async -> [UInt8] {
         let service = call.service
-        let (results, acceptedAt) = await service.parts.intake.accept(
-            part.pushes,
+        let groups = await builder.groups(
+            of: part.requests,
+            firstLine: part.firstLine,
+            by: service.parts.intake,
+            waitingForRoom: BatchAnswers.capacityTime
+        )
+        let answers = await service.parts.intake.accept(
+            groups.flatMap { (try? $0.get())?.pushes ?? [] },
             from: service.caller,
             waitingForRoom: BatchAnswers.capacityTime
         )
         builder.now = service.parts.now
         var bytes: [UInt8] = []
-        var rest = results[...]
-        for line in part.lines {
-            switch line {
+        var rest = answers[...]
+        for group in groups {
+            switch group {
             case .success(let group):
-                let answers = zip(rest, group.pushes).map { PushAnswer($0, $1.push, at: acceptedAt) }
+                let answers = zip(rest, group.pushes).map { PushAnswer($0, $1.push) }
                 rest = rest.dropFirst(group.pushes.count)
-                bytes += group.json(answers, at: acceptedAt).encoded()
+                bytes += group.json(answers, at: builder.now).encoded()
             case .failure(let problem): bytes += problem.json.encoded()
             }
             bytes.append(UInt8(ascii: "\n"))

@@ -23,7 +23,7 @@ struct PushRequestBuilder {
     /// The generator of identifiers that the client has not chosen.
     var generator: SplitMix64
 
-    /// Builds the pushes of a request, one for each destination.
+    /// Builds the pushes of a request that names tokens or a channel, one for each destination.
     ///
     /// A request in a batch has a line number. The error is that the caller may not send the push, or that Apple would
     /// refuse it.
@@ -49,76 +49,13 @@ struct PushRequestBuilder {
         return pushes
     }
 
-    /// Builds the pushes of a request, to an audience with the installations of an outbox.
-    ///
-    /// The error is also that a push with an identifier of the audience is stored with another content: otherwise only
-    /// the phones that have enrolled since would get the new one.
-    mutating func group(
-        of request: PushRequest,
-        line: Int? = nil,
-        from outbox: any OutboxStore
-    ) async throws(APIProblem) -> PushGroup {
-        guard let audience = request.audience else {
-            return PushGroup(pushes: try self.pushes(of: request, line: line).map(HashedPush.init), phones: nil)
-        }
-        let app = try app(of: request)
-        let need = try audience.need(of: request)
-        let members = try await RelayAPI.outboxCall(
-            await outbox.installations.allMembers(of: audience.audience, in: app.name, need.slot)
-        )
-        let key = request.id?.description ?? requestKey(ofLine: line)
-        let sourceRequest = request.sourceRequest
-        var phones = PushGroup.Phones(missing: audience.audience, among: members)
-        var pushes: [OutboxPush] = []
-        for member in members {
-            let lane = Lane(app: app.name, environment: member.environment)
-            guard app.environments.contains(lane.environment), app.bundleIDs.contains(member.bundleID),
-                let renderer = clients[lane]?.renderer
-            else {
-                phones.leaveOut(.notConfigured)
-                continue
-            }
-            guard need.permission.map({ member.permissions[$0] ?? true }) ?? true else {
-                phones.leaveOut(.notAllowed)
-                continue
-            }
-            guard let token = member.token else {
-                phones.leaveOut(.noToken)
-                continue
-            }
-            let place = member.installation.description
-            let id = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, place) }
-            var push = try push(of: request, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
-            push.user = member.user
-            pushes.append(push)
-            phones.installations.append(member.installation)
-        }
-        // A mistake is reported also when no phone gets the push. Snapshots were checked when they were read.
-        if pushes.isEmpty, case .payload = request.content, let token = try? DeviceToken(hex: "00"),
-            let lane = app.lanes.first, let renderer = clients[lane]?.renderer
-        {
-            _ = try push(of: request, sourceRequest, to: .device(token), lane, app.bundleIDs[0], nil, renderer)
-        }
-        let hashed = pushes.map(HashedPush.init)
-        if key != nil, !hashed.isEmpty {
-            guard try await !RelayAPI.outboxCall(await outbox.hasConflict(with: hashed)) else {
-                throw APIProblem(
-                    422,
-                    "a push of this request was stored with another content: choose a new Idempotency-Key or id",
-                    at: request.id == nil ? nil : "/id"
-                )
-            }
-        }
-        return PushGroup(pushes: hashed, phones: phones)
-    }
-
     /// Returns the text from which the identifiers of a request are derived; nil without `Idempotency-Key`.
-    private func requestKey(ofLine line: Int?) -> String? {
+    func requestKey(ofLine line: Int?) -> String? {
         idempotencyKey.map { key in line.map { "\(key)\n\($0)" } ?? key }
     }
 
     /// Builds a push with an identifier, or a new one if it is nil.
-    private mutating func push(
+    mutating func push(
         of request: PushRequest,
         _ sourceRequest: [UInt8]?,
         to destination: PushRequest.Destination,
@@ -159,7 +96,7 @@ struct PushRequestBuilder {
     ///
     /// The error for an app of another caller is the same as for an app that does not exist, so that a caller cannot
     /// find out which apps and bundle identifiers the relay serves.
-    private func app(of request: PushRequest) throws(APIProblem) -> RelayConfiguration.App {
+    func app(of request: PushRequest) throws(APIProblem) -> RelayConfiguration.App {
         guard request.app != nil || request.bundleID != nil || caller.apps.count == 1 else {
             throw APIProblem(
                 400,
@@ -302,7 +239,7 @@ extension PushRequest.Destination {
 extension PushRequest {
     /// The members from which the relay builds the payload together with the time; nil when the client sent the
     /// payload.
-    fileprivate var sourceRequest: [UInt8]? {
+    var sourceRequest: [UInt8]? {
         guard case .snapshot(let surface) = content else { return nil }
         return JSONValue.members([
             "snapshot": surface.snapshot.json, "event": .string(surface.event),
@@ -323,7 +260,7 @@ extension APNsID {
     /// Creates the identifier of a push sent with an `Idempotency-Key`, which is the same for the same key.
     ///
     /// The place is the index of the destination in its request, or the installation.
-    fileprivate init?(app: String, idempotencyKey: String, _ place: String) {
+    init?(app: String, idempotencyKey: String, _ place: String) {
         guard let hash = try? SHA256.hash(Array("\(app)\n\(idempotencyKey)\n\(place)".utf8)) else { return nil }
         self.init(hash: hash)
     }

@@ -133,7 +133,7 @@ extension RelayAPI {
         }
     }
 
-    fileprivate static let tooLongAppBody = APIProblem(
+    static let tooLongAppBody = APIProblem(
         413,
         "the body must have at most \(longestAppBody) bytes, and its length in content-length"
     )
@@ -142,7 +142,6 @@ extension RelayAPI {
 extension APICall<RelayAPI.Service> {
     /// Returns the body of a request of an app as JSON.
     fileprivate func appBody() async throws(APIProblem) -> JSONValue {
-        guard body.count <= RelayAPI.longestAppBody else { throw RelayAPI.tooLongAppBody }
         // The whole body, if it did not arrive over HTTP/1.1.
         guard body.isEmpty, let stream else { return try json() }
         return try json(of: try await RelayAPI.appBody(from: stream))

@@ -68,18 +68,13 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             var builder = try await call.parts.intake.requestBuilder(for: call)
             let request = try PushRequest(try call.json())
-            let group = try await builder.group(of: request, from: call.parts.outbox)
+            let group = try await builder.group(of: request, by: call.parts.intake)
             let caller = call.caller
             let time = try call.waitingTime()
-            let (results, acceptedAt) = await call.parts.intake.accept(group.pushes, from: caller)
-            let answers = await call.parts.intake.statuses(
-                of: group.pushes.map(\.push),
-                results,
-                storedAt: acceptedAt,
-                for: caller,
-                waiting: time
-            )
-            return try group.response(answers, at: acceptedAt)
+            let stored = await call.parts.intake.accept(group.pushes, from: caller)
+            let pushes = group.pushes.map(\.push)
+            let answers = await call.parts.intake.statuses(of: pushes, stored, for: caller, waiting: time)
+            return try group.response(answers, at: call.parts.now)
         },
         Route(
             method: "POST",
@@ -183,8 +178,15 @@ extension RelayAPI {
         do throws(OutboxError) {
             return try await body()
         } catch {
-            throw APIProblem(503, "\(error)", retryAfter: 5)
+            throw APIProblem(error)
         }
+    }
+}
+
+extension APIProblem {
+    /// Creates the problem of a request that the outbox cannot answer at the moment.
+    init(_ error: OutboxError) {
+        self.init(503, "\(error)", retryAfter: 5)
     }
 }
 
@@ -234,11 +236,11 @@ enum PushAnswer {
         }
     }
 
-    /// Creates the answer to a push from the result of the outbox.
-    init(_ result: Result<Acceptance, OutboxError>, _ push: OutboxPush, at now: Int64) {
-        switch result {
+    /// Creates the answer to a push from that of the outbox.
+    init(_ answer: Intake.Answer, _ push: OutboxPush) {
+        switch answer.result {
         case .success(.accepted):
-            self = .status(PushStatus(id: push.id, lane: push.lane, acceptedAt: now, state: .accepted))
+            self = .status(PushStatus(id: push.id, lane: push.lane, acceptedAt: answer.time, state: .accepted))
         case .success(.duplicate(let status)): self = .status(status)
         case .success(.conflict):
             self = .problem(APIProblem(422, "another push has the identifier \(push.id): choose a new one", at: "/id"))
@@ -258,7 +260,7 @@ enum PushAnswer {
             self = .problem(
                 APIProblem(503, "a push with the identifier \(push.id) was deleted meanwhile: try again", retryAfter: 1)
             )
-        case .failure(let error): self = .problem(APIProblem(503, "\(error)", retryAfter: 5))
+        case .failure(let error): self = .problem(APIProblem(error))
         }
     }
 }

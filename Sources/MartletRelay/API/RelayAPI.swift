@@ -185,6 +185,8 @@ struct RelayAPI: Sendable {
         if let problem = RelayAPI.credentialsProblem(of: request) { return (problem.answer, CallerCounter.other) }
         let authorization = request.fields["authorization"]
         if case .ownCredential? = match.access {
+            // Before the credential is looked up; a streamed body is checked while it is read.
+            guard request.body.count <= RelayAPI.longestAppBody else { return (RelayAPI.tooLongAppBody.answer, nil) }
             let service = Service(parts: parts, caller: .anonymous)
             return (await RelayAPI.table.answer(request, service, stream: body, match: match), nil)
         }

@@ -4,7 +4,7 @@ internal import MartletCore
 internal import MartletOutbox
 internal import MartletTransport
 
-/// Pushes that came in, until the outbox has answered for them.
+/// Pushes that came in, until the outbox has answered for them, and the look-ups of their users.
 ///
 /// The outbox stores at most ``limitPerCaller`` pushes of a caller at a time, because the pushes of all others wait for
 /// the commits before theirs.
@@ -39,10 +39,17 @@ struct IncomingPushes {
         var pushes: [HashedPush]
     }
 
-    /// The callers of a commit, until they are answered.
+    /// A look-up of users in the outbox, which counts as a push to each of them.
+    struct Lookup: Sendable {
+        fileprivate let number: Int
+        /// The number of users by app.
+        fileprivate let counts: [String: Int]
+    }
+
+    /// The callers of a commit or a look-up, until they are answered.
     struct Unanswered: Sendable {
         var groups: [Group]
-        /// The start of the commit in milliseconds since 1970.
+        /// The start of the commit or the look-up in milliseconds since 1970.
         var startedAt: Int64
         /// The time at which the callers get an error.
         fileprivate var deadline: MonotonicTime
@@ -56,12 +63,12 @@ struct IncomingPushes {
     private(set) var counts: [String: Int] = [:]
     /// The number of pushes that the outbox has not answered for.
     private(set) var count = 0
-    /// The commits that the outbox has not answered, by number.
-    private var commits: [Int: Unanswered] = [:]
-    private var lastCommit = 0
+    /// The commits and look-ups that the outbox has not answered, by number.
+    private var calls: [Int: Unanswered] = [:]
+    private var lastCall = 0
 
-    /// The start of the oldest commit that has not been answered; nil when there is none.
-    var oldestCommit: Int64? { commits.values.lazy.map(\.startedAt).min() }
+    /// The start of the oldest commit or look-up that has not been answered; nil when there is none.
+    var oldestCall: Int64? { calls.values.lazy.map(\.startedAt).min() }
 
     /// Whether pushes have not been passed to the outbox.
     var hasWaiting: Bool { !waiting.isEmpty }
@@ -70,13 +77,13 @@ struct IncomingPushes {
     mutating func add(_ more: [HashedPush], from caller: String, _ completion: @escaping Completion) {
         let group = Group(count: more.count, caller: caller, completion: completion)
         waiting[caller, default: []].append(Waiting(group: group, pushes: more))
-        change(by: 1, for: more)
+        change(by: 1, for: more.countsByApp)
     }
 
     /// Takes the pushes that may be passed to the outbox now, whose callers are answered by a deadline; nil if there
     /// are none.
     mutating func take(at now: Int64, answerBy deadline: MonotonicTime) -> Commit? {
-        var commit = Commit(number: lastCommit + 1)
+        var commit = Commit(number: lastCall + 1)
         var groups: [Group] = []
         for (caller, all) in waiting.sorted(by: { $0.key < $1.key }) {
             var count = countsUnderWay[caller, default: 0]
@@ -95,43 +102,75 @@ struct IncomingPushes {
             waiting[caller] = taken.count == all.count ? nil : Array(all.dropFirst(taken.count))
         }
         guard !groups.isEmpty else { return nil }
-        lastCommit = commit.number
-        commits[lastCommit] = Unanswered(groups: groups, startedAt: now, deadline: deadline)
+        lastCall = commit.number
+        calls[lastCall] = Unanswered(groups: groups, startedAt: now, deadline: deadline)
         return commit
     }
 
     /// Returns the callers of a commit that the outbox has answered; none if they have got an error before.
     mutating func answered(_ commit: Commit) -> [Group] {
-        change(by: -1, for: commit.pushes)
+        change(by: -1, for: commit.pushes.countsByApp)
         for (caller, count) in commit.counts {
             let rest = countsUnderWay[caller, default: 0] - count
             countsUnderWay[caller] = rest > 0 ? rest : nil
         }
-        return commits.removeValue(forKey: commit.number)?.groups ?? []
+        return calls.removeValue(forKey: commit.number)?.groups ?? []
     }
 
-    /// Returns the callers who have waited until their deadline, for whom ``answered(_:)`` then returns nothing, and
-    /// those whose pushes wait behind theirs and are not stored.
+    /// Begins a look-up of numbers of users by app, whose caller is answered by a deadline.
+    mutating func beginLookup(
+        of counts: [String: Int],
+        from caller: String,
+        at now: Int64,
+        answerBy deadline: MonotonicTime,
+        _ completion: @escaping Completion
+    ) -> Lookup {
+        let group = Group(count: counts.values.reduce(0, +), caller: caller, completion: completion)
+        lastCall += 1
+        calls[lastCall] = Unanswered(groups: [group], startedAt: now, deadline: deadline)
+        change(by: 1, for: counts)
+        return Lookup(number: lastCall, counts: counts)
+    }
+
+    /// Ends a look-up that the outbox has answered; returns whether the caller still waits for it.
+    mutating func end(_ lookup: Lookup) -> Bool {
+        change(by: -1, for: lookup.counts)
+        return calls.removeValue(forKey: lookup.number).map { !$0.groups.isEmpty } ?? false
+    }
+
+    /// Returns the callers who have waited until their deadline, whom ``answered(_:)`` and ``end(_:)`` then leave out,
+    /// and those whose pushes wait behind theirs and are not stored.
     mutating func takeOverdue(at now: MonotonicTime) -> [Unanswered] {
-        let late = commits.filter { $0.value.deadline <= now }
+        let late = calls.filter { $0.value.deadline <= now }
         guard var oldest = late.values.min(by: { $0.startedAt < $1.startedAt }) else { return [] }
-        for number in late.keys { commits[number]?.groups = [] }
+        for number in late.keys { calls[number]?.groups = [] }
         let behind = waiting.values.joined()
-        for entry in behind { change(by: -1, for: entry.pushes) }
+        for entry in behind { change(by: -1, for: entry.pushes.countsByApp) }
         oldest.groups = behind.map(\.group)
         waiting = [:]
         return (late.values + [oldest]).filter { !$0.groups.isEmpty }
     }
 
-    private mutating func change(by sign: Int, for pushes: [HashedPush]) {
-        count += sign * pushes.count
+    private mutating func change(by sign: Int, for numbers: [String: Int]) {
+        for (app, number) in numbers {
+            count += sign * number
+            let total = counts[app, default: 0] + sign * number
+            counts[app] = total > 0 ? total : nil
+        }
+    }
+}
+
+extension [HashedPush] {
+    /// The number of pushes by app.
+    var countsByApp: [String: Int] {
         // Consecutive pushes are mostly for the same app.
-        var rest = pushes[...]
+        var counts: [String: Int] = [:]
+        var rest = self[...]
         while let app = rest.first?.push.lane.app {
             let run = rest.prefix { $0.push.lane.app == app }
-            let total = counts[app, default: 0] + sign * run.count
-            counts[app] = total > 0 ? total : nil
+            counts[app, default: 0] += run.count
             rest = rest.dropFirst(run.count)
         }
+        return counts
     }
 }

@@ -16,12 +16,11 @@ extension Intake {
     /// Returns the statuses of submitted pushes, after waiting for an outcome if a time is given.
     func statuses(
         of pushes: [OutboxPush],
-        _ answers: [Result<Acceptance, OutboxError>],
-        storedAt acceptedAt: Int64,
+        _ answers: [Answer],
         for caller: Callers.Caller,
         waiting time: Duration?
     ) async -> [PushAnswer] {
-        let first = zip(answers, pushes).map { PushAnswer($0, $1, at: acceptedAt) }
+        let first = zip(answers, pushes).map { PushAnswer($0, $1) }
         guard let time, pushes.count == 1, case .status(let status) = first[0], !status.hasEnded,
             let ended = await end(of: status.id, of: status.lane.app, for: caller, within: time)
         else { return first }

@@ -15,6 +15,13 @@ actor Intake {
         var waiting: [String: Int]
     }
 
+    /// The answer of the outbox to a push.
+    struct Answer: Sendable {
+        var result: Result<Acceptance, OutboxError>
+        /// The time that is stored with the push, or at which it was refused, in milliseconds since 1970.
+        var time: Int64
+    }
+
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
@@ -78,7 +85,7 @@ actor Intake {
         LoadGate.Load(
             incoming: incoming.count,
             otherApps: incoming.counts.count,
-            waitsSince: incoming.oldestCommit,
+            waitsSince: incoming.oldestCall,
             waiting: waiters.count
         )
     }
@@ -159,61 +166,91 @@ actor Intake {
 
     /// Stores the pushes of a request, in several commits if there are many; those of a batch may wait for capacity.
     ///
-    /// - Returns: An answer for each push, once they are stored, and the time that is stored with the last of them.
+    /// - Returns: An answer for each push, once they are stored.
     func accept(
         _ pushes: [HashedPush],
         from caller: Callers.Caller,
         waitingForRoom limit: Duration = .zero
-    ) async -> (answers: [Result<Acceptance, OutboxError>], time: Int64) {
-        guard !pushes.isEmpty else { return ([], context.now) }
-        if let error = await capacityError(for: pushes, from: caller, within: limit) {
-            return ([Result](repeating: .failure(error), count: pushes.count), context.now)
+    ) async -> [Answer] {
+        guard !pushes.isEmpty else { return [] }
+        if let error = await capacityError(for: pushes.countsByApp, from: caller, within: limit) {
+            return [Answer](repeating: Answer(result: .failure(error), time: context.now), count: pushes.count)
         }
         guard pushes.count > IncomingPushes.groupSize else { return await acceptGroup(pushes, from: caller.name) }
         // All of them count as incoming at once. The event loop runs the tasks in their order.
-        var groups: [Task<(answers: [Result<Acceptance, OutboxError>], time: Int64), Never>] = []
+        var groups: [Task<[Answer], Never>] = []
         for start in stride(from: 0, to: pushes.count, by: IncomingPushes.groupSize) {
             let group = Array(pushes[start..<min(start + IncomingPushes.groupSize, pushes.count)])
             groups.append(Task { await acceptGroup(group, from: caller.name) })
         }
-        var (answers, time): ([Result<Acceptance, OutboxError>], Int64) = ([], context.now)
-        for group in groups {
-            let stored = await group.value
-            answers += stored.answers
-            time = stored.time
-        }
-        return (answers, time)
+        var answers: [Answer] = []
+        for group in groups { answers += await group.value }
+        return answers
     }
 
-    private func acceptGroup(
-        _ pushes: [HashedPush],
-        from caller: String
-    ) async -> (answers: [Result<Acceptance, OutboxError>], time: Int64) {
+    private func acceptGroup(_ pushes: [HashedPush], from caller: String) async -> [Answer] {
         await withCheckedContinuation { continuation in
             accept(pushes, from: caller) { result, time in
-                let answers: [Result<Acceptance, OutboxError>] =
+                let answers: [Answer] =
                     switch result {
-                    case .success(let answers): answers.map { .success($0) }
-                    case .failure(let error): [Result](repeating: .failure(error), count: pushes.count)
+                    case .success(let answers): answers.map { Answer(result: .success($0), time: time) }
+                    case .failure(let error):
+                        [Answer](repeating: Answer(result: .failure(error), time: time), count: pushes.count)
                     }
-                continuation.resume(returning: (answers, time))
+                continuation.resume(returning: answers)
             }
         }
     }
 
-    /// Waits until there is capacity for pushes; returns the error when there is none in time, which is counted unless
-    /// the relay is shutting down.
+    /// Reads from the outbox for pushes to numbers of users by app, with the capacity and the deadline of as many
+    /// pushes.
+    ///
+    /// - Returns: The result, or the error that pushes would get without capacity or after the deadline.
+    func lookUp<Value: Sendable>(
+        _ numbers: [String: Int],
+        from caller: Callers.Caller,
+        waitingForRoom limit: Duration,
+        _ read: @escaping @Sendable () async throws(OutboxError) -> Value
+    ) async -> Result<Value, OutboxError> {
+        if let error = await capacityError(for: numbers, from: caller, within: limit) { return .failure(error) }
+        if let refusal = context.outboxHealth.current.refusal { return .failure(refusal) }
+        return await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, OutboxError>, Never>) in
+            let lookup = incoming.beginLookup(
+                of: numbers,
+                from: caller.name,
+                at: context.now,
+                answerBy: answerDeadline
+            ) { result, _ in
+                // A look-up that ends in time is answered below.
+                if case .failure(let error) = result { continuation.resume(returning: .failure(error)) }
+            }
+            watchCommits()
+            Task {
+                let result: Result<Value, OutboxError>
+                do throws(OutboxError) {
+                    result = .success(try await read())
+                } catch {
+                    result = .failure(error)
+                }
+                if incoming.end(lookup) { continuation.resume(returning: result) }
+                if context.outboxHealth.current.stalledSince != nil { checkCommits() }
+            }
+        }
+    }
+
+    /// Waits until there is capacity for numbers of pushes by app; returns the error when there is none in time, which
+    /// is counted unless the relay is shutting down.
     private func capacityError(
-        for pushes: [HashedPush],
+        for numbers: [String: Int],
         from caller: Callers.Caller,
         within limit: Duration
     ) async -> OutboxError? {
         let end = ContinuousClock.now + limit
         while true {
             if isDraining { return OutboxError(.closed, "the relay is shutting down") }
-            guard let refusal = refusal(of: pushes, from: caller, isBatch: limit > .zero) else { return nil }
+            guard let refusal = refusal(of: numbers, from: caller, isBatch: limit > .zero) else { return nil }
             guard ContinuousClock.now < end, !Task.isCancelled else {
-                counts.refused(pushes.count, from: caller.name, refusal)
+                counts.refused(numbers.values.reduce(0, +), from: caller.name, refusal)
                 return OutboxError(.full, refusal.message(context.store))
             }
             try? await Task.sleep(for: Intake.capacityInterval)
@@ -221,12 +258,11 @@ actor Intake {
     }
 
     private func refusal(
-        of pushes: [HashedPush],
+        of numbers: [String: Int],
         from caller: Callers.Caller,
         isBatch: Bool
     ) -> LoadGate.Refusal? {
-        let counts = pushes.reduce(into: [:]) { $0[$1.push.lane.app, default: 0] += 1 }
-        for (app, count) in counts {
+        for (app, count) in numbers {
             let decision = gate.decision(on: count, load(of: app, by: caller), isBatch: isBatch, at: context.now)
             if case .refuse(let refusal, _) = decision { return refusal }
         }
@@ -236,11 +272,13 @@ actor Intake {
     /// The interval between checks for capacity.
     private static let capacityInterval = Duration.milliseconds(20)
 
+    /// The time by which the callers of a commit or a look-up that begins now are answered.
+    private var answerDeadline: MonotonicTime { loop.now.advanced(by: .milliseconds(gate.limits.answerTime)) }
+
     private func commitIncoming() {
         isCommitScheduled = false
         let now = context.now
-        let deadline = loop.now.advanced(by: .milliseconds(gate.limits.answerTime))
-        guard let commit = incoming.take(at: now, answerBy: deadline) else { return }
+        guard let commit = incoming.take(at: now, answerBy: answerDeadline) else { return }
         watchCommits()
         let start = earlyOutcomes.beginAcceptance()
         Task {
@@ -265,10 +303,10 @@ actor Intake {
         }
     }
 
-    /// The interval between checks of the commits under way.
+    /// The interval between checks of the commits and look-ups under way.
     private static let commitInterval = Duration.milliseconds(250)
 
-    /// Checks the commits at intervals while some are under way.
+    /// Checks the commits and look-ups at intervals while some are under way.
     private func watchCommits() {
         guard !isWatchingCommits else { return }
         isWatchingCommits = true
@@ -276,17 +314,17 @@ actor Intake {
             self?.assumeIsolated { intake in
                 intake.isWatchingCommits = false
                 intake.checkCommits()
-                if intake.incoming.oldestCommit != nil { intake.watchCommits() }
+                if intake.incoming.oldestCall != nil { intake.watchCommits() }
             }
         }
     }
 
-    /// Reports a commit that takes too long, and answers the callers that have waited for too long.
+    /// Reports a commit or a look-up that takes too long, and answers the callers that have waited for too long.
     ///
     /// Their pushes may be stored later, like those of a connection that was lost during the commit.
     private func checkCommits() {
         let now = context.now
-        context.recordStall(since: incoming.oldestCommit.flatMap { now - $0 > gate.limits.commitTime ? $0 : nil })
+        context.recordStall(since: incoming.oldestCall.flatMap { now - $0 > gate.limits.commitTime ? $0 : nil })
         for overdue in incoming.takeOverdue(at: loop.now) {
             answer(overdue.groups, .failure(context.stallError(since: overdue.startedAt)), at: overdue.startedAt)
         }

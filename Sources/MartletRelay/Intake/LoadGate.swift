@@ -3,8 +3,9 @@
 /// Decides which pushes are accepted when more come in than can be stored.
 ///
 /// Each push is decided about once: over the APNs protocol before it is checked, so that a refusal is cheap; over JSON
-/// when its apps are known. A refusal includes a time to retry after. Apps share the capacity: an app that uses less
-/// than its share is never refused because another one uses more.
+/// when its apps are known, and for a push to a user also before the look-up of the user. A refusal includes a time to
+/// retry after. Apps share the capacity: an app that uses less than its share is never refused because another one uses
+/// more.
 struct LoadGate {
     /// Limits of the pushes and requests under way.
     struct Limits: Sendable {

@@ -169,6 +169,12 @@ import Testing
             for dead in try await outbox.records.unregisteredTokens(of: app, after: 0, limit: 1_000) {
                 state.append("\(dead.token) \(dead.environment) \(dead.topic)")
             }
+            let users = Steps.users.map { AudienceQuery(.users([$0]), .init(.device)) }
+            let queries = users + [AudienceQuery(.users(Steps.users), .init(.start, "Order"))]
+            for members in try await outbox.installations.members(of: queries, in: app) {
+                let phones = members.map { "\($0.installation) \($0.environment) \($0.token?.hex ?? "")" }
+                state.append("\(phones)")
+            }
             for user in Steps.users {
                 // The selections of several tokens have no order.
                 let pushes = try await outbox.pushes(ofUser: user, of: app).map(\.id.description).sorted()

@@ -65,6 +65,17 @@ extension InstallationStore {
     }
 }
 
+extension InstallationStore {
+    /// The installations of one audience.
+    func members(
+        of audience: Audience,
+        in app: String,
+        _ slot: Installation.TokenSlot
+    ) async throws -> [AudienceMember] {
+        try await members(of: [AudienceQuery(audience, slot)], in: app).first ?? []
+    }
+}
+
 extension EnrollmentTicket {
     static func numbered(
         _ hash: [UInt8],

@@ -301,13 +301,13 @@ import Testing
         )
         let body = #"{"to":{"user":"anna"},\#(Self.alert)}"#
         let request = try PushRequest(try JSONReader.read(Array(body.utf8)))
-        let group = try await builder.group(of: request, from: parts.outbox)
+        let group = try await builder.group(of: request, by: parts.intake)
         #expect(group.pushes.count == 1)
         let removed = await bench.ask("DELETE", "/users/anna")
         #expect(removed.json == ["installations": 1, "cancelled-pushes": 0, "dead-letters": 0], "\(removed.text)")
-        let (results, time) = await parts.intake.accept(group.pushes, from: caller)
-        let answers = zip(results, group.pushes).map { PushAnswer($0, $1.push, at: time) }
-        #expect(group.json(answers, at: time) == ["pushes": [], "left-out": ["no-token": 1]])
+        let stored = await parts.intake.accept(group.pushes, from: caller)
+        let answers = zip(stored, group.pushes).map { PushAnswer($0, $1.push) }
+        #expect(group.json(answers, at: parts.now) == ["pushes": [], "left-out": ["no-token": 1]])
         // The phone enrolls again with the same token, and gets only what is sent from now on.
         _ = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         let later = await send(bench, to: #"{"user":"anna"}"#, Self.alert, "?wait=60")

@@ -352,6 +352,16 @@ import Testing
         await relay.stop()
     }
 
+    @Test func `a body that is too long is refused before its ticket is looked up`() async throws {
+        let bench = try await EnrollmentBench()
+        let invented = RandomSecret(.ticket).text
+        for (length, status) in [(65_536, 401), (65_537, 413)] {
+            let answer = await bench.phone("POST", String(repeating: "x", count: length), with: invented)
+            #expect(answer.status == status, "\(answer.text)")
+        }
+        await bench.stop()
+    }
+
     @Test func `a body that arrives slowly or never ends is refused`() async throws {
         let slow = HTTP1Body { [UInt8(ascii: "x")] }
         let late = await #expect(throws: APIProblem.self) { try await RelayAPI.appBody(from: slow, within: .zero) }

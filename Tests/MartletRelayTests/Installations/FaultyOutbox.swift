@@ -73,7 +73,7 @@ final class FaultyOutbox: ModelBackedOutbox {
     }
 }
 
-private struct FaultyInstallations: InstallationStore {
+private struct FaultyInstallations: WrappedInstallationStore {
     let store: any InstallationStore
     let fault: FaultyOutbox.Fault
 
@@ -101,42 +101,5 @@ private struct FaultyInstallations: InstallationStore {
 
     func removeUser(_ user: String, of app: String) async throws(OutboxError) -> Int {
         fault == .keepsInstallations ? 0 : try await store.removeUser(user, of: app)
-    }
-
-    func add(_ ticket: EnrollmentTicket, at now: Int64) async throws(OutboxError) {
-        try await store.add(ticket, at: now)
-    }
-
-    func ticket(_ hash: [UInt8], at now: Int64) async throws(OutboxError) -> EnrollmentTicket? {
-        try await store.ticket(hash, at: now)
-    }
-
-    func remove(_ id: InstallationID, of app: String) async throws(OutboxError) -> Bool {
-        try await store.remove(id, of: app)
-    }
-
-    func installation(_ id: InstallationID, of app: String) async throws(OutboxError) -> StoredInstallation? {
-        try await store.installation(id, of: app)
-    }
-
-    func installation(withSecret hash: [UInt8]) async throws(OutboxError) -> StoredInstallation? {
-        try await store.installation(withSecret: hash)
-    }
-
-    func installations(
-        of app: String,
-        _ selection: InstallationSelection,
-        after cursor: Int64,
-        limit: Int
-    ) async throws(OutboxError) -> [StoredInstallation] {
-        try await store.installations(of: app, selection, after: cursor, limit: limit)
-    }
-
-    func members(
-        of audience: Audience,
-        in app: String,
-        _ slot: Installation.TokenSlot
-    ) async throws(OutboxError) -> [AudienceMember] {
-        try await store.members(of: audience, in: app, slot)
     }
 }

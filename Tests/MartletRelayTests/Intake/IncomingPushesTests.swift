@@ -29,17 +29,17 @@ import Testing
         incoming.add([try Self.push(4)], from: "a") { _, _ in }
         let fastCommit = incoming.take(at: 2_000, answerBy: MonotonicTime(nanoseconds: 90))
         let fast = try #require(fastCommit)
-        #expect(incoming.oldestCommit == 1_000 && incoming.count == 4)
+        #expect(incoming.oldestCall == 1_000 && incoming.count == 4)
         let early = incoming.takeOverdue(at: MonotonicTime(nanoseconds: 49))
         let overdue = incoming.takeOverdue(at: MonotonicTime(nanoseconds: 50))
         let again = incoming.takeOverdue(at: MonotonicTime(nanoseconds: 60))
         #expect(early.isEmpty && again.isEmpty)
         #expect(overdue.map(\.startedAt) == [1_000] && overdue[0].groups.map(\.caller) == ["a", "b"])
         // The pushes take up capacity until the store has answered.
-        #expect(incoming.oldestCommit == 1_000 && incoming.count == 4)
+        #expect(incoming.oldestCall == 1_000 && incoming.count == 4)
         let (late, rest) = (incoming.answered(slow), incoming.answered(fast))
         #expect(late.isEmpty && rest.map(\.count) == [1])
-        #expect(incoming.oldestCommit == nil && incoming.count == 0)
+        #expect(incoming.oldestCall == nil && incoming.count == 0)
     }
 
     @Test func `a caller with many pushes takes a bounded part of each commit`() throws {
@@ -66,6 +66,22 @@ import Testing
         #expect(incoming.count == 1_001 && !incoming.hasWaiting)
         let (other, flood) = (incoming.answered(second), incoming.answered(third))
         #expect(other.isEmpty && flood.isEmpty && incoming.count == 0)
+    }
+
+    @Test func `a look-up counts as pushes until the store has answered`() throws {
+        var incoming = IncomingPushes()
+        let deadline = MonotonicTime(nanoseconds: 50)
+        let slow = incoming.beginLookup(of: ["orders": 3, "rides": 2], from: "a", at: 1_000, answerBy: deadline) {
+            _, _ in
+        }
+        let later = MonotonicTime(nanoseconds: 90)
+        let fast = incoming.beginLookup(of: ["orders": 1], from: "b", at: 2_000, answerBy: later) { _, _ in }
+        #expect(incoming.count == 6 && incoming.counts == ["orders": 4, "rides": 2] && incoming.oldestCall == 1_000)
+        let overdue = incoming.takeOverdue(at: deadline)
+        #expect(overdue.map(\.startedAt) == [1_000] && overdue[0].groups.map(\.count) == [5])
+        #expect(incoming.count == 6, "a look-up that the store has not answered takes up capacity")
+        let (isAwaited, isLateAwaited) = (incoming.end(fast), incoming.end(slow))
+        #expect(isAwaited && !isLateAwaited && incoming.count == 0 && incoming.oldestCall == nil)
     }
 
     @Test func `a group beyond the limit is stored alone`() throws {

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+
+/// The pushes of requests to users and installations.
+extension PushRequestBuilder {
+    /// The audience of a request, with its installations.
+    private struct FoundAudience {
+        let app: RelayConfiguration.App
+        let need: AudienceRequest.Need
+        var members: [AudienceMember] = []
+    }
+
+    /// Builds the pushes of a request, as ``groups(of:firstLine:by:waitingForRoom:)``.
+    mutating func group(of request: PushRequest, by intake: Intake) async throws(APIProblem) -> PushGroup {
+        try await groups(of: [.success(request)], by: intake)[0].get()
+    }
+
+    /// Builds the pushes of requests, those to audiences with the installations of the outbox.
+    ///
+    /// The installations of all audiences are looked up together. The lines of a batch may wait for capacity.
+    ///
+    /// - Parameters:
+    ///   - requests: The requests, or the errors in their place.
+    ///   - firstLine: The number of the first of several consecutive lines of a batch; nil without a batch.
+    ///   - intake: The intake, whose bounds the look-ups keep to.
+    ///   - limit: The maximum time to wait for capacity.
+    /// - Returns: The pushes of each request. The error is that the caller may not send them, or that Apple would
+    ///   refuse one of them.
+    mutating func groups(
+        of requests: [Result<PushRequest, APIProblem>],
+        firstLine: Int? = nil,
+        by intake: Intake,
+        waitingForRoom limit: Duration = .zero
+    ) async -> [Result<PushGroup, APIProblem>] {
+        let audiences = await audiences(of: requests, by: intake, waitingForRoom: limit)
+        var groups: [Result<PushGroup, APIProblem>] = []
+        for (index, request) in requests.enumerated() {
+            let line = firstLine.map { $0 + index }
+            do throws(APIProblem) {
+                groups.append(.success(try group(of: try request.get(), line: line, try audiences[index]?.get())))
+            } catch {
+                groups.append(.failure(error))
+            }
+        }
+        await refuseConflicts(in: &groups, of: requests, by: intake, waitingForRoom: limit)
+        return groups
+    }
+
+    /// Looks up the installations of the requests to audiences, by the positions of the requests.
+    private func audiences(
+        of requests: [Result<PushRequest, APIProblem>],
+        by intake: Intake,
+        waitingForRoom limit: Duration
+    ) async -> [Int: Result<FoundAudience, APIProblem>] {
+        var audiences: [Int: Result<FoundAudience, APIProblem>] = [:]
+        var queries: [String: [AudienceQuery]] = [:]
+        var positions: [String: [Int]] = [:]
+        for (index, request) in requests.enumerated() {
+            guard case .success(let request) = request, let audience = request.audience else { continue }
+            do throws(APIProblem) {
+                let app = try app(of: request)
+                let need = try audience.need(of: request)
+                audiences[index] = .success(FoundAudience(app: app, need: need))
+                queries[app.name, default: []].append(AudienceQuery(audience.audience, need.slot))
+                positions[app.name, default: []].append(index)
+            } catch {
+                audiences[index] = .failure(error)
+            }
+        }
+        guard !queries.isEmpty else { return audiences }
+        let found = await intake.members(of: queries, from: caller, waitingForRoom: limit)
+        for (app, positions) in positions {
+            for (place, index) in positions.enumerated() {
+                switch found {
+                case .success(let members):
+                    guard case .success(var audience)? = audiences[index] else { continue }
+                    audience.members = members[app]?[place] ?? []
+                    audiences[index] = .success(audience)
+                case .failure(let error): audiences[index] = .failure(APIProblem(error))
+                }
+            }
+        }
+        return audiences
+    }
+
+    /// Builds the pushes of a request, which has a number in a batch.
+    private mutating func group(
+        of request: PushRequest,
+        line: Int?,
+        _ found: FoundAudience?
+    ) throws(APIProblem) -> PushGroup {
+        guard let audience = request.audience, let found else {
+            return PushGroup(pushes: try self.pushes(of: request, line: line).map(HashedPush.init), phones: nil)
+        }
+        let (app, need) = (found.app, found.need)
+        let key = request.id?.description ?? requestKey(ofLine: line)
+        let sourceRequest = request.sourceRequest
+        var phones = PushGroup.Phones(missing: audience.audience, among: found.members)
+        var pushes: [OutboxPush] = []
+        for member in found.members {
+            let lane = Lane(app: app.name, environment: member.environment)
+            guard app.environments.contains(lane.environment), app.bundleIDs.contains(member.bundleID),
+                let renderer = clients[lane]?.renderer
+            else {
+                phones.leaveOut(.notConfigured)
+                continue
+            }
+            guard need.permission.map({ member.permissions[$0] ?? true }) ?? true else {
+                phones.leaveOut(.notAllowed)
+                continue
+            }
+            guard let token = member.token else {
+                phones.leaveOut(.noToken)
+                continue
+            }
+            let place = member.installation.description
+            let id = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, place) }
+            var push = try push(of: request, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
+            push.user = member.user
+            pushes.append(push)
+            phones.installations.append(member.installation)
+        }
+        // A mistake is reported also when no phone gets the push. Snapshots were checked when they were read.
+        if pushes.isEmpty, case .payload = request.content, let token = try? DeviceToken(hex: "00"),
+            let lane = app.lanes.first, let renderer = clients[lane]?.renderer
+        {
+            _ = try push(of: request, sourceRequest, to: .device(token), lane, app.bundleIDs[0], nil, renderer)
+        }
+        return PushGroup(pushes: pushes.map(HashedPush.init), phones: phones)
+    }
+
+    /// Refuses the requests to audiences of which a push is stored with another content: otherwise only the phones that
+    /// have enrolled since would get the new one.
+    private func refuseConflicts(
+        in groups: inout [Result<PushGroup, APIProblem>],
+        of requests: [Result<PushRequest, APIProblem>],
+        by intake: Intake,
+        waitingForRoom limit: Duration
+    ) async {
+        var checked: [(index: Int, places: Range<Int>)] = []
+        var pushes: [HashedPush] = []
+        for (index, group) in groups.enumerated() {
+            guard case .success(let group) = group, group.phones != nil,
+                group.pushes.first?.push.hasCallersID ?? false
+            else { continue }
+            let start = pushes.count
+            pushes += group.pushes
+            checked.append((index, start..<pushes.count))
+        }
+        guard !pushes.isEmpty else { return }
+        let conflicts = await intake.conflicts(with: pushes, from: caller, waitingForRoom: limit)
+        for (index, places) in checked {
+            switch conflicts {
+            case .success(let found):
+                guard places.contains(where: found.contains) else { continue }
+                let id = (try? requests[index].get())?.id
+                groups[index] = .failure(
+                    APIProblem(
+                        422,
+                        "a push of this request was stored with another content: choose a new Idempotency-Key or id",
+                        at: id == nil ? nil : "/id"
+                    )
+                )
+            case .failure(let error): groups[index] = .failure(APIProblem(error))
+            }
+        }
+    }
+}
