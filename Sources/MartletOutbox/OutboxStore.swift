@@ -58,8 +58,10 @@ package protocol OutboxStore: Sendable {
     /// - Parameters:
     ///   - settlements: The results.
     ///   - now: The time.
+    /// - Returns: The time that is stored, which is another when the store combines calls.
     /// - Throws: ``OutboxError``; the pushes stay claimed then, and can be settled again.
-    func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError)
+    @discardableResult
+    func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) -> Int64
 
     /// Cancels a push that has not been claimed.
     ///

@@ -359,13 +359,29 @@ import Testing
             for number in 1...500 {
                 group.addTask {
                     let push = try OutboxPush.numbered(UInt64(number % 250 + 1), hasCallersID: true)
-                    return try await store.accept([push], at: 1)[0]
+                    let answer = try await store.accept([push], at: Int64(number))[0]
+                    // The status of a duplicate has the time of the first one.
+                    if answer == .accepted {
+                        #expect(try await store.status(of: push.id, of: "orders")?.acceptedAt == Int64(number))
+                    }
+                    return answer
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(answers.count { $0 == .accepted } == 250)
-        #expect(try await store.claimAll(at: 1).count == 250)
+        let claimed = try await store.claimAll(at: 500)
+        #expect(claimed.count == 250)
+        try await withThrowingDiscardingTaskGroup { group in
+            for (number, push) in claimed.enumerated() {
+                group.addTask {
+                    let outcome = Outcome(.delivered, status: 200)
+                    let settlement = Settlement(number: push.number, .ended(outcome))
+                    let time = try await store.settle([settlement], at: 1_000 + Int64(number))
+                    #expect(try await store.status(of: push.push.id, of: "orders")?.state == .ended(outcome, at: time))
+                }
+            }
+        }
     }
 
     @Test(arguments: OutboxEngine.allCases)

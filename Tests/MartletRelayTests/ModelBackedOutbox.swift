@@ -21,7 +21,8 @@ extension ModelBackedOutbox {
         model.claim(lane, urgency, limit: limit, at: now)
     }
 
-    func settle(_ settlements: [Settlement], at now: Int64) { model.settle(settlements, at: now) }
+    @discardableResult
+    func settle(_ settlements: [Settlement], at now: Int64) -> Int64 { model.settle(settlements, at: now) }
 
     func cancel(_ id: APNsID, of app: String, at now: Int64) -> PushStatus? { model.cancel(id, of: app, at: now) }
 

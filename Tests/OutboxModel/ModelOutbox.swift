@@ -37,8 +37,10 @@ package final class ModelOutbox: OutboxStore {
         disk.model.withLock { $0.claim(lane, urgency, limit: limit, at: now) }
     }
 
-    package func settle(_ settlements: [Settlement], at now: Int64) {
+    @discardableResult
+    package func settle(_ settlements: [Settlement], at now: Int64) -> Int64 {
         disk.model.withLock { $0.settle(settlements, at: now) }
+        return now
     }
 
     package func cancel(_ id: APNsID, of app: String, at now: Int64) -> PushStatus? {

@@ -10,7 +10,7 @@ extension PostgreSQLOutbox {
     struct SettlePiece {
         var settlements: [Settlement]
         var now: Int64
-        var continuation: CheckedContinuation<Result<Void, OutboxError>, Never>
+        var continuation: CheckedContinuation<Result<Int64, OutboxError>, Never>
     }
 
     package func claim(
@@ -58,9 +58,10 @@ extension PostgreSQLOutbox {
         return Claim(pushes: due.map(\.push), nextDue: nextDue ?? nil)
     }
 
-    package func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
+    @discardableResult
+    package func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) -> Int64 {
         try await connections.checkOpen()
-        try await withCheckedContinuation { continuation in
+        return try await withCheckedContinuation { continuation in
             if settling.add(SettlePiece(settlements: settlements, now: now, continuation: continuation)) {
                 loop.atEndOfTurn { [self] in assumeIsolated { $0.settleNext() } }
             }
@@ -70,9 +71,11 @@ extension PostgreSQLOutbox {
     private func settleNext() {
         guard let pieces = settling.next() else { return }
         Task {
-            let result: Result<Void, OutboxError>
+            let now = pieces.last?.now ?? 0
+            let result: Result<Int64, OutboxError>
             do throws(OutboxError) {
-                result = .success(try await store(pieces.flatMap(\.settlements), at: pieces.last?.now ?? 0))
+                try await store(pieces.flatMap(\.settlements), at: now)
+                result = .success(now)
             } catch {
                 result = .failure(error)
             }

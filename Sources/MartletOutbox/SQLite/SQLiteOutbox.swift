@@ -157,8 +157,10 @@ package actor SQLiteOutbox: OutboxStore {
         try await withCheckedContinuation { add(.accept(pushes, at: now, $0)) }.get()
     }
 
-    package func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
+    @discardableResult
+    package func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) -> Int64 {
         try await withCheckedContinuation { add(.settle(settlements, at: now, $0)) }.get()
+        return now
     }
 
     private func add(_ piece: Work) {

@@ -214,10 +214,9 @@ actor Dispatcher {
 
     private func settle(_ settlements: [Settlement]) {
         Task {
-            // One time for the stored outcomes and for the callers that wait for them.
-            let time = context.now
             do throws(OutboxError) {
-                try await context.outbox.settle(settlements, at: time)
+                // One time for the stored outcomes and for the callers that wait for them.
+                let time = try await context.outbox.settle(settlements, at: context.now)
                 context.recordOutbox(nil)
                 for (push, outcome) in machine.settled(settlements) {
                     counts.measure(push, outcome, at: time)

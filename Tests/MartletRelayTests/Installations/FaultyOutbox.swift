@@ -41,11 +41,12 @@ final class FaultyOutbox: ModelBackedOutbox {
         return claim
     }
 
-    func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
+    @discardableResult
+    func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) -> Int64 {
         for settlement in settlements where settlement.isTokenUnregistered && fault == .ordersRefusalsByTime {
             try await removeToken(settlement)
         }
-        model.settle(settlements, at: now)
+        return model.settle(settlements, at: now)
     }
 
     private func removeToken(_ settlement: Settlement) async throws(OutboxError) {

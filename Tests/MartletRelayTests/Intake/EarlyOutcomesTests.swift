@@ -117,8 +117,9 @@ private final class LateOutbox: ModelBackedOutbox {
         return claim
     }
 
-    func settle(_ settlements: [Settlement], at now: Int64) async {
-        model.settle(settlements, at: now)
-        settling.yield()
+    @discardableResult
+    func settle(_ settlements: [Settlement], at now: Int64) async -> Int64 {
+        defer { settling.yield() }
+        return model.settle(settlements, at: now)
     }
 }
