@@ -37,6 +37,9 @@ package protocol OutboxFleet: Sendable {
     /// - Throws: ``OutboxError`` when they cannot be read.
     func ended(among pushes: [(app: String, id: APNsID)]) async throws(OutboxError) -> [PushStatus]
 
+    /// Returns the time of the clock that all nodes have in common, in seconds since 1970.
+    func time() async throws(OutboxError) -> Int64
+
     /// Returns the provider token that all nodes use for a key; nil when there is none yet.
     func sharedToken(of key: SharedToken.Key) async throws(OutboxError) -> SharedToken?
 

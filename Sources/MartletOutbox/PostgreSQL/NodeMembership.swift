@@ -168,6 +168,12 @@ actor NodeMembership: OutboxFleet {
         }
     }
 
+    func time() async throws(OutboxError) -> Int64 {
+        try await connections.query(.watching, "SELECT martlet.milliseconds(clock_timestamp()) / 1000") { rows in
+            rows.first?.integer(at: 0) ?? 0
+        }
+    }
+
     func sharedToken(of key: SharedToken.Key) async throws(OutboxError) -> SharedToken? {
         try await connections.query(
             .watching,

@@ -15,6 +15,8 @@ internal import Synchronization
 ///
 /// While the outbox is unavailable, each relay uses the last token, and signs another only when that one is too old:
 /// Apple refuses a token that replaces another within 20 minutes on a connection with `TooManyProviderTokenUpdates`.
+/// All times are those of the outbox's clock, because a relay whose clock is wrong would replace the token of the
+/// others with one that Apple refuses.
 struct SharedProviderTokenSource: ProviderTokenSource {
     /// The time for which a token is used before the outbox is asked again, in seconds, so that all relays change it at
     /// about the same time.
@@ -36,9 +38,10 @@ struct SharedProviderTokenSource: ProviderTokenSource {
     }
 
     func token() async throws(APNsError) -> SignedProviderToken {
-        let now = clock.secondsSince1970()
         let name = SharedToken.Key(teamID: key.teamID, keyID: key.keyID, fingerprint: try key.fingerprint)
         do throws(OutboxError) {
+            let now = try await fleet.time()
+            recordTime(now)
             let shared = try await fleet.sharedToken(of: name)
             let token: SharedToken
             if let shared, mayUse(shared, at: now) {
@@ -59,13 +62,24 @@ struct SharedProviderTokenSource: ProviderTokenSource {
             return signed(token, at: now)
         } catch {
             log.warning(.providerTokenNotShared, ["key": .string(key.keyID), "error": .string("\(error)")])
+            let now = now
             return signed(try heldOrSigned(at: now), at: now)
         }
     }
 
     func expired(tokenIssuedAt issuedAt: Date) async {
-        let now = clock.secondsSince1970()
+        let now = now
         state.held.withLock { $0.machine.rejected(tokenIssuedAt: issuedAt.secondsSince1970, at: now) }
+    }
+
+    /// The time of the outbox's clock in seconds since 1970, calculated from this relay's clock; the latter before the
+    /// outbox has answered.
+    private var now: Int64 { clock.secondsSince1970() + state.held.withLock { $0.lead } }
+
+    /// Records the time of the outbox's clock.
+    private func recordTime(_ time: Int64) {
+        let lead = time - clock.secondsSince1970()
+        state.held.withLock { $0.lead = lead }
     }
 
     /// Returns the token that was used last, or signs another if that one may not be used any more.
@@ -116,6 +130,8 @@ struct SharedProviderTokenSource: ProviderTokenSource {
 private struct HeldToken {
     /// The token that was used last; its time of issue has been checked.
     private(set) var token: SharedToken?
+    /// The seconds by which the outbox's clock was ahead of this relay's when it was read last.
+    var lead: Int64 = 0
     var machine = ProviderTokenMachine(.shared)
 
     mutating func began(using token: SharedToken, at now: Int64) {

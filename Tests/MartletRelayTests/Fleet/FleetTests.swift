@@ -99,7 +99,8 @@ import Testing
         let outbox = try await PostgreSQLOutbox(address: database)
         let key = try SigningKey.ephemeral()
         let clock = TestClock()
-        let sources = (0..<2).map { _ in SharedProviderTokenSource(key, sharing: outbox.fleet, clock: clock.wall) }
+        let fleet = ClockedFleet(outbox.fleet, clock)
+        let sources = (0..<2).map { _ in SharedProviderTokenSource(key, sharing: fleet, clock: clock.wall) }
         let first = try await sources[0].token()
         #expect(try await sources[1].token().text == first.text)
         #expect(first.validity == .seconds(60))
@@ -130,6 +131,27 @@ import Testing
         #expect(try await sources[0].token().text == alone.text)
     }
 
+    @Test func `a relay whose clock is wrong uses the token of the others`() async throws {
+        guard case .database(let database) = try await place() else { return }
+        let outbox = try await PostgreSQLOutbox(address: database)
+        let key = try SigningKey.ephemeral()
+        let (common, wrong) = (TestClock(), TestClock())
+        let fleet = ClockedFleet(outbox.fleet, common)
+        let sources = [common, wrong].map { SharedProviderTokenSource(key, sharing: fleet, clock: $0.wall) }
+        let first = try await sources[0].token()
+        for error: Int64 in [3_600, -7_200] {
+            wrong.advance(by: error)
+            #expect(try await sources[1].token().text == first.text)
+        }
+        common.advance(by: 50 * 60)
+        let second = try await sources[1].token()
+        #expect(second.issuedAt == first.issuedAt + TimeInterval(3_000))
+        #expect(try await sources[0].token().text == second.text)
+        await outbox.close(isInOrder: true)
+        for clock in [common, wrong] { clock.advance(by: 60) }
+        for source in sources { #expect(try await source.token().text == second.text) }
+    }
+
     @Test func `a token that was signed without the database is shared when it is back`() async throws {
         guard case .database(let database) = try await place() else { return }
         let outbox = try await PostgreSQLOutbox(address: database)
@@ -137,7 +159,8 @@ import Testing
         let name = try #require(database.split(separator: "/").last.map(String.init))
         let clock = TestClock()
         let key = try SigningKey.ephemeral()
-        let source = SharedProviderTokenSource(key, sharing: outbox.fleet, clock: clock.wall)
+        let fleet = ClockedFleet(outbox.fleet, clock)
+        let source = SharedProviderTokenSource(key, sharing: fleet, clock: clock.wall)
         let first = try await source.token()
         clock.advance(by: 50 * 60)
         try await server.ask("ALTER TABLE martlet.provider_token RENAME TO away", of: name)
@@ -146,10 +169,8 @@ import Testing
         try await server.ask("ALTER TABLE martlet.away RENAME TO provider_token", of: name)
         clock.advance(by: 60)
         #expect(try await source.token().text == alone.text)
-        #expect(
-            try await SharedProviderTokenSource(key, sharing: outbox.fleet, clock: clock.wall).token().text
-                == alone.text
-        )
+        let another = SharedProviderTokenSource(key, sharing: fleet, clock: clock.wall)
+        #expect(try await another.token().text == alone.text)
     }
 
     @Test func `relays agree that a lane without pushes is not down`() async throws {
@@ -217,7 +238,8 @@ import Testing
         let outbox = try await PostgreSQLOutbox(address: database)
         let clock = TestClock()
         let keys = [try SigningKey.ephemeral(), try SigningKey.ephemeral()]
-        let sources = keys.map { SharedProviderTokenSource($0, sharing: outbox.fleet, clock: clock.wall) }
+        let fleet = ClockedFleet(outbox.fleet, clock)
+        let sources = keys.map { SharedProviderTokenSource($0, sharing: fleet, clock: clock.wall) }
         let wrong = try await sources[0].token()
         clock.advance(by: 60)
         let right = try await sources[1].token()
@@ -225,10 +247,8 @@ import Testing
         #expect(try keys[1].publicKey().isValid(signature: parsed.signature, for: parsed.signingInput))
         // Relays that still have the former key do not replace the token of the others, nor the others theirs.
         #expect(try await sources[0].token().text == wrong.text)
-        #expect(
-            try await SharedProviderTokenSource(keys[1], sharing: outbox.fleet, clock: clock.wall).token().text
-                == right.text
-        )
+        let another = SharedProviderTokenSource(keys[1], sharing: fleet, clock: clock.wall)
+        #expect(try await another.token().text == right.text)
         await outbox.close(isInOrder: true)
     }
 
@@ -244,7 +264,7 @@ import Testing
         let clock = TestClock()
         let source = SharedProviderTokenSource(
             key,
-            sharing: outbox.fleet,
+            sharing: ClockedFleet(outbox.fleet, clock),
             clock: clock.wall,
             log: lines.logger(.warning)
         )
