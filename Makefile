@@ -7,7 +7,7 @@ export MARTLET_STRICT = 1
 # With more tests in parallel, tests compete for the processor and peers time out.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 6
 # Tests that use both cores for a minute or more; they run after the others.
-BUSY_TESTS = PeerTests\.(CrashTests|FleetTests|RelayMemoryTests)|MartletRelayTests\.LoadTests
+BUSY_TESTS = PeerTests\.(ClockTests|CrashTests|FleetTests|RelayMemoryTests)|MartletRelayTests\.LoadTests
 # One build serves tests, programs, examples and documentation: release, or debug.
 CONFIGURATION ?= release
 # The tests see internal interfaces, also of optimised modules.
