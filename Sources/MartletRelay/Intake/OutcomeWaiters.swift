@@ -66,7 +66,8 @@ struct OutcomeWaiters {
 
     /// Completes the waiters for a push if it has ended.
     mutating func report(_ push: PushStatus) {
-        guard push.outcome != nil, !waiters.isEmpty, let ended = numbers[PushKey(app: push.lane.app, id: push.id)] else { return }
+        guard push.outcome != nil, !waiters.isEmpty, let ended = numbers[PushKey(app: push.lane.app, id: push.id)]
+        else { return }
         for number in ended { remove(number)?.completion(push) }
     }
 
