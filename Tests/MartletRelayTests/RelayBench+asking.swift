@@ -61,8 +61,9 @@ func eventually<Part: Actor>(
 }
 
 extension RelayConfiguration.Caller {
-    /// A caller with a key.
+    /// A caller with a key, whose name is the key without its prefix.
     init(key: String, apps: Set<String>, scopes: Set<Scope>) throws {
-        self.init(name: key, hash: try RelayBench.hash(key), apps: apps, scopes: scopes)
+        let name = String(key.trimmingPrefix("mrt_"))
+        self.init(name: name, hash: try RelayBench.hash(key), apps: apps, scopes: scopes)
     }
 }

@@ -171,7 +171,7 @@ import Testing
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let port = await apns.port
         let run = try await ProgramRun.curl([
-            "--http2-prior-knowledge", "--include", "-H", "authorization: \(Self.token(0))",
+            "--http2-prior-knowledge", "--include", "-H", "authorization: bearer \(Self.token(0))",
             "-H", "apns-topic: com.example.app", "-H", "apns-push-type: alert",
             "-H", "apns-id: 123E4567-E89B-12D3-A456-4266554400A0", "--data", #"{"aps":{"alert":"Hi"}}"#,
             "http://127.0.0.1:\(port)/3/device/5d3a6a1c",
