@@ -215,6 +215,8 @@ package final class HTTP2Connection {
         if role == .server, session.outputFrameCount > HTTP2Connection.outputFrames { flush() } else { scheduleFlush() }
         if case .closed = phase { return }
         served?.count(incompleteBytes: session.callbackState.bounds.incompleteBytes)
+        // A request that is not complete is no event.
+        if let served, served.load.isExcessive { onEvent?(.caughtUp) }
     }
 
     /// Closes the sending side and continues to read what the client still sends.
