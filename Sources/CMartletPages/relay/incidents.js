@@ -120,6 +120,8 @@ async function resume(paused) {
   const names = paused.map(laneName).join(", ")
   if (paused.length > 1 && !await confirmed(`Resume ${counted(paused.length, "lane")}?`, `${names}. Their pushes are sent at once.`, "Resume", "play")) return
   await resumeAll(paused, request)
+  // The button has disappeared with the problem.
+  if (document.activeElement === document.body) document.getElementById("status").focus()
 }
 
 const runbook = (name) => element("span", { class: "faint" }, "Runbook: ", runbookLink(name))
