@@ -3,6 +3,10 @@
 #include "CMartletPages.h"
 
 static const martlet_page_file files[] = {
+#define EMBEDDED relay/dialog.js
+#include "file.h"
+#define EMBEDDED relay/expired.js
+#include "file.h"
 #define EMBEDDED relay/figures.js
 #include "file.h"
 #define EMBEDDED relay/fleet.js
@@ -19,11 +23,16 @@ static const martlet_page_file files[] = {
 #include "file.h"
 #define EMBEDDED relay/relay.js
 #include "file.h"
+#define EMBEDDED relay/runbook.js
+#include "file.h"
 #define EMBEDDED relay/status.css
 #include "file.h"
 #define EMBEDDED relay/status.js
 #include "file.h"
 #include "shared.h"
+// The page shows the section about each problem, since the documentation has no fixed address.
+#define EMBEDDED ../MartletRelay/Documentation.docc/Runbook.md
+#include "file.h"
     {NULL, NULL},
 };
 

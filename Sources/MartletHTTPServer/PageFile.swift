@@ -25,7 +25,8 @@ package struct PageFile: Sendable {
         var files: [PageFile] = []
         while case let file = unsafe list[files.count], let path = unsafe file.path, let text = unsafe file.text {
             let name = unsafe String(cString: path).split(separator: "/").last ?? ""
-            let type = name.hasSuffix(".js") ? "javascript" : name.hasSuffix(".css") ? "css" : "html"
+            let types = ["css": "css", "js": "javascript", "md": "markdown"]
+            let type = types[String(name.split(separator: ".").last ?? "")] ?? "html"
             files.append(
                 PageFile(
                     path: name == "index.html" ? "/" : "/page/\(name)",

@@ -17,10 +17,10 @@ import Testing
     private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
     /// The paths that need no key: health, the description, and a page that shows nothing before it has a key.
     private static let open: Set = [
-        "/livez", "/readyz", "/openapi.json", "/", "/page/components.css", "/page/components.js", "/page/dom.js",
-        "/page/figures.js", "/page/fleet.js", "/page/icons.js", "/page/incidents.js", "/page/lanes.js",
-        "/page/letters.js", "/page/plot.js", "/page/relay.js", "/page/status.css", "/page/status.js", "/page/style.css",
-        "/page/texts.js",
+        "/livez", "/readyz", "/openapi.json", "/", "/page/Runbook.md", "/page/components.css", "/page/components.js",
+        "/page/dialog.js", "/page/dom.js", "/page/expired.js", "/page/figures.js", "/page/fleet.js",
+        "/page/icons.js", "/page/incidents.js", "/page/lanes.js", "/page/letters.js", "/page/plot.js", "/page/relay.js",
+        "/page/runbook.js", "/page/status.css", "/page/status.js", "/page/style.css", "/page/texts.js",
     ]
     private static let stranger = "mrt_stranger"
 

@@ -8,7 +8,7 @@
 
 /// A file of a web page.
 typedef struct {
-    /// The path of the file in Sources/CMartletPages.
+    /// The path of the file, relative to Sources/CMartletPages.
     const char *path;
     /// The content, which ends with a zero.
     const unsigned char *text;

@@ -33,20 +33,20 @@ export function preciseClockElement(time) {
     isToday ? seconds.format(date) : `${day.format(date)}, ${seconds.format(date)}`)
 }
 
-const nameOf = (control) => control.getAttribute("aria-label") ?? control.textContent
+const nameOf = (control) => control.dataset.name ?? control.getAttribute("aria-label") ?? control.textContent
 
 /**
  * Calls `make` and shows its elements in a container when `facts` differ from those of the last call.
  *
- * A control of the same name keeps the focus, and details stay open.
+ * A control of the same name keeps the focus, and details of the class `rest` stay open.
  */
 export function updateWhenChanged(container, facts, make) {
   const text = JSON.stringify(facts)
   if (container.facts === text) return
   container.facts = text
   const focused = container.contains(document.activeElement) ? nameOf(document.activeElement) : null
-  const isOpen = container.querySelector("details")?.open ?? false
+  const isOpen = container.querySelector("details.rest")?.open ?? false
   container.replaceChildren(...[make()].flat().filter(Boolean))
-  if (isOpen) container.querySelector("details")?.setAttribute("open", "")
+  if (isOpen) container.querySelector("details.rest")?.setAttribute("open", "")
   if (focused !== null) [...container.querySelectorAll("button, summary, a")].find((control) => nameOf(control) === focused)?.focus()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The table of lanes: what each does and why, and buttons that pause and resume it.
+// The table of lanes, in the order of the relay: what each does and why, and buttons that pause and resume it.
 
 import { announce, button, chip, confirmed, table } from "./components.js"
 import { icon } from "./icons.js"
@@ -14,15 +14,37 @@ const shownReasons = 3
 /** The pauses and resumptions that failed, by the name of the lane. */
 const problems = new Map()
 
+/** The number of lanes without pushes from which they are shown on request. */
+const idleLimit = 4
+let showsIdle = false
+
 export const laneName = ({ app, environment }) => `${app} ${environment}`
+
+/** The name of an app, which is cut where it is long, and the badge of an environment. */
+export const laneElement = ({ app, environment }) => element("span", { class: "lane" },
+  element("span", { title: app }, app), " ", chip(environment, environment === "production" ? "accent" : ""))
+
+/** Whether nothing has happened in a lane: it has no pushes, no failures and no problem. */
+const isIdle = (lane) => lane.state === "ready" && !lane.waiting && !lane["in-flight"] && !lane.retrying && Object.keys(lane.failures ?? {}).length === 0
 
 /** Shows the lanes of a status; `refresh` requests another one. */
 export function showLanes(container, note, { lanes, now, caller }, refresh) {
   note.textContent = caller["may-manage"] ? "" : explanation(caller)
-  updateWhenChanged(container, [lanes.map(laneName), caller], () => table("Lanes", columns(caller), lanes,
-    (lane) => ({ "data-lane": laneName(lane) })))
+  const idle = lanes.filter(isIdle)
+  const hidden = showsIdle || idle.length < idleLimit ? [] : idle
+  const shown = lanes.filter((lane) => !hidden.includes(lane))
+  const toggle = () => {
+    showsIdle = !showsIdle
+    showLanes(container, note, { lanes, now, caller }, refresh)
+  }
+  const names = `${idle.length} idle lanes`
+  updateWhenChanged(container, [shown.map(laneName), idle.map(laneName), showsIdle, caller], () => [
+    table("Lanes", columns(caller), shown, (lane) => ({ "data-lane": laneName(lane) })),
+    idle.length < idleLimit ? null : button(showsIdle ? `Hide ${names}` : `Show ${names}`, toggle, { class: "small quiet", title: idle.map(laneName).join(", ") }),
+  ])
   container.querySelectorAll("tbody tr").forEach((row, index) => {
-    const lane = lanes[index]
+    const lane = shown[index]
+    row.toggleAttribute("data-idle", isIdle(lane))
     columns(caller).forEach(({ show }, column) => show(row.cells[column], lane, { now, refresh }))
   })
 }
@@ -40,7 +62,7 @@ function columns(caller) {
   })
   const figure = (name, text, more = {}) => cell(name, text, (lane, context) => element("span", {}, text(lane, context)), { isNumber: true, ...more })
   return [
-    cell("Lane", laneName, ({ app, environment }) => element("span", {}, app, element("small", {}, ` ${environment}`)), { isHeader: true }),
+    cell("Lane", laneName, laneElement, { isHeader: true }),
     cell("State", (lane) => [lane.state, lane.reason, lane["manual-pause"]], stateOf),
     cell("Since", (lane, { now }) => [since(lane), since(lane) && age(since(lane), now)],
       (lane, { now }) => (since(lane) ? ageElement(since(lane), now) : element("span", { class: "faint" }, "–"))),
@@ -101,8 +123,14 @@ function control(lane, { refresh }) {
   return [made, problem ? element("p", { class: "problem", role: "alert" }, problem) : null]
 }
 
-async function change(lane, action, pressed, refresh) {
-  pressed.disabled = true
+/** Resumes lanes; the table shows the problem of a lane that stays paused. */
+export async function resumeAll(lanes, refresh) {
+  for (const lane of lanes) await send(lane, "resume")
+  await refresh()
+}
+
+/** Pauses or resumes a lane, and remembers the problem if that fails. */
+async function send(lane, action) {
   try {
     await request(appPath(lane.app, `lanes/${lane.environment}/${action}`), { method: "POST" })
     problems.delete(laneName(lane))
@@ -110,6 +138,11 @@ async function change(lane, action, pressed, refresh) {
   } catch (error) {
     problems.set(laneName(lane), error.message)
   }
+}
+
+async function change(lane, action, pressed, refresh) {
+  pressed.disabled = true
+  await send(lane, action)
   await refresh()
   const row = [...document.querySelectorAll("[data-lane]")].find((each) => each.dataset.lane === laneName(lane))
   const next = row?.querySelector("button[data-action]")

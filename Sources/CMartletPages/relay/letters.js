@@ -3,8 +3,10 @@
 // The dead letters: pushes that the relay abandoned, each with its attempts and its payload on demand and buttons that send it again or discard it.
 
 import { announce, button, confirmed, emptyState, facts, table } from "./components.js"
+import { showDialog } from "./dialog.js"
 import { element } from "./dom.js"
 import { ageElement, preciseClockElement, updateWhenChanged } from "./figures.js"
+import { laneElement } from "./lanes.js"
 import { appPath, request } from "./relay.js"
 import { counted, grouped } from "./texts.js"
 
@@ -16,11 +18,13 @@ let problem = ""
 const problems = new Map()
 /** The identifiers of the dead letters that are being sent again or discarded one by one. */
 const sending = new Set()
-/** The apps of which all dead letters are being sent again. */
+/** The names of the buttons for several dead letters that were pressed and have no answer yet. */
 const pending = new Set()
-/** The problems of sending all dead letters of an app again, by the app. */
-const appProblems = new Map()
-/** Shows the buttons for all dead letters of an app again. */
+/** The problems of those buttons, by their names. */
+const bulkProblems = new Map()
+/** The number of dead letters that a question names. */
+const namedLetters = 4
+/** Shows the buttons for several dead letters again. */
 let showActions = () => {}
 
 /** Requests the dead letters of the apps that have some; `isCurrent` returns whether the answers are still wanted. */
@@ -50,13 +54,16 @@ export function showLetters(container, actions, filter, status, refresh) {
   const { caller, now, "dead-letters": counts = {} } = status
   const total = Object.values(counts).reduce((sum, value) => sum + value, 0)
   const isListed = caller["may-manage"] && letters.length > 0
-  const sendable = Object.entries(counts).map(([app, value]) => [app, value - damagedCount(app)])
-  showActions = () => updateWhenChanged(actions, [sendable, caller, [...pending], [...appProblems]], () =>
-    (caller["may-manage"] ? sendable.flatMap(([app, value]) => requeueAll(app, value, refresh)) : []))
+  const sendable = Object.entries(counts).map(([app, value]) => [app, value - damagedCount(app)]).filter(([, value]) => value > 0)
+  const listed = isListed ? matching(filter.value) : []
+  const isFiltered = isListed && filter.value.trim() !== ""
+  showActions = () => updateWhenChanged(actions, [sendable, caller, isFiltered && listed, [...pending], [...bulkProblems]], () => {
+    if (!caller["may-manage"]) return []
+    return isFiltered ? filteredButtons(listed, refresh) : sendable.flatMap(([app, value]) => allOfApp(app, value, refresh))
+  })
   showActions()
   filter.hidden = !isListed
   filter.oninput = () => showLetters(container, actions, filter, status, refresh)
-  const listed = isListed ? matching(filter.value) : []
   const minutes = Math.floor(now / 60_000)
   updateWhenChanged(container, [counts, caller, listed, letters.length, problem, [...problems], [...sending], minutes], () => {
     if (problem) return element("p", { class: "problem", role: "alert" }, problem)
@@ -76,36 +83,84 @@ const isDamaged = ({ apns = {} }) => apns.reason === "Damaged"
 
 const damagedCount = (app) => letters.filter((letter) => letter.app === app && isDamaged(letter)).length
 
+/** Filters the dead letters by apps, if one app has all, and scrolls to them. */
+export function showLettersOf(apps) {
+  const [heading, filter] = ["dead-title", "dead-filter"].map((id) => document.getElementById(id))
+  filter.value = apps.length === 1 ? apps[0] : ""
+  filter.dispatchEvent(new Event("input"))
+  heading.scrollIntoView({ block: "start" })
+  heading.focus({ preventScroll: true })
+}
+
 /** The button that sends all dead letters of an app again after a question, and the problem of the last attempt. */
-function requeueAll(app, value, refresh) {
-  if (value <= 0) return []
-  const press = async () => {
-    const title = `Send ${counted(value, "dead letter")} of ${app} again?`
-    if (await confirmed(title, "The relay begins a new series of attempts for each.", "Send again", "replay")) await sendAll(app, refresh)
+function allOfApp(app, value, refresh) {
+  const text = "The relay begins a new series of attempts for each."
+  return bulkButton(`Send ${value === 1 ? "1" : `all ${grouped(value)}`} of ${app} again`, "replay", refresh, {
+    key: app, question: [`Send ${counted(value, "dead letter")} of ${app} again?`, text, "Send again", "replay"], send: () => bulk("requeue", app),
+  })
+}
+
+/** The buttons that send again or discard the dead letters that match the filter. */
+function filteredButtons(listed, refresh) {
+  const sendable = listed.filter((letter) => !isDamaged(letter))
+  const each = (verb, chosen) => async () => {
+    let done = 0
+    for (const app of new Set(chosen.map((letter) => letter.app))) {
+      done += await bulk(verb, app, chosen.filter((letter) => letter.app === app).map(({ id }) => id))
+    }
+    return done
   }
-  const problem = appProblems.get(app)
   return [
-    button(`Send ${value === 1 ? "1" : `all ${grouped(value)}`} of ${app} again`, press,
-      { class: "small", icon: "replay", "data-app": app, disabled: pending.has(app) }),
-    problem ? element("span", { class: "problem", role: "alert" }, problem) : null,
+    ...sendable.length === 0 ? [] : bulkButton(`Send the ${grouped(sendable.length)} listed again`, "replay", refresh, {
+      key: "listed-requeue", send: each("requeue", sendable),
+      question: [`Send ${counted(sendable.length, "dead letter")} again?`, ["The relay begins a new series of attempts for each.", names(sendable)], "Send again", "replay"],
+    }),
+    ...listed.length === 0 ? [] : bulkButton(`Discard the ${grouped(listed.length)} listed`, "trash", refresh, {
+      key: "listed-discard", style: "danger", send: each("discard", listed),
+      question: [`Discard ${counted(listed.length, "dead letter")}?`, [lossText(listed.length), names(listed)], "Discard", "trash", "danger"],
+    }),
   ]
 }
 
-async function sendAll(app, refresh) {
-  pending.add(app)
-  appProblems.delete(app)
-  showActions()
-  try {
-    const { requeued } = await request(appPath(app, "dead-letters:requeue"), { method: "POST", keepalive: true })
-    announce(`${grouped(requeued)} sent again`)
-  } catch (error) {
-    appProblems.set(app, error.message)
+const lossText = (count) => `The ${count === 1 ? "push is deleted with its payload" : "pushes are deleted with their payloads"}, and will not be sent. This cannot be undone.`
+
+/** The first of some dead letters, by app, receiver and answer. */
+function names(chosen) {
+  const rest = chosen.length - namedLetters
+  return element("ul", {}, chosen.slice(0, namedLetters).map((letter) => element("li", {},
+    `${letter.app} ${letter.environment} to `, element("code", {}, receiver(letter)), `, ${answerText(letter)}`)),
+  rest > 0 ? element("li", {}, `and ${grouped(rest)} more`) : null)
+}
+
+/** A button for several dead letters that asks first, and the problem of the last attempt; `send` returns their number. */
+function bulkButton(name, iconName, refresh, { key, question, send, style = "" }) {
+  const press = async () => {
+    if (!await confirmed(...question)) return
+    pending.add(key)
+    bulkProblems.delete(key)
+    showActions()
+    try {
+      announce(`${grouped(await send())} ${iconName === "trash" ? "discarded" : "sent again"}`)
+    } catch (error) {
+      bulkProblems.set(key, error.message)
+    }
+    // The answer of the refresh no longer counts what was sent.
+    await refresh()
+    pending.delete(key)
+    showActions()
+    keepFocus(`#dead-actions [data-key="${CSS.escape(key)}"]`, "#dead [data-id] button")
   }
-  // The answer of the refresh no longer counts what was sent.
-  await refresh()
-  pending.delete(app)
-  showActions()
-  keepFocus(`#dead-actions [data-app="${CSS.escape(app)}"]`, "#dead [data-id] button")
+  const found = bulkProblems.get(key)
+  return [
+    button(name, press, { class: `small ${style}`, icon: iconName, "data-key": key, disabled: pending.has(key) }),
+    found ? element("span", { class: "problem", role: "alert" }, found) : null,
+  ]
+}
+
+/** Sends dead letters of an app again or discards them: those of `ids`, or all; returns their number. */
+async function bulk(verb, app, ids) {
+  const { requeued, discarded } = await request(appPath(app, `dead-letters:${verb}`), { method: "POST", keepalive: true, content: ids ? { ids } : undefined })
+  return requeued ?? discarded
 }
 
 /** Gives a focus that was lost with its control to the first of these that is there, or to the heading. */
@@ -120,8 +175,8 @@ function keepFocus(...selectors) {
 function columns(now, refresh) {
   return [
     { name: "When", isHeader: true, value: (letter) => ageElement(letter["ended-at"], now, " ago") },
-    { name: "App", value: ({ app, environment }) => element("span", {}, app, element("small", {}, ` ${environment}`)) },
-    { name: "To", value: (letter) => element("code", { class: "token" }, letter["short-token"] ?? letter.channel ?? "") },
+    { name: "App", value: laneElement },
+    { name: "To", value: (letter) => element("code", { class: "token" }, receiver(letter)) },
     { name: "Apple's last answer", value: answerText },
     { name: "Attempts", isNumber: true, value: (letter) =>
       button(grouped(letter.attempts), () => showAttempts(letter), { class: "small", "aria-label": `Show the ${grouped(letter.attempts)} attempts of ${letter.id}` }) },
@@ -139,9 +194,11 @@ function columns(now, refresh) {
 
 const answerText = ({ apns = {} }) => [apns.status, apns.reason].filter(Boolean).join(" ") || "no answer"
 
+/** The receiver of a dead letter: the first digits of its token, or its channel. */
+const receiver = (letter) => letter["short-token"] ?? letter.channel ?? ""
+
 async function discard(letter, pressed, refresh) {
-  const text = "The push is deleted with its payload, and will not be sent. This cannot be undone."
-  if (await confirmed("Discard this dead letter?", text, "Discard", "trash")) await perform("discard", letter, pressed, refresh)
+  if (await confirmed("Discard this dead letter?", [lossText(1), names([letter])], "Discard", "trash", "danger")) await perform("discard", letter, pressed, refresh)
 }
 
 /** Sends a dead letter again or discards it. */
@@ -159,20 +216,6 @@ async function perform(verb, letter, pressed, refresh) {
   sending.delete(letter.id)
   await refresh()
   keepFocus(`#dead [aria-label="${CSS.escape(pressed.ariaLabel)}"]`, `#dead [data-id]:nth-child(${index + 1}) button`, "#dead [data-id]:last-child button")
-}
-
-/** Shows a dialog with the elements that `load` returns, or its error. */
-async function showDialog(name, load) {
-  const content = element("div", {}, element("p", { class: "faint" }, "Loading…"))
-  const dialog = element("dialog", { "aria-label": name, onclose: () => dialog.remove() },
-    element("div", { class: "bar-title" }, element("h2", {}, name), button("Close", () => dialog.close(), { class: "small" })), content)
-  document.body.append(dialog)
-  dialog.showModal()
-  try {
-    content.replaceChildren(...await load())
-  } catch (error) {
-    content.replaceChildren(element("p", { class: "problem", role: "alert" }, error.message))
-  }
 }
 
 /** Shows a dead letter with its device token and payload, which the relay's audit log records. */

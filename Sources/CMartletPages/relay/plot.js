@@ -20,7 +20,7 @@ const tones = {
   draining: "warning", "clock-jumped": "warning", "outage-ended": "good", "storage-recovered": "good", resumed: "good",
 }
 /** The tone of an event's mark. */
-export const eventTone = (kind) => tones[kind] ?? "accent"
+export const eventTone = (kind) => tones[kind] ?? ""
 
 /**
  * The lines of a figure: {name, values}, at most `lineLimit`; the lanes with the highest values have their own.

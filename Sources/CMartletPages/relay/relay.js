@@ -35,5 +35,31 @@ export async function request(path, { method = "GET", content, keepalive = false
   throw response.status === 401 ? new Unauthorized(detail) : new Error(detail)
 }
 
+/** The time without a further event after which all stored ones have arrived, and the longest time for them, in milliseconds. */
+const eventGap = 700
+const longestReplay = 3000
+
+/** Requests the latest outcomes of pushes, oldest first: the relay replays those in memory to a client that has missed events. */
+export async function storedOutcomes() {
+  const aborter = new AbortController()
+  const headers = { authorization: `Bearer ${key()}`, "last-event-id": "0" }
+  const response = await fetch(serverURL("/v1/events"), { headers, signal: aborter.signal })
+    .catch(() => { throw new Unreachable("The relay does not answer.") })
+  if (!response.ok) throw new Error((await response.json().catch(() => null))?.detail ?? `The relay returned status ${response.status}.`)
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  // Pushes that end meanwhile would otherwise keep the list from being shown.
+  const end = Date.now() + longestReplay
+  let text = ""
+  while (Date.now() < end) {
+    const piece = await Promise.race([reader.read(), new Promise((resolve) => { setTimeout(resolve, text ? eventGap : timeout, { done: true }) })])
+    if (piece.done) break
+    text += piece.value
+  }
+  aborter.abort()
+  // The last part may be incomplete.
+  const events = text.split("\n\n").slice(0, -1).filter((event) => event.startsWith("event: outcome"))
+  return events.map((event) => JSON.parse(event.split("\n").find((line) => line.startsWith("data: ")).slice("data: ".length)))
+}
+
 /** The path of an app's part of the API. */
 export const appPath = (app, rest) => `/v1/apps/${encodeURIComponent(app)}/${rest}`

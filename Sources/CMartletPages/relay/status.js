@@ -12,6 +12,7 @@ import { showLanes } from "./lanes.js"
 import { loadLetters, showLetters } from "./letters.js"
 import { eventTone, Plots } from "./plot.js"
 import { key, removeKey, request, storeKey, Unauthorized, Unreachable } from "./relay.js"
+import { loadRunbook } from "./runbook.js"
 
 const byID = (id) => document.getElementById(id)
 /** The interval between requests for the status, in milliseconds. */
@@ -87,7 +88,8 @@ async function show(status, isForced, isCurrent) {
   byID("sign-in").hidden = true
   // Only what has the focus scrolls by keys.
   if (isFirst) byID("status").focus()
-  showIncidents(byID("incidents"), status)
+  showIncidents(byID("incidents"), status, () => refresh({ isForced: true }))
+  loadRunbook().catch(() => {})
   showTiles(byID("tiles"), status)
   showLanes(byID("lanes"), byID("lanes-note"), status, () => refresh({ isForced: true }))
   showFleet(byID("fleet"), byID("nodes"), status)

@@ -186,8 +186,12 @@ export function place(popover, opener) {
   popover.style.left = `${Math.max(4, Math.min(at.left, innerWidth - width - 8))}px`
 }
 
-/** Asks whether to do something, and returns the answer; `action` is the name of the button that does it. Cancel has the focus. */
-export function confirmed(title, text, action, iconName) {
+/**
+ * Asks whether to do something, and returns the answer; `action` is the name of the button that does it. Cancel has the focus.
+ *
+ * `text` is a string or elements; the style `danger` is for what cannot be undone.
+ */
+export function confirmed(title, text, action, iconName, style = "") {
   return new Promise((answered) => {
     let isConfirmed = false
     const close = (answer) => {
@@ -201,9 +205,9 @@ export function confirmed(title, text, action, iconName) {
         answered(isConfirmed)
       },
     },
-    element("h2", { id: "confirm-title" }, title), element("p", { id: "confirm-text" }, text),
+    element("h2", { id: "confirm-title" }, title), element("div", { id: "confirm-text" }, text),
     element("div", { class: "actions" }, button("Cancel", () => close(false), { autofocus: true }),
-      button(action, () => close(true), { class: "primary", icon: iconName })))
+      button(action, () => close(true), { class: `primary ${style}`, icon: iconName })))
     document.body.append(dialog)
     dialog.showModal()
   })

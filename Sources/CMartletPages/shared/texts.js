@@ -22,11 +22,15 @@ export const isDate = (milliseconds) => Math.abs(milliseconds) <= 8.64e15
 /** The text for a time without a date. */
 export const numberOfSeconds = (milliseconds) => `${milliseconds / 1000} s since 1970`
 
-/** A time today, and otherwise a date with or without the time, with the year if it is another one. */
+const lastDay = 86_400_000
+
+/** A time today or within a day, and otherwise a date with or without the time, with the year if it is another one. */
 export function shortTime(milliseconds, isDateOnly = false) {
   if (!isDate(milliseconds)) return numberOfSeconds(milliseconds)
   const [date, now] = [new Date(milliseconds), new Date()]
   if (date.toDateString() === now.toDateString()) return dayTime.format(date)
+  // Minutes after midnight, and after New Year, the time matters more than the date.
+  if (Math.abs(now - date) < lastDay) return (isDateOnly ? dayTime : dayMinute).format(date)
   if (date.getFullYear() !== now.getFullYear()) return dayYear.format(date)
   return (isDateOnly ? day : dayMinute).format(date)
 }

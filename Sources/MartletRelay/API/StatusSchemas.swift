@@ -83,7 +83,8 @@ enum StatusSchemas {
                 "description": "The outcomes since the start, over all lanes, by state"},
               "nodes-outdated-since": {"$ref": "#/components/schemas/Milliseconds",
                 "description": "The time of the data in nodes; only while the database does not answer"},
-              "lanes": {"type": "array", "description": "The apps in Apple's environments", "items": {
+              "lanes": {"type": "array",
+                "description": "The apps in Apple's environments, those with a problem first", "items": {
                 "allOf": [
                   {"$ref": "#/components/schemas/Work"},
                   {"type": "object", "required": ["app", "environment", "state"],

@@ -29,8 +29,8 @@ struct DeliveryPolicy: Sendable {
 
     /// The number of attempts after which a push is abandoned; 16 by default.
     ///
-    /// The growing waits add up to about two days after answers with status 500 or above, and about one day after
-    /// others.
+    /// The growing waits add up to about two days after answers with status 500 or above, about one day after others,
+    /// and at least eight hours when Apple asks for short waits.
     var attemptLimit = 16
     /// The wait after the first answer that asks for a later attempt, doubled for each further one.
     var baseDelay: Int64 = 10_000
@@ -86,7 +86,9 @@ struct DeliveryPolicy: Sendable {
             case .temporary: break
             }
             let base = status >= 500 ? max(baseDelay, DeliveryPolicy.serverErrorDelay) : baseDelay
-            let wait = retryAfter ?? wait(base, push.attempts, using: &generator)
+            // Apple's time is a minimum: with a second for each attempt, a push would be abandoned within a minute.
+            let shortest = Backoff(first: unknownDelay, longest: longestDelay).wait(after: push.attempts)
+            let wait = retryAfter.map { max($0, shortest) } ?? wait(base, push.attempts, using: &generator)
             return again(push, after: wait, or: outcome, at: now)
         }
     }

@@ -18,7 +18,7 @@ struct Incident: Sendable, Hashable {
         private var rank: Int { Severity.allCases.firstIndex(of: self) ?? 0 }
     }
 
-    /// The kinds of problem, in the order in which they are shown at the same severity.
+    /// The kinds of problem, in the order in which they are shown when nothing else makes one of them worse.
     enum Kind: String, Sendable, CaseIterable {
         case dataDamaged = "data-damaged"
         case databaseAway = "database-away"
@@ -50,6 +50,14 @@ struct Incident: Sendable, Hashable {
         case retrying
         case outageOver = "outage-over"
         case clockJumped = "clock-jumped"
+
+        /// Whether the relay refuses all new pushes because of the problem.
+        fileprivate var refusesPushes: Bool {
+            switch self {
+            case .dataDamaged, .databaseAway, .diskFull, .notStoring, .storeSilent, .queueFull: true
+            default: false
+            }
+        }
     }
 
     var kind: Kind
@@ -95,6 +103,25 @@ struct Incident: Sendable, Hashable {
         case .retrying: "MartletRelayPushesRetried"
         case .clockJumped: "MartletRelayProviderTokenOld"
         }
+    }
+
+    /// Returns whether the problem is shown before another one.
+    ///
+    /// At the same severity, a relay that refuses all pushes is the worst problem. Then a loss of pushes decides,
+    /// production before development, the number of lost pushes, and the number of pushes that wait.
+    func isWorse(than other: Incident) -> Bool {
+        if severity != other.severity { return severity < other.severity }
+        return rank.lexicographicallyPrecedes(other.rank)
+    }
+
+    /// The numbers that are compared with those of other problems of the same severity; lower ones are worse.
+    private var rank: [Int] {
+        let (lost, waiting) = (max(0, lost ?? 0), max(0, waiting ?? 0))
+        let isInProduction = environments.contains(PushEnvironment.production.rawValue)
+        return [
+            kind.refusesPushes ? 0 : 1, lost > 0 ? 0 : 1, isInProduction ? 0 : 1, -lost, -waiting,
+            Kind.allCases.firstIndex(of: kind) ?? 0,
+        ]
     }
 
     /// Returns the problem with the time since which it lasts, and its effect on pushes, at a time in milliseconds

@@ -20,8 +20,8 @@ extension RelaySnapshot {
             "connections": .whole(server.connections),
             "apps": .array(appList(apps)), "nodes": .array(nodeList(apps)),
             "nodes-outdated-since": facts.fleetOutdatedSince.map { .whole($0) },
-            "lanes": .array(facts.lanes.map { $0.json(at: now) }), "figures": .array(facts.figures.map(\.json)),
-            "outcomes": counts.outcomeMembers,
+            "lanes": .array(facts.lanesWorstFirst.map { $0.json(at: now) }),
+            "figures": .array(facts.figures.map(\.json)), "outcomes": counts.outcomeMembers,
         ])
     }
 

@@ -52,4 +52,14 @@ struct StatusFacts: Sendable {
     var duplicateRelays: [FleetView.Duplicate] = []
     /// The latest outages that are over, oldest first.
     var pastOutages: [StatusWatch.PastOutage] = []
+
+    /// The lanes, those with a problem first, and among them and the others production first.
+    ///
+    /// The numbers of pushes do not count, because a table whose rows move each second cannot be read.
+    var lanesWorstFirst: [LaneFacts] {
+        func rank(_ facts: LaneFacts) -> (Int, Int, String) {
+            (facts.state.isProblem ? 0 : 1, facts.lane.environment == .production ? 0 : 1, facts.lane.app)
+        }
+        return lanes.sorted { rank($0) < rank($1) }
+    }
 }

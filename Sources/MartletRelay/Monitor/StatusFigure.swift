@@ -78,11 +78,17 @@ extension StatusFacts {
         let period = hasOutage ? "in the last minute, or since the outage was noticed" : "in the last minute"
         guard attempts > 0 else { return StatusFigure(name: "Failing", value: "–", note: "no attempts \(period)") }
         let share = min(1, Double(failures) / Double(attempts))
+        // Failures in development alone are no alarm for a relay that also delivers to customers.
+        let isInDevelopment =
+            lanes.contains { $0.lane.environment == .production }
+            && lanes.allSatisfy { $0.lane.environment == .development || $0.counts.recentFailures == 0 }
+        let place = isInDevelopment && failures > 0 ? ", all in development," : ""
+        let bad: StatusFigure.Tone = isInDevelopment ? .warning : .bad
         return StatusFigure(
             name: "Failing",
             value: StatusText.percentage(share),
-            note: "\(failures.grouped) of \(attempts.counted("attempt")) \(period)",
-            tone: share >= StatusFacts.shares.bad ? .bad : share >= StatusFacts.shares.warning ? .warning : .normal
+            note: "\(failures.grouped) of \(attempts.counted("attempt"))\(place) \(period)",
+            tone: share >= StatusFacts.shares.bad ? bad : share >= StatusFacts.shares.warning ? .warning : .normal
         )
     }
 }

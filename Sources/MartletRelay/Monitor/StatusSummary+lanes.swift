@@ -32,6 +32,8 @@ extension StatusSummary {
                 detail: reasons.joined(separator: ", "),
                 action: kind.action(reasons, isLasting: isLasting || losses != nil)
             )
+            // Development lanes deliver to the phones of developers only.
+            if states.allSatisfy({ $0.lane.environment == .development }) { incident.severity = .warning }
             if laneState == .notTried {
                 incident.severity = .warning
                 incident.title = "\(names(of: states)) \(states.count == 1 ? "has" : "have") not been tried"
@@ -118,10 +120,10 @@ extension StatusSummary {
             environments: Set(states.map(\.lane.environment.rawValue)).sorted(),
             since: end,
             lost: lost + refused,
-            effect: "It lasted \(StatusText.duration(end - start)); \(effects.joined(separator: ", ")).",
+            effect: "It lasted \(StatusText.exactDuration(end - start)); \(effects.joined(separator: ", ")).",
             detail: (isPause ? "paused by " : "") + Set(outages.map(\.reason)).sorted().joined(separator: ", "),
             action: losses != nil
-                ? "Send again what still matters."
+                ? "Send again what still matters\(lost > 0 ? "; the status page lists expired pushes" : "")."
                 : notStored > 0 ? "Nothing to do if clients have sent them again." : "Nothing to do."
         )
     }
@@ -330,7 +332,7 @@ extension Incident.Kind {
             "Look for a firewall or proxy that resets connections, and see https://developer.apple.com/system-status/."
         case .appleSilent where isLasting:
             "Look for a firewall that drops packets, and see https://developer.apple.com/system-status/."
-        case .appleErrors where isLasting: "See https://developer.apple.com/system-status/; the relay continues to try."
+        case .appleErrors where isLasting: "See https://developer.apple.com/system-status/."
         case .appleUnreachable, .connectionsReset, .appleSilent, .appleErrors:
             StatusSummary.adviceToWait(StatusSummary.lastingOutageTime)
         case .tlsIntercepted: "Let the relay's machine connect to Apple without a proxy or firewall that ends TLS."

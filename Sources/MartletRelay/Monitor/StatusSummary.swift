@@ -31,9 +31,7 @@ struct StatusSummary: Sendable {
         found += missingIncidents + duplicateIncidents
         found += deadLetterIncidents + damageIncidents
         found += facts.expiries.map { $0.incident(facts.apps) }
-        let kinds = Incident.Kind.allCases
-        let ranked = found.map { (incident: $0, rank: kinds.firstIndex(of: $0.kind) ?? 0) }
-        incidents = ranked.sorted { ($0.incident.severity, $0.rank) < ($1.incident.severity, $1.rank) }.map(\.incident)
+        incidents = found.sorted { $0.isWorse(than: $1) }
     }
 
     /// The state of the relay in one line.

@@ -44,6 +44,13 @@ package enum StatusText {
         }
     }
 
+    /// Returns a duration in milliseconds, below an hour to a second, such as `2 min 59 s`.
+    static func exactDuration(_ milliseconds: Int64) -> String {
+        let seconds = max(0, milliseconds) / 1_000
+        guard (60..<3_600).contains(seconds), seconds % 60 != 0 else { return duration(milliseconds) }
+        return "\(seconds / 60) min \(seconds % 60) s"
+    }
+
     /// Returns a time in milliseconds since 1970, in UTC, with its date if that is another one than today's.
     static func time(_ time: Int64, at now: Int64) -> String {
         let (text, today) = (Timestamp.text(time), Timestamp.text(now))

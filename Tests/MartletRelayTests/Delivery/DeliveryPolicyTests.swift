@@ -71,6 +71,20 @@ import Testing
         #expect(postponement(decision(on: busy)) == .postponed(until: 3_000, attempts: 1, unknownTries: 0))
     }
 
+    @Test func `a short Retry-After of each attempt does not use up the attempts at once`() {
+        let busy = SendResult.refused(status: 503, reason: .serviceUnavailable, timestamp: nil, retryAfter: 1_000)
+        var now: Int64 = 0
+        for attempts in 0..<policy.attemptLimit - 1 {
+            guard case .postponed(let time, _, _) = postponement(decision(on: busy, attempts: attempts)) else { break }
+            now += time - 1_000
+        }
+        #expect(now > 8 * 3_600_000, "it is abandoned after \(now) ms")
+        let long = SendResult.refused(status: 503, reason: .serviceUnavailable, timestamp: nil, retryAfter: 90_000)
+        #expect(
+            postponement(decision(on: long, attempts: 3)) == .postponed(until: 91_000, attempts: 4, unknownTries: 0)
+        )
+    }
+
     @Test func `delays grow, and the last attempt ends the push`() throws {
         let busy = SendResult.refused(status: 429, reason: .tooManyRequests, timestamp: nil, retryAfter: nil)
         var waits: [Int64] = []

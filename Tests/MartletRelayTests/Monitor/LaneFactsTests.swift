@@ -94,6 +94,35 @@ import Testing
         #expect(note == figures["Failing"]?.note, "a pause does not change the time since which attempts count")
     }
 
+    @Test func `failures in development alone are named, and are no alarm beside production`() {
+        let healthy = Self.facts(attempts: 1_000, Self.backlog(0))
+        var failing = Self.facts(attempts: 38, failures: 38, Self.backlog(40))
+        failing.lane = Lane(app: "orders", environment: .development)
+        let figure = Self.figures(Self.facts(Self.backlog(0)), failing)["Failing"]
+        #expect(figure?.value == "100 %" && figure?.tone == .warning)
+        #expect(figure?.note == "38 of 38 attempts, all in development, in the last minute")
+        #expect(Self.figures(healthy, failing)["Failing"]?.tone == .normal)
+        #expect(Self.figures(failing)["Failing"]?.tone == .bad, "the relay has no other lanes")
+        let both = Self.figures(Self.facts(attempts: 1, failures: 1, Self.backlog(0)), failing)["Failing"]
+        #expect(both?.tone == .bad && both?.note == "39 of 39 attempts in the last minute")
+    }
+
+    @Test func `lanes with a problem are listed first, and production before development`() {
+        func lane(_ app: String, _ environment: PushEnvironment, _ state: LaneState) -> LaneFacts {
+            var facts = LaneFacts(lane: Lane(app: app, environment: environment))
+            facts.isStoring = state != .notStoring
+            facts.counts.recentAttempts = state == .delivers ? 1 : 0
+            return facts
+        }
+        let lanes = [
+            lane("a", .development, .ready), lane("b", .development, .notStoring), lane("c", .production, .ready),
+            lane("d", .production, .notStoring), lane("b", .production, .delivers),
+        ]
+        let facts = StatusFacts(now: Self.now, apps: ["a", "b", "c", "d"], lanes: lanes)
+        let names = facts.lanesWorstFirst.map { "\($0.lane.app) \($0.lane.environment.rawValue)" }
+        #expect(names == ["d production", "b development", "b production", "c production", "a development"])
+    }
+
     @Test func `figures are unknown while the outbox cannot be read`() {
         let figures = Self.figures(Self.facts())
         #expect(figures["Waiting"]?.value == "unknown" && figures["Oldest"]?.value == "unknown")

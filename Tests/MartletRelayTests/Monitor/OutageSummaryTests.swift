@@ -26,6 +26,12 @@ import Testing
         )
         facts.lanes[0].inFlight = 1
         #expect(facts.lanes[0].state == .down)
+        facts.lanes[0].inFlight = 0
+        facts.lanes[0].problem?.reason = "ServiceUnavailable"
+        #expect(
+            StatusSummary(facts).incidents.first?.action
+                == "See https://developer.apple.com/system-status/. The next push shows whether that helped."
+        )
     }
 
     @Test func `an outage that is over is reported for an hour`() throws {
@@ -56,8 +62,9 @@ import Testing
         #expect(incident.apps == ["orders"] && incident.since == end)
         #expect(
             incident.text(at: StatusSummaryTests.now).hasPrefix(
-                "The outage of orders is over since 12:36 UTC (5 min). It lasted 1 min; 45 pushes have expired"
-                    + " or were abandoned, 300 pushes were refused. Send again what still matters. (ConnectionFailed)"
+                "The outage of orders is over since 12:36 UTC (5 min). It lasted 1 min 36 s; 45 pushes have"
+                    + " expired or were abandoned, 300 pushes were refused. Send again what still matters; the status"
+                    + " page lists expired pushes. (ConnectionFailed)"
             )
         )
         let storage = summary.incidents[1].text(at: StatusSummaryTests.now)
@@ -98,7 +105,7 @@ import Testing
         #expect(
             over.text(at: StatusSummaryTests.now)
                 == "The pause of orders is over since 12:36 UTC (5 min). It lasted 1 min; 5 pushes have expired."
-                + " Send again what still matters. (paused by kim)"
+                + " Send again what still matters; the status page lists expired pushes. (paused by kim)"
         )
     }
 
@@ -120,14 +127,15 @@ import Testing
         let incidents = StatusSummary(facts).incidents
         #expect(
             incidents.map(\.title) == [
-                "The outage of wallet is over", "The outage of orders and rides is over",
+                "The outage of orders and rides is over", "The outage of wallet is over",
                 "The outage of wallet is over",
-            ]
+            ],
+            "the greatest loss first, and then the latest one"
         )
-        let apple = try #require(incidents.dropFirst().first)
+        let apple = try #require(incidents.first)
         #expect(apple.since == StatusSummaryTests.now - 200_000 && apple.lost == 2)
         #expect(apple.apps == ["orders", "rides"])
-        #expect(apple.effect == "It lasted 1 min; 2 pushes have expired or were abandoned.")
+        #expect(apple.effect == "It lasted 1 min 40 s; 2 pushes have expired or were abandoned.")
         #expect(apple.detail == "ConnectionFailed, ConnectionLost")
     }
 }

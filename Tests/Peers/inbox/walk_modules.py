@@ -105,6 +105,10 @@ class Modules(unittest.TestCase):
             "m.relativeText(Date.now() - 60500)": "1 min ago",
             "m.relativeText(Date.now() + 7200900)": "in 2 h",
             "m.shortTime(0)": "Jan 1, 1970",
+            # The time of a day of last year is at most a day ago just after New Year, and then has its time.
+            "/:\\d\\d/.test(m.shortTime(Date.now() - 86_300_000))": True,
+            "/:\\d\\d/.test(m.shortTime(Date.now() - 86_300_000, true))": True,
+            "/:\\d\\d/.test(m.shortTime(Date.now() - 3 * 86_400_000, true))": False,
             "m.completeTime(1e300)": "1e+297 s since 1970",
         })
 

@@ -95,7 +95,9 @@ class Drill(RelayWalk):
     def read(self, allowed):
         """Reads the first screen, and fails if a sentence is not true; returns the claims."""
         self.record_facts()
-        texts = self.page.locator("#incidents .banner > div").all_inner_texts()
+        # The sentences of a line that is closed are also those of the relay, and must be true.
+        texts = self.page.locator("#incidents .banner").evaluate_all("""banners => banners.map((banner) =>
+            [...banner.querySelectorAll("p, summary")].map((part) => part.textContent.trim()).join("\\n"))""")
         waiting = self.tile("Waiting").inner_text().split("\n")[0]
         cells = self.page.locator('#lanes [data-label="In flight"]').all_inner_texts()
         in_flight = [int(number) for cell in cells for number in re.findall(r"\d+", cell.replace(",", ""))]

@@ -3,6 +3,7 @@
 """Lanes on the status page: pausing and resuming them, by pointer and by keyboard."""
 
 import re
+import time
 import unittest
 
 from playwright.sync_api import expect
@@ -32,6 +33,48 @@ class Lanes(RelayWalk):
         expect(self.lane("orders")).to_contain_text("Delivers")
         expect(self.page.locator("#incidents")).to_have_text("orders delivers, rides is ready. No push waits.")
         expect(self.page.locator("#facts")).to_contain_text("3 delivered")
+
+    def test_paused_lanes_are_resumed_in_the_banner(self):
+        for app in self.apps:
+            self.ask("POST", f"/v1/apps/{app}/lanes/development/pause")
+        self.enter()
+        self.banner("paused").get_by_role("button", name="Resume 2 lanes").click()
+        dialog = self.page.get_by_role("dialog", name="Resume 2 lanes?")
+        expect(dialog).to_contain_text("orders development, rides development")
+        dialog.get_by_role("button", name="Resume").click()
+        expect(self.banner("paused")).to_have_count(0)
+        self.ask("POST", "/v1/apps/rides/lanes/development/pause")
+        self.banner("paused").get_by_role("button", name="Resume the lane").click()
+        expect(self.banner("paused")).to_have_count(0)
+        expect(self.lane("rides")).to_contain_text("Ready")
+
+    def test_pushes_that_expire_in_a_pause_are_listed(self):
+        self.ask("POST", "/v1/apps/orders/lanes/development/pause")
+        self.push(2, "rides")
+        push = {"app": "orders", "to": "5d3a6a1c", "payload": {"aps": {"alert": "Hi"}}, "expiration": int(time.time()) + 2}
+        identifier = self.ask("POST", "/v1/pushes", push)["id"]
+        self.enter()
+        self.banner("paused").get_by_role("button", name="Show expired pushes").click()
+        dialog = self.page.get_by_role("dialog", name="Expired pushes")
+        expect(dialog.locator("tbody tr")).to_have_count(1)
+        expect(dialog.locator("tbody tr")).to_contain_text(identifier)
+        expect(dialog).to_contain_text("1 push of the latest 3 outcomes in memory")
+
+    def test_lanes_without_pushes_are_shown_on_request(self):
+        status = self.ask("GET", "/v1/status")
+        idle = [{**lane, "app": f"idle{number}"} for number, lane in enumerate(2 * status["lanes"])]
+        status["lanes"] = [{**status["lanes"][0], "state": "delivers"}, *idle]
+        self.page.route("**/v1/status", lambda route: route.fulfill(json=status))
+        self.enter()
+        rows = self.page.locator("#lanes tbody tr")
+        expect(rows).to_have_count(1)
+        expect(rows.first.locator(".chip").first).to_have_text("development")
+        self.page.get_by_role("button", name="Show 4 idle lanes").click()
+        expect(rows).to_have_count(5)
+        self.page.set_viewport_size({"width": 390, "height": 844})
+        self.assertLess(self.box(rows.last)["height"], 110, "it has only its name, its state and the button")
+        self.page.get_by_role("button", name="Hide 4 idle lanes").click()
+        expect(rows).to_have_count(1)
 
     def full_time(self):
         return re.compile(r"20\d\d.*:\d\d:\d\d")

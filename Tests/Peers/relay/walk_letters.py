@@ -61,6 +61,7 @@ class DeadLetters(RelayWalk):
         discard.click()
         dialog = self.page.get_by_role("dialog", name="Discard this dead letter?")
         expect(dialog).to_contain_text("This cannot be undone.")
+        expect(dialog).to_contain_text("orders development to 5d3a6a1c, 429 TooManyRequests")
         self.page.keyboard.press("Enter")
         expect(dialog).to_have_count(0)
         expect(self.rows).to_have_count(3)
@@ -82,6 +83,35 @@ class DeadLetters(RelayWalk):
         expect(field).to_have_value("rides")
         field.fill("")
         expect(self.rows).to_have_count(3)
+
+    def test_the_listed_ones_are_sent_again_or_discarded_after_a_question(self):
+        self.set_faults()
+        self.enter()
+        expect(self.rows).to_have_count(3)
+        first = self.rows.first.get_attribute("data-id")
+        field = self.page.get_by_role("searchbox", name="Filter the dead letters")
+        field.fill(first)
+        expect(self.page.get_by_role("button", name="Send all")).to_have_count(0)
+        self.page.get_by_role("button", name="Send the 1 listed again").click()
+        self.page.get_by_role("dialog", name="Send 1 dead letter again?").get_by_role("button", name="Send again").click()
+        expect(self.page.locator("#dead")).to_have_text("No listed dead letter matches.")
+        expect(self.page.locator("#dead-actions button")).to_have_count(0)
+        field.fill("429")
+        expect(self.rows).to_have_count(2)
+        self.page.get_by_role("button", name="Discard the 2 listed").click()
+        dialog = self.page.get_by_role("dialog", name="Discard 2 dead letters?")
+        expect(dialog.get_by_role("listitem")).to_have_count(2)
+        expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+        dialog.get_by_role("button", name="Discard").click()
+        expect(self.page.locator("#dead")).to_contain_text("No dead letters")
+        expect(self.page.locator("#facts")).to_contain_text("1 delivered")
+
+    def test_the_banner_leads_to_the_dead_letters_of_its_app(self):
+        self.enter()
+        self.banner("dead-letters").get_by_role("button", name="Show the dead letters").click()
+        expect(self.page.get_by_role("searchbox", name="Filter the dead letters")).to_have_value("orders")
+        expect(self.page.locator("#dead-title")).to_be_focused()
+        expect(self.page.locator("#dead-title")).to_be_in_viewport()
 
     def send_all(self):
         self.page.get_by_role("button", name="Send all 3 of orders again").click()

@@ -56,6 +56,24 @@ class Plots(RelayWalk):
         expect(self.page.locator("#event-list tbody time").first).to_have_text(re.compile(r"\d:\d\d:\d\d"))
         expect(self.page.locator("#event-list tbody tr").last).to_contain_text("This relay started with version")
 
+    def test_no_line_has_the_colour_of_an_event(self):
+        for scheme in ["light", "dark"]:
+            self.page.emulate_media(color_scheme=scheme)
+            colours = self.evaluated(self.plot, """plot => {
+                const colour = (name, value, property) => {
+                    const made = document.createElement("span")
+                    made.setAttribute(name, value)
+                    made.style.color = `var(${property})`
+                    plot.append(made)
+                    const { color } = getComputedStyle(made)
+                    made.remove()
+                    return color
+                }
+                return [...[0, 1, 2, 3, 4, 5].map((line) => colour("data-line", line, "--series")),
+                    ...["good", "warning", "bad", ""].map((tone) => colour("data-tone", tone, "--tone"))]
+            }""")
+            self.assertEqual(len(set(colours)), 10, f"{scheme}: {colours}")
+
     def test_the_read_out_follows_pointer_and_arrow_keys_in_all_plots(self):
         read_outs = self.page.locator(".read-out")
         expect(read_outs.first).to_contain_text("latest, ")

@@ -106,6 +106,65 @@ class StatusPage(RelayWalk):
                 self.wait_until(lambda: self.page.evaluate("document.documentElement.scrollWidth") == width, f"the page is not {width} wide")
                 self.wait_until(lambda: self.page.evaluate("document.querySelector('.page').scrollWidth") <= width, f"more than {width} wide")
 
+    def make_problems(self, count):
+        """Shows a status with a number of problems, the first of which is critical."""
+        def incident(number):
+            return {"kind": "paused", "severity": "warning" if number else "critical", "title": f"Problem {number}", "since": 1_795_000_000_000,
+                    "scope": {"apps": ["orders"], "environments": ["development"]}, "lost": 0, "effect": f"Effect {number}.",
+                    "action": f"See https://developer.apple.com/system-status/ and do {number}.", "runbook": "MartletRelayLaneDown", "text": ""}
+
+        status = self.ask("GET", "/v1/status")
+        status["incidents"] = [incident(number) for number in range(count)]
+        self.page.route("**/v1/status", lambda route: route.fulfill(json=status))
+
+    def test_the_worst_problem_is_shown_in_full_and_the_others_as_lines(self):
+        self.make_problems(9)
+        for width, height in [(1440, 900), (390, 844)]:
+            self.page.set_viewport_size({"width": width, "height": height})
+            self.enter()
+            banners = self.page.locator("#incidents .banner")
+            expect(banners).to_have_count(6)
+            expect(banners.first).to_contain_text("do 0.")
+            for index in range(1, 6):
+                self.assertLess(self.box(banners.nth(index))["height"], 40, "it is one line")
+            for tile in self.page.locator(".tile").all():
+                expect(tile).to_be_in_viewport()
+            self.page.get_by_role("button", name="Sign out").click()
+        self.enter()
+        banners.nth(1).locator("summary").click()
+        expect(banners.nth(1).get_by_role("link")).to_have_attribute("href", "https://developer.apple.com/system-status/")
+        expect(banners.nth(1)).to_contain_text("system-status/ and do 1.")
+        self.page.get_by_role("button", name="Show 3 more problems").click()
+        expect(banners).to_have_count(9)
+        # What is open stays open when the relay answers again.
+        self.page.wait_for_timeout(1500)
+        expect(banners.nth(1).get_by_text("do 1.")).to_be_visible()
+        expect(banners.nth(2).get_by_text("do 2.")).to_be_hidden()
+
+    def test_the_section_of_the_runbook_is_shown_although_the_relay_is_gone(self):
+        self.allow_errors("net::ERR")
+        self.enter()
+        expect(self.page.locator("#live")).to_have_text("Live")
+        self.relay.stop()
+        self.page.get_by_role("button", name="MartletRelayUnreachable").click()
+        dialog = self.page.get_by_role("dialog", name="MartletRelayUnreachable")
+        expect(dialog).to_contain_text("systemctl status martlet-relay")
+        self.page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+
+    def test_the_runbook_has_a_section_for_each_problem_and_links_to_others(self):
+        self.make_problems(1)
+        self.enter()
+        self.page.get_by_role("button", name="MartletRelayLaneDown").click()
+        expect(self.page.get_by_role("dialog", name="MartletRelayLaneDown")).to_contain_text("martlet doctor")
+        self.page.get_by_role("button", name="Overview").click()
+        dialog = self.page.get_by_role("dialog", name="Overview")
+        expect(dialog.get_by_role("table")).to_contain_text("CertificateRejected")
+        dialog.get_by_role("button", name="MartletRelayCircuitOpen").click()
+        expect(self.page.get_by_role("dialog", name="MartletRelayCircuitOpen")).to_contain_text("100 pushes in a row")
+        names = self.evaluated(self.page.locator("body"), """async () => (await (await fetch("page/Runbook.md")).text()).match(/^### .*/gm)""")
+        self.assertIn("### MartletRelayLanePaused", names)
+
     def test_an_error_of_the_relay_is_not_a_lost_connection(self):
         self.allow_errors("status of 500")
         self.page.route("**/v1/status/history", lambda route: route.fulfill(status=500, json={"detail": "the history is broken"}))
