@@ -85,18 +85,21 @@ struct RelayAPI: Sendable {
         routes
     )
 
-    /// The API description, encoded once because clients without a key may request it.
-    private static let description = table.openAPI.encoded()
+    /// The API description, encoded and compressed once because clients without a key may request it.
+    private static let description = PageFiles([
+        PageFile(path: descriptionPath, type: "application/json", bytes: table.openAPI.encoded())
+    ])
+    private static let descriptionPath = "/openapi.json"
 
     static let routes: [Route] =
         [
             Route(
                 method: "GET",
-                path: "/openapi.json",
+                path: descriptionPath,
                 summary: "This description",
                 access: .anyone,
                 answers: [RouteAnswer(200, "An OpenAPI 3.1 document", ["type": "object"])]
-            ) { _ in .bytes(description, status: 200, type: "application/json") }
+            ) { call in description.answer(HTTPRequest(fields: call.fields)) ?? .done }
         ] + healthRoutes + pushRoutes + searchRoutes + channelRoutes + feedbackRoutes + deadLetterRoutes + laneRoutes
         + installationRoutes + enrollmentRoutes + operationRoutes
 

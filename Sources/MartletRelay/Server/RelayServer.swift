@@ -123,6 +123,11 @@ actor RelayServer {
             admission: { api.admission(of: $0) },
             onFull: { [weak self, loop] in
                 loop.execute { [weak self] in self?.assumeIsolated { $0.record(.connectionLimitReached, at: "http") } }
+            },
+            onExcess: { [weak self, loop] in
+                loop.execute { [weak self] in
+                    self?.assumeIsolated { $0.record(.clientMemoryLimitReached, at: "http") }
+                }
             }
         )
         http = listener
