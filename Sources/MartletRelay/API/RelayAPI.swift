@@ -73,7 +73,7 @@ struct RelayAPI: Sendable {
     }
 
     private static let page = PageFiles(PageFile.relay)
-    private static let table = RouteTable<Service>(
+    static let table = RouteTable<Service>(
         title: "Martlet's relay",
         summary: """
             Accepts pushes, stores them until Apple has answered, and reports how each ended. Requests carry
@@ -211,7 +211,11 @@ struct RelayAPI: Sendable {
         let answer: HTTP1Answer
         do throws(APIProblem) {
             try service.requireScope(of: match.access)
-            answer = await RelayAPI.table.answer(request, service, stream: body, match: match)
+            if request.body.count < LongRequests.leastByteCount {
+                answer = await RelayAPI.table.answer(request, service, stream: body, match: match)
+            } else {
+                answer = await parts.longRequests.answer(request, service, stream: body, match: match)
+            }
         } catch {
             answer = error.answer
         }
