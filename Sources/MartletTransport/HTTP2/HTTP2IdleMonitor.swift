@@ -74,7 +74,7 @@ extension HTTP2Connection {
     var heldBytes: Int { served?.heldBytes ?? 0 }
 
     /// Whether the client has shown valid credentials (servers only).
-    var isAuthenticated: Bool { served?.isAuthenticated ?? false }
+    package var isAuthenticated: Bool { served?.isAuthenticated ?? false }
 
     /// Records that the client has shown valid credentials, so that it is closed for lack of memory only after all
     /// clients that have not (servers only).
