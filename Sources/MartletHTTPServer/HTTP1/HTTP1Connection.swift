@@ -38,7 +38,6 @@ final class HTTP1Connection {
     /// Whether the server takes no further requests.
     private var isEnding = false
     private var hasClientLeft = false
-    private var isParsing = false
     var turns = HTTP1Turns()
 
     private var output = HTTP1Output()
@@ -263,9 +262,9 @@ final class HTTP1Connection {
     /// Parses the received bytes until a request is complete or more input is needed.
     func parse() {
         // An immediate response would call this method recursively.
-        guard !isParsing else { return }
-        isParsing = true
-        defer { isParsing = false }
+        guard !turns.isParsing else { return }
+        turns.isParsing = true
+        defer { turns.isParsing = false }
         do throws(HTTP1Violation) {
             while isReadyForEvent {
                 guard turns.mayBegin(isAtStart: parser.isAtStart, unread: parser.unreadByteCount) else {

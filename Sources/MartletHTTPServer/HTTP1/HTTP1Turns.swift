@@ -9,6 +9,8 @@ struct HTTP1Turns {
     /// on the bytes are counted.
     static let readAhead = 4 * 1024
 
+    /// Whether requests are being parsed.
+    var isParsing = false
     /// Whether a request was answered since the start of the next one.
     private var hasAnswered = false
     /// Whether a request waits for its turn.
@@ -21,11 +23,12 @@ struct HTTP1Turns {
         hasAnswered = true
     }
 
-    /// Returns whether the next part of a request may be parsed; otherwise a request waits for its turn.
+    /// Decides whether the next part of a request may be parsed; otherwise a request waits for its turn.
     ///
     /// - Parameters:
     ///   - isAtStart: Whether the next part is the beginning of a request.
     ///   - unread: The number of bytes that have arrived and are not parsed.
+    /// - Returns: Whether it may be parsed.
     mutating func mayBegin(isAtStart: Bool, unread: Int) -> Bool {
         guard hasAnswered, isAtStart else { return true }
         hasAnswered = false

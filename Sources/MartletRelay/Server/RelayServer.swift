@@ -90,11 +90,10 @@ actor RelayServer {
                     ),
                     on: loop,
                     onFull: { self.record(.connectionLimitReached, at: name) },
-                    onExcess: { self.record(.clientMemoryLimitReached, at: name) }
-                ) { connection, event in
+                    onExcess: { self.record(.clientMemoryLimitReached, at: name) },
                     // Keeps the parts alive until the shutdown, because clients may still be connected.
-                    self.handle(event, from: connection, for: environment)
-                }
+                    onEvent: { connection, event in self.handle(event, from: connection, for: environment) }
+                )
                 listeners.append(listener)
                 ports[environment] = listener.port
                 logListener(at: address.host, listener.port, for: environment.rawValue)
