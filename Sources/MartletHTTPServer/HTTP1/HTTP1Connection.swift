@@ -238,6 +238,8 @@ final class HTTP1Connection {
     /// Handles the end of the client's input; the client may still read a response.
     private func inputEnded() {
         switch state {
+        // The end of the input is read again when the requests before it are answered.
+        case .reading where turns.isWaiting: watch()
         case .reading, .draining: close()
         case .handling, .streaming:
             hasClientLeft = true

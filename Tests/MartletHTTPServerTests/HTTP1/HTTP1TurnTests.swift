@@ -69,6 +69,19 @@ import Testing
         #expect(bodies.map(String.init) == (0..<50).map { "/\($0)" })
     }
 
+    @Test func `requests are answered although their client sends no more`() async throws {
+        let listener = try await HTTP1Listener(
+            host: "127.0.0.1",
+            port: 0,
+            admission: { .answer(HTTPResponse(status: 200, body: Array("<\($0.path)>".utf8))) }
+        )
+        defer { listener.stop() }
+        let client = try RawClient(port: listener.port)
+        client.send((0..<50).map { Self.request("/\($0)") }.joined())
+        client.finish()
+        #expect(await client.read().hasSuffix("</49>"))
+    }
+
     @Test func `a long body is sent completely to each client`() async throws {
         let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
         let response = HTTPResponse(status: 200, body: body)
