@@ -171,7 +171,7 @@ extension JSONValue {
         } catch {
             let isLimit =
                 switch error.problem {
-                case .tooDeep, .tooLong, .duplicateName: true
+                case .tooDeep, .tooLong, .tooManyValues, .duplicateName: true
                 default: false
                 }
             let rule = isLimit ? "cannot be used" : "is not valid JSON"

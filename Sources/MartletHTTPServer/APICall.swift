@@ -16,10 +16,13 @@ package struct APICall<Service: Sendable>: Sendable {
     package let body: [UInt8]
     /// The body, for a route that reads it while it arrives; nil when it is in ``body``.
     package let stream: HTTP1Body?
+    /// The body as JSON, if it was parsed before the route was called.
+    private let content: Result<JSONValue, JSONError>?
 
     init(
         _ request: HTTPRequest,
         _ stream: HTTP1Body?,
+        _ content: Result<JSONValue, JSONError>?,
         _ route: Route<Service>,
         arguments: [String: String],
         _ service: Service
@@ -30,6 +33,7 @@ package struct APICall<Service: Sendable>: Sendable {
         fields = request.fields
         body = request.body
         self.stream = stream
+        self.content = content
         var seen: Set<String> = []
         for (name, _) in query {
             let parameters = route.parameters.filter { $0.location == .query }
@@ -80,11 +84,14 @@ package struct APICall<Service: Sendable>: Sendable {
     }
 
     /// Returns the body as JSON.
-    package func json() throws(APIProblem) -> JSONValue { try json(of: body) }
+    package func json() throws(APIProblem) -> JSONValue { try json(of: body, content) }
 
     /// Returns a body that was read from ``stream`` as JSON.
-    package func json(of body: [UInt8]) throws(APIProblem) -> JSONValue {
+    package func json(of body: [UInt8]) throws(APIProblem) -> JSONValue { try json(of: body, nil) }
+
+    private func json(of body: [UInt8], _ content: Result<JSONValue, JSONError>?) throws(APIProblem) -> JSONValue {
         do throws(JSONError) {
+            if let content { return try content.get() }
             return try JSONReader.read(body)
         } catch {
             throw APIProblem(400, "the body is not valid JSON: \(error)")

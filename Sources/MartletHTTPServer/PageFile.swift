@@ -2,7 +2,7 @@
 
 internal import CMartletPages
 
-/// A file of a web page.
+/// A file of a web page, or another text that does not change.
 ///
 /// The pages of the inbox and of the relay consist of HTML, style sheets and scripts, which are embedded in the program
 /// unchanged, except for one generated script. They need no build step and load resources only from the program that
@@ -14,6 +14,13 @@ package struct PageFile: Sendable {
     package let type: String
     /// The content.
     package let bytes: [UInt8]
+
+    /// Creates a file from its parts.
+    package init(path: String, type: String, bytes: [UInt8]) {
+        self.path = path
+        self.type = type
+        self.bytes = bytes
+    }
 
     /// All files of the inbox.
     package static let inbox = unsafe files(martlet_inbox_files()) + [pushTypes]

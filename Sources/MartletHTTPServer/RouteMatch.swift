@@ -23,6 +23,9 @@ package struct RouteMatch<Service: Sendable>: Sendable {
     /// The credentials that the route requires; nil without a route.
     package var access: RouteAccess? { route?.access }
 
+    /// Whether the route reads the body as JSON when it is complete.
+    package var readsJSON: Bool { route?.body?.type == "application/json" && !streamsBody }
+
     /// Whether the route reads the body while it arrives.
     package var streamsBody: Bool { route?.streamsBody ?? false }
 }

@@ -57,12 +57,14 @@ package struct RouteTable<Service: Sendable>: Sendable {
     ///   - service: The service that answers the request.
     ///   - stream: The body, for a route that reads it while it arrives; nil when it is in the request.
     ///   - match: The result of ``match(of:)``; nil to find the route.
+    ///   - content: The result of parsing the body as JSON; nil when the route parses it.
     /// - Returns: The answer.
     package func answer(
         _ request: HTTPRequest,
         _ service: Service,
         stream: HTTP1Body? = nil,
-        match: RouteMatch<Service>? = nil
+        match: RouteMatch<Service>? = nil,
+        content: Result<JSONValue, JSONError>? = nil
     ) async -> HTTP1Answer {
         let path = request.path
         let match = match ?? self.match(of: request)
@@ -82,7 +84,7 @@ package struct RouteTable<Service: Sendable>: Sendable {
         }
         do throws(APIProblem) {
             let answer = try await route.answer(
-                try APICall(request, stream, route, arguments: match.arguments, service)
+                try APICall(request, stream, content, route, arguments: match.arguments, service)
             )
             // For HEAD, a response with a streamed body is reduced to its fields, because the body may never end.
             guard request.method == "HEAD", case .pieces(let fields, _) = answer else { return answer }

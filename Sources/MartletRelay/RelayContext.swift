@@ -15,6 +15,7 @@ struct RelayContext: Sendable {
     let spans: SpanRecorder?
     let outboxHealth = OutboxHealth()
     let shutdownRequests = ShutdownRequests()
+    let longRequests: LongRequests
     /// The time of the start, in milliseconds since 1970.
     let startedAt: Int64
     var configuration: RelayConfiguration
@@ -38,6 +39,7 @@ struct RelayContext: Sendable {
         spans = configuration.telemetry.map { SpanRecorder(share: $0.share, clock: clock) }
         do {
             owner = LoopOwner(try EventLoop())
+            longRequests = LongRequests(on: LoopOwner(try EventLoop()))
         } catch {
             throw RelayError("\(error)")
         }
@@ -112,7 +114,7 @@ struct RelayContext: Sendable {
 }
 
 /// The owner of an event loop, which shuts the loop down once no part of the relay uses it any more.
-private final class LoopOwner: Sendable {
+final class LoopOwner: Sendable {
     let loop: EventLoop
 
     init(_ loop: EventLoop) {

@@ -20,6 +20,7 @@ struct RelayParts: Sendable {
     let outbox: any OutboxStore
     let clock: WallClock
     let shutdownRequests: ShutdownRequests
+    let longRequests: LongRequests
 
     /// Creates parts that are idle until they are started.
     init(_ context: RelayContext, _ callers: Callers) {
@@ -39,6 +40,7 @@ struct RelayParts: Sendable {
         outbox = context.outbox
         clock = context.clock
         shutdownRequests = context.shutdownRequests
+        longRequests = context.longRequests
     }
 
     /// The time in milliseconds since 1970.

@@ -109,6 +109,8 @@ package final class APNsListener {
     ///   - admits: Called for each client that connects; returns false to close the connection before the TLS
     ///     handshake.
     ///   - onFull: Called at most once a second while a new client needs the place of another.
+    ///   - onExcess: Called when connections are closed because their incomplete requests and unread responses take too
+    ///     much memory.
     ///   - onEvent: Called for each event of each connection.
     /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
     ///   `.addressNotAvailable` when it is not an address of this machine.
@@ -121,6 +123,7 @@ package final class APNsListener {
         numbering: ConnectionNumbering = ConnectionNumbering(),
         admits: @escaping () -> Bool = { true },
         onFull: @escaping () -> Void = {},
+        onExcess: @escaping () -> Void = {},
         onEvent: @escaping (ClientConnection, Event) -> Void
     ) throws(TransportError) {
         let clients = Clients(numbering)
@@ -138,7 +141,8 @@ package final class APNsListener {
             configuration: configuration,
             on: loop,
             admits: admits,
-            onFull: onFull
+            onFull: onFull,
+            onExcess: onExcess
         ) { connection, event in
             clients.pass(event, of: connection, to: onEvent)
         }

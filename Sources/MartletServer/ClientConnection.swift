@@ -45,6 +45,15 @@ package final class ClientConnection {
     /// The last GOAWAY frame that was written to the client; nil when there was none.
     package var goAwaySent: HTTP2GoAway? { connection.goAwaySent }
 
+    /// Whether the client has shown valid credentials.
+    package var isAuthenticated: Bool { connection.isAuthenticated }
+
+    /// Records that the client has shown valid credentials: for lack of memory, the server first closes connections of
+    /// clients that have not.
+    package func authenticated() {
+        connection.authenticated()
+    }
+
     /// Changes the maximum number of streams that the client may have open at once.
     package func allow(concurrentStreams: UInt32) {
         connection.allow(concurrentStreams: concurrentStreams)

@@ -57,4 +57,31 @@ import Testing
         clients = []
         #expect(await relay.stop() == 0)
     }
+
+    @Test func `requests over HTTP/2 without a key take little memory`() async throws {
+        let relay = try await RelayProcess(
+            to: ["host": "127.0.0.1", "port": Int(try SilentServer.unusedPort().port), "clear": true]
+        )
+        try await relay.start()
+        let before = try #require(relay.memory)
+        let block = RawHTTP2.post("/3/device/5d3a6a1c") + RawHTTP2.literal("authorization", "bearer wrong")
+        let body = Array(repeating: UInt8(ascii: " "), count: 4_000)
+        let input = (0..<900 as Range<UInt32>).flatMap { index in
+            RawHTTP2.headers(block, stream: 2 * index + 1, isLast: false)
+                + RawHTTP2.frame(.data, stream: 2 * index + 1, body)
+        }
+        var clients: [RawClient] = []
+        for _ in 0..<60 {
+            let client = try RawClient(port: relay.port)
+            await client.sendAll(RawHTTP2.greeting + input)
+            clients.append(client)
+        }
+        #expect(await relay.ask([RawHTTP1.Request("GET", "/livez")]).first?.status == 200)
+        let after = try #require(relay.memory)
+        // All requests have 280 MB. Half of the limit of 32 MiB is for clients without a key, and the arrays of their
+        // bodies are up to twice as long as the bodies.
+        #expect(after - before < 64 << 20, "\(before) \(after)")
+        clients = []
+        #expect(await relay.stop() == 0)
+    }
 }

@@ -16,6 +16,8 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case tooDeep
         /// The text is longer than ``JSONReader/maximumByteCount``.
         case tooLong
+        /// The text has more values than its reader takes.
+        case tooManyValues(maximum: Int)
         /// A name occurs twice in one object.
         case duplicateName(String)
         /// A `\` is not followed by a valid escape.
@@ -59,6 +61,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case .trailingBytes: "something follows the JSON value"
         case .tooDeep: "arrays and objects are nested deeper than \(JSONReader.maximumDepth) levels"
         case .tooLong: "the JSON is longer than \(JSONReader.maximumByteCount) bytes"
+        case .tooManyValues(let maximum): "the JSON has more than \(maximum) values"
         case .duplicateName(let name): "the name \(ShownValue.quoted(name)) occurs twice in one object"
         case .badEscape: "a '\\' is followed by no valid escape"
         case .unpairedSurrogate: "an escape is half a surrogate pair, which stands for no character by itself"

@@ -9,6 +9,9 @@ struct JSONParser {
     /// Whether values are built; otherwise each object is an empty object, each other value is null, and repeated names
     /// are not detected.
     private let buildsValues: Bool
+    /// The number of values that may still be read.
+    private var valuesLeft: Int
+    private let maximumValueCount: Int
     private var index = 0
     private var depth = 0
 
@@ -16,11 +19,14 @@ struct JSONParser {
         _ bytes: [UInt8],
         replacesUnpairedSurrogates: Bool = false,
         buildsValues: Bool = true,
-        ignoresByteOrderMark: Bool = false
+        ignoresByteOrderMark: Bool = false,
+        maximumValueCount: Int = .max
     ) {
         self.bytes = bytes
         if ignoresByteOrderMark, bytes.first == 0xEF, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
         self.buildsValues = buildsValues
+        self.maximumValueCount = maximumValueCount
+        valuesLeft = maximumValueCount
         self.replacesUnpairedSurrogates = replacesUnpairedSurrogates
     }
 
@@ -62,6 +68,8 @@ struct JSONParser {
 
     private mutating func parseValue() throws(JSONError) -> JSONValue {
         skipWhitespace()
+        guard valuesLeft > 0 else { throw error(.tooManyValues(maximum: maximumValueCount)) }
+        valuesLeft -= 1
         switch try current() {
         case UInt8(ascii: "{"): return try parseObject()
         case UInt8(ascii: "["): return try parseArray()
@@ -211,7 +219,12 @@ struct JSONParser {
         case UInt8(ascii: "t"): text.append(0x09)
         case UInt8(ascii: "u"):
             index += 1
-            text.append(contentsOf: Character(try parseScalar()).utf8)
+            let scalar = try parseScalar()
+            if scalar.isASCII {
+                text.append(UInt8(truncatingIfNeeded: scalar.value))
+            } else {
+                text.append(contentsOf: Character(scalar).utf8)
+            }
             return
         default: throw error(.badEscape)
         }

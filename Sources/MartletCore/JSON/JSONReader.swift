@@ -21,6 +21,18 @@ public enum JSONReader {
         return try parser.parseDocument()
     }
 
+    /// Parses a value, and stops when it contains too many.
+    ///
+    /// - Parameters:
+    ///   - bytes: The whole text.
+    ///   - maximumValueCount: The maximum number of values, of which each array, object, element and member is one.
+    /// - Returns: The value.
+    /// - Throws: ``JSONError`` as ``read(_:)``, and ``JSONError/Problem/tooManyValues(maximum:)``.
+    package static func read(_ bytes: [UInt8], maximumValueCount: Int) throws(JSONError) -> JSONValue {
+        var parser = JSONParser(bytes, ignoresByteOrderMark: true, maximumValueCount: maximumValueCount)
+        return try parser.parseDocument()
+    }
+
     /// Parses a payload, in which half of a surrogate pair is read as U+FFFD: the grammar allows such an escape, and
     /// RFC 8259 §8.2 leaves its meaning open.
     ///

@@ -11,6 +11,10 @@ extension HTTP1Connection {
         var reserve: (Int) -> Bool
         /// Releases memory reserved with `reserve`.
         var release: (Int) -> Void
+        /// Changes the number of bytes of heads and of further requests for which the connection counts.
+        var hold: (Int) -> Void
+        /// Called when a request has arrived with the one before it; the owner calls ``HTTP1Connection/takeTurn()``.
+        var waitsForTurn: () -> Void
         /// Receives a request and its handler, to be answered with ``HTTP1Connection/answer(_:)``.
         ///
         /// The body of a streamed request is read with ``HTTP1Connection/readBody(_:)``.

@@ -7,25 +7,7 @@ internal import MartletTransport
 /// It reads one request at a time, passes it to its owner and writes the response. While the owner handles a request,
 /// the connection reads a limited amount ahead, which is how it detects that the client has closed the connection.
 final class HTTP1Connection {
-    /// The phases of a connection.
-    private enum State {
-        /// Reading a request, or waiting for one. Can become `handling`, `finishing` when the request is answered by
-        /// its head or rejected, or `closed`.
-        case reading
-        /// The owner has the request. Can become `streaming`, `finishing` or `closed`.
-        case handling
-        /// The pieces of the response are written as they become available. Can become `finishing` or `closed`.
-        case streaming
-        /// The response is complete but not fully written. Can become `reading`, `draining` or `closed`.
-        case finishing
-        /// The response is written and further input is discarded, because closing a socket with unread input makes the
-        /// kernel discard unsent output (RFC 9112 §9.6). Can become `closed`.
-        case draining
-        /// The connection is closed.
-        case closed
-    }
-
-    /// The maximum number of bytes read ahead of the request that is being handled.
+    /// The maximum number of bytes of a streamed body that are read ahead of its reader.
     private static let readAhead = 64 * 1024
     /// The time within which a client has to close the connection after the last response.
     private static let drainingLimit = Duration.seconds(2)
@@ -56,7 +38,7 @@ final class HTTP1Connection {
     /// Whether the server takes no further requests.
     private var isEnding = false
     private var hasClientLeft = false
-    private var isParsing = false
+    var turns = HTTP1Turns()
 
     private var output = HTTP1Output()
 
@@ -149,6 +131,7 @@ final class HTTP1Connection {
     func closeGracefully() {
         isEnding = true
         output.keepsAlive = false
+        takeTurn()
         // A request that the client has sent may still be unread.
         read()
         if case .reading = state, head == nil { close() }
@@ -162,6 +145,7 @@ final class HTTP1Connection {
         watcher = nil
         breakBody()
         dropBody()
+        owner?.hold(-turns.heldByteCount)
         output.resumeWriter()
         output = HTTP1Output()
         let owner = owner.take()
@@ -207,14 +191,22 @@ final class HTTP1Connection {
     /// Whether there is capacity for more input.
     private var mayRead: Bool {
         switch state {
-        case .reading, .draining: true
-        case .handling, .streaming, .finishing:
-            !hasClientLeft && parser.unreadByteCount + body.count < HTTP1Connection.readAhead
+        case .reading: !turns.isWaiting
+        case .draining: true
+        case .handling, .streaming, .finishing: !hasClientLeft && hasRoom
         case .closed: false
         }
     }
 
+    /// Whether there is capacity for more input while a request is handled.
+    private var hasRoom: Bool {
+        if case .arriving = incoming { return parser.unreadByteCount + body.count < HTTP1Connection.readAhead }
+        return parser.unreadByteCount < HTTP1Turns.readAhead
+    }
+
     func watch() {
+        if case .closed = state { return }
+        if let change = turns.count(parser.heldByteCount) { owner?.hold(change) }
         var interest: SocketWatcher.Readiness = mayRead ? .readable : []
         if output.isPending { interest.insert(.writable) }
         watcher?.wait(for: interest)
@@ -246,6 +238,8 @@ final class HTTP1Connection {
     /// Handles the end of the client's input; the client may still read a response.
     private func inputEnded() {
         switch state {
+        // The end of the input is read again when the requests before it are answered.
+        case .reading where turns.isWaiting: watch()
         case .reading, .draining: close()
         case .handling, .streaming:
             hasClientLeft = true
@@ -270,11 +264,16 @@ final class HTTP1Connection {
     /// Parses the received bytes until a request is complete or more input is needed.
     func parse() {
         // An immediate response would call this method recursively.
-        guard !isParsing else { return }
-        isParsing = true
-        defer { isParsing = false }
+        guard !turns.isParsing else { return }
+        turns.isParsing = true
+        defer { turns.isParsing = false }
         do throws(HTTP1Violation) {
-            while isReadyForEvent, let event = try parser.next() {
+            while isReadyForEvent {
+                guard turns.mayBegin(isAtStart: parser.isAtStart, unread: parser.unreadByteCount) else {
+                    owner?.waitsForTurn()
+                    return
+                }
+                guard let event = try parser.next() else { return }
                 switch event {
                 case .head(let head): try began(head)
                 case .body(let piece): try take(piece)
@@ -288,7 +287,7 @@ final class HTTP1Connection {
 
     private var isReadyForEvent: Bool {
         switch (state, incoming) {
-        case (.reading, _): true
+        case (.reading, _): !turns.isWaiting
         case (.handling, .arriving), (.streaming, .arriving): body.count < HTTP1Connection.readAhead
         default: false
         }
@@ -392,6 +391,7 @@ final class HTTP1Connection {
             return
         }
         enter(.reading)
+        turns.answered()
         owner?.answered()
         parse()
     }

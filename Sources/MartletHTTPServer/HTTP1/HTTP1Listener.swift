@@ -16,6 +16,9 @@ package final class HTTP1Listener: Sendable {
         ///
         /// The bodies take up to twice as much memory, because an array that grows reserves twice its size.
         package var totalBodyBytes = 32 << 20
+        /// The maximum size in bytes of the heads and further requests that all connections have sent, by default 16
+        /// MiB; when it is exceeded, the connection with the most is closed.
+        package var totalHeadBytes = 16 << 20
         /// The maximum number of connections, by default 1,024.
         ///
         /// For a further connection the server closes the one that has been without a complete request for longest.
@@ -49,6 +52,7 @@ package final class HTTP1Listener: Sendable {
     ///   - admission: Decides about a request when its fields have arrived. It runs on the listener's loop, so it must
     ///     be fast.
     ///   - onFull: Called on the listener's loop, at most once a second while a new client needs the place of another.
+    ///   - onExcess: Called on the listener's loop when connections are closed because of `totalHeadBytes`.
     /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, `.addressNotAvailable` when it
     ///   is not an address of this machine, or `.system`.
     package init(
@@ -56,9 +60,17 @@ package final class HTTP1Listener: Sendable {
         port: UInt16,
         limits: Limits = Limits(),
         admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission,
-        onFull: @escaping @Sendable () -> Void = {}
+        onFull: @escaping @Sendable () -> Void = {},
+        onExcess: @escaping @Sendable () -> Void = {}
     ) async throws(TransportError) {
-        let server = try HTTP1Server(host: host, port: port, limits: limits, admission: admission, onFull: onFull)
+        let server = try HTTP1Server(
+            host: host,
+            port: port,
+            limits: limits,
+            admission: admission,
+            onFull: onFull,
+            onExcess: onExcess
+        )
         self.server = server
         try await server.start()
     }

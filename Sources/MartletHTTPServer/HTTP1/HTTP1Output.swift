@@ -19,17 +19,24 @@ struct HTTP1Output {
     /// The same while the request's body is arriving: many clients read nothing before they have sent everything.
     private static let limitWhileReading = 16 << 20
 
+    /// The maximum size of a body that is copied behind its head, so that one system call writes both; a longer one is
+    /// shared with the handler, which may use it for many clients.
+    private static let longestCopiedBody = 16 * 1024
+
     /// Whether the connection stays open after the response.
     var keepsAlive = false
     private var isHTTP10 = false
     private var isHEAD = false
     private var bytes: [UInt8] = []
     private var written = 0
+    /// The body of a whole response that is written after `bytes`.
+    private var body: [UInt8] = []
+    private var bodyWritten = 0
     /// Called when there is capacity for more output, or the connection is closed.
     private var whenWritable: (() -> Void)?
 
     /// Whether bytes wait for the socket.
-    var isPending: Bool { written < bytes.count }
+    var isPending: Bool { written < bytes.count || bodyWritten < body.count }
 
     /// Prepares for the response to a request.
     mutating func prepare(for head: HTTP1RequestHead, isLast: Bool) {
@@ -49,7 +56,8 @@ struct HTTP1Output {
         let response = canCarry ? response : HTTPResponse(status: 500, text: "The response cannot be sent.")
         let hasNoBody = response.status == 204 || response.status == 304
         add(status: response.status, response.fields, hasNoBody ? .none : .length(response.body.count), date)
-        if !isHEAD, !hasNoBody { bytes += response.body }
+        guard !isHEAD, !hasNoBody else { return }
+        if response.body.count > HTTP1Output.longestCopiedBody { body = response.body } else { bytes += response.body }
     }
 
     /// Starts a response whose body follows in pieces.
@@ -94,9 +102,11 @@ struct HTTP1Output {
     /// - Returns: The progress.
     mutating func write(to transport: borrowing Transport, isReading: Bool, didMove: () -> Void) -> Progress {
         while isPending {
-            switch unsafe bytes[written...].withUnsafeBytes({ unsafe transport.write($0) }) {
+            let isHead = written < bytes.count
+            let rest = isHead ? bytes[written...] : body[bodyWritten...]
+            switch unsafe rest.withUnsafeBytes({ unsafe transport.write($0) }) {
             case .moved(let count):
-                written += count
+                if isHead { written += count } else { bodyWritten += count }
                 didMove()
             case .mustWait:
                 if written > bytes.count / 2 {
@@ -111,6 +121,8 @@ struct HTTP1Output {
         }
         bytes.removeAll(keepingCapacity: bytes.capacity <= 4 * HTTP1Output.limit)
         written = 0
+        body = []
+        bodyWritten = 0
         return .complete
     }
 

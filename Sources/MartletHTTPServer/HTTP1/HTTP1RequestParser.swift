@@ -66,10 +66,16 @@ struct HTTP1RequestParser {
     /// The number of bytes that have not been parsed.
     var unreadByteCount: Int { buffer.count - start }
 
-    /// Whether nothing of the next request has arrived.
-    var isBetweenRequests: Bool {
-        if case .requestLine(false) = phase { unreadByteCount == 0 } else { false }
+    /// The number of bytes of a head that is arriving, and of further requests.
+    var heldByteCount: Int { unreadByteCount + headBytes }
+
+    /// Whether nothing of the next request has been parsed.
+    var isAtStart: Bool {
+        if case .requestLine(false) = phase { true } else { false }
     }
+
+    /// Whether nothing of the next request has arrived.
+    var isBetweenRequests: Bool { isAtStart && unreadByteCount == 0 }
 
     /// Appends bytes that have arrived.
     mutating func append(_ bytes: UnsafeRawBufferPointer) {

@@ -14,6 +14,9 @@ actor HTTP1Server {
     /// The interval between checks for timed-out clients.
     private static let timeoutInterval = Duration.seconds(1)
 
+    /// The maximum number of requests in one turn of the loop that have arrived with the ones before them.
+    static let pipelinedRequestsPerTurn = 16
+
     /// A connection and the task that handles its current request.
     private struct Client {
         let connection: HTTP1Connection
@@ -33,10 +36,16 @@ actor HTTP1Server {
     private let limits: HTTP1Listener.Limits
     private let admission: @Sendable (HTTPRequest) -> HTTP1Admission
     private let onFull: @Sendable () -> Void
+    private let onExcess: @Sendable () -> Void
     private var timeoutTimer: LoopTimer?
     private var clients: [Int: Client] = [:]
     private var nextClient = 0
     private var bodyBytes = 0
+    /// The bytes of heads and of further requests that the connections have sent.
+    private var headBytes = 0
+    /// The connections whose next request has arrived with the last one, in the order of their turns.
+    private var waiting: [Int] = []
+    private var isTurnScheduled = false
     private var isClosing = false
     private var isStopping = false
     private var whenClosed: [CheckedContinuation<Void, Never>] = []
@@ -48,7 +57,8 @@ actor HTTP1Server {
         port: UInt16,
         limits: HTTP1Listener.Limits,
         admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission,
-        onFull: @escaping @Sendable () -> Void
+        onFull: @escaping @Sendable () -> Void,
+        onExcess: @escaping @Sendable () -> Void
     ) throws(TransportError) {
         loop = try EventLoop()
         let socket: ListeningSocket<Int>
@@ -63,6 +73,7 @@ actor HTTP1Server {
         self.limits = limits
         self.admission = admission
         self.onFull = onFull
+        self.onExcess = onExcess
     }
 
     /// Starts accepting connections.
@@ -150,6 +161,8 @@ actor HTTP1Server {
                 admit: { admission($0) },
                 reserve: { [weak self] count in self?.assumeIsolated { $0.reserve(count, for: id) } ?? false },
                 release: { [weak self] count in self?.assumeIsolated { $0.bodyBytes -= count } },
+                hold: { [weak self] change in self?.assumeIsolated { $0.hold(change) } },
+                waitsForTurn: { [weak self] in self?.assumeIsolated { $0.addWaiting(id) } },
                 received: { [weak self] request, handler, isStreamed in
                     self?.assumeIsolated { $0.handle(request, handler, isStreamed: isStreamed, of: id) }
                 },
@@ -178,6 +191,39 @@ actor HTTP1Server {
         }
         bodyBytes += count
         return true
+    }
+
+    /// Counts bytes of heads and of further requests.
+    private func hold(_ change: Int) {
+        headBytes += change
+        if headBytes > limits.totalHeadBytes { scheduleTurn() }
+    }
+
+    private func addWaiting(_ id: Int) {
+        waiting.append(id)
+        scheduleTurn()
+    }
+
+    /// Goes on in the next turn, after the input of other clients.
+    private func scheduleTurn() {
+        guard !isTurnScheduled else { return }
+        isTurnScheduled = true
+        loop.atNextTurn { [weak self] in self?.assumeIsolated { $0.takeTurn() } }
+    }
+
+    /// Handles some of the waiting requests, and closes connections that have sent too much.
+    private func takeTurn() {
+        isTurnScheduled = false
+        let next = Array(waiting.prefix(HTTP1Server.pipelinedRequestsPerTurn))
+        waiting.removeFirst(next.count)
+        for id in next { clients[id]?.connection.takeTurn() }
+        if headBytes > limits.totalHeadBytes { onExcess() }
+        while headBytes > limits.totalHeadBytes {
+            let largest = clients.values.map(\.connection).max { $0.turns.heldByteCount < $1.turns.heldByteCount }
+            guard let largest, largest.turns.heldByteCount > 0 else { break }
+            largest.close()
+        }
+        if !waiting.isEmpty { scheduleTurn() }
     }
 
     private func schedulePatrol() {

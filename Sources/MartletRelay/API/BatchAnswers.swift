@@ -43,7 +43,9 @@ struct BatchAnswers: AsyncSequence, Sendable {
             guard !hasEnded else { return nil }
             do throws(BatchLines.Failure) {
                 var part = Part(firstLine: lineNumber)
-                while !part.isFull, let line = try await lines.next(after: part.count) { part.add(line) }
+                while !part.isFull, let line = try await lines.next(after: part.count) {
+                    part.add(await batch.json(of: line))
+                }
                 guard part.count > 0 else { return nil }
                 lineNumber += part.count
                 guard batch.maySend else {
@@ -84,7 +86,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
             return Array(repeatElement(problem, count: count).joined())
         }
 
-        mutating func add(_ line: [UInt8]) {
+        mutating func add(_ line: Result<JSONValue, JSONError>) {
             do throws(APIProblem) {
                 let request = try PushRequest(try RelayAPI.json(of: line))
                 destinations += request.destinations.count
@@ -93,6 +95,18 @@ struct BatchAnswers: AsyncSequence, Sendable {
             } catch {
                 requests.append(.failure(error))
             }
+        }
+    }
+
+    /// Parses a line; a long one waits for its turn among the long requests.
+    private func json(of line: [UInt8]) async -> Result<JSONValue, JSONError> {
+        guard line.count < LongRequests.leastByteCount else {
+            return await call.parts.longRequests.parse(line, for: call.caller.name)
+        }
+        do throws(JSONError) {
+            return .success(try JSONReader.read(line))
+        } catch {
+            return .failure(error)
         }
     }
 
@@ -134,9 +148,9 @@ struct BatchAnswers: AsyncSequence, Sendable {
 }
 
 extension RelayAPI {
-    static func json(of line: [UInt8]) throws(APIProblem) -> JSONValue {
+    static func json(of line: Result<JSONValue, JSONError>) throws(APIProblem) -> JSONValue {
         do throws(JSONError) {
-            return try JSONReader.read(line)
+            return try line.get()
         } catch {
             throw APIProblem(400, "the line is not valid JSON: \(error)", at: "")
         }

@@ -12,6 +12,9 @@ struct PushRequestBuilder {
     /// The longest time ahead for which a push may be scheduled, in milliseconds: 30 days, as long as APNs stores one.
     private static let longestDelay: Int64 = 30 * 86_400_000
 
+    /// The maximum size in bytes of a payload whose content is checked; of a longer one only the size.
+    private static let longestCheckedPayload = 16 << 10
+
     let caller: Callers.Caller
     let apps: [RelayConfiguration.App]
     let clients: LaneClients
@@ -191,8 +194,13 @@ struct PushRequestBuilder {
         _ headers: PushHeaders,
         _ payload: [UInt8]
     ) -> APIProblem {
+        let size = PayloadSize.exactly(payload.count)
+        let isLong = payload.count > PushRequestBuilder.longestCheckedPayload
         let findings =
             switch destination {
+            case .device where isLong: PushLint.check(headers: headers, payloadSize: size)
+            case .channel(let channel) where isLong:
+                PushLint.check(broadcastTo: bundle, channel: channel.rawValue, headers: headers, payloadSize: size)
             case .device: PushLint.check(headers: headers, payload: payload)
             case .channel(let channel):
                 PushLint.check(broadcastTo: bundle, channel: channel.rawValue, headers: headers, payload: payload)

@@ -37,7 +37,9 @@ extension RelayAPI {
         let token = arguments["token"].flatMap { try? DeviceToken(hex: $0) }?.description
         let id = arguments["id"].flatMap { try? APNsID($0) }?.description
         let node = arguments["node"].flatMap { Int64($0) }.map { String($0) }
-        entry.target = id ?? node ?? token ?? deadLetterIDs(in: request)
+        // An invalid body may be long, and does not name dead letters.
+        let hasIDs = response.status != 400 || request.body.count < LongRequests.leastByteCount
+        entry.target = id ?? node ?? token ?? (hasIDs ? deadLetterIDs(in: request) : nil)
         entry.count = (json["purged"] ?? json["requeued"] ?? json["discarded"])?.integerValue
         entry.peer = peer
         entry.status = response.status

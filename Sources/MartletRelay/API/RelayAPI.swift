@@ -73,7 +73,7 @@ struct RelayAPI: Sendable {
     }
 
     private static let page = PageFiles(PageFile.relay)
-    private static let table = RouteTable<Service>(
+    static let table = RouteTable<Service>(
         title: "Martlet's relay",
         summary: """
             Accepts pushes, stores them until Apple has answered, and reports how each ended. Requests carry
@@ -85,18 +85,21 @@ struct RelayAPI: Sendable {
         routes
     )
 
-    /// The API description, encoded once because clients without a key may request it.
-    private static let description = table.openAPI.encoded()
+    /// The API description, encoded and compressed once because clients without a key may request it.
+    private static let description = PageFiles([
+        PageFile(path: descriptionPath, type: "application/json", bytes: table.openAPI.encoded())
+    ])
+    private static let descriptionPath = "/openapi.json"
 
     static let routes: [Route] =
         [
             Route(
                 method: "GET",
-                path: "/openapi.json",
+                path: descriptionPath,
                 summary: "This description",
                 access: .anyone,
                 answers: [RouteAnswer(200, "An OpenAPI 3.1 document", ["type": "object"])]
-            ) { _ in .bytes(description, status: 200, type: "application/json") }
+            ) { call in description.answer(HTTPRequest(fields: call.fields)) ?? .done }
         ] + healthRoutes + pushRoutes + searchRoutes + channelRoutes + feedbackRoutes + deadLetterRoutes + laneRoutes
         + installationRoutes + enrollmentRoutes + operationRoutes
 
@@ -208,7 +211,11 @@ struct RelayAPI: Sendable {
         let answer: HTTP1Answer
         do throws(APIProblem) {
             try service.requireScope(of: match.access)
-            answer = await RelayAPI.table.answer(request, service, stream: body, match: match)
+            if request.body.count < LongRequests.leastByteCount {
+                answer = await RelayAPI.table.answer(request, service, stream: body, match: match)
+            } else {
+                answer = await parts.longRequests.answer(request, service, stream: body, match: match)
+            }
         } catch {
             answer = error.answer
         }

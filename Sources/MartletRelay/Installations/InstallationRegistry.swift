@@ -8,6 +8,10 @@ internal import MartletTransport
 actor InstallationRegistry {
     /// The number of credentials that are looked up at the same time; phones may have any number of requests.
     private static let lookupLimit = 200
+    /// The number of tickets of an app that are stored at the same time.
+    ///
+    /// The store commits each by itself, and all other calls wait for the commits before theirs.
+    private static let ticketLimit = 4
     /// The number of times that a change is repeated because another one came first.
     private static let attempts = 5
     /// The maximum number of changes of one installation that wait for another one.
@@ -20,6 +24,8 @@ actor InstallationRegistry {
     private var store: any InstallationStore { context.outbox.installations }
     private var budget = RequestBudget()
     private var lookups = 0
+    /// The tickets that are being stored.
+    private var tickets = CallSlots<CheckedContinuation<Void, Never>>(limit: InstallationRegistry.ticketLimit)
     /// The changes that wait for the one under way, for each installation that is being changed.
     private var waitingChanges: [InstallationID: [CheckedContinuation<Void, Never>]] = [:]
     private var generator = SystemRandomNumberGenerator()
@@ -46,8 +52,15 @@ actor InstallationRegistry {
             isSingleUse: request.isSingleUse,
             expiresAt: now.addingReportingOverflow(request.seconds * 1_000).partialValue
         )
+        await beginTicket(of: app)
+        defer { tickets.end(of: app)?.resume() }
         try await storeCall(await store.add(ticket, at: now), by: .backEnd)
         return (secret.text, ticket)
+    }
+
+    private func beginTicket(of app: String) async {
+        guard !tickets.begin(of: app) else { return }
+        await withCheckedContinuation { tickets.wait($0, of: app) }
     }
 
     /// Returns the ticket that an `authorization` field has.

@@ -294,15 +294,19 @@ actor Intake {
 
     /// The interval between checks of the commits and look-ups under way.
     private static let commitInterval = Duration.milliseconds(250)
+    /// The delay of a check from which on the event loop itself is late, so that it may not have seen answers of the
+    /// outbox.
+    private static let lateness = Duration.milliseconds(500)
 
     /// Checks the commits and look-ups at intervals while some are under way.
     private func watchCommits() {
         guard !isWatchingCommits else { return }
         isWatchingCommits = true
+        let latest = loop.now.advanced(by: Intake.commitInterval).advanced(by: Intake.lateness)
         loop.schedule(after: Intake.commitInterval) { [weak self] in
             self?.assumeIsolated { intake in
                 intake.isWatchingCommits = false
-                intake.checkCommits()
+                if intake.loop.now <= latest { intake.checkCommits() }
                 if intake.incoming.oldestCall != nil { intake.watchCommits() }
             }
         }

@@ -34,6 +34,7 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
 
     case handshakeFailed = "handshake failed"
     case connectionLimitReached = "connection limit reached"
+    case clientMemoryLimitReached = "client memory limit reached"
     case callerRejected = "caller rejected"
     case unusualProviderToken = "unusual provider token"
     case audit = "audit"

@@ -49,8 +49,8 @@ actor RelayServer {
     private var refusalLog = RefusalLog()
     /// The limits for log lines about failed handshakes and unusual provider tokens.
     private var throttles: [LogEvent: LogThrottle] = [:]
-    /// The limits for log lines about full listeners, by their purpose.
-    private var fullListeners: [String: GrowingThrottle] = [:]
+    /// The limits for log lines about listeners that have reached a limit, by event and purpose.
+    private var fullListeners: [LogEvent: [String: GrowingThrottle]] = [:]
     private(set) var isDraining = false
     /// The source of identifiers of pushes without one.
     var generator = SplitMix64(state: .random(in: .min ... .max))
@@ -79,7 +79,7 @@ actor RelayServer {
         do {
             for (environment, address) in configuration.listeners {
                 setting = "listen.\(environment.rawValue): "
-                let onFull = { self.recordFullListener(environment.rawValue) }
+                let name = environment.rawValue
                 let listener = try APNsListener(
                     host: address.host,
                     port: address.port,
@@ -89,11 +89,11 @@ actor RelayServer {
                         bodyBytes: RelayServer.longestBody
                     ),
                     on: loop,
-                    onFull: onFull
-                ) { connection, event in
+                    onFull: { self.record(.connectionLimitReached, at: name) },
+                    onExcess: { self.record(.clientMemoryLimitReached, at: name) },
                     // Keeps the parts alive until the shutdown, because clients may still be connected.
-                    self.handle(event, from: connection, for: environment)
-                }
+                    onEvent: { connection, event in self.handle(event, from: connection, for: environment) }
+                )
                 listeners.append(listener)
                 ports[environment] = listener.port
                 logListener(at: address.host, listener.port, for: environment.rawValue)
@@ -121,7 +121,12 @@ actor RelayServer {
             limits: limits,
             admission: { api.admission(of: $0) },
             onFull: { [weak self, loop] in
-                loop.execute { [weak self] in self?.assumeIsolated { $0.recordFullListener("http") } }
+                loop.execute { [weak self] in self?.assumeIsolated { $0.record(.connectionLimitReached, at: "http") } }
+            },
+            onExcess: { [weak self, loop] in
+                loop.execute { [weak self] in
+                    self?.assumeIsolated { $0.record(.clientMemoryLimitReached, at: "http") }
+                }
             }
         )
         http = listener
@@ -193,6 +198,7 @@ actor RelayServer {
         let (caller, isNew) = connection.caller(authorization, among: callers)
         guard isNew else { return caller }
         if let caller {
+            connection.client.authenticated()
             recordDeviations(of: caller, over: connection)
         } else {
             let certificate = authorization == nil ? connection.client.certificate : nil
@@ -237,10 +243,11 @@ actor RelayServer {
         )
     }
 
-    /// Logs that a listener has as many connections as it may have.
-    private func recordFullListener(_ name: String) {
-        guard fullListeners[name, default: GrowingThrottle()].take(at: context.now) != nil else { return }
-        context.log.warning(.connectionLimitReached, ["for": .string(name)])
+    /// Logs that a listener has reached a limit.
+    private func record(_ event: LogEvent, at listener: String) {
+        let throttled = fullListeners[event, default: [:]][listener, default: GrowingThrottle()].take(at: context.now)
+        guard throttled != nil else { return }
+        context.log.warning(event, ["for": .string(listener)])
     }
 
     /// Counts and logs a rejected caller; the peer is nil when the listener does not report addresses.

@@ -213,10 +213,6 @@ package final class HTTP2Connection {
         }
         reportEvents()
         if role == .server, session.outputFrameCount > HTTP2Connection.outputFrames { flush() } else { scheduleFlush() }
-        if case .closed = phase { return }
-        served?.count(incompleteBytes: session.callbackState.bounds.incompleteBytes)
-        // A request that is not complete is no event.
-        if let served, served.load.isExcessive { onEvent?(.caughtUp) }
     }
 
     /// Closes the sending side and continues to read what the client still sends.
@@ -254,6 +250,7 @@ package final class HTTP2Connection {
     func flush() {
         guard isWritable, let transport else { return }
         let outcome = output.flush(session, to: transport.value)
+        served?.count(heldBytes: session.callbackState.bounds.heldBytes)
         guard case .moved = outcome else { return handleWrite(outcome) }
         served?.timeouts.outputResumed()
         watcher?.wait(for: .readable)
@@ -320,7 +317,7 @@ package final class HTTP2Connection {
         case .idle, .handshaking, .open, .ending, .draining, .closed: break
         }
         phase = .closed
-        served?.count(incompleteBytes: 0)
+        served?.count(heldBytes: 0)
         timer?.cancel()
         readTimer?.cancel()
         watcher?.close()

@@ -70,8 +70,17 @@ extension HTTP2Connection {
     /// The client's address without its port (servers only).
     var peerHost: String { String(peer[..<(peer.lastIndex(of: ":") ?? peer.endIndex)]) }
 
-    /// The memory of the client's incomplete requests, in bytes (servers only).
-    var incompleteBytes: Int { served?.incompleteBytes ?? 0 }
+    /// The memory of the client's incomplete requests and unread responses, in bytes (servers only).
+    var heldBytes: Int { served?.heldBytes ?? 0 }
+
+    /// Whether the client has shown valid credentials (servers only).
+    package var isAuthenticated: Bool { served?.isAuthenticated ?? false }
+
+    /// Records that the client has shown valid credentials, so that it is closed for lack of memory only after all
+    /// clients that have not (servers only).
+    package func authenticated() {
+        served?.authenticated()
+    }
 
     /// Closes the connection for the sake of other clients (servers only).
     ///

@@ -33,11 +33,13 @@ package final class HTTP2Listener {
     private let loop: EventLoop
     private var configuration: Configuration
     private let onEvent: (HTTP2Connection, HTTP2Connection.Event) -> Void
+    private let onExcess: () -> Void
     /// The socket; nil once the listener is closing, so that further clients are refused.
     private var listeningSocket: ListeningSocket<ObjectIdentifier>?
     private var connections: [ObjectIdentifier: HTTP2Connection] = [:]
     private let load = HTTP2ServerLoad()
     private var timeoutCheck: LoopTimer?
+    private var isClosingScheduled = false
     private var onDrained: (() -> Void)?
 
     package let port: UInt16
@@ -52,6 +54,8 @@ package final class HTTP2Listener {
     ///   - admits: Called for each client that connects; returns false to close the connection before the TLS
     ///     handshake.
     ///   - onFull: Called at most once a second while a new client needs the place of another.
+    ///   - onExcess: Called when connections are closed because their incomplete requests and unread responses take too
+    ///     much memory.
     ///   - onEvent: Called for each event of each connection.
     /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, or
     ///   `.addressNotAvailable` when it is not an address of this machine.
@@ -62,11 +66,13 @@ package final class HTTP2Listener {
         on loop: EventLoop,
         admits: @escaping () -> Bool = { true },
         onFull: @escaping () -> Void = {},
+        onExcess: @escaping () -> Void = {},
         onEvent: @escaping (HTTP2Connection, HTTP2Connection.Event) -> Void
     ) throws(TransportError) {
         self.loop = loop
         self.configuration = configuration
         self.onEvent = onEvent
+        self.onExcess = onExcess
         let socket = try ListeningSocket<ObjectIdentifier>(
             host: host,
             port: port,
@@ -75,6 +81,7 @@ package final class HTTP2Listener {
         )
         self.port = socket.port
         listeningSocket = socket
+        load.onExcess = { [weak self] in self?.scheduleClosing() }
         try socket.start(
             ListeningSocket.Connections(
                 count: { [unowned self] in connections.count },
@@ -148,15 +155,34 @@ package final class HTTP2Listener {
                 listeningSocket?.connectionClosed()
             }
             onEvent(connection, event)
-            if case .caughtUp = event, load.isExcessive { closeLargest() }
             finishIfDrained()
         }
     }
 
-    /// Closes the connection whose incomplete requests take the most memory.
-    private func closeLargest() {
-        let largest = connections.values.max { $0.incompleteBytes < $1.incompleteBytes }
-        largest?.closeForOthers("the client's incomplete requests took too much memory", code: .enhanceYourCalm)
+    /// Closes connections in the next turn until their memory is within its limits.
+    ///
+    /// A connection reports its memory while it writes, so none can be closed at once.
+    private func scheduleClosing() {
+        guard !isClosingScheduled else { return }
+        isClosingScheduled = true
+        loop.atNextTurn { [weak self] in
+            guard let self else { return }
+            isClosingScheduled = false
+            guard load.excess != nil else { return }
+            onExcess()
+            while let excess = load.excess, closeLargest(of: excess) {}
+        }
+    }
+
+    /// Closes the connection that holds the most memory; returns false when none holds any.
+    private func closeLargest(of excess: HTTP2ServerLoad.Excess) -> Bool {
+        let candidates = connections.values.filter { excess == .all || !$0.isAuthenticated }
+        guard let largest = candidates.max(by: { $0.heldBytes < $1.heldBytes }), largest.heldBytes > 0 else {
+            return false
+        }
+        let reason = "the client's incomplete requests and unread responses took too much memory"
+        largest.closeForOthers(reason, code: .enhanceYourCalm)
+        return true
     }
 
     private func scheduleTimeoutCheck() {

@@ -15,8 +15,10 @@ struct HTTP2ServedClient {
 
     var timeouts: HTTP2IdleMonitor
     let load: HTTP2ServerLoad
-    /// The memory of incomplete requests that was added to the load, in bytes.
-    private(set) var incompleteBytes = 0
+    /// The memory of incomplete requests and unread responses that was added to the load, in bytes.
+    private(set) var heldBytes = 0
+    /// Whether the client has shown valid credentials.
+    private(set) var isAuthenticated = false
     private var shutdown = Shutdown.none
 
     init(_ timeouts: HTTP2IdleMonitor, load: HTTP2ServerLoad) {
@@ -24,11 +26,21 @@ struct HTTP2ServedClient {
         self.load = load
     }
 
-    /// Updates the load when the memory of incomplete requests has changed.
-    mutating func count(incompleteBytes bytes: Int) {
-        guard bytes != incompleteBytes else { return }
-        load.add(incompleteBytes: bytes - incompleteBytes)
-        incompleteBytes = bytes
+    /// Updates the load when the memory of incomplete requests and unread responses has changed.
+    mutating func count(heldBytes bytes: Int) {
+        guard bytes != heldBytes else { return }
+        let change = bytes - heldBytes
+        heldBytes = bytes
+        load.add(heldBytes: change, isAuthenticated: isAuthenticated)
+    }
+
+    /// Records that the client has shown valid credentials.
+    mutating func authenticated() {
+        guard !isAuthenticated else { return }
+        let bytes = heldBytes
+        count(heldBytes: 0)
+        isAuthenticated = true
+        count(heldBytes: bytes)
     }
 
     /// Begins a graceful shutdown; returns false when one has begun already.

@@ -6,8 +6,8 @@ struct HTTP2ServerBounds {
     /// The limit in octets for pending responses of a client, enough for those to 1,000 pushes; when it is exceeded,
     /// further streams are refused.
     static let answerBytesLimit = 1 << 20
-    /// The memory of a request without fields and body, in bytes.
-    private static let emptyRequestBytes = 1_024
+    /// The memory of a stream without fields and body, in bytes.
+    private static let emptyStreamBytes = 1_024
     /// The number of ended streams that are remembered.
     private static let endedEarlyLimit = 100
 
@@ -15,8 +15,9 @@ struct HTTP2ServerBounds {
     var streamLimit = HTTP2StreamLimit()
     /// The budget of frames without effect that the client may still send.
     var frameBudget = HTTP2FrameBudget()
-    /// The memory of the requests that are not complete, in bytes.
-    private(set) var incompleteBytes = 0
+    /// The memory of the requests that are not complete and of the responses that the client has not accepted, in
+    /// bytes.
+    private(set) var heldBytes = 0
     /// The number of streams that were refused because too many were open, or too many responses were pending.
     private(set) var refusedStreamCount = 0
     /// The size in octets of the response bodies whose streams are open because the client has not read them.
@@ -68,22 +69,23 @@ struct HTTP2ServerBounds {
     }
 
     mutating func opened(_ stream: HTTP2Stream) {
-        count(HTTP2ServerBounds.emptyRequestBytes, of: stream)
+        count(HTTP2ServerBounds.emptyStreamBytes, of: stream)
     }
 
-    /// Counts memory for the fields or the body of a request that is not complete.
+    /// Counts memory of a stream on which the client has to act: it completes its request, or accepts the response.
     mutating func count(_ bytes: Int, of stream: HTTP2Stream) {
-        stream.incompleteBytes += bytes
-        incompleteBytes += bytes
+        stream.heldBytes += bytes
+        heldBytes += bytes
     }
 
     mutating func completed(_ stream: HTTP2Stream) {
-        count(-stream.incompleteBytes, of: stream)
+        count(-stream.heldBytes, of: stream)
     }
 
     mutating func answered(_ stream: HTTP2Stream, bodyBytes: Int) {
         stream.pendingBytes = bodyBytes
         answerBytes += bodyBytes
+        count(HTTP2ServerBounds.emptyStreamBytes + bodyBytes, of: stream)
     }
 
     mutating func closed(_ stream: HTTP2Stream) {

@@ -12,10 +12,21 @@ final class HTTP2ServerLoad {
     static let octetsPerEvent = 128
     /// The number of octets that a connection processes in one turn at least.
     static let leastOctets = 64
-    /// The maximum size of incomplete requests in bytes, of all connections together.
+    /// The maximum size in bytes of incomplete requests and unread responses, of all connections together.
     ///
     /// They take up to twice as much memory, because an array that grows reserves twice its size.
-    static let incompleteBytesLimit = 32 << 20
+    static let heldBytesLimit = 32 << 20
+    /// The part of ``heldBytesLimit`` for connections that are not authenticated, so that clients without credentials
+    /// never make the server close a connection of a client that has some.
+    static let unauthenticatedBytesLimit = heldBytesLimit / 2
+
+    /// The connections that hold too much memory.
+    enum Excess {
+        /// Those that are not authenticated.
+        case unauthenticated
+        /// All of them.
+        case all
+    }
 
     private var turn: UInt64 = 0
     /// The number of octets for which the events of this turn count.
@@ -23,11 +34,18 @@ final class HTTP2ServerLoad {
     /// The number of connections that have received input in this turn, and in the turn before it.
     private var active = 0
     private var activeBefore = 0
-    /// The memory in bytes of requests that are not complete.
-    private(set) var incompleteBytes = 0
+    /// The memory in bytes of incomplete requests and unread responses.
+    private(set) var heldBytes = 0
+    /// The part of it of connections that are not authenticated.
+    private(set) var unauthenticatedBytes = 0
+    /// Called when the memory exceeds a limit.
+    var onExcess: () -> Void = {}
 
-    /// Whether the requests that are not complete take too much memory.
-    var isExcessive: Bool { incompleteBytes > HTTP2ServerLoad.incompleteBytesLimit }
+    /// The connections that hold too much memory; nil when none do.
+    var excess: Excess? {
+        if unauthenticatedBytes > HTTP2ServerLoad.unauthenticatedBytesLimit { return .unauthenticated }
+        return heldBytes > HTTP2ServerLoad.heldBytesLimit ? .all : nil
+    }
 
     /// Returns the number of octets that a connection may process in a turn of the loop, 0 when it has to wait for the
     /// next turn; called once in each turn in which it has input.
@@ -48,8 +66,10 @@ final class HTTP2ServerLoad {
         eventOctets += count * HTTP2ServerLoad.octetsPerEvent
     }
 
-    /// Adds a change of the memory of a connection's incomplete requests.
-    func add(incompleteBytes change: Int) {
-        incompleteBytes += change
+    /// Adds a change of the memory of a connection's incomplete requests and unread responses.
+    func add(heldBytes change: Int, isAuthenticated: Bool) {
+        heldBytes += change
+        if !isAuthenticated { unauthenticatedBytes += change }
+        if change > 0, excess != nil { onExcess() }
     }
 }

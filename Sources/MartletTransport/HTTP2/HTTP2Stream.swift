@@ -41,8 +41,9 @@ package final class HTTP2Stream {
     /// The body to send, and the number of its bytes that were passed to nghttp2.
     @exclusivity(unchecked) var outgoingBody: [UInt8]
     @exclusivity(unchecked) var outgoingOffset = 0
-    /// The memory in bytes for which the request counts while it is not complete (servers only).
-    @exclusivity(unchecked) var incompleteBytes = 0
+    /// The memory in bytes for which the stream counts while its request is not complete or its response is pending
+    /// (servers only).
+    @exclusivity(unchecked) var heldBytes = 0
     /// The octets of the response's body that count as pending for the client (servers only).
     @exclusivity(unchecked) var pendingBytes = 0
     /// The arrival time of the first part of a request, and later the time at which it was answered (servers only).

@@ -133,6 +133,14 @@ import Testing
         #expect(error?.problem == .tooDeep)
     }
 
+    @Test func `the number of values has a bound if the reader sets one`() throws {
+        // An object, an array and three numbers.
+        let bytes = Array(#"{"a":[0,1,2]}"#.utf8)
+        _ = try JSONReader.read(bytes, maximumValueCount: 5)
+        let error = #expect(throws: JSONError.self) { try JSONReader.read(bytes, maximumValueCount: 4) }
+        #expect(error?.problem == .tooManyValues(maximum: 4) && error?.offset == 10)
+    }
+
     @Test func `size has a bound`() {
         let error = #expect(throws: JSONError.self) {
             try JSONReader.read([UInt8](repeating: UInt8(ascii: " "), count: JSONReader.maximumByteCount + 1))

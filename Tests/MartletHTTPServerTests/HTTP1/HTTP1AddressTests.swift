@@ -39,7 +39,8 @@ import Testing
             port: 0,
             limits: HTTP1Listener.Limits(),
             admission: { _ in .answer(HTTPResponse(status: 200)) },
-            onFull: {}
+            onFull: {},
+            onExcess: {}
         )
         try await server.start()
         // The loop watches a socket only once.

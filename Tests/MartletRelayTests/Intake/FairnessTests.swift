@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import MartletCore
 import MartletSimulator
 import MartletTransport
@@ -123,6 +124,48 @@ import Testing
         }
         client.send("8\r\nnonsense\r\n0\r\n\r\n")
         #expect(await client.read(until: "0\r\n\r\n").contains(#""status":400"#))
+        await bench.stop()
+    }
+
+    @Test func `a short request does not wait for long ones`() async throws {
+        let (bench, port) = try await bench()
+        let isReleased = DispatchSemaphore(value: 0)
+        bench.parts.longRequests.loop.execute { isReleased.wait() }
+        let long = try open("POST", "/v1/pushes", at: port, body: Self.manyValues)
+        let batch = try open("POST", "/v1/pushes:batch", at: port, body: Self.manyValues)
+        let short = await RawHTTP1.ask([.init("POST", "/v1/pushes", Self.key, body: later(bench))], at: port).first
+        #expect(short?.status == 202)
+        isReleased.signal()
+        let answer = await long.read()
+        #expect(answer.hasPrefix("HTTP/1.1 400") && answer.contains("more than \(LongRequests.valueLimit) values"))
+        #expect(await batch.read().contains("more than \(LongRequests.valueLimit) values"))
+        await bench.stop()
+    }
+
+    /// A push whose payload has 100,001 numbers.
+    private static let manyValues =
+        #"{"to":"5d3a6a1c","payload":{"a":["# + String(repeating: "0,", count: 100_000) + "0]}}"
+
+    @Test func `callers with long requests take turns`() {
+        var turns = CallerTurns<String>()
+        for (element, caller) in [("a1", "a"), ("a2", "a"), ("a3", "a"), ("b1", "b"), ("c1", "c"), ("b2", "b")] {
+            turns.add(element, of: caller)
+        }
+        var order: [String] = []
+        while let next = turns.next() { order.append(next) }
+        #expect(order == ["a1", "b1", "c1", "a2", "b2", "a3"] && turns.isEmpty)
+    }
+
+    @Test func `the longest list of tokens with a payload has few enough values`() {
+        #expect(LongRequests.valueLimit > PushRequest.longestList + PushLimits.broadcastPayloadByteCount)
+    }
+
+    @Test func `a payload that is far too long is refused by its size alone`() async throws {
+        let (bench, _) = try await bench()
+        let text = String(repeating: "a", count: 20_000)
+        let answer = await bench.ask("POST", "/v1/pushes", #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"\#(text)"}}}"#)
+        #expect(answer.status == 400)
+        #expect(answer.json["detail"]?.stringValue?.contains("more than the 4096 allowed") == true, "\(answer.text)")
         await bench.stop()
     }
 

@@ -93,6 +93,11 @@ actor EchoServer {
         for connection in connections { connection.allow(concurrentStreams: concurrentStreams) }
     }
 
+    /// Marks the clients as authenticated.
+    func authenticateClients() {
+        for connection in connections { connection.authenticated() }
+    }
+
     func cut() {
         for connection in connections { connection.close(TransportError(.closedLocally, "cut")) }
     }

@@ -14,12 +14,27 @@ import Testing
 
     @Test mutating func `the load contains the incomplete requests of all clients`() {
         var other = HTTP2ServedClient(HTTP2IdleMonitor(HTTP2Timeouts(), at: .zero), load: load)
-        client.count(incompleteBytes: 3_000)
-        other.count(incompleteBytes: 500)
-        client.count(incompleteBytes: 1_000)
-        #expect(load.incompleteBytes == 1_500 && client.incompleteBytes == 1_000)
-        client.count(incompleteBytes: 0)
-        #expect(load.incompleteBytes == 500)
+        client.count(heldBytes: 3_000)
+        other.count(heldBytes: 500)
+        client.count(heldBytes: 1_000)
+        #expect(load.heldBytes == 1_500 && client.heldBytes == 1_000)
+        client.count(heldBytes: 0)
+        #expect(load.heldBytes == 500)
+    }
+
+    @Test mutating func `clients without credentials have half of the memory`() {
+        var closings = 0
+        load.onExcess = { closings += 1 }
+        client.count(heldBytes: HTTP2ServerLoad.unauthenticatedBytesLimit)
+        #expect(load.excess == nil && closings == 0)
+        client.count(heldBytes: HTTP2ServerLoad.unauthenticatedBytesLimit + 1)
+        #expect(load.excess == .unauthenticated && closings == 1)
+        client.authenticated()
+        #expect(load.excess == nil && load.unauthenticatedBytes == 0)
+        client.count(heldBytes: HTTP2ServerLoad.heldBytesLimit + 1)
+        #expect(load.excess == .all && closings == 2)
+        client.count(heldBytes: 0)
+        #expect(load.excess == nil && load.heldBytes == 0 && closings == 2)
     }
 
     @Test mutating func `a shutdown is announced once and finished once`() {

@@ -53,16 +53,18 @@ import Testing
         #expect(afterwards && bounds.refusedStreamCount == 2)
     }
 
-    @Test mutating func `the memory of a request counts until it is complete or closed`() {
+    @Test mutating func `a stream counts while its client has to act`() {
         let (first, second) = (open(1), open(3))
-        let empty = bounds.incompleteBytes
+        let empty = bounds.heldBytes
         bounds.count(1_000, of: first)
         bounds.count(500, of: second)
-        #expect(bounds.incompleteBytes == empty + 1_500)
+        #expect(bounds.heldBytes == empty + 1_500)
         bounds.completed(first)
-        #expect(bounds.incompleteBytes == empty / 2 + 500)
+        #expect(bounds.heldBytes == empty / 2 + 500)
+        bounds.answered(first, bodyBytes: 100)
+        #expect(bounds.heldBytes == empty + 600)
         bounds.closed(first)
         bounds.closed(second)
-        #expect(bounds.incompleteBytes == 0)
+        #expect(bounds.heldBytes == 0)
     }
 }

@@ -60,31 +60,75 @@ import Testing
         loop.shutdown()
     }
 
-    @Test func `incomplete requests of all clients together have a bound`() async throws {
-        let loop = try EventLoop()
+    /// The message of a connection that is closed because it holds too much memory.
+    private static let excess = "the client's incomplete requests and unread responses took too much memory"
+
+    /// Starts a server whose timeouts no test reaches: on a busy machine input takes long.
+    private func server(on loop: EventLoop) async throws -> EchoServer {
         let server = EchoServer(on: loop)
-        // On a busy machine the input takes longer than the timeout of a request.
         let timeouts = HTTP2Timeouts(request: .seconds(3_600))
         try await server.start(HTTP2Listener.Configuration(tls: nil, limits: .test, timeouts: timeouts))
-        let port = await server.port
+        return server
+    }
+
+    /// The beginning of requests that take about eight kilobytes each.
+    private func incompleteRequests(_ count: UInt32) -> [UInt8] {
         let field = RawHTTP2.literal("a", String(repeating: "b", count: 7_000))
-        let input = (0..<900 as Range<UInt32>).flatMap {
+        return (0..<count).flatMap {
             RawHTTP2.headers(RawHTTP2.root + field, stream: 2 * $0 + 1, isLast: false)
         }
+    }
+
+    /// Completes the first request of a client, and expects its response.
+    private func expectAnswer(to client: RawClient) async {
+        client.send(RawHTTP2.frame(.data, flags: RawHTTP2.endsStream, stream: 1))
+        let answer = await client.bytes { RawHTTP2.frames(in: $0).contains { $0.kind == .headers } }
+        #expect(RawHTTP2.frames(in: answer).contains { $0.kind == .headers })
+    }
+
+    @Test func `incomplete requests of all clients together have a bound`() async throws {
+        let loop = try EventLoop()
+        let server = try await server(on: loop)
+        let port = await server.port
         let small = try RawClient(port: port)
         small.send(RawHTTP2.greeting + RawHTTP2.headers(RawHTTP2.root, isLast: false))
+        let large = try RawClient(port: port)
+        await large.sendAll(RawHTTP2.greeting + incompleteRequests(990))
+        try await eventually("both clients are connected") { await server.clientCount == 2 }
+        await server.authenticateClients()
+        let input = incompleteRequests(900)
         var crowd: [RawClient] = []
-        for _ in 0..<HTTP2ServerLoad.incompleteBytesLimit / (900 * 7_000) + 1 {
+        // The requests end no turn with an event of their own, and are noticed nevertheless.
+        for _ in 0..<HTTP2ServerLoad.unauthenticatedBytesLimit / (900 * 7_000) + 1 {
             let raw = try RawClient(port: port)
             await raw.sendAll(RawHTTP2.greeting + input)
             crowd.append(raw)
         }
         try await eventually("the server closes a connection") { await !server.endings.isEmpty }
-        #expect(await server.endings == ["the client's incomplete requests took too much memory"])
-        // The others go on.
-        small.send(RawHTTP2.frame(.data, flags: RawHTTP2.endsStream, stream: 1))
-        let answer = await small.bytes { RawHTTP2.frames(in: $0).contains { $0.kind == .headers } }
-        #expect(RawHTTP2.frames(in: answer).contains { $0.kind == .headers })
+        #expect(await server.endings.allSatisfy { $0 == Self.excess })
+        // The connections with credentials go on, also the one that holds the most.
+        await expectAnswer(to: small)
+        await expectAnswer(to: large)
+        #expect(!crowd.isEmpty)
+        await server.close(grace: .zero)
+        loop.shutdown()
+    }
+
+    @Test func `unread responses of all clients together have a bound`() async throws {
+        let loop = try EventLoop()
+        let server = try await server(on: loop)
+        let port = await server.port
+        // A window of zero for the streams, so that no response body can be sent.
+        let closedWindow = RawHTTP2.preface + RawHTTP2.frame(.settings, [0, 4, 0, 0, 0, 0])
+        let input = closedWindow + RawHTTP2.requests(900, from: 1)
+        var crowd: [RawClient] = []
+        for _ in 0..<HTTP2ServerLoad.unauthenticatedBytesLimit / (900 * 1_024) + 1 {
+            let raw = try RawClient(port: port)
+            await raw.sendAll(input)
+            crowd.append(raw)
+        }
+        try await eventually("the server closes a connection") { await !server.endings.isEmpty }
+        #expect(await server.endings.allSatisfy { $0 == Self.excess })
         #expect(!crowd.isEmpty)
         await server.close(grace: .zero)
         loop.shutdown()

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The calls of apps that are under way at the same time, up to a limit for each app; further ones wait in order.
+struct CallSlots<Waiter> {
+    private let limit: Int
+    private var counts: [String: Int] = [:]
+    private var waiting: [String: [Waiter]] = [:]
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Begins a call of an app; returns false when it has to wait.
+    mutating func begin(of app: String) -> Bool {
+        guard counts[app, default: 0] < limit else { return false }
+        counts[app, default: 0] += 1
+        return true
+    }
+
+    /// Adds a call that has to wait.
+    mutating func wait(_ waiter: Waiter, of app: String) {
+        waiting[app, default: []].append(waiter)
+    }
+
+    /// Ends a call of an app; returns the waiting call that takes its place, nil for none.
+    mutating func end(of app: String) -> Waiter? {
+        if var rest = waiting.removeValue(forKey: app), let next = rest.first {
+            rest.removeFirst()
+            if !rest.isEmpty { waiting[app] = rest }
+            return next
+        }
+        let count = counts[app, default: 0] - 1
+        counts[app] = count > 0 ? count : nil
+        return nil
+    }
+}
