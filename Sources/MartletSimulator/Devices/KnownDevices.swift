@@ -26,6 +26,8 @@ struct KnownDevices: Sendable {
     private let usesTokenSuffixes: Bool
     /// The types of the attributes of started activities.
     private let attributesTypes: [String: String]
+    /// The numbers of the pushes that started activities.
+    private let starts: [String: Int]
     /// The tokens in lower case; those with the newest push first, those without pushes last.
     let newestFirst: [String]
 
@@ -46,7 +48,7 @@ struct KnownDevices: Sendable {
                 traffic[token]?.lastNumber = push.number
                 traffic[token]?.lastTime = push.time
                 if !push.isLiveActivity { traffic[token]?.isForActivity = false }
-                if let app = push.bundleID { traffic[token]?.apps.insert(app) }
+                if let app = push.bundleID, !push.hasWrongTopic { traffic[token]?.apps.insert(app) }
             }
             if push.isNotificationOnScreen {
                 notifications[push.deviceToken.lowercased(), default: []].append(push.number)
@@ -61,6 +63,8 @@ struct KnownDevices: Sendable {
         registered = registry.registeredTokens
         let types = started.values.joined().map { ($0.id.hex, $0.attributesType) }
         attributesTypes = Dictionary(types, uniquingKeysWith: { $1 })
+        let numbers = started.values.joined().map { ($0.id.hex, $0.startedBy) }
+        starts = Dictionary(numbers, uniquingKeysWith: { $1 })
         self.names = names
         self.traffic = traffic
         self.notifications = notifications
@@ -92,6 +96,7 @@ struct KnownDevices: Sendable {
         let facts = JSONValue.members([
             "name": names[token].map(JSONValue.string),
             "attributes-type": attributesTypes[token].map(JSONValue.string),
+            "started-by": starts[token].map(JSONValue.integer),
             "kind": .string(kind(of: token).rawValue), "registered": .bool(registered.contains(token)),
             "apps": .strings(traffic.apps.sorted()), "pushes": .integer(traffic.count),
             "last": traffic.count > 0 ? .integer(traffic.lastTime / 1_000) : nil,
@@ -103,6 +108,11 @@ struct KnownDevices: Sendable {
 }
 
 extension ReceivedPush {
+    /// Whether APNs refused the push because of its topic, so that the device may not have the app.
+    fileprivate var hasWrongTopic: Bool {
+        reason == .deviceTokenNotForTopic || reason == .topicDisallowed || reason == .badTopic
+    }
+
     /// The tokens of the devices that the push was for, in lower case; empty for a malformed token.
     fileprivate var tokens: Set<String> {
         guard !isBroadcast else { return Set(deliveries.compactMap(\.device)) }
