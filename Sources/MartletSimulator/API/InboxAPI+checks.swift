@@ -61,6 +61,7 @@ extension InboxAPI {
                 .members([
                     "findings": .array(findings.map(\.json)),
                     "presentation": NotificationPresentation.json(headers, isBroadcast: app != nil, content),
+                    "wallet-pass": app == nil && headers.isForWalletPass ? true : nil,
                 ])
             )
         },

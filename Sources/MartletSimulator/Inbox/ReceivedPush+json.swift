@@ -32,10 +32,12 @@ extension ReceivedPush {
             JSONValue.Member("findings", .array(findings.map(\.json))),
             JSONValue.Member("verdict", verdict(payload: value).json),
         ]
-        let presentation = NotificationPresentation.json(headers, isBroadcast: isBroadcast, value).map {
-            JSONValue.Member("presentation", $0)
-        }
-        return .object(members(payload: fields) + labels.members + results + [presentation].compactMap(\.self))
+        let effects = effects(value)
+        let presentation = JSONValue.members([
+            "presentation": NotificationPresentation.json(headers, isBroadcast: isBroadcast, value),
+            "effects": effects.isEmpty ? nil : .strings(effects), "wallet-pass": isForWalletPass ? true : nil,
+        ])
+        return .object(members(payload: fields) + labels.members + results + (presentation.members ?? []))
     }
 
     /// Returns the push as the page of one Live Activity shows it: the verdict on a broadcast is that at the activity,
@@ -54,10 +56,13 @@ extension ReceivedPush {
         let findings = findingMarks.map { mark -> JSONValue in
             ["rule": .string(mark.rule), "severity": .string(mark.severity.rawValue)]
         }
+        let effects = effects(value)
         let results = JSONValue.members([
             "payload": value.map { PayloadExcerpt(of: $0).json }, "findings": .array(findings),
             "verdict": verdict(payload: value).summary, "size": .integer(payloadByteCount),
             "no-sound": isAlertWithoutSound(value) ? true : nil,
+            "effects": effects.isEmpty ? nil : .strings(effects),
+            "wallet-pass": isForWalletPass ? true : nil,
             "activity-token": isToActivityToken(value) ? true : nil,
         ])
         return .object(facts + labels.members + (results.members ?? []))
