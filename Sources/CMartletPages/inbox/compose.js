@@ -269,17 +269,16 @@ class Composer {
 
   async #examine(payload, signal) {
     const push = this.#push
-    let presentation
+    let checked = {}
     try {
-      const checked = await request("/api/v1/lint", "POST", push, signal)
-      presentation = checked.presentation
+      checked = await request("/api/v1/lint", "POST", push, signal)
       this.#showFindings(checked.findings)
     } catch (error) {
       if (signal.aborted) return
       this.#findings.replaceChildren(element("p", { class: "problem" }, error.message))
     }
     this.#preview.replaceChildren(...[previews({
-      ...push, payload, presentation, time: Math.floor(Date.now() / 1000), status: 200, findings: [], deliveries: [{ kind: "delivered", time: 0 }],
+      ...push, ...checked, payload, time: Math.floor(Date.now() / 1000), status: 200, findings: [], deliveries: [{ kind: "delivered", time: 0 }],
     }, signal)].flat())
   }
 

@@ -128,11 +128,13 @@ extension ReceivedPush {
     /// Returns the entries of the push in the log of a device, oldest first.
     func log(ofDevice token: String) -> [DeviceLogEntry] {
         if isBroadcast {
-            return deliveries.filter { $0.device == token }.map { DeviceLogEntry($0, of: self, note: $0.reason) }
+            return deliveries.filter { $0.device == token }.map { event in
+                DeviceLogEntry(event, of: self, at: token, note: event.reason)
+            }
         }
         guard deviceToken.lowercased() == token else { return [] }
         let answer = status == 200 ? [] : [DeviceLogEntry(answerOf: self)]
-        return answer + deliveries.map { DeviceLogEntry($0, of: self, note: $0.note) }
+        return answer + deliveries.map { DeviceLogEntry($0, of: self, at: token, note: $0.note) }
     }
 }
 
@@ -143,15 +145,17 @@ struct DeviceLogEntry {
     private let number: Int
     private let kind: String
     private let note: String?
-    private let title: String?
+    private let push: ReceivedPush
+    private let token: String
 
     /// Creates the entry of a delivery event.
-    init(_ event: DeliveryEvent, of push: ReceivedPush, note: String?) {
+    init(_ event: DeliveryEvent, of push: ReceivedPush, at token: String, note: String?) {
         time = event.time
         number = push.number
         kind = event.kind.rawValue
         self.note = note
-        title = push.headline
+        self.push = push
+        self.token = token
     }
 
     /// Creates the entry of a push that was refused, or not answered.
@@ -160,23 +164,16 @@ struct DeviceLogEntry {
         number = push.number
         kind = push.verdictKind.rawValue
         note = push.status == 0 ? push.lossCause : push.reason?.rawValue
-        title = push.headline
+        self.push = push
+        token = push.deviceToken.lowercased()
     }
 
+    /// The entry, with the push as lists show it and the verdict at the device.
     var json: JSONValue {
         .members([
             "time": .integer(time / 1_000), "time-ms": .integer(time), "number": .integer(number),
-            "kind": .string(kind), "note": note.map(JSONValue.string), "title": title.map(JSONValue.string),
+            "kind": .string(kind), "note": note.map(JSONValue.string), "push": push.summary(atDevice: token),
         ])
-    }
-}
-
-extension ReceivedPush {
-    /// The title of the alert, or its body when it has no title; at most 200 characters, nil for none.
-    fileprivate var headline: String? {
-        let alert = content?["aps"]?["alert"]
-        let text = alert?["title"]?.stringValue ?? alert?["body"]?.stringValue ?? alert?.stringValue
-        return text.map { String($0.prefix(200)) }
     }
 }
 

@@ -32,12 +32,11 @@ extension ReceivedPush {
             JSONValue.Member("findings", .array(findings.map(\.json))),
             JSONValue.Member("verdict", verdict(payload: value).json),
         ]
-        let effects = effects(value)
-        let presentation = JSONValue.members([
-            "presentation": NotificationPresentation.json(headers, isBroadcast: isBroadcast, value),
-            "effects": effects.isEmpty ? nil : .strings(effects), "wallet-pass": isForWalletPass ? true : nil,
-        ])
-        return .object(members(payload: fields) + labels.members + results + (presentation.members ?? []))
+        let presentation = NotificationPresentation.json(headers, isBroadcast: isBroadcast, value).map {
+            JSONValue.Member("presentation", $0)
+        }
+        let effects = [presentation].compactMap(\.self) + effects(value)
+        return .object(members(payload: fields) + labels.members + results + effects)
     }
 
     /// Returns the push as the page of one Live Activity shows it: the verdict on a broadcast is that at the activity,
@@ -48,6 +47,13 @@ extension ReceivedPush {
         return .object((json.members ?? []).map { $0.name == verdict.name ? verdict : $0 })
     }
 
+    /// Returns the push as the log of a device lists it, whose verdict on a broadcast is that at the device.
+    func summary(atDevice token: String) -> JSONValue {
+        guard isBroadcast, let verdict = verdict(atDevice: token) else { return summary }
+        let members = (summary.members ?? []).map { $0.name == "verdict" ? .init("verdict", verdict.summary) : $0 }
+        return .object(members)
+    }
+
     /// The push as lists show it: an excerpt of the payload, which is missing when the payload is not valid JSON,
     /// findings without their messages, the kind and the text of the verdict, the size of the payload, and whether the
     /// push is for the token of a Live Activity.
@@ -56,16 +62,17 @@ extension ReceivedPush {
         let findings = findingMarks.map { mark -> JSONValue in
             ["rule": .string(mark.rule), "severity": .string(mark.severity.rawValue)]
         }
-        let effects = effects(value)
         let results = JSONValue.members([
             "payload": value.map { PayloadExcerpt(of: $0).json }, "findings": .array(findings),
             "verdict": verdict(payload: value).summary, "size": .integer(payloadByteCount),
             "no-sound": isAlertWithoutSound(value) ? true : nil,
-            "effects": effects.isEmpty ? nil : .strings(effects),
-            "wallet-pass": isForWalletPass ? true : nil,
             "activity-token": isToActivityToken(value) ? true : nil,
         ])
-        return .object(facts + labels.members + (results.members ?? []))
+        return .object(facts + labels.members + (results.members ?? []) + effects(value))
+    }
+
+    private func effects(_ content: JSONValue?) -> [JSONValue.Member] {
+        NotificationPresentation.effects(headers, isBroadcast: isBroadcast, content)
     }
 
     /// Returns the push in one of its forms.

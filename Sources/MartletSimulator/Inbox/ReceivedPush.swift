@@ -224,9 +224,6 @@ extension ReceivedPush {
     /// Whether the push is for a Live Activity.
     var isLiveActivity: Bool { app != nil || headers.isForLiveActivity }
 
-    /// Whether the push asks a phone to update a Wallet pass.
-    var isForWalletPass: Bool { !isBroadcast && headers.isForWalletPass }
-
     /// Returns whether the push, whose payload is passed as JSON, has the push type of Live Activities and a token that
     /// updates one: false for the token of a device, and for one that starts activities.
     func isToActivityToken(_ content: JSONValue?) -> Bool {

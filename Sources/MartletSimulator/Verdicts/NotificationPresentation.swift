@@ -136,6 +136,16 @@ struct NotificationPresentation: Sendable, Hashable {
 }
 
 extension NotificationPresentation {
+    /// Returns what the pages need besides a push and its presentation: the sound and the badge of a notification without
+    /// text, such as `badge 7`, and whether the push is for a Wallet pass.
+    static func effects(_ headers: PushHeaders, isBroadcast: Bool, _ payload: JSONValue?) -> [JSONValue.Member] {
+        guard !isBroadcast else { return [] }
+        guard !headers.isForWalletPass else { return [JSONValue.Member("wallet-pass", true)] }
+        guard headers.isAlert, let aps = payload?["aps"], !hasText(aps) else { return [] }
+        let effects = NotificationPresentation(aps: aps).effects
+        return effects.isEmpty ? [] : [JSONValue.Member("effects", .strings(effects))]
+    }
+
     /// Returns the interruption level, the sound and the badge of a push's alert as JSON, for previews; nil for a
     /// push without an alert.
     ///
@@ -232,14 +242,6 @@ extension ReceivedPush {
         if isLiveActivity { return ActivityPresentation.sound(aps).map { $0.name == nil } ?? false }
         guard NotificationPresentation.isVisible(headers, content) else { return false }
         return NotificationPresentation(aps: aps).sound == nil
-    }
-
-    /// Returns the sound and the badge of a notification without text, whose payload is passed as JSON: `badge 7`.
-    func effects(_ content: JSONValue?) -> [String] {
-        guard !isBroadcast, headers.isAlert, !headers.isForWalletPass, let aps = content?["aps"],
-            !NotificationPresentation.hasText(aps)
-        else { return [] }
-        return NotificationPresentation(aps: aps).effects
     }
 
     /// Whether a device accepted the push, as far as the simulator knows.
