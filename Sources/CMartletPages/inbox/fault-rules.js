@@ -23,12 +23,12 @@ export const actions = {
 }
 const number = { type: "number", step: "any" }
 const integer = { type: "number", min: 0, step: 1 }
-/** The input attributes of the parameters. */
+/** The parameters, with the labels and the attributes of their inputs. */
 export const parameters = {
-  reason: { list: "reasons", required: true, value: "ServiceUnavailable" }, status: { ...integer, min: 200, max: 599 },
-  "retry-after": integer, seconds: { ...number, required: true, value: 1 }, jitter: { ...number, min: 0 }, code: integer,
-  "debug-data": { placeholder: '{"reason":"Shutdown"}' }, "includes-request": { type: "checkbox", checked: true },
-  limit: { ...integer, required: true, value: 1 },
+  reason: ["Reason", { list: "reasons", required: true, value: "ServiceUnavailable" }], status: ["Status", { ...integer, min: 200, max: 599 }],
+  "retry-after": ["Retry-After", integer], seconds: ["Seconds", { ...number, required: true, value: 1 }], jitter: ["Random addition", { ...number, min: 0 }],
+  code: ["Code", integer], "debug-data": ["Debug data", { placeholder: '{"reason":"Shutdown"}' }],
+  "includes-request": ["The push is processed", { type: "checkbox", checked: true }], limit: ["Limit", { ...integer, required: true, value: 1 }],
 }
 /** The conditions on pushes, with the labels of their inputs. */
 export const matches = {

@@ -114,8 +114,10 @@ function newRule(page) {
   const settings = element("div", { class: "rule-fields" })
   const fault = choice("Fault", { name: "do", onchange: () => showSettings() },
     Object.fromEntries(Object.entries(actions).map(([name, [text]]) => [name, text])))
-  const showSettings = () => settings.replaceChildren(...actions[fault.querySelector("select").value][1].map((name) =>
-    field(name, { name, ...parameters[name] })))
+  const showSettings = () => settings.replaceChildren(...actions[fault.querySelector("select").value][1].map((name) => {
+    const [label, attributes] = parameters[name]
+    return field(label, { name, ...attributes })
+  }))
   showSettings()
   return element("form", {
     class: "card builder", "aria-label": "Add a rule",
