@@ -136,8 +136,8 @@ struct NotificationPresentation: Sendable, Hashable {
 }
 
 extension NotificationPresentation {
-    /// Returns what the pages need besides a push and its presentation: the sound and the badge of a notification without
-    /// text, such as `badge 7`, and whether the push is for a Wallet pass.
+    /// Returns what the pages need besides a push and its presentation: the sound and the badge of a notification
+    /// without text, such as `badge 7`, and whether the push is for a Wallet pass.
     static func effects(_ headers: PushHeaders, isBroadcast: Bool, _ payload: JSONValue?) -> [JSONValue.Member] {
         guard !isBroadcast else { return [] }
         guard !headers.isForWalletPass else { return [JSONValue.Member("wallet-pass", true)] }
