@@ -31,7 +31,7 @@ function activityTable(activities) {
     { name: "Activity", isHeader: true, value: ({ token, name }) => element("span", { class: "named" }, link(token, name),
       name ? element("small", { class: "token" }, short(token)) : "") },
     { name: "App", value: (each) => ellipsized(appOf(each)) },
-    { name: "Type", value: (each) => ellipsized(each["attributes-type"] ?? "") },
+    { name: "Type", value: (each) => (each["attributes-type"] ? ellipsized(each["attributes-type"]) : "") },
     { name: "State", value: ({ activity }) => state(activity) },
     { name: "Shows", value: (each) => element("span", { class: "screen-cell" }, isOnScreen(each.activity)
       ? activityGlance(appOf(each), each.activity["content-state"]) : element("span", { class: "faint" }, "Nothing: it was removed")) },

@@ -13,7 +13,7 @@ import {
 } from "./pages.js"
 import { headline } from "./push.js"
 import { counted } from "./texts.js"
-import { eventText, verdictLine } from "./verdict.js"
+import { eventText, verdictText } from "./verdict.js"
 
 const eventsShown = 200
 
@@ -105,8 +105,8 @@ function logSection(token, events) {
       const [name, tone] = eventKinds[kind] ?? ["trash", "bad"]
       return element("li", { "data-tone": tone, "data-key": `${number} ${kind} ${milliseconds}` }, icon(name),
         element("div", {}, element("a", { href: `#/push/${number}` }, headline(push)),
-          element("div", { class: "faint" }, `push ${number}`, " · ", eventText(kind), note ? `${note.startsWith("by push ") ? "" : ":"} ${note}` : ""),
-          isLast ? verdictLine(push) : null),
+          element("div", { class: "faint" }, `push ${number} · `, isLast ? element("span", { class: "outcome" }, verdictText(push.verdict))
+            : [eventText(kind), note ? `${note.startsWith("by push ") ? "" : ":"} ${note}` : ""])),
         element("span", { class: "faint" }, absoluteTime(milliseconds)))
     }))),
   events.length > eventsShown ? element("p", {}, search(`device:${token}`, `All ${counted(events.length, "event")} in the inbox`)) : null)
