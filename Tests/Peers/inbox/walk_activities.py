@@ -64,7 +64,7 @@ class Activities(PagesWalk):
         expect(push).to_contain_text("3 of 5")
         expect(self.page.get_by_role("region", name="Preview")).to_contain_text("Push 3 was not shown. The screen still shows push 2.")
         outcomes = self.page.locator(".step-mark").evaluate_all("marks => marks.map((mark) => mark.dataset.tone)")
-        self.assertEqual(outcomes, ["good", "good", "bad", "good", "bad"])
+        self.assertEqual(outcomes, ["good", "good", "bad", "warning", "bad"])
         self.page.get_by_role("button", name="Push 4, end").click()
         expect(state.locator("[data-kind=removed]")).to_have_count(2)
         chart = self.page.get_by_role("img", name="4 with priority 10, 1 with priority 5")
