@@ -31,6 +31,11 @@ public final class LocalAuthority: Sendable {
     /// The path of that certificate; nil for an authority that exists only in memory.
     let certificateFile: String?
 
+    /// Returns a path that is valid in every working directory, because clients have other ones.
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
     private init(_ authority: CertificateAuthority, certificateFile: String? = nil) throws {
         self.authority = authority
         self.certificateFile = certificateFile
@@ -70,7 +75,7 @@ public final class LocalAuthority: Sendable {
             let key = try FileContents.text(keyPath)
             try self.init(
                 CertificateAuthority(certificatePEM: certificate, keyPEM: key),
-                certificateFile: certificatePath
+                certificateFile: LocalAuthority.absolute(certificatePath)
             )
         } catch {
             throw SimulatorError("the certificate authority in \(ShownValue(directory)) cannot be used: \(error)")

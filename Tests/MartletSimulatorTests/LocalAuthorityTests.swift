@@ -47,6 +47,18 @@ import Testing
         await apns.stop()
     }
 
+    @Test func `the file of an authority in a relative directory has an absolute path`() async throws {
+        let scratch = try ScratchDirectory()
+        let depth = FileManager.default.currentDirectoryPath.split(separator: "/").count
+        let directory = String(repeating: "../", count: depth) + scratch.path.dropFirst()
+        let authority = try LocalAuthority(directory: directory)
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0, authority: authority))
+        let port = try #require(await apns.inboxPort)
+        let info = try await ProgramRun.curl(["http://127.0.0.1:\(port)/api/v1/info"]).text
+        #expect(info.contains(#""authority":"/"#) && info.contains(#"/ca.pem""#), "\(info)")
+        await apns.stop()
+    }
+
     /// BoringSSL, which APNSwift uses, rejects addresses in a certificate whose authority is limited to some.
     @Test(arguments: [
         (["-servername", "localhost"], false), (["-servername", "api.push.apple.com"], false),

@@ -6,7 +6,7 @@ import { request } from "./api.js"
 import { button, chip, emptyState, relativeTime, table } from "./components.js"
 import { appsOf } from "./device-actions.js"
 import { element } from "./dom.js"
-import { activity as link, activityGlance, composeTo, isOnScreen, ListPage, now, search, short } from "./pages.js"
+import { activity as link, activityGlance, composeTo, ellipsized, isOnScreen, ListPage, now, search, short } from "./pages.js"
 import { completeTime, grouped } from "./texts.js"
 import { openTimeline } from "./timeline.js"
 
@@ -30,15 +30,19 @@ function activityTable(activities) {
   return table("Activities", [
     { name: "Activity", isHeader: true, value: ({ token, name }) => element("span", { class: "named" }, link(token, name),
       name ? element("small", { class: "token" }, short(token)) : "") },
-    { name: "App", value: appOf },
-    { name: "Type", value: (each) => each["attributes-type"] ?? "" },
+    { name: "App", value: (each) => ellipsized(appOf(each)) },
+    { name: "Type", value: (each) => (each["attributes-type"] ? ellipsized(each["attributes-type"]) : "") },
     { name: "State", value: ({ activity }) => state(activity) },
     { name: "Shows", value: (each) => element("span", { class: "screen-cell" }, isOnScreen(each.activity)
       ? activityGlance(appOf(each), each.activity["content-state"]) : element("span", { class: "faint" }, "Nothing: it was removed")) },
     { name: "Last push", value: ({ last }) => (last ? relativeTime(last * 1000) : "") },
     // The activity has also counted the pushes that are no longer stored.
-    { name: "Pushes", isNumber: true, value: ({ token, channels, pushes, activity }) =>
-      search(channels?.length ? `channel:${channels[0]}` : `device:${token}`, grouped(Math.max(pushes, activity.pushes))) },
+    { name: "Pushes", isNumber: true, value: ({ token, channels, pushes, activity, "started-by": start }) => {
+      const count = grouped(Math.max(pushes, activity.pushes))
+      // Only the page of the activity has the broadcasts that it received.
+      if (channels?.length) return element("a", { href: `#/activities/${token}` }, count)
+      return search(start ? `device:${token} OR number:${start}` : `device:${token}`, count)
+    } },
     { name: "Not shown", isNumber: true, value: ({ activity: { ignored } }) =>
       (ignored ? element("span", { class: "chip", "data-tone": "bad" }, grouped(ignored)) : "0") },
   ], activities, ({ token }) => ({ "data-key": token, "data-href": `#/activities/${token}` }))

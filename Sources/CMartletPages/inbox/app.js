@@ -43,7 +43,7 @@ async function show() {
     const isCurrent = (load || isInbox) && link.hash === `#/${load ? name : ""}`
     if (isCurrent) link.setAttribute("aria-current", "page")
     else link.removeAttribute("aria-current")
-    if (isCurrent) link.scrollIntoView({ inline: "nearest", block: "nearest" })
+    if (isCurrent) link.scrollIntoView({ inline: "center", block: "nearest" })
   }
   byID("inbox").hidden = !isInbox
   byID("page").hidden = isInbox

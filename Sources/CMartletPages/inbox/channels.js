@@ -6,7 +6,7 @@ import { request } from "./api.js"
 import { button, chip, copied, emptyState, facts, relativeTime, table } from "./components.js"
 import { element } from "./dom.js"
 import {
-  activity as activityLink, choice, composeTo, field, formDialog, isRemoved, newestPushes, Page, push as pushLink, removeWithUndo, replaceKeepingFocus,
+  activity as activityLink, choice, composeTo, ellipsized, field, formDialog, isRemoved, newestPushes, Page, push as pushLink, removeWithUndo, replaceKeepingFocus,
   rowsOr, section,
 } from "./pages.js"
 import { headline } from "./push.js"
@@ -29,30 +29,32 @@ function openList(container) {
     actions: [button("Create a channel", () => create(page), { class: "primary", icon: "plus" })],
   })
   return page.follow(async (signal) => {
-    const [{ channels }, pushes] = await Promise.all([
-      request("/api/v1/channels", "GET", undefined, signal), newestPushes("is:broadcast", broadcastsShown, signal)])
-    return { channels, pushes: pushes.map(({ number, time, channel, app }) => ({ number, time, channel, app })) }
-  }, ({ channels, pushes }) => {
+    return (await request("/api/v1/channels", "GET", undefined, signal)).channels
+  }, (channels) => {
     const stored = channels.filter((channel) => !isRemoved(path(channel)))
     page.showCount(grouped(stored.length))
-    return replaceKeepingFocus(page.body, stored.length ? channelTable(page, stored, pushes) : emptyState("broadcast", "No channels yet",
+    return replaceKeepingFocus(page.body, stored.length ? channelTable(page, stored) : emptyState("broadcast", "No channels yet",
       "Create a channel here, or with a channel management request of your client.",
       button("Create a channel", () => create(page), { class: "primary", icon: "plus" })))
   })
 }
 
-function channelTable(page, channels, pushes) {
-  const last = ({ app, channel }) => pushes.find((each) => each.channel === channel && each.app === app)
+/** Opens the composer for a broadcast. */
+const send = ({ app, channel }) => composeTo({ app, channel, isBroadcast: true, type: "liveactivity", text: broadcastExample() })
+
+function channelTable(page, channels) {
   return table("Channels", [
     { name: "Channel", isHeader: true, value: (each) => element("a", { class: "token", href: address(each) }, each.channel) },
-    { name: "App", value: ({ app }) => app },
+    { name: "App", value: ({ app }) => ellipsized(app) },
     { name: "Storage", value: storage },
-    { name: "Subscribers", isNumber: true, value: (each) => grouped(each["subscriber-count"]) },
-    { name: "Last broadcast", value: (each) => {
-      const found = last(each)
-      return found ? [pushLink(found.number), " ", element("span", { class: "faint" }, relativeTime(found.time * 1000))] : ""
+    { name: "Subscribers", isNumber: true, value: (each) => {
+      const count = each["subscriber-count"]
+      return count ? element("a", { href: address(each) }, grouped(count)) : "0"
     } },
+    { name: "Last broadcast", value: ({ "last-broadcast": last }) =>
+      (last ? element("span", {}, pushLink(last.number), " ", element("span", { class: "faint" }, relativeTime(last["time-ms"]))) : "") },
     { name: "", value: (each) => element("div", { class: "actions" },
+      button("Send", () => send(each), { class: "small", icon: "send", "aria-label": `Send a broadcast to ${each.channel}` }),
       button("Delete", () => remove(page, each), { class: "small danger", "aria-label": `Delete channel ${each.channel}` })) },
   ], channels, (each) => ({ "data-key": `${each.app} ${each.channel}`, "data-href": address(each) }))
 }
@@ -84,7 +86,7 @@ function openChannel(container, app, channel) {
   }, { class: "danger", icon: "trash" })
   const page = new Page(container, {
     title: element("span", { class: "token-title" }, channel), back: { name: "Channels", href: "#/channels" },
-    actions: [deleteButton, button("Send a broadcast", () => composeTo({ ...each, isBroadcast: true, type: "liveactivity", text: broadcastExample() }),
+    actions: [deleteButton, button("Send a broadcast", () => send(each),
       { class: "primary", icon: "send" })],
   })
   const list = element("div", { class: "stack" })

@@ -3,13 +3,14 @@
 // Two pushes side by side, with the differences of their headers and payloads.
 
 import { payload, request } from "./api.js"
-import { chip, emptyState, iconButton, relativeTime, tabs } from "./components.js"
+import { absoluteTime, chip, emptyState, iconButton, relativeTime, tabs } from "./components.js"
 import { answerChip } from "./detail-header.js"
 import { element, loadStyle } from "./dom.js"
 import { parse } from "./json-text.js"
+import { previews } from "./preview.js"
 import { headline } from "./push.js"
 import { exactTerm } from "./query.js"
-import { verdictLine } from "./verdict.js"
+import { verdictLine, verdictText } from "./verdict.js"
 
 const fields = {
   device: (push) => ["device", push["device-token"]], channel: (push) => ["channel", push.channel],
@@ -76,13 +77,15 @@ async function show(container, numbers, signal) {
   await loadStyle("compare")
   const sections = {
     Delivery: differences(...pushes.map((push) => JSON.stringify(delivery(push)))),
-    Headers: differences(...pushes.map((push) => JSON.stringify(push.headers))),
+    // The identifiers of two pushes always differ.
+    Headers: differences(...pushes.map(({ headers: { "apns-id": _, ...headers } }) => JSON.stringify(headers))),
     Payload: differences(...texts),
   }
   const count = Object.values(sections).flat().filter(({ kind }) => kind !== "same").length
   const tables = element("div", { class: "compare", "data-only": "differences", role: "tabpanel", "aria-label": "Comparison" },
     element("div", { class: "compare-heads" }, heads(pushes)),
-    Object.entries(sections).map(([name, rows]) => section(name, rows)))
+    Object.entries(sections).map(([name, rows]) => section(name, rows)),
+    element("div", { class: "compare-heads" }, pushes.map((push) => element("section", { class: "card", "aria-label": `Preview of push ${push.number}` }, previews(push, signal)))))
   const choice = tabs("Shown values", { differences: `Differences ${count}`, all: "All values" }, "differences", (value) => { tables.dataset.only = value })
   container.replaceChildren(element("div", { class: "page" },
     element("div", { class: "compare-title" }, element("h2", {}, "Compare two pushes"),
@@ -91,7 +94,7 @@ async function show(container, numbers, signal) {
 }
 
 const delivery = (push) => ({
-  status: push.status, reason: push.reason, verdict: push.verdict?.text, "device-token": push["device-token"], channel: push.channel, app: push.app,
+  status: push.status, reason: push.reason, verdict: push.verdict && verdictText(push.verdict), "device-token": push["device-token"], channel: push.channel, app: push.app,
 })
 
 const heads = (pushes) => pushes.map((push) => element("section", { class: "card", "aria-label": `Push ${push.number}` },
@@ -109,8 +112,15 @@ function section(name, rows) {
       element("colgroup", {}, element("col"), element("col"), element("col")), element("thead", { class: "visually-hidden" }, element("tr", {}, ["Value", "First push", "Second push"].map((text) => element("th", { scope: "col" }, text)))),
       element("tbody", {}, rows.map(({ path, was, is, kind }) => element("tr", { "data-kind": kind },
         element("th", { scope: "row" }, path || "(all)", words[kind] ? element("small", {}, words[kind]) : null),
-        element("td", {}, was === undefined ? null : marked(was, is, "del")),
-        element("td", {}, is === undefined ? null : marked(is, was, "ins")))))))
+        element("td", {}, was === undefined ? null : marked(was, is, "del"), timeOf(path, was)),
+        element("td", {}, is === undefined ? null : marked(is, was, "ins"), timeOf(path, is)))))))
+}
+
+/** The time of a value in seconds since 1970; null for other values. */
+function timeOf(path, text) {
+  const isTime = /(^|\.)(timestamp|stale-date|dismissal-date|apns-expiration)$/.test(path)
+  const seconds = isTime ? Number(text?.replaceAll('"', "")) : 0
+  return seconds > 0 ? element("small", {}, " ", absoluteTime(seconds * 1000)) : null
 }
 
 /** A value, in which the part that differs from the other value is marked. */

@@ -12,8 +12,8 @@ import { icon } from "./icons.js"
 import { outcome } from "./outcome.js"
 import { findingsList } from "./payload.js"
 import { previews } from "./preview.js"
-import { app, kind, short, typeName } from "./push.js"
-import { counted } from "./texts.js"
+import { app, short, typeName } from "./push.js"
+import { counted, minuteTime } from "./texts.js"
 
 const dialog = document.getElementById("composer")
 const priorities = { "": "none", 10: "10 (immediate)", 5: "5 (saves power)", 1: "1 (does not wake)" }
@@ -34,11 +34,23 @@ const fieldOf = {
 export async function compose(pushes, start) {
   const [{ devices }, { channels }] = await Promise.all([request("/api/v1/devices?details=true"), request("/api/v1/channels"), loadStyle("compose")])
   if (dialog.open) return
-  const newest = pushes.find((push) => push["device-token"] && kind(push) !== "activity")
+  const newest = newestTo(pushes, isForDevice)
   last.channel ||= channels[0]?.channel ?? ""
   if (newest && !start) last = { ...last, token: newest["device-token"], app: app(newest) }
   new Composer(pushes, devices, channels, start).open()
 }
+
+/** Whether a push type uses the token of the device; widgets, controls, calls and others have tokens of their own. */
+const isForDevice = (type) => ["", "alert", "background"].includes(type)
+
+/** The newest push to a token that a test of its push type accepts; accepted pushes come first. */
+function newestTo(pushes, test) {
+  const found = pushes.filter((push) => push["device-token"] && test(push.headers["apns-push-type"] ?? ""))
+  return found.find(({ status }) => status === 200) ?? found[0]
+}
+
+/** The times of the expiration picker, in seconds from now, with their names. */
+const expirations = { "": "30 days, the default", 0: "one attempt", 3600: "in one hour", 86_400: "in one day", 604_800: "in one week" }
 
 /** The destination that a page opens the dialog for, as the key of its draft; undefined for a new push or a received one. */
 const destinationOf = (start) => start && start.number === undefined
@@ -56,12 +68,25 @@ class Composer {
   #editor = new PayloadEditor()
   #devices
   #channels
+  #pushes
   #target = "device"
   #timer = 0
   #requests = new AbortController()
   #start
   #draft
   #findings = element("div", { class: "found", role: "status", id: "composer-findings" })
+  /** The number of findings beside Send, which leads to them. */
+  #count = element("button", {
+    type: "button", class: "chip", hidden: true, "aria-controls": "composer-findings", onclick: () => this.#findings.scrollIntoView({ block: "center" }),
+  })
+  /** The choice of a time for the field with the expiration. */
+  #expiry = element("select", {
+    "aria-label": "Expires",
+    onchange: ({ target: { value } }) => {
+      this.#fields.expiration.value = Number(value) > 0 ? String(Math.floor(Date.now() / 1000) + Number(value)) : value
+      this.#changed(this.#fields.expiration)
+    },
+  })
   #result = element("output", { class: "result" })
   #preview = element("div", { class: "composer-preview", role: "region", "aria-label": "Preview" })
   #startFrom = element("select", { "aria-label": "Start from", onchange: () => this.#useNamed(this.#startFrom.value) })
@@ -73,9 +98,9 @@ class Composer {
     this.#start = start
     this.#devices = devices
     this.#channels = channels
+    this.#pushes = pushes
     this.#draft = new Draft(start?.number ?? destinationOf(start))
     const known = (of) => pushes.map(of).filter(Boolean)
-    const soon = Math.floor(Date.now() / 1000)
     this.#form = element("form", { method: "dialog", onsubmit: (event) => event.preventDefault() },
       element("div", { class: "composer-title" }, element("h2", { id: "composer-title" }, "Compose a push"), this.#startFrom, this.#templateTools,
         iconButton("close", "Close", () => dialog.close(), { key: "Escape" })),
@@ -88,16 +113,17 @@ class Composer {
           this.#choice("type", "Push type", { "": "none", ...Object.fromEntries(types.map((type) => [type, typeName(type)])) }),
           this.#choice("priority", "Priority", priorities),
           this.#input("topic", "Topic", known((push) => push.headers["apns-topic"]).map((each) => [each])),
-          this.#input("expiration", "Expiration", [["0", "one attempt"], [soon + 3600, "in one hour"], [soon + 86_400, "in one day"]], { inputmode: "numeric", placeholder: "seconds since 1970, or 0" }),
+          this.#input("expiration", "Expiration", null, { inputmode: "numeric", placeholder: "seconds since 1970, or 0" }),
           this.#input("collapse", "Collapse ID", null)),
         this.#editor.container, this.#findings),
       this.#preview,
       element("div", { class: "composer-end" }, this.#result, element("div", { class: "actions" },
-        button("Discard draft", () => this.#discard(), { class: "quiet danger" }),
+        button("Discard draft", () => this.#discard(), { class: "quiet danger" }), this.#count,
         button("Send", () => this.#send(), { class: "primary", icon: "send", title: "Send (Control-Enter)", "aria-keyshortcuts": "Control+Enter" }))))
     this.#fields.text = this.#editor.field
+    this.#problems.expiration.before(this.#expiry)
     dialog.replaceChildren(this.#form)
-    this.#form.addEventListener("input", ({ target }) => { if (target !== this.#startFrom && !target.matches(".template-name")) this.#changed(target) })
+    this.#form.addEventListener("input", ({ target }) => { if (![this.#startFrom, this.#expiry].includes(target) && !target.matches(".template-name")) this.#changed(target) })
     this.#form.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#send()
     })
@@ -166,7 +192,7 @@ class Composer {
     if (example) {
       const text = JSON.stringify(example.payload(), null, 2)
       this.#fill({
-        token: this.#tokenFor(JSON.parse(text).aps?.event, token, app), app, channel, topic: topic(app, example.type), text,
+        token: this.#tokenFor(example.type, JSON.parse(text).aps?.event, token, app), app, channel, topic: topic(app, example.type), text,
         expiration: "", priority: "", collapse: "", ...example, ...example.isBroadcast ? { expiration: this.#expirationAt(channel) } : {},
       })
     } else if (templates()[name]) this.#fill(templates()[name])
@@ -174,8 +200,12 @@ class Composer {
     this.#draft.save(this.#values)
   }
 
-  /** The token of the form, or another one for the app if the push needs another kind: that of a start, an activity or a device. */
-  #tokenFor(event, token, app) {
+  /** The token of the form, or another one for the app if the push needs another kind: that of a start, an activity, a device or the push type. */
+  #tokenFor(type, event, token, app) {
+    const isActivity = type === "liveactivity"
+    if (!isActivity && !isForDevice(type)) return newestTo(this.#pushes, (other) => other === type)?.["device-token"] ?? last.token
+    const sent = this.#pushes.find((push) => push["device-token"] === token)?.headers["apns-push-type"] ?? ""
+    if (!isActivity && sent !== "liveactivity" && !isForDevice(sent)) return last.token
     const needed = { start: "push-to-start", update: "activity", end: "activity" }[event] ?? "device"
     const known = this.#devices.filter(({ apps = [] }) => !apps.length || apps.includes(app))
     const own = known.find((each) => each.token === token)
@@ -252,10 +282,28 @@ class Composer {
     }
   }
 
+  /** Shows an expiration in the picker, which names any other time. */
+  #showExpiry(value) {
+    const isOther = value !== "" && value !== "0"
+    const other = Number.isFinite(Number(value)) ? `at ${minuteTime(Number(value) * 1000)}` : value
+    this.#expiry.replaceChildren(...Object.entries({ ...expirations, ...isOther ? { other } : {} }).map(([each, text]) => element("option", { value: each }, text)))
+    this.#expiry.value = isOther ? "other" : value
+  }
+
+  /** Shows the number of errors and warnings beside Send. */
+  #showCount(findings) {
+    const count = (severity) => findings.filter((each) => each.severity === severity).length
+    const [errors, warnings] = [count("error"), count("warning")]
+    this.#count.hidden = findings.length === 0
+    this.#count.dataset.tone = errors ? "bad" : "warning"
+    this.#count.textContent = [errors ? counted(errors, "error") : "", warnings ? counted(warnings, "warning") : ""].filter(Boolean).join(", ")
+  }
+
   /** Checks the push, and draws its preview when the typing pauses. */
   #show() {
-    const { isBroadcast, type } = this.#values
+    const { isBroadcast, type, expiration } = this.#values
     dialog.dataset.target = this.#target
+    this.#showExpiry(expiration.trim())
     this.#answer = {}
     this.#examined = []
     const payload = this.#payload = this.#editor.check(byteLimit(type, isBroadcast))
@@ -263,29 +311,31 @@ class Composer {
     this.#requests.abort()
     this.#requests = new AbortController()
     this.#preview.toggleAttribute("data-outdated", payload === undefined)
-    if (payload === undefined) this.#findings.replaceChildren()
-    else this.#timer = setTimeout(() => this.#examine(payload, this.#requests.signal), 150)
+    if (payload === undefined) {
+      this.#findings.replaceChildren()
+      this.#showCount([])
+    } else this.#timer = setTimeout(() => this.#examine(payload, this.#requests.signal), 150)
   }
 
   async #examine(payload, signal) {
     const push = this.#push
-    let presentation
+    let checked = {}
     try {
-      const checked = await request("/api/v1/lint", "POST", push, signal)
-      presentation = checked.presentation
+      checked = await request("/api/v1/lint", "POST", push, signal)
       this.#showFindings(checked.findings)
     } catch (error) {
       if (signal.aborted) return
       this.#findings.replaceChildren(element("p", { class: "problem" }, error.message))
     }
     this.#preview.replaceChildren(...[previews({
-      ...push, payload, presentation, time: Math.floor(Date.now() / 1000), status: 200, findings: [], deliveries: [{ kind: "delivered", time: 0 }],
+      ...push, ...checked, payload, time: Math.floor(Date.now() / 1000), status: 200, findings: [], deliveries: [{ kind: "delivered", time: 0 }],
     }, signal)].flat())
   }
 
   /** Shows each finding at its field, and the others in a list, which counts both. */
   #showFindings(findings) {
     this.#examined = findings
+    this.#showCount(findings)
     const atFields = findings.filter(({ place }) => this.#fields[fieldOf[place]]?.offsetParent)
     const others = findings.filter((finding) => !atFields.includes(finding))
     this.#report(this.#answer)
@@ -311,8 +361,11 @@ class Composer {
   }
 
   async #send() {
-    const { token, app, channel } = this.#values
-    last = { ...last, [this.#payload?.aps?.event === "start" ? "start" : "token"]: token, app, channel }
+    const { token, app, channel, type } = this.#values
+    const isActivity = type === "liveactivity"
+    if (isActivity && this.#payload?.aps?.event === "start") last.start = token
+    else if (isActivity || isForDevice(type)) last.token = token
+    last = { ...last, app, channel }
     try {
       const push = await request("/api/v1/pushes", "POST", this.#push)
       const name = push.status === 200 ? undefined : fieldOf[push.reason]

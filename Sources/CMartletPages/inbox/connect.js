@@ -3,10 +3,10 @@
 // The simulator's addresses, the configuration of common clients, and whether a client has reached the simulator.
 
 import { request, info } from "./api.js"
-import { button, copied, copyButton, facts, relativeTime, tabs } from "./components.js"
+import { button, copied, copyButton, facts, relativeTime } from "./components.js"
 import { element, serverURL } from "./dom.js"
 import { icon } from "./icons.js"
-import { composeTo, newestPushes, Page, push as pushLink, replaceKeepingFocus, section } from "./pages.js"
+import { choice, composeTo, newestPushes, Page, push as pushLink, replaceKeepingFocus, section } from "./pages.js"
 import { isRefused, refusal } from "./refusals.js"
 import { counted } from "./texts.js"
 
@@ -16,7 +16,7 @@ const faultTokens = [
   ["…000503", "503 ServiceUnavailable"], ["…00c105", "connection closed"], ["…00fa11", "connection reset"],
   ["…00e5e7", "stream reset"],
 ]
-/** The client of the tab that the user selected last. */
+/** The client that the user selected last. */
 const choiceKey = "martlet-client"
 
 export function open(container) {
@@ -28,7 +28,7 @@ export function open(container) {
   page.body.append(element("div", { class: "stack" }, check, content))
   page.attempt(async () => {
     const [about, { recipes }] = await Promise.all([info(), request("/api/v1/recipes")])
-    content.replaceChildren(section("Configure a client", ...clientTabs(recipes)), element("div", { class: "columns" }, addresses(about), authority(about)),
+    content.replaceChildren(section("Configure a client", ...clientChoice(recipes)), element("div", { class: "columns" }, addresses(about), authority(about)),
       element("div", { class: "columns" }, waitSection(), faultTokenSection()))
   })
   return page.follow(async (signal) => {
@@ -61,8 +61,8 @@ function checks({ reached, requests, refused, newest }) {
   ]
 }
 
-function clientTabs(recipes) {
-  const panel = element("div", { class: "recipe", role: "tabpanel" })
+function clientChoice(recipes) {
+  const panel = element("div", { class: "recipe", role: "group", "aria-live": "polite" })
   const show = (index) => {
     panel.replaceChildren(...recipe(recipes[index]))
     panel.setAttribute("aria-label", recipes[index].name)
@@ -70,10 +70,13 @@ function clientTabs(recipes) {
   const stored = recipes.findIndex(({ name }) => name === localStorage.getItem(choiceKey))
   const selected = Math.max(stored, 0)
   show(selected)
-  return [tabs("Clients", Object.fromEntries(recipes.map(({ name }, index) => [index, name])), String(selected), (value) => {
-    localStorage.setItem(choiceKey, recipes[Number(value)].name)
-    show(Number(value))
-  }), panel]
+  const picker = choice("Client or language", { onchange: ({ target }) => {
+    localStorage.setItem(choiceKey, recipes[Number(target.value)].name)
+    show(Number(target.value))
+  } }, Object.fromEntries(recipes.map(({ name }, index) => [index, name])))
+  picker.classList.add("client-choice")
+  picker.querySelector("select").value = String(selected)
+  return [picker, panel]
 }
 
 function recipe({ name, lines, shell, note }) {

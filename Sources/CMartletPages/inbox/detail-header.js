@@ -9,7 +9,7 @@ import { icon, kindIcon } from "./icons.js"
 import { app, headline, kind, typeName } from "./push.js"
 import { exactTerm } from "./query.js"
 import { completeTime } from "./texts.js"
-import { eventText, verdictLine } from "./verdict.js"
+import { eventText, localText, verdictLine, verdictText } from "./verdict.js"
 
 /** The answer of a push as a chip. */
 export const answerChip = (push) =>
@@ -29,8 +29,9 @@ export function titleBar(push, close, actions) {
 export function verdict(push, show) {
   const line = verdictLine(push)
   if (!line) return null
-  const links = [...(push.verdict.parts ?? []).filter(({ place }) => place).map((part) => ({
-    text: [`${part.text} (${part.cause})`, part.text, part.cause].find((each) => each && push.verdict.text.includes(each)) ?? part.text,
+  const whole = verdictText(push.verdict)
+  const links = [...(push.verdict.parts ?? []).filter(({ place }) => place).map((part) => ({ ...part, text: localText(part.text, push.verdict) })).map((part) => ({
+    text: [`${part.text} (${part.cause})`, part.text, part.cause].find((each) => each && whole.includes(each)) ?? part.text,
     // A button would not wrap as text does.
     made: (text) => element("a", {
       href: location.hash, title: `Show ${part.place}`,
@@ -43,7 +44,7 @@ export function verdict(push, show) {
     text: `push ${push.verdict["replaced-by"]}`,
     made: (text) => element("a", { href: `#/push/${push.verdict["replaced-by"]}` }, text),
   }] : []]
-  line.lastElementChild.replaceChildren(...linked(push.verdict.text, links))
+  line.lastElementChild.replaceChildren(...linked(whole, links))
   line.setAttribute("aria-label", "Verdict")
   return line
 }

@@ -13,7 +13,7 @@ import {
 } from "./pages.js"
 import { headline } from "./push.js"
 import { counted } from "./texts.js"
-import { eventText } from "./verdict.js"
+import { eventText, verdictText } from "./verdict.js"
 
 const eventsShown = 200
 
@@ -99,11 +99,14 @@ const eventKinds = {
 
 function logSection(token, events) {
   return section("Delivery log", rowsOr(events, "Nothing was sent to this device yet.", () => element("ol", { class: "log" },
-    events.slice(0, eventsShown).map(({ "time-ms": milliseconds, number, kind, note, title }) => {
+    events.slice(0, eventsShown).map(({ "time-ms": milliseconds, number, kind, note, push }, index) => {
+      // The verdict is that of today, which belongs to the last event of the push.
+      const isLast = events.findIndex((each) => each.number === number) === index
       const [name, tone] = eventKinds[kind] ?? ["trash", "bad"]
       return element("li", { "data-tone": tone, "data-key": `${number} ${kind} ${milliseconds}` }, icon(name),
-        element("div", {}, element("a", { href: `#/push/${number}` }, title || `push ${number}`),
-          element("div", { class: "faint" }, eventText(kind), note ? `${note.startsWith("by push ") ? "" : ":"} ${note}` : "")),
+        element("div", {}, element("a", { href: `#/push/${number}` }, headline(push)),
+          element("div", { class: "faint" }, `push ${number} · `, isLast ? element("span", { class: "outcome" }, verdictText(push.verdict))
+            : [eventText(kind), note ? `${note.startsWith("by push ") ? "" : ":"} ${note}` : ""])),
         element("span", { class: "faint" }, absoluteTime(milliseconds)))
     }))),
   events.length > eventsShown ? element("p", {}, search(`device:${token}`, `All ${counted(events.length, "event")} in the inbox`)) : null)

@@ -3,7 +3,7 @@
 // The devices that the simulator knows, registered or from pushes.
 
 import { request } from "./api.js"
-import { button, emptyState, relativeTime, table } from "./components.js"
+import { button, chip, emptyState, relativeTime, table } from "./components.js"
 import { openDevice } from "./device.js"
 import { actions, appsOf, devicePath, register } from "./device-actions.js"
 import { element } from "./dom.js"
@@ -26,7 +26,7 @@ function openList(container) {
   }, (devices) => (devices.length ? deviceTable(page, devices, screens) : noDevices(page)))
   return page.follow(async (signal) => {
     const { devices } = await request("/api/v1/devices?details=true", "GET", undefined, signal)
-    devices.sort((one, other) => (other.last ?? 0) - (one.last ?? 0))
+    devices.sort((one, other) => kindsInOrder.indexOf(one.kind) - kindsInOrder.indexOf(other.kind) || (other.last ?? 0) - (one.last ?? 0))
     await screens.load(devices.filter((each) => !isActivity(each)).slice(0, rowsShown), signal)
     return devices
   }, (devices) => page.showItems(devices.filter((each) => !isActivity(each) && !isRemoved(devicePath(each.token)))))
@@ -74,15 +74,17 @@ function deviceTable(page, devices, screens) {
 function appsCell(device) {
   const apps = appsOf(device)
   if (!apps.length) return element("span", { class: "faint" }, "any")
-  return element("span", { title: apps.join(", ") }, apps[0], apps.length > 1 ? element("small", {}, ` +${apps.length - 1}`) : "")
+  return element("span", { class: "ellipsized", title: apps.join(", ") }, apps[0], apps.length > 1 ? element("small", {}, ` +${apps.length - 1}`) : "")
 }
 
 /** The kinds of tokens that are not those of devices. */
 const tokenKinds = { activity: "Live Activity", "push-to-start": "push-to-start token" }
+/** The kinds of tokens in the order of the list. */
+const kindsInOrder = ["device", "push-to-start", "activity"]
 
 function nameCell(page, device) {
   const { token, name, kind = "device" } = device
-  const more = [name ? element("small", { class: "token" }, short(token)) : "", kind === "device" ? "" : element("small", {}, tokenKinds[kind])]
+  const more = [name ? element("small", { class: "token" }, short(token)) : "", kind === "device" ? "" : chip(tokenKinds[kind], "accent")]
   return editableName(name ?? "", element("span", { class: "named" }, link(token, name), ...more), `Nickname of ${short(token)}`,
   (text) => page.change(devicePath(token), "PUT", { name: text }))
 }

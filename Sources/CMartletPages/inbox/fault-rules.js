@@ -23,20 +23,23 @@ export const actions = {
 }
 const number = { type: "number", step: "any" }
 const integer = { type: "number", min: 0, step: 1 }
-/** The input attributes of the parameters. */
+/** The parameters, with the labels and the attributes of their inputs. */
 export const parameters = {
-  reason: { list: "reasons", required: true, value: "ServiceUnavailable" }, status: { ...integer, min: 200, max: 599 },
-  "retry-after": integer, seconds: { ...number, required: true, value: 1 }, jitter: { ...number, min: 0 }, code: integer,
-  "debug-data": { placeholder: '{"reason":"Shutdown"}' }, "includes-request": { type: "checkbox", checked: true },
-  limit: { ...integer, required: true, value: 1 },
+  reason: ["Reason", { list: "reasons", required: true, value: "ServiceUnavailable" }], status: ["Status", { ...integer, min: 200, max: 599 }],
+  "retry-after": ["Retry-After", integer], seconds: ["Seconds", { ...number, required: true, value: 1 }], jitter: ["Random addition", { ...number, min: 0 }],
+  code: ["Code", integer], "debug-data": ["Debug data", { placeholder: '{"reason":"Shutdown"}' }],
+  "includes-request": ["The push is processed", { type: "checkbox", checked: true }], limit: ["Limit", { ...integer, required: true, value: 1 }],
 }
-export const matches = ["topic", "push-type", "priority", "device-prefix", "device-suffix"]
-/** The conditions on frequency, with the attributes and hints of their inputs. */
+/** The conditions on pushes, with the labels of their inputs. */
+export const matches = {
+  topic: "Topic", "push-type": "Push type", priority: "Priority", "device-prefix": "Device token begins with", "device-suffix": "Device token ends with",
+}
+/** The conditions on frequency, with the labels, the attributes and the hints of their inputs. */
 export const conditions = {
-  probability: [{ ...number, min: 0, max: 1, placeholder: "1" }, "0 to 1"],
-  every: [{ ...integer, min: 1, placeholder: "1" }, "5: every fifth push"],
-  after: [{ ...integer, placeholder: "0" }, "pushes to skip first"],
-  count: [{ ...integer, placeholder: "no limit" }, "maximum number of times"],
+  probability: ["Probability", { ...number, min: 0, max: 1, placeholder: "1" }, "0.5: half of the pushes, by chance"],
+  every: ["Interval in pushes", { ...integer, min: 1, placeholder: "1" }, "5: every fifth push"],
+  after: ["Pushes to skip first", { ...integer, placeholder: "0" }, "100: not the first hundred"],
+  count: ["Maximum number of times", { ...integer, placeholder: "no limit" }, "3: three pushes, then no more"],
 }
 export const reasons = [
   "BadDeviceToken", "DeviceTokenNotForTopic", "Unregistered", "ExpiredProviderToken", "InvalidProviderToken",

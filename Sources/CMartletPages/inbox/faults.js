@@ -75,14 +75,14 @@ function presetCard(preset, isOnNow, toggle) {
     element("span", { class: "switch", "aria-hidden": "true" }, isOnNow ? "On" : "Off")), element("span", { class: "faint" }, preset.summary))
 }
 
-function activeRules(page, { rules, seed, counts }, hits) {
+function activeRules(page, { rules, seed, counts, "last-times": lastTimes }, hits) {
   const stop = () => page.attempt(async () => {
     await request(path, "PUT", {})
     toast(`Stopped ${counted(rules.length, "fault")}.`, {
       seconds: 10, action: { name: "Undo", run: () => page.attempt(() => setRules(seed, rules)) },
     })
   })
-  const items = rules.map((rule, index) => ({ rule, index, hits: hits.filter((push) => affects(rule, push)), count: counts?.[index] }))
+  const items = rules.map((rule, index) => ({ rule, index, hits: hits.filter((push) => affects(rule, push)), count: counts[index], last: lastTimes[index] }))
   return element("section", { class: "card active-faults", "aria-label": "Active rules" },
     element("div", { class: "bar" }, element("h3", {}, counted(rules.length, "active rule")), element("span", { class: "grow" }),
       search("is:faulted", "Show affected pushes"), button("Stop all faults", stop, { class: "danger", icon: "close" })),
@@ -90,16 +90,15 @@ function activeRules(page, { rules, seed, counts }, hits) {
       { name: "Fault", isHeader: true, value: ({ rule }) => element("span", { title: JSON.stringify(rule) }, action(rule)) },
       { name: "Affects", value: ({ rule }) => scope(rule) },
       { name: "Pushes affected", isNumber: true, value: affected },
-      { name: "Last", value: ({ hits }) => (hits.length ? relativeTime(hits[0].time * 1000) : "") },
+      { name: "Last", value: ({ last }) => (last ? relativeTime(last) : element("span", { class: "faint" }, "never")) },
       { name: "", value: ({ rule, index }) => element("div", { class: "actions" },
         button("Remove", () => removeRule(page, rules, seed, index), { class: "small", "aria-label": `Remove rule ${index + 1}: ${action(rule)}` })) },
     ], items, ({ rule, index }) => ({ "data-key": `${index} ${JSON.stringify(rule)}` })))
 }
 
-/** The number of pushes that a rule has affected, as the simulator counts them or as far as they are stored. */
+/** The number of pushes that a rule has affected, as a link to the latest that is stored. */
 function affected({ rule, hits, count }) {
-  const number = count ?? hits.length
-  const text = rule.count === undefined ? grouped(number) : `${grouped(Math.min(number, rule.count))} of ${grouped(rule.count)}`
+  const text = rule.count === undefined ? grouped(count) : `${grouped(Math.min(count, rule.count))} of ${grouped(rule.count)}`
   return hits.length ? element("a", { href: `#/push/${hits[0].number}`, title: "Show the latest" }, text) : text
 }
 
@@ -114,9 +113,11 @@ function newRule(page) {
   const problem = element("p", { class: "problem", role: "alert" })
   const settings = element("div", { class: "rule-fields" })
   const fault = choice("Fault", { name: "do", onchange: () => showSettings() },
-    Object.fromEntries(Object.entries(actions).map(([name, [text]]) => [name, `${name}: ${text}`])))
-  const showSettings = () => settings.replaceChildren(...actions[fault.querySelector("select").value][1].map((name) =>
-    field(name, { name, ...parameters[name] })))
+    Object.fromEntries(Object.entries(actions).map(([name, [text]]) => [name, text])))
+  const showSettings = () => settings.replaceChildren(...actions[fault.querySelector("select").value][1].map((name) => {
+    const [label, attributes] = parameters[name]
+    return field(label, { name, ...attributes })
+  }))
   showSettings()
   return element("form", {
     class: "card builder", "aria-label": "Add a rule",
@@ -128,9 +129,9 @@ function newRule(page) {
     element("h3", {}, "Add a rule"),
     element("div", { class: "rule-fields" }, fault), settings,
     element("fieldset", {}, element("legend", {}, "When"), element("div", { class: "rule-fields" },
-      Object.entries(conditions).map(([name, [attributes, hint]]) => field(name, { name, ...attributes }, hint)))),
-    element("fieldset", {}, element("legend", {}, "Match (all pushes if empty)"), element("div", { class: "rule-fields" },
-      matches.map((name) => field(name, { name: `match.${name}` })))),
+      Object.entries(conditions).map(([name, [label, attributes, hint]]) => field(label, { name, ...attributes }, hint)))),
+    element("fieldset", {}, element("legend", {}, "Only these pushes (all if empty)"), element("div", { class: "rule-fields" },
+      Object.entries(matches).map(([name, label]) => field(label, { name: `match.${name}` })))),
     element("datalist", { id: "reasons" }, reasons.map((value) => element("option", { value }))),
     problem, element("div", { class: "actions" }, element("button", { class: "primary" }, "Add rule")))
 }

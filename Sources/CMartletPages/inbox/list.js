@@ -97,7 +97,7 @@ export class List {
     const first = Math.max(0, this.#lines.indexAt(scrollTop) - margin)
     const last = Math.min(this.#lines.count, this.#lines.indexAt(scrollTop + clientHeight) + margin + 1)
     const state = {
-      unread, marked, isTree: this.#grouping !== "", isCurrent: (line) => this.#isCurrent(line),
+      unread, marked, hasSeveralApps: this.#inbox.counts.values("Apps").size > 1, isTree: this.#grouping !== "", isCurrent: (line) => this.#isCurrent(line),
       isSelected: ({ number }) => (marked.size ? marked.has(number) : number === selected?.number),
     }
     const drawn = new Map()

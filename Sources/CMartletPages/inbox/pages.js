@@ -357,6 +357,9 @@ export const activity = (token, name = null) =>
 export const device = (token, name = null) =>
   element("a", { href: `#/devices/${token}`, class: name ? null : "token", title: token }, name ?? short(token))
 
+/** A text on one line, which is cut at the width of its column. */
+export const ellipsized = (text, more = {}) => element("span", { class: "ellipsized", title: text, ...more }, text)
+
 /** The states of a device with their tones; the end of a token selects other answers. */
 const deviceTones = { unregistered: "bad", offline: "warning", online: "good" }
 

@@ -9,7 +9,7 @@ export function slots(push, context) {
   const aps = push.payload?.aps ?? {}
   const state = object(aps["content-state"])
   const attributes = object(context.attributes ?? aps.attributes)
-  if (context.template) return { by: "template for this activity type", ...filled(context.template, state, attributes) }
+  if (context.template) return { by: context["attributes-type"] ? `template for ${context["attributes-type"]}` : `template for ${context["template-type"]}, whose values the content state has`, ...filled(context.template, state, attributes) }
   const isLiveSurface = typeof state.headline === "string" && typeof state.subhead === "string" && "stage" in state
   if (isLiveSurface) {
     return { by: "LiveSurfaces", ...projection(state, { ...context.surfaces?.liveActivity?.attributes, ...attributes }) }

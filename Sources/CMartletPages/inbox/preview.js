@@ -17,7 +17,7 @@ import { devices, ready } from "./preview-screen.js"
 import { reloadNotice, reloadSurfaces } from "./preview-widget.js"
 import { app, kind } from "./push.js"
 import { onStringsChange, phoneLanguage, substituteLanguage } from "./strings.js"
-import { verdictKind, verdictTone } from "./verdict.js"
+import { verdictKind, verdictText, verdictTone } from "./verdict.js"
 
 const reloads = { widgets: ["widget", "lockAccessory", "standby"], controls: ["control"] }
 const alerts = (push, data) => [...phoneSurfaces(push, data), ...otherSurfaces(push, data)]
@@ -29,6 +29,8 @@ const caption = "Approximation: sizes are Apple's where it documents them; fonts
   + " An app's own interface is not drawn."
 /** The scale of phones that are shown side by side. */
 const sideBySideScale = 0.62
+/** The height that shortens phones side by side, so that the first row has their lower edge. */
+const sideBySideHeight = 384
 /** The width beside a single surface that its facts need. */
 const factsWidth = 280
 /** The least distance of previews from the top of the window, and the height of the choices above a surface. */
@@ -58,7 +60,9 @@ export function previews(push, signal) {
   return container
 }
 
-onStringsChange(() => targets.forEach((target) => { if (target.container.isConnected) show(target) }))
+/** Draws all previews of the page again: two pushes are compared on the same surface. */
+const showAll = () => targets.forEach((target) => { if (target.container.isConnected) show(target) })
+onStringsChange(showAll)
 
 async function show(target) {
   const { push, signal, container, previous } = target
@@ -105,7 +109,7 @@ async function draw(target, version, data) {
   const surfaces = surfacesByKind[kind(push)](push, data, devices[settings.device])
   const chosen = chosenSurface(group, surfaces)
   const isWall = chosen === everySurface
-  if (isWall) Object.assign(look, { room: width, limit: width < 480 ? 1 : sideBySideScale, tall: undefined })
+  if (isWall) Object.assign(look, { room: width, limit: width < 480 ? 1 : sideBySideScale, tall: sideBySideHeight })
   const figures = []
   for (const { title, make } of surfaces) {
     if (!isWall && title !== chosen) continue
@@ -113,7 +117,7 @@ async function draw(target, version, data) {
     if (isWall) await new Promise((resolve) => { setTimeout(resolve) })
     if (target.version !== version) return
   }
-  const redraw = () => show(target)
+  const redraw = showAll
   const focused = container.contains(document.activeElement) ? document.activeElement : null
   const verdict = verdictNote(push)
   container.toggleAttribute("data-muted", verdict !== null)
@@ -139,20 +143,15 @@ function stringNotes(push, data) {
     + ` which the strings do not name. Shown: ${languageName(found)}.`]
 }
 
-/** The sound and the badge of a push, in words, where it has them; the phone applies both without the app. */
-function soundAndBadge({ presentation: { sound, badge } = {} }) {
-  return [sound, badge].filter((part) => part && !part.cause).map(({ text }) => text)
-}
-
 /** The reason for which a push has no preview: the app receives it without a notification, or does not receive it. */
 function hiddenText(push) {
   const outcome = verdictKind(push) ?? "delivered"
   if (outcome === "refused") return `No preview: the push was refused (${push.reason ?? push.status}), and the app does not receive it.`
   if (outcome === "unanswered") return "No preview: the push was not answered."
-  const effects = soundAndBadge(push)
-  const reason = effects.length ? `the push has no text, only ${effects.join(" and ")}` : "only the app receives this push"
+  const reason = push.effects ? `the push has no text, only ${push.effects.join(" and ")}`
+    : push["wallet-pass"] ? "Wallet shows nothing of this push, and fetches the new version of the pass" : "only the app receives this push"
   if (["shown", "delivered"].includes(outcome)) return `No preview: ${reason}.`
-  return `No preview: ${reason}. ${String(push.verdict.text ?? "").replace(/[.\s]+$/, "")}.`
+  return `No preview: ${reason}. ${verdictText(push.verdict).replace(/[.\s]+$/, "")}.`
 }
 
 /** The verdicts of pushes that have been on the screen. */
@@ -170,9 +169,10 @@ function verdictNote(push) {
     : push.status ? { kind: "refused", text: `Refused: ${push.status} ${push.reason ?? ""}` } : { kind: "unanswered", text: "Not answered" })
   const isVisible = verdict?.["on-screen"] ?? verdict?.kind === "shown"
   if (!verdict || isVisible || (verdict.kind === "delivered" && reloads[kind(push)])) return null
-  const reason = String(verdict.text ?? "").replace(/^not shown\s*[:·]?\s*/i, "").replace(/[.\s]+$/, "")
+  const reason = verdictText(verdict).replace(/^not shown\s*[:·]?\s*/i, "").replace(/[.\s]+$/, "")
   return element("p", { class: "verdict", "data-tone": verdictTone(verdict.kind), "data-verdict": verdict.kind }, icon("hidden"), element("span", { dir: "auto" },
-    `${starts[verdict.kind] ?? "Not shown on the phone"}${reason ? `: ${reason}` : ""}. This is how it ${past.includes(verdict.kind) ? "looked" : "would look"}.`))
+    `${starts[verdict.kind] ?? "Not shown on the phone"}${reason ? `: ${reason}` : ""}. ${verdict["will-be-ignored"] ? "It will not be shown."
+      : `This is how it ${past.includes(verdict.kind) ? "looked" : "would look"}.`}`))
 }
 
 /** The alert of a push to a Live Activity; null if it has none. */
@@ -181,7 +181,9 @@ function activityFacts(push) {
   const { title, subtitle, body, facts: { Sound } } = notification(push)
   return element("aside", { class: "preview-facts", "aria-label": "Alert" }, facts({
     "Alert title": title?.text, "Alert subtitle": subtitle?.text, "Alert body": body?.text, Sound,
-    "Where": "The alert lights the screen and expands the Dynamic Island. An iPhone without one shows a banner, and an Apple Watch shows the alert’s texts.",
+    "Where": push.payload.aps.event === "end"
+      ? "The alert lights the screen, and an Apple Watch shows its texts. The ended activity is no longer in the Dynamic Island."
+      : "The alert lights the screen and expands the Dynamic Island. An iPhone without one shows a banner, and an Apple Watch shows the alert’s texts.",
   }))
 }
 

@@ -12,20 +12,25 @@ const suffixes = Object.values(pushTypes).map(({ topicSuffix }) => topicSuffix).
 /** The bundle identifiers of the topics seen so far, because the list asks for them very often. */
 const apps = new Map()
 
-/** The kind of a push: its push type, with separate names for broadcasts, Live Activities and silent alerts. */
+/**
+ * The kind of a push: its push type, with separate names for broadcasts, Live Activities, updates of Wallet passes, silent
+ * alerts, and alerts that only have a badge or a sound.
+ */
 export function kind(push) {
   if (push.channel !== undefined) return "broadcast"
   const type = push.headers["apns-push-type"] ?? "alert"
   if (type === "liveactivity") return "activity"
+  if (push["wallet-pass"]) return "pass"
   if (type !== "alert") return type
-  return push.payload?.aps?.alert === undefined ? "silent" : "alert"
+  if (push.payload?.aps?.alert !== undefined) return "alert"
+  return push.effects ? "badge" : "silent"
 }
 
 /** The names of the push types, and of the kinds that are not push types. */
 const typeNames = {
   alert: "Alert", background: "Background", liveactivity: "Live Activity", voip: "VoIP", mdm: "MDM", fileprovider: "File Provider",
   pushtotalk: "Push to Talk", location: "Location", complication: "Complication", widgets: "Widgets", controls: "Controls", accessory: "Accessory",
-  activity: "Live Activity", broadcast: "Broadcast", silent: "Silent alert",
+  activity: "Live Activity", broadcast: "Broadcast", silent: "Silent alert", pass: "Wallet pass", badge: "Badge or sound", "": "Empty push type",
 }
 
 /** The name of a push type or of a kind; an unknown one is its own name. */
@@ -47,8 +52,9 @@ export function headline(push) {
   if (typeof stateTitle === "string" && stateTitle) return stateTitle
   const values = stateText(push)
   if (values) return values
+  if (push.effects) return push.effects.map((text, index) => (index ? text : text[0].toUpperCase() + text.slice(1))).join(", ")
   if (typeof aps?.event === "string") return `${aps.event} ${push.payload.aps["attributes-type"] ?? "activity"}`
-  return kind(push) === "silent" ? "Alert without text" : `${typeName(kind(push))} push`
+  return kind(push) === "silent" ? "Alert without text" : kind(push) === "" ? typeName("") : `${typeName(kind(push))} push`
 }
 
 /** The maximum number of values of a content state in a text. */

@@ -7,7 +7,7 @@ import { element } from "./dom.js"
 import { icon, kindIcon } from "./icons.js"
 import { app, appColour, destination, excerpt, headline, kind, severity, typeName } from "./push.js"
 import { completeTime, grouped, shortTime } from "./texts.js"
-import { verdictKind, verdictLabel, verdictTone } from "./verdict.js"
+import { verdictKind, verdictLabel, verdictText, verdictTone } from "./verdict.js"
 
 /** The verdicts that need no attention, and the refusal, whose chip shows status and reason. */
 const quietOutcomes = new Set([null, "shown", "delivered", "refused", "unanswered"])
@@ -26,7 +26,7 @@ export function rowState(line, state) {
   const flags = push
     ? [state.unread.has(push.number), state.marked.has(push.number), state.isSelected(push), headline(push), excerpt(push)]
     : groupFlags(group, state)
-  return [state.isTree, state.isCurrent(line), (group ?? line).position, (group ?? line).count, ...flags].join(" ")
+  return [state.isTree, state.hasSeveralApps, state.isCurrent(line), (group ?? line).position, (group ?? line).count, ...flags].join(" ")
 }
 
 function pushRow(line, state, click) {
@@ -41,20 +41,19 @@ function pushRow(line, state, click) {
     element("span", { class: "first-line" },
       element("span", { class: "headline", dir: "auto" }, headline(push)),
       element("span", { class: "time", title: completeTime(push["time-ms"]) }, shortTime(push["time-ms"], true))),
-    element("span", { class: "second-line" }, detail(push), element("span", { class: "badges" }, badges(push))))
+    element("span", { class: "second-line" }, detail(push, state), element("span", { class: "badges" }, badges(push))))
 }
 
 /** The verdicts whose reason is more useful than the text of the push. */
 const explained = new Set(["not-shown", "discarded", "stored", "unanswered"])
 
-/** The second line: the reason why the push is not shown, or the start of its text, and then its app and destination. */
-function detail(push) {
+/** The second line: the destination, the reason why the push is not shown or the start of its text, and the app if there are several. */
+function detail(push, { hasSeveralApps }) {
   const { verdict } = push
-  const reason = verdict && explained.has(verdict.kind) ? String(verdict.text ?? "").replace(/^(not shown|discarded|stored)\s*[:·]\s*/i, "") : ""
+  const reason = verdict && explained.has(verdict.kind) ? verdictText(verdict).replace(/^(not shown|discarded|stored)\s*[:·]\s*/i, "") : ""
   const text = reason ? reason[0].toUpperCase() + reason.slice(1) : excerpt(push)
-  const place = [element("span", {}, app(push)), " · ", element("span", {}, destination(push))]
-  return element("span", { class: "app", title: `${app(push)} · ${destination(push)}` },
-    ...(text ? [element("span", { class: "excerpt", dir: "auto" }, text), " · "] : []), ...place)
+  return element("span", { class: "app", title: `${destination(push)} · ${app(push)}` }, element("span", { class: "destination" }, destination(push)),
+    ...(text ? [" · ", element("span", { class: "excerpt", dir: "auto" }, text)] : []), ...(hasSeveralApps ? [" · ", element("span", {}, app(push))] : []))
 }
 
 /** The icon of the push in the colour of its app; hovering shows a check box in its place. */
@@ -71,7 +70,7 @@ function description(push, state) {
   const result = kindOfOutcome === "refused" ? `refused ${reason ?? status}` : kindOfOutcome && verdictLabel(kindOfOutcome).toLowerCase()
   const found = severity(push)
   return [
-    headline(push), excerpt(push), typeName(kind(push)), app(push), destination(push), result ?? (verdict ? verdict.text : "accepted"),
+    headline(push), excerpt(push), typeName(kind(push)), app(push), destination(push), result ?? (verdict ? verdictText(verdict) : "accepted"),
     state.unread.has(push.number) ? "unread" : "", found && `${found}s found`, push.pinned ? "pinned" : "",
     push.tags?.length ? `tagged ${push.tags.join(", ")}` : "",
   ].filter(Boolean).join(", ")
@@ -87,7 +86,7 @@ function badges(push) {
     tags.length > tagCount ? chip(`+${tags.length - tagCount}`, "accent", { title: tags.join(", ") }) : null,
     status === 200 ? null : chip(status ? `${status} ${reason ?? ""}`.trim() : "No answer", "bad", { class: "chip result" }),
     quietOutcomes.has(kindOfOutcome) ? null
-      : chip(verdictLabel(kindOfOutcome), verdictTone(kindOfOutcome), { class: "chip outcome", title: verdict.text }),
+      : chip(verdictLabel(kindOfOutcome), verdictTone(kindOfOutcome), { class: "chip outcome", title: verdictText(verdict) }),
     found ? element("span", { class: "dot severity", "data-tone": found === "error" ? "bad" : "warning", title: `Has ${found}s` }) : null,
     push.pinned ? element("span", { class: "pin", title: "Pinned" }, icon("pin", 14)) : null,
   ].filter(Boolean)

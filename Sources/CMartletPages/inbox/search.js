@@ -29,6 +29,8 @@ export class SearchField {
   #running = Promise.resolve()
   #suggestions = []
   #active = -1
+  /** What is wrong with the last search; empty for a valid one. */
+  #message = ""
 
   /** `search` is called with the text of a valid query, and returns a promise; `leave` gives the focus to the list. */
   constructor(form, inbox, search, leave) {
@@ -108,6 +110,13 @@ export class SearchField {
   }
 
   #showError(message) {
+    this.#message = message
+    this.#drawError()
+  }
+
+  /** Shows what is wrong with the search, but not while suggestions complete it. */
+  #drawError() {
+    const message = this.#box.hidden ? this.#message : ""
     this.#error.textContent = message
     if (message) this.#input.setAttribute("aria-invalid", "true")
     else this.#input.removeAttribute("aria-invalid")
@@ -135,6 +144,7 @@ export class SearchField {
     this.#box.hidden = !isOpen
     this.#input.setAttribute("aria-expanded", String(isOpen))
     this.#input.removeAttribute("aria-activedescendant")
+    this.#drawError()
   }
 
   #close() {

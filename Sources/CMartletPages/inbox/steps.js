@@ -3,14 +3,12 @@
 // The effect of each push on a Live Activity, as the simulator reports it.
 
 import { counted, grouped } from "./texts.js"
+import { verdictText } from "./verdict.js"
 
 /** The kinds of verdicts of pushes that the activity has applied; an end with a past dismissal is only delivered. */
 const shownKinds = new Set(["shown", "replaced", "ended", "delivered"])
 /** Whether the content of a push with this verdict was on the screen at some time. */
 export const isShown = (verdict) => shownKinds.has(verdict.kind) || verdict["on-screen"] === true
-
-/** The verdict on a broadcast that was not delivered to the activity, for which the simulator has none. */
-const notDelivered = { kind: "not-delivered", text: "Not delivered to this activity" }
 
 /**
  * The pushes in the order of their numbers, each with `event`, `priority`, `timestamp`, `verdict`, the content state
@@ -21,7 +19,7 @@ export function steps(pushes) {
   let shown = null
   return pushes.toSorted((one, other) => one.number - other.number).map((push) => {
     const aps = push.payload?.aps ?? {}
-    const verdict = push.verdict ?? notDelivered
+    const { verdict } = push
     const before = state
     const wasShown = isShown(verdict)
     if (wasShown) {
@@ -39,11 +37,15 @@ export function steps(pushes) {
 /** The number of reasons that the summary names. */
 const namedReasons = 3
 
-/** The reasons that the simulator gives for pushes that were not shown, most frequent first; numbers in them that differ are left out. */
-function reasonsOf(ignored) {
+/**
+ * The reasons that the simulator gives for pushes, most frequent first; numbers in them that differ are left out.
+ *
+ * The reason follows `beginning` in the text of the verdict.
+ */
+function reasonsOf(steps, beginning) {
   const found = new Map()
-  for (const { verdict } of ignored) {
-    const [, text] = verdict.text.match(/^Not shown: (.+)$/) ?? []
+  for (const { verdict } of steps) {
+    const [, text] = verdictText(verdict).split(beginning)
     if (!text) continue
     const key = text.replace(/\d+(\.\d+)?/g, "…")
     const known = found.get(key) ?? { text, count: 0 }
@@ -52,14 +54,14 @@ function reasonsOf(ignored) {
   return [...found.values()].sort((one, other) => other.count - one.count)
 }
 
-/** The sentence about pushes that were not shown. */
-function ignoredSentence(ignored, total) {
-  const reasons = reasonsOf(ignored)
-  const isOne = reasons.length === 1 && reasons[0].count === ignored.length
+/** The reasons of pushes as the end of a sentence; empty if the simulator gives none. */
+function causes(found, beginning) {
+  const reasons = reasonsOf(found, beginning)
+  const isOne = reasons.length === 1 && reasons[0].count === found.length
   const texts = isOne ? [reasons[0].text] : reasons.slice(0, namedReasons).map(({ count, text }) => `${grouped(count)} × ${text}`)
   const rest = isOne ? 0 : reasons.slice(namedReasons).reduce((sum, { count }) => sum + count, 0)
   if (rest) texts.push(`${grouped(rest)} for other reasons`)
-  return `${grouped(ignored.length)} of ${counted(total, "push")} ${ignored.length === 1 ? "was" : "were"} not shown${texts.length ? `: ${texts.join(", ")}` : ""}.`
+  return texts.length ? `: ${texts.join(", ")}` : ""
 }
 
 /** The answer to the question why an activity does not show its pushes: {tone, text}. */
@@ -68,12 +70,16 @@ export function summary(steps) {
   const of = (kind) => steps.filter(({ verdict }) => verdict.kind === kind)
   const ignored = of("not-shown")
   const sentences = []
-  if (ignored.length) sentences.push(ignoredSentence(ignored, total))
-  const counts = { stored: ["is", "are", "stored"], refused: ["was", "were", "refused"], discarded: ["was", "were", "discarded"],
-    unanswered: ["was", "were", "not answered"], "not-delivered": ["was", "were", "not delivered to this activity"] }
-  for (const [kind, [one, several, text]] of Object.entries(counts)) {
-    const count = of(kind).length
-    if (count) sentences.push(`${counted(count, one, several)} ${text}.`)
+  if (ignored.length) {
+    sentences.push(`${grouped(ignored.length)} of ${counted(total, "push")} ${ignored.length === 1 ? "was" : "were"} not shown${causes(ignored, /^Not shown: /)}.`)
+  }
+  const uncertain = steps.filter(({ verdict, wasShown }) => wasShown && verdict.uncertain)
+  if (uncertain.length) sentences.push(`${counted(uncertain.length, "push")} may not be shown: the app may not decode the content.`)
+  const counts = { stored: ["is", "are", "stored"], refused: ["was", "were", "refused", /^Refused: /], discarded: ["was", "were", "discarded", /^Discarded: /],
+    unanswered: ["was", "were", "not answered"] }
+  for (const [kind, [one, several, text, beginning]] of Object.entries(counts)) {
+    const found = of(kind)
+    if (found.length) sentences.push(`${counted(found.length, one, several)} ${text}${beginning ? causes(found, beginning) : ""}.`)
   }
   if (sentences.length === 0) return { tone: "good", text: total === 1 ? "The push was shown." : `All ${counted(total, "push")} were shown.` }
   return { tone: ignored.length || of("refused").length ? "bad" : "warning", text: sentences.join(" ") }

@@ -12,7 +12,7 @@ import { isOnScreen, Page, push as pushLink, replaceKeepingFocus, section, short
 import { previews } from "./preview.js"
 import { app } from "./push.js"
 import { changes, isShown, steps, summary } from "./steps.js"
-import { verdictLine, verdictTone } from "./verdict.js"
+import { verdictLine, verdictText, verdictTone } from "./verdict.js"
 
 /** The number of pushes up to which the marks have icons. */
 const maximumIcons = 40
@@ -125,18 +125,18 @@ class Timeline {
   }
 
   #mark({ push, event, priority, verdict }, index) {
-    const label = `${event}, priority ${priority}, ${verdict.text}`
+    const label = `${event}, priority ${priority}, ${verdictText(verdict)}`
     return element("li", { "data-key": push.number }, element("button", {
       type: "button", class: "step-mark", "data-tone": markTone(verdict), "data-outcome": verdict.kind, "data-event": event, title: label,
       "aria-label": `Push ${push.number}, ${label}`, tabindex: -1, onclick: () => this.#select(index),
-    }, this.#steps.length > maximumIcons ? "" : icon(icons[verdict.kind] ?? "push")))
+    }, this.#steps.length > maximumIcons ? "" : markIcon(verdict)))
   }
 
   #item({ push, event, priority, verdict }, index) {
     return element("li", { "data-tone": markTone(verdict), "data-key": `item ${push.number}`, "data-index": index },
-      icon(icons[verdict.kind] ?? "push"),
+      markIcon(verdict),
       element("div", {}, element("button", { type: "button", class: "step-link", onclick: () => this.#select(index) }, `${event}, priority ${priority}`),
-        element("div", { class: "outcome" }, verdict.text)),
+        element("div", { class: "outcome" }, verdictText(verdict))),
       element("span", { class: "faint" }, absoluteTime(push.time * 1000)))
   }
 
@@ -149,7 +149,7 @@ class Timeline {
     const item = this.#list.querySelector(`[data-index="${index}"]`)
     item?.setAttribute("aria-current", "step")
     if (item) this.#list.scrollTop = item.offsetTop - this.#list.offsetTop - this.#list.clientHeight / 2
-    this.#range.setAttribute("aria-valuetext", `Push ${push.number}, ${event}, ${verdict.text}`)
+    this.#range.setAttribute("aria-valuetext", `Push ${push.number}, ${event}, ${verdictText(verdict)}`)
     if (this.#shown === push.number) return
     this.#shown = push.number
     this.#facts.replaceChildren(
@@ -182,8 +182,9 @@ class Timeline {
   }
 }
 
-/** The tone of a push in the timeline: good if its content was ever on the screen. */
-const markTone = (verdict) => (isShown(verdict) ? "good" : verdictTone(verdict.kind))
+/** The tone of a push in the timeline: good if its content was ever on the screen, unless the app may not decode it. */
+const markTone = (verdict) => (!isShown(verdict) ? verdictTone(verdict.kind) : verdict.uncertain ? "warning" : "good")
+const markIcon = (verdict) => icon(isShown(verdict) && verdict.uncertain ? "warning" : icons[verdict.kind] ?? "push")
 
 /** The content state with its changes, which are marked by text as well as by colour. */
 function stateRows({ push, before, after, wasShown }) {

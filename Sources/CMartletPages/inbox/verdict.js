@@ -5,6 +5,7 @@
 import { element } from "./dom.js"
 import { icon } from "./icons.js"
 import { severity } from "./push.js"
+import { minuteTime } from "./texts.js"
 
 /** The label, the tone and the icon of each kind. */
 const kinds = {
@@ -26,13 +27,19 @@ export function verdictKind({ verdict, status }) {
   return status ? "refused" : "unanswered"
 }
 
+/** A text of a verdict, whose times are those of this time zone; the simulator's are in UTC. */
+export const localText = (text, { times = [] }) => times.reduce((local, { text: utc, "time-ms": time }) => local.replace(utc, minuteTime(time)), text)
+
+/** The text of a verdict in this time zone. */
+export const verdictText = (verdict) => localText(String(verdict.text ?? ""), verdict)
+
 /** The delivery result of a push, on one line; null for a push without a verdict. Errors found in it make a good one doubtful. */
 export function verdictLine({ verdict, findings = [] }) {
   if (!verdict) return null
-  const { kind, text, uncertain } = verdict
+  const { kind, uncertain } = verdict
   const isDoubtful = uncertain || (verdictTone(kind) === "good" && severity({ findings }) === "error")
   const [tone, name] = isDoubtful ? ["warning", "warning"] : [verdictTone(kind), kinds[kind]?.[2] ?? "info"]
-  return element("p", { class: "verdict", "data-tone": tone, "data-verdict": kind }, icon(name), element("span", {}, text))
+  return element("p", { class: "verdict", "data-tone": tone, "data-verdict": kind }, icon(name), element("span", {}, verdictText(verdict)))
 }
 
 /** The delivery events in words. */

@@ -7,6 +7,8 @@ import { svgElement } from "./dom.js"
 const paths = {
   martlet: "M1.5 5.5c3.2-.4 4.9.9 6.2 3.3C9 6.1 11 4.4 14.5 4c-1.5 1-2.3 3.8-6.3 8.5C6 10 4.5 7.5 1.5 5.5z",
   bell: "M8 2a4 4 0 0 0-4 4c0 3.5-1.5 4.5-1.5 5.5h11C13.5 10.5 12 9.5 12 6a4 4 0 0 0-4-4zM6.5 13.5a1.6 1.6 0 0 0 3 0",
+  badge: "M8 3.5h-4.5v9h9v-4.5M12 2a2 2 0 1 1 0 4 2 2 0 0 1 0-4z",
+  pass: "M3 2.5h10v11h-10zM3 6.5h10M5.5 10h5",
   silent: "M13.5 9.5A5.7 5.7 0 0 1 6.5 2.5a5.7 5.7 0 1 0 7 7z",
   activity: "M1.5 8.5h3l2-5 3 9 2-4h3",
   broadcast: "M8 9.5v4M5.2 10a4 4 0 1 1 5.6 0M3.1 12.1a7 7 0 1 1 9.8 0M8 7.2h.01",
@@ -59,7 +61,7 @@ export function icon(name, size = 16) {
 
 const kinds = {
   alert: "bell", silent: "silent", background: "silent", activity: "activity", broadcast: "broadcast", widgets: "widget",
-  controls: "control", voip: "call", pushtotalk: "call", location: "location", complication: "widget",
+  badge: "badge", pass: "pass", controls: "control", voip: "call", pushtotalk: "call", location: "location", complication: "widget",
 }
 
 /** The name of the icon for a kind of push, as `kind` in push.js returns it. */

@@ -8,9 +8,11 @@ function formatter(options) {
   return { format: (date) => (made ??= new Intl.DateTimeFormat([], options)).format(date) }
 }
 const dayTime = formatter({ hour: "numeric", minute: "2-digit", second: "2-digit" })
+const minute = formatter({ hour: "numeric", minute: "2-digit" })
 const day = formatter({ day: "numeric", month: "short" })
 const dayMinute = formatter({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit" })
 const dayYear = formatter({ day: "numeric", month: "short", year: "numeric" })
+const dayYearMinute = formatter({ day: "numeric", month: "short", year: "numeric", hour: "numeric", minute: "2-digit" })
 const complete = formatter({
   weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "numeric", minute: "2-digit", second: "2-digit",
   fractionalSecondDigits: 3, timeZoneName: "short",
@@ -33,6 +35,14 @@ export function shortTime(milliseconds, isDateOnly = false) {
   if (Math.abs(now - date) < lastDay) return (isDateOnly ? dayTime : dayMinute).format(date)
   if (date.getFullYear() !== now.getFullYear()) return dayYear.format(date)
   return (isDateOnly ? day : dayMinute).format(date)
+}
+
+/** A time to the minute, with the date on another day, and the year in another year. */
+export function minuteTime(milliseconds) {
+  if (!isDate(milliseconds)) return numberOfSeconds(milliseconds)
+  const [date, now] = [new Date(milliseconds), new Date()]
+  if (date.toDateString() === now.toDateString()) return minute.format(date)
+  return (date.getFullYear() === now.getFullYear() ? dayMinute : dayYearMinute).format(date)
 }
 
 /** A time with its date, milliseconds and time zone. */

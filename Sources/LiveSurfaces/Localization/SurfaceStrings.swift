@@ -130,6 +130,6 @@ struct FormatString {
     /// Returns what is wrong with the string for a number of arguments; nil if nothing is.
     func flaw(_ count: Int) -> String? {
         if let unsuitable { return "contains \(unsuitable): the arguments of a push are strings, which need %@" }
-        return argumentCount > count ? "needs \(argumentCount) arguments, and the push has \(count)" : nil
+        return argumentCount > count ? "needs \(argumentCount.counted("argument")), and the push has \(count)" : nil
     }
 }

@@ -10,14 +10,18 @@ extension InboxAPI {
     static let channelRoutes: [Route] = [
         Route("GET", "/api/v1/channels", "List the channels of all apps with their subscribers") { call in
             let evaluator = await call.simulator.service.evaluator
+            let pushes = await call.simulator.inbox.pushes
+            let accepted = pushes.filter { $0.isBroadcast && $0.status == 200 }
             let channels = evaluator.channels.allChannels.map { app, channel, storage -> JSONValue in
                 let subscribers = evaluator.devices.subscriptions.tokens(of: channel)
-                return [
+                let last = accepted.last { $0.app == app && $0.channel == channel }
+                return .members([
                     "app": .string(app), "channel": .string(channel.rawValue),
                     "message-storage-policy": .integer(storage.rawValue),
                     "subscriber-count": .integer(subscribers.count),
                     "subscribers": .strings(subscribers.sorted().prefix(subscriberLimit)),
-                ]
+                    "last-broadcast": last.map { ["number": .integer($0.number), "time-ms": .integer($0.time)] },
+                ])
             }
             return .json(["channels": .array(channels)])
         },

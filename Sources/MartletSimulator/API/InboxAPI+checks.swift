@@ -57,12 +57,12 @@ extension InboxAPI {
                 }
                 ?? PushLint.check(headers: headers, payload: payload, at: now)
             let content = try? JSONReader.read(payload)
-            return .json(
-                .members([
-                    "findings": .array(findings.map(\.json)),
-                    "presentation": NotificationPresentation.json(headers, isBroadcast: app != nil, content),
-                ])
-            )
+            let results = JSONValue.members([
+                "findings": .array(findings.map(\.json)),
+                "presentation": NotificationPresentation.json(headers, isBroadcast: app != nil, content),
+            ])
+            let effects = NotificationPresentation.effects(headers, isBroadcast: app != nil, content)
+            return .json(.object((results.members ?? []) + effects))
         },
     ]
 }

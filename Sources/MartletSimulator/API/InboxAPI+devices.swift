@@ -75,17 +75,14 @@ extension InboxAPI {
         Route("GET", "/api/v1/activities/{token}", "Get a Live Activity with its pushes") {
             (call) throws(APIProblem) in
             let (devices, token) = try await device(call, named: "Live Activity")
-            let channels = devices.registry[token]?.channels ?? []
             let start = try devices.registry.start(of: call.deviceToken())
-            let pushes = await call.simulator.inbox.pushes.filter { push in
-                push.deviceToken.lowercased() == token || push.number == start
-                    || push.channel.map(channels.contains) ?? false
-            }
             let members = devices.json(of: token, withToken: false).members ?? []
-            let described = JSONValue.array(
-                pushes.map { $0.json(atDevice: token, after: devices.registry.lastEvents(of: $0.number, at: token)) }
-            )
-            return .json(.object(members.filter { $0.name != "pushes" } + [.init("pushes", described)]))
+            let described = await call.simulator.inbox.pushes.compactMap { push -> JSONValue? in
+                let events = devices.registry.lastEvents(of: push.number, at: token)
+                guard push.isFor(device: token) || push.number == start || !events.isEmpty else { return nil }
+                return push.json(atDevice: token, after: events)
+            }
+            return .json(.object(members.filter { $0.name != "pushes" } + [.init("pushes", .array(described))]))
         },
     ]
 

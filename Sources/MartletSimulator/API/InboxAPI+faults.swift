@@ -45,7 +45,7 @@ extension InboxAPI {
     ]
 
     /// Returns the answer with the presets, with the seed and the rules that `PUT /api/v1/chaos` takes, and with the
-    /// number of times that each rule has affected a request.
+    /// number of times that each rule has affected a request, and the last of these times in milliseconds since 1970.
     private static func chaos(_ simulator: SimulatedAPNs) async -> HTTP1Answer {
         let plan = await simulator.service.plan
         let presets = SimulatedAPNs.Fault.presets.map { preset -> JSONValue in
@@ -56,7 +56,9 @@ extension InboxAPI {
         }
         return .json([
             "seed": .integer(Int64(bitPattern: plan.seed)), "rules": .array(plan.faults.map(\.json)),
-            "counts": .array(plan.counts.map(JSONValue.integer)), "presets": .array(presets),
+            "counts": .array(plan.counts.map(JSONValue.integer)),
+            "last-times": .array(plan.lastTimes.map { $0.map(JSONValue.integer) ?? .null }),
+            "presets": .array(presets),
         ])
     }
 }

@@ -30,8 +30,8 @@ struct DeviceRegistry {
     private(set) var nextExpiry = Int64.max
     /// The number of the first alert or background push to each token, which shows that it is a device's token.
     private var notified = RecentValues<String, Int>(capacity: DeviceRegistry.implicitDeviceLimit)
-    /// The last two events of each broadcast at each device: whether a device that received a stored broadcast had been
-    /// offline follows from the event before.
+    /// The last three events of each broadcast at each device: whether a device that received a stored broadcast, which
+    /// another one may have replaced since, had been offline follows from the event before.
     private var broadcastEvents = RecentValues<Reception, [DeliveryEvent]>(capacity: DeviceRegistry.broadcastEventLimit)
 
     /// Creates an empty registry.
@@ -206,12 +206,12 @@ struct DeviceRegistry {
     private mutating func record(_ event: DeliveryEvent, of number: Int, at token: String) -> DeliveryEvent {
         let event = event.at(device: token)
         let reception = Reception(number: number, device: token)
-        let events = [broadcastEvents[reception]?.last, event].compactMap(\.self)
+        let events = Array((broadcastEvents[reception] ?? []).suffix(2)) + [event]
         broadcastEvents.updateValue(events, forKey: reception)
         return event
     }
 
-    /// Returns the last two events of a broadcast at a device, whose token is in lower case; none when they are not
+    /// Returns the last three events of a broadcast at a device, whose token is in lower case; none when they are not
     /// known.
     func lastEvents(of number: Int, at token: String) -> [DeliveryEvent] {
         broadcastEvents[Reception(number: number, device: token)] ?? []

@@ -26,6 +26,8 @@ struct KnownDevices: Sendable {
     private let usesTokenSuffixes: Bool
     /// The types of the attributes of started activities.
     private let attributesTypes: [String: String]
+    /// The numbers of the pushes that started activities.
+    private let starts: [String: Int]
     /// The tokens in lower case; those with the newest push first, those without pushes last.
     let newestFirst: [String]
 
@@ -46,7 +48,7 @@ struct KnownDevices: Sendable {
                 traffic[token]?.lastNumber = push.number
                 traffic[token]?.lastTime = push.time
                 if !push.isLiveActivity { traffic[token]?.isForActivity = false }
-                if let app = push.bundleID { traffic[token]?.apps.insert(app) }
+                if let app = push.bundleID, !push.hasWrongTopic { traffic[token]?.apps.insert(app) }
             }
             if push.isNotificationOnScreen {
                 notifications[push.deviceToken.lowercased(), default: []].append(push.number)
@@ -61,6 +63,8 @@ struct KnownDevices: Sendable {
         registered = registry.registeredTokens
         let types = started.values.joined().map { ($0.id.hex, $0.attributesType) }
         attributesTypes = Dictionary(types, uniquingKeysWith: { $1 })
+        let numbers = started.values.joined().map { ($0.id.hex, $0.startedBy) }
+        starts = Dictionary(numbers, uniquingKeysWith: { $1 })
         self.names = names
         self.traffic = traffic
         self.notifications = notifications
@@ -92,6 +96,7 @@ struct KnownDevices: Sendable {
         let facts = JSONValue.members([
             "name": names[token].map(JSONValue.string),
             "attributes-type": attributesTypes[token].map(JSONValue.string),
+            "started-by": starts[token].map(JSONValue.integer),
             "kind": .string(kind(of: token).rawValue), "registered": .bool(registered.contains(token)),
             "apps": .strings(traffic.apps.sorted()), "pushes": .integer(traffic.count),
             "last": traffic.count > 0 ? .integer(traffic.lastTime / 1_000) : nil,
@@ -103,6 +108,11 @@ struct KnownDevices: Sendable {
 }
 
 extension ReceivedPush {
+    /// Whether APNs refused the push because of its topic, so that the device may not have the app.
+    fileprivate var hasWrongTopic: Bool {
+        reason == .deviceTokenNotForTopic || reason == .topicDisallowed || reason == .badTopic
+    }
+
     /// The tokens of the devices that the push was for, in lower case; empty for a malformed token.
     fileprivate var tokens: Set<String> {
         guard !isBroadcast else { return Set(deliveries.compactMap(\.device)) }
@@ -118,11 +128,13 @@ extension ReceivedPush {
     /// Returns the entries of the push in the log of a device, oldest first.
     func log(ofDevice token: String) -> [DeviceLogEntry] {
         if isBroadcast {
-            return deliveries.filter { $0.device == token }.map { DeviceLogEntry($0, of: self, note: $0.reason) }
+            return deliveries.filter { $0.device == token }.map { event in
+                DeviceLogEntry(event, of: self, at: token, note: event.reason)
+            }
         }
         guard deviceToken.lowercased() == token else { return [] }
         let answer = status == 200 ? [] : [DeviceLogEntry(answerOf: self)]
-        return answer + deliveries.map { DeviceLogEntry($0, of: self, note: $0.note) }
+        return answer + deliveries.map { DeviceLogEntry($0, of: self, at: token, note: $0.note) }
     }
 }
 
@@ -133,15 +145,17 @@ struct DeviceLogEntry {
     private let number: Int
     private let kind: String
     private let note: String?
-    private let title: String?
+    private let push: ReceivedPush
+    private let token: String
 
     /// Creates the entry of a delivery event.
-    init(_ event: DeliveryEvent, of push: ReceivedPush, note: String?) {
+    init(_ event: DeliveryEvent, of push: ReceivedPush, at token: String, note: String?) {
         time = event.time
         number = push.number
         kind = event.kind.rawValue
         self.note = note
-        title = push.headline
+        self.push = push
+        self.token = token
     }
 
     /// Creates the entry of a push that was refused, or not answered.
@@ -150,23 +164,16 @@ struct DeviceLogEntry {
         number = push.number
         kind = push.verdictKind.rawValue
         note = push.status == 0 ? push.lossCause : push.reason?.rawValue
-        title = push.headline
+        self.push = push
+        token = push.deviceToken.lowercased()
     }
 
+    /// The entry, with the push as lists show it and the verdict at the device.
     var json: JSONValue {
         .members([
             "time": .integer(time / 1_000), "time-ms": .integer(time), "number": .integer(number),
-            "kind": .string(kind), "note": note.map(JSONValue.string), "title": title.map(JSONValue.string),
+            "kind": .string(kind), "note": note.map(JSONValue.string), "push": push.summary(atDevice: token),
         ])
-    }
-}
-
-extension ReceivedPush {
-    /// The title of the alert, or its body when it has no title; at most 200 characters, nil for none.
-    fileprivate var headline: String? {
-        let alert = content?["aps"]?["alert"]
-        let text = alert?["title"]?.stringValue ?? alert?["body"]?.stringValue ?? alert?.stringValue
-        return text.map { String($0.prefix(200)) }
     }
 }
 

@@ -33,13 +33,6 @@ public struct SimulatedDevice: Sendable, Hashable {
         fileprivate(set) var removalTime: Int64?
     }
 
-    /// Content of a Live Activity that the app's type decodes, as far as the simulator knows.
-    struct ContentBaseline: Sendable, Hashable {
-        let content: JSONValue
-        /// The number of the push that contained it.
-        let number: Int
-    }
-
     /// The number of pushes that a Live Activity has received.
     struct ActivityTraffic: Sendable, Hashable {
         /// All pushes, including those that are no longer stored.
@@ -214,7 +207,7 @@ public struct SimulatedDevice: Sendable, Hashable {
     private mutating func apply(_ change: ActivityChange, of push: DeliveredPush, at now: Int64) {
         var baseline = activity?.baseline
         if let content = change.contentState, baseline == nil || !push.hasChangedType {
-            baseline = ContentBaseline(content: content, number: push.number)
+            baseline = ContentBaseline(content, of: push.number, after: baseline)
         }
         let aps = push.payload?["aps"] ?? .null
         activity = Activity(

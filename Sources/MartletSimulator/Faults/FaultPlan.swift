@@ -15,6 +15,8 @@ struct FaultPlan {
         var random: SplitMix64
         var matches = 0
         var times = 0
+        /// The time of the last request that the fault affected, in milliseconds since 1970; nil for none.
+        var lastTime: Int64?
         /// The number of requests to each device in ``second``.
         var devices: [String: Int] = [:]
         /// The second since 1970 of the last request.
@@ -31,6 +33,8 @@ struct FaultPlan {
     var faults: [SimulatedAPNs.Fault] { rules.map(\.fault) }
     /// The number of times that each fault has affected a request, in the order of ``faults``.
     var counts: [Int] { rules.map(\.times) }
+    /// The time at which each fault last affected a request, in milliseconds since 1970, in the order of ``faults``.
+    var lastTimes: [Int64?] { rules.map(\.lastTime) }
 
     /// The number of faults that were added, including removed ones; it makes the random numbers of each fault differ.
     private var count = 0
@@ -59,17 +63,20 @@ struct FaultPlan {
 
     /// Returns the faults that affect a request: configured ones in their order, then that of the token's suffix.
     ///
-    /// Without a provider token, no fault declares it expired.
+    /// Without a provider token, no fault declares it expired. Only faults that determine the answer affect a push
+    /// without a connection.
     mutating func injections(
         on device: String,
         _ headers: PushHeaders,
         hasToken: Bool = true,
+        hasConnection: Bool = true,
         at now: Int64
     ) -> [FaultInjection] {
         let action = usesTokenSuffixes ? FaultPlan.suffixAction(device) : nil
         let suffix = action.map { FaultInjection(action: $0, ofSuffixIn: device) }
         guard !rules.isEmpty || suffix != nil else { return [] }
         let injections: [FaultInjection] = rules.indices.compactMap { index in
+            guard hasConnection || rules[index].fault.determinesAnswer else { return nil }
             if !hasToken, case .respond(.expiredProviderToken, _, _) = rules[index].fault.action { return nil }
             let action = rules[index].action(on: device, headers, at: now)
             return action.map { FaultInjection(action: $0, of: rules[index].fault) }
@@ -82,11 +89,12 @@ struct FaultPlan {
         on device: String,
         _ headers: PushHeaders,
         afterErrors count: Int,
-        _ reason: APNsReason?
+        _ reason: APNsReason?,
+        at now: Int64
     ) -> [FaultInjection] {
         guard count > 0 else { return [] }
         return rules.indices.compactMap { index in
-            let action = rules[index].action(on: device, headers, afterErrors: count, reason)
+            let action = rules[index].action(on: device, headers, afterErrors: count, reason, at: now)
             return action.map { FaultInjection(action: $0, of: rules[index].fault) }
         }
     }
@@ -122,15 +130,22 @@ extension FaultPlan.Rule {
         on device: String,
         _ headers: PushHeaders,
         afterErrors count: Int,
-        _ reason: APNsReason?
+        _ reason: APNsReason?,
+        at now: Int64
     ) -> SimulatedAPNs.Fault.Action? {
         guard case .limitErrors(let limit) = fault.action, count >= limit, isDue(on: device, headers) else {
             return nil
         }
-        times += 1
+        recordUse(at: now)
         // APNs puts the strings of its answers into the debug data ("Sending notification requests to APNs").
         let debugData = reason.map { JSONValue.object([.init("reason", .string($0.rawValue))]).encoded() }
         return .goAway(debugData: String(decoding: debugData ?? [], as: UTF8.self))
+    }
+
+    /// Counts a request that the fault affects.
+    private mutating func recordUse(at now: Int64) {
+        times += 1
+        lastTime = now
     }
 
     /// Counts a request that matches the fault, and returns whether its conditions let the fault affect the request.
@@ -157,14 +172,14 @@ extension FaultPlan.Rule {
             let device = device.lowercased()
             devices[device, default: 0] += 1
             guard devices[device, default: 0] > limit else { return nil }
-            times += 1
+            recordUse(at: now)
             return .respond(.tooManyRequests)
         case .delay(let delay, let jitter):
-            times += 1
+            recordUse(at: now)
             let more = Double.random(in: 0..<1, using: &random) * jitter.asDelay.seconds
             return .delay(delay.asDelay + .milliseconds(Int64(more * 1_000)))
         default:
-            times += 1
+            recordUse(at: now)
             return fault.action
         }
     }

@@ -35,7 +35,8 @@ extension ReceivedPush {
         let presentation = NotificationPresentation.json(headers, isBroadcast: isBroadcast, value).map {
             JSONValue.Member("presentation", $0)
         }
-        return .object(members(payload: fields) + labels.members + results + [presentation].compactMap(\.self))
+        let phone = [presentation].compactMap(\.self) + effects(value)
+        return .object(members(payload: fields) + labels.members + results + phone)
     }
 
     /// Returns the push as the page of one Live Activity shows it: the verdict on a broadcast is that at the activity,
@@ -44,6 +45,13 @@ extension ReceivedPush {
         guard isBroadcast else { return json }
         let verdict = JSONValue.Member("verdict", verdict(atDevice: token, after: events)?.json ?? .null)
         return .object((json.members ?? []).map { $0.name == verdict.name ? verdict : $0 })
+    }
+
+    /// Returns the push as the log of a device lists it, whose verdict on a broadcast is that at the device.
+    func summary(atDevice token: String) -> JSONValue {
+        guard isBroadcast, let result = verdict(atDevice: token) else { return summary }
+        let verdict = JSONValue.Member("verdict", result.summary)
+        return .object((summary.members ?? []).map { $0.name == verdict.name ? verdict : $0 })
     }
 
     /// The push as lists show it: an excerpt of the payload, which is missing when the payload is not valid JSON,
@@ -60,7 +68,12 @@ extension ReceivedPush {
             "no-sound": isAlertWithoutSound(value) ? true : nil,
             "activity-token": isToActivityToken(value) ? true : nil,
         ])
-        return .object(facts + labels.members + (results.members ?? []))
+        return .object(facts + labels.members + (results.members ?? []) + effects(value))
+    }
+
+    /// Returns what the pages need besides the presentation of the push, whose payload is passed as JSON.
+    private func effects(_ content: JSONValue?) -> [JSONValue.Member] {
+        NotificationPresentation.effects(headers, isBroadcast: isBroadcast, content)
     }
 
     /// Returns the push in one of its forms.

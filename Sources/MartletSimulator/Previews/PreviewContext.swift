@@ -23,8 +23,10 @@ struct PreviewContext {
             let type = start?["attributes-type"]?.stringValue
             if let type { members.append(.init("attributes-type", .string(type))) }
             if let attributes = start?["attributes"] { members.append(.init("attributes", attributes)) }
-            if let (_, template) = data.template(of: app, attributesType: type) {
+            let state = aps?["content-state"]
+            if let (name, template) = data.template(of: app, attributesType: type, contentState: state) {
                 members.append(.init("template", template.json))
+                members.append(.init("template-type", .string(name)))
             }
         }
         let surfaces = SurfaceKind.allCases.compactMap { data.surfaces[app]?[$0] }

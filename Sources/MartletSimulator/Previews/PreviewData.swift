@@ -51,12 +51,24 @@ struct PreviewData: Sendable {
         return existed
     }
 
-    /// Returns the template for a Live Activity; without a type, the only template of the app.
-    func template(of app: String, attributesType: String?) -> (name: TemplateName, PreviewTemplate)? {
-        let candidates = templates.filter {
-            $0.key.app == app && attributesType ?? $0.key.attributesType == $0.key.attributesType
+    /// Returns the template for a Live Activity, and its type of attributes.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - attributesType: The type of the activity; nil when it is not known. Then the template is the only one of the
+    ///     app whose values the content state has.
+    ///   - contentState: The content state of the push; nil for none.
+    /// - Returns: The template; nil for none.
+    func template(
+        of app: String,
+        attributesType: String?,
+        contentState: JSONValue?
+    ) -> (attributesType: String, PreviewTemplate)? {
+        if let type = attributesType {
+            return templates[TemplateName(app: app, attributesType: type)].map { (attributesType: type, $0) }
         }
+        let candidates = templates.filter { $0.key.app == app && $0.value.fits(contentState) }
         guard candidates.count == 1, let found = candidates.first else { return nil }
-        return (found.key, found.value)
+        return (found.key.attributesType, found.value)
     }
 }

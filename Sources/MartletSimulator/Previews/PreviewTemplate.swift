@@ -51,6 +51,30 @@ struct PreviewTemplate: Sendable, Hashable {
         self.json = json
     }
 
+    /// Returns whether a content state has a value for each path of the template outside the attributes.
+    func fits(_ contentState: JSONValue?) -> Bool {
+        let texts = (json.members ?? []).flatMap { $0.value.members ?? [] }.compactMap(\.value.stringValue)
+        return texts.flatMap(PreviewTemplate.paths).allSatisfy { path in
+            path.first == "attributes" || path.reduce(contentState) { PreviewTemplate.member($1, of: $0) } != nil
+        }
+    }
+
+    /// Returns the paths in a valid string, each as names.
+    private static func paths(in text: String) -> [[String]] {
+        text.split(separator: "{{", omittingEmptySubsequences: false).dropFirst().compactMap { piece in
+            piece.firstRange(of: "}}").map { end in
+                piece[..<end.lowerBound].split(separator: ".").map(String.init)
+            }
+        }
+    }
+
+    /// Returns the member of an object, or the element of an array, with a name.
+    private static func member(_ name: String, of value: JSONValue?) -> JSONValue? {
+        guard let elements = value?.elements else { return value?[name] }
+        guard let index = Int(name), elements.indices.contains(index) else { return nil }
+        return elements[index]
+    }
+
     /// Returns the rule that a string breaks; nil when it is valid.
     private static func broken(by text: String) -> String? {
         guard text.utf8.count <= textLimit else { return "is longer than \(textLimit) bytes" }

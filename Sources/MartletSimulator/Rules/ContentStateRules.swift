@@ -14,7 +14,8 @@ extension PushLint.Rule {
 /// The comparison of the content of a Live Activity with earlier content, without I/O.
 ///
 /// The app's type decodes both. Without a contract the type is not known, and a difference in form suggests that one
-/// of the two does not decode. Content in which a value has another type is not what later content is compared with.
+/// of the two does not decode. Content in which a value has another type is not what later content is compared with. A
+/// value that some content lacks is compared with the last one before.
 enum ContentStateRules {
     static let all: [PushLint.Rule] = forms + [.activityStateRepeated]
     /// The rules about a form that differs, so that the app may not decode the content.
@@ -35,6 +36,10 @@ enum ContentStateRules {
         else { return [] }
         var findings: [PushLint.Finding] = []
         compare(before.content, state, of: before.number, at: [], &findings)
+        for old in before.earlier {
+            guard let value = ContentBaseline.value(at: old.path, in: state) else { continue }
+            compare(old.value, value, of: old.number, at: old.path, &findings)
+        }
         return findings
     }
 

@@ -128,7 +128,7 @@ struct ServiceMachine {
         // A client does not know of an acceptance that a fault has replaced by a refusal.
         if answer.status != 200, !wasBound { client.connection.unbind() }
         adjustStreams(of: &client, after: answer)
-        injections += countErrors(of: &client, in: answer, on: request)
+        injections += countErrors(of: &client, in: answer, on: request, at: now)
         let hasRequestID = port == .channels || request.hasRequestID
         let (id, response) = response(to: request, answer, hasRequestID: hasRequestID, at: skewedNow)
         return Decision(evaluated: evaluated, answer: answer, id: id, response: response, injections: injections)
@@ -141,7 +141,7 @@ struct ServiceMachine {
         let evaluated = evaluator.answer(onComposed: request, using: &generator)
         var answer = evaluated
         var injections: [FaultInjection] = []
-        for injection in plan.injections(on: request.deviceToken, request.headers, at: now) {
+        for injection in plan.injections(on: request.deviceToken, request.headers, hasConnection: false, at: now) {
             if evaluated.status != 200, injection.needsAcceptance { continue }
             guard let injected = RequestEvaluator.Answer(injection, at: now) else { continue }
             answer = injected
@@ -170,16 +170,13 @@ struct ServiceMachine {
     private mutating func countErrors(
         of client: inout ClientState,
         in answer: RequestEvaluator.Answer,
-        on request: APNsRequest
+        on request: APNsRequest,
+        at now: Int64
     ) -> [FaultInjection] {
         client.errorCount += answer.errorWeight
         guard answer.errorWeight > 0, !client.hasTooManyErrors else { return [] }
-        let injections = plan.injections(
-            on: request.deviceToken,
-            request.headers,
-            afterErrors: client.errorCount,
-            answer.reason
-        )
+        let (device, headers, count) = (request.deviceToken, request.headers, client.errorCount)
+        let injections = plan.injections(on: device, headers, afterErrors: count, answer.reason, at: now)
         client.hasTooManyErrors = !injections.isEmpty
         return injections
     }

@@ -3,10 +3,14 @@
 internal import MartletCore
 
 /// The effects of pushes that are neither notifications nor for Live Activities, by push type ("Sending notification
-/// requests to APNs").
+/// requests to APNs"), and of pushes for Wallet passes.
 enum AccessoryPresentation {
     /// Returns the effect of a push, and whether the push is silent by design.
     static func parts(_ headers: PushHeaders, _ payload: JSONValue?) -> (isSilent: Bool, [PushVerdict.Part]) {
+        guard !headers.isForWalletPass else {
+            let effect = "Wallet fetches the new version of the pass"
+            return (false, [PushVerdict.Part(effect, at: .header("apns-topic"))])
+        }
         let type = headers.resolvedPushType.map { PushType(rawValue: $0.rawValue.lowercased()) }
         let place = PushLint.Place.header("apns-push-type")
         let effect: String

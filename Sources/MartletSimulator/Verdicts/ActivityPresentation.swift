@@ -28,7 +28,7 @@ struct ActivityPresentation: Sendable, Hashable {
         let stay = event == .end ? ActivityPresentation.stay(aps, at: time, isOver: !isVisible) : nil
         parts =
             [change.map { PushVerdict.Part($0, at: .aps("event")) }, stay].compactMap(\.self)
-            + ActivityPresentation.alert(aps["alert"])
+            + ActivityPresentation.alert(aps)
             + [ActivityPresentation.staleness(aps, at: time)].compactMap(\.self)
     }
 
@@ -52,38 +52,22 @@ struct ActivityPresentation: Sendable, Hashable {
         guard !isOver else { return PushVerdict.Part("removed at once", "aps.dismissal-date has passed", at: place) }
         guard dismissal(aps) != nil else { return PushVerdict.Part("stays for up to 4 hours", at: place) }
         let end = removalTime(aps, at: time)
-        return PushVerdict.Part("stays until \(VerdictTime.text(of: end, from: time))", at: place)
+        return PushVerdict.Part("stays until", VerdictTime(end, from: time), at: place)
     }
 
-    private static func alert(_ alert: JSONValue?) -> [PushVerdict.Part] {
-        guard let alert else { return [] }
-        return [
-            PushVerdict.Part("alert", at: .aps("alert")),
-            SoundPresentation(alert["sound"], at: "aps.alert.sound").part,
-        ]
+    private static func alert(_ aps: JSONValue) -> [PushVerdict.Part] {
+        guard let sound = sound(aps) else { return [] }
+        return [PushVerdict.Part("alert", at: .aps("alert")), sound.part]
+    }
+
+    /// Returns the sound of the alert of a push from the member `aps` of its payload; nil for a push without an alert.
+    static func sound(_ aps: JSONValue) -> SoundPresentation? {
+        aps["alert"].map { SoundPresentation($0["sound"], at: "aps.alert.sound") }
     }
 
     private static func staleness(_ aps: JSONValue, at time: Int64) -> PushVerdict.Part? {
         guard let date = aps["stale-date"]?.wholeValue.map(Int64.init(millisecondsOf:)) else { return nil }
-        let text = date > time ? "outdated from \(VerdictTime.text(of: date, from: time))" : "outdated at once"
-        return PushVerdict.Part(text, at: .aps("stale-date"))
-    }
-}
-
-/// Times in the texts of verdicts, from milliseconds since 1970.
-enum VerdictTime {
-    /// Returns a time in UTC, such as `14:20 UTC`, with its date when that differs from the date of another time.
-    static func text(of time: Int64, from reference: Int64) -> String {
-        let text = rfc3339(time)
-        let (date, clock) = (text.prefix(10), text.dropFirst(11).prefix(5))
-        let isSameDay = date == rfc3339(reference).prefix(10)
-        return isSameDay ? "\(clock) UTC" : "\(date) \(clock) UTC"
-    }
-
-    /// Returns a time in the format of RFC 3339, or the first or last one that the format can represent.
-    private static func rfc3339(_ time: Int64) -> String {
-        let range = CalendarDay.secondsSince1970
-        let (first, last) = (Int64(millisecondsOf: range.lowerBound), Int64(millisecondsOf: range.upperBound))
-        return CalendarDay.text(millisecondsSince1970: min(max(time, first), last))
+        guard date > time else { return PushVerdict.Part("outdated at once", at: .aps("stale-date")) }
+        return PushVerdict.Part("outdated from", VerdictTime(date, from: time), at: .aps("stale-date"))
     }
 }

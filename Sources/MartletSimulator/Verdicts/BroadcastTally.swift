@@ -28,6 +28,14 @@ struct BroadcastTally {
     /// The best result of all devices; `delivered` when the channel has no subscribers.
     var kind: PushVerdict.Kind { BroadcastTally.order.first { counts[$0] != nil } ?? .delivered }
 
+    /// Whether a device has presented the broadcast, even if a newer push has taken its place.
+    var isPresented: Bool {
+        switch kind {
+        case .shown, .delivered, .replaced, .ended: total > 0
+        case .stored, .notShown, .discarded, .refused, .unanswered: false
+        }
+    }
+
     /// The results in words, such as `Shown on 3 of 5 activities · 1 stored · 1 not shown`.
     var text: String {
         guard total > 0 else { return "No subscribers" }
@@ -61,15 +69,17 @@ extension ReceivedPush {
         let aps = (parsed ?? content)?["aps"] ?? .null
         let activity = ActivityPresentation(aps: aps, at: time)
         let tally = BroadcastTally(deliveries, isVisible: activity.isVisible)
-        let isDelivered = tally.kind == .shown || tally.kind == .delivered
-        let doubt = isDelivered && tally.total > 0 ? decodingDoubt : nil
-        let parts = isDelivered && tally.total > 0 ? activity.parts + (doubt.map { [$0] } ?? []) : []
+        let isPresented = tally.isPresented
+        let doubt = isPresented ? decodingDoubt : nil
+        let neglect = tally.kind == .stored ? ignoredOnDelivery(parsed) : nil
+        let parts = (isPresented ? activity.parts : []) + [doubt, neglect].compactMap(\.self)
         return PushVerdict(
             tally.kind,
             text: ([tally.text] + parts.map(\.description)).joined(separator: " · "),
             parts: parts,
             replacedBy: tally.replacedBy,
-            isUncertain: doubt != nil
+            isUncertain: doubt != nil,
+            willBeIgnored: neglect != nil
         )
     }
 }

@@ -65,12 +65,17 @@ struct NotificationPresentation: Sendable, Hashable {
             .compactMap(\.self)
     }
 
+    /// The sound and the badge in words, without those that are absent.
+    var effects: [String] {
+        [sound == nil ? nil : soundPart.text, badge == nil ? nil : badgePart.text].compactMap(\.self)
+    }
+
     /// Whether the push only wakes the app.
     var isSilent: Bool { appearance == .none && sound == nil && badge == nil && wakesApp }
 
     /// Returns whether a phone shows a notification for a push with these headers and this payload.
     static func isVisible(_ headers: PushHeaders, _ payload: JSONValue?) -> Bool {
-        guard headers.isAlert, let aps = payload?["aps"] else { return false }
+        guard headers.isAlert, !headers.isForWalletPass, let aps = payload?["aps"] else { return false }
         return hasText(aps)
     }
 
@@ -131,6 +136,16 @@ struct NotificationPresentation: Sendable, Hashable {
 }
 
 extension NotificationPresentation {
+    /// Returns what the pages need besides a push and its presentation: the sound and the badge of a notification
+    /// without text, such as `badge 7`, and whether the push is for a Wallet pass.
+    static func effects(_ headers: PushHeaders, isBroadcast: Bool, _ payload: JSONValue?) -> [JSONValue.Member] {
+        guard !isBroadcast else { return [] }
+        guard !headers.isForWalletPass else { return [JSONValue.Member("wallet-pass", true)] }
+        guard headers.isAlert, let aps = payload?["aps"], !hasText(aps) else { return [] }
+        let effects = NotificationPresentation(aps: aps).effects
+        return effects.isEmpty ? [] : [JSONValue.Member("effects", .strings(effects))]
+    }
+
     /// Returns the interruption level, the sound and the badge of a push's alert as JSON, for previews; nil for a
     /// push without an alert.
     ///
@@ -142,9 +157,9 @@ extension NotificationPresentation {
     static func json(_ headers: PushHeaders, isBroadcast: Bool, _ payload: JSONValue?) -> JSONValue? {
         guard let aps = payload?["aps"], aps.members != nil else { return nil }
         if isBroadcast || headers.isForLiveActivity {
-            return aps["alert"].map { ["sound": SoundPresentation($0["sound"], at: "aps.alert.sound").part.json] }
+            return ActivityPresentation.sound(aps).map { ["sound": $0.part.json] }
         }
-        guard headers.isAlert else { return nil }
+        guard headers.isAlert, !headers.isForWalletPass else { return nil }
         let presentation = NotificationPresentation(aps: aps)
         let badge = presentation.badgePart.json.members ?? []
         let number = presentation.badge.map { JSONValue.Member("number", .integer($0)) }
@@ -210,15 +225,30 @@ extension PushHeaders {
     ///
     /// The type is compared without case: Apple's pages spell it in several ways.
     var isAlert: Bool { resolvedPushType.map { $0.rawValue.lowercased() == PushType.alert.rawValue } ?? true }
+    /// Whether the push asks a phone to update a Wallet pass, for which Apple names no push type ("Adding a Web Service
+    /// to Update Passes").
+    var isForWalletPass: Bool {
+        guard topic?.hasPrefix("pass.") == true else { return false }
+        return isAlert || resolvedPushType?.rawValue.lowercased() == PushType.background.rawValue
+    }
     /// Whether the push is for a Live Activity by its type, also compared without case.
     var isForLiveActivity: Bool { resolvedPushType?.rawValue.lowercased() == PushType.liveActivity.rawValue }
 }
 
 extension ReceivedPush {
-    /// Returns whether a phone shows the push, whose payload is passed as JSON, as an alert without a sound.
+    /// Returns whether a phone has presented the push, whose payload is passed as JSON, as an alert without a sound.
     func isAlertWithoutSound(_ content: JSONValue?) -> Bool {
-        guard NotificationPresentation.isVisible(headers, content), let aps = content?["aps"] else { return false }
+        guard wasAccepted, let aps = content?["aps"] else { return false }
+        if isLiveActivity { return ActivityPresentation.sound(aps).map { $0.name == nil } ?? false }
+        guard NotificationPresentation.isVisible(headers, content) else { return false }
         return NotificationPresentation(aps: aps).sound == nil
+    }
+
+    /// Whether a device accepted the push, as far as the simulator knows.
+    private var wasAccepted: Bool {
+        // A push from an export may lack delivery events.
+        guard !deliveries.isEmpty else { return status == 200 && !isBroadcast }
+        return deliveries.contains(where: \.kind.isDelivery)
     }
 }
 

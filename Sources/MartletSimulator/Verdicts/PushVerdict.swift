@@ -43,11 +43,22 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
         public let cause: String?
         /// The part of the push that is the cause.
         public let place: PushLint.Place?
+        /// The time at the end of the text; nil for none.
+        let time: VerdictTime?
 
         init(_ text: String, _ cause: String? = nil, at place: PushLint.Place? = nil) {
             self.text = text
             self.cause = cause
             self.place = place
+            time = nil
+        }
+
+        /// Creates a part whose text ends with a time.
+        init(_ text: String, _ time: VerdictTime, _ cause: String? = nil, at place: PushLint.Place) {
+            self.text = "\(text) \(time.text)"
+            self.cause = cause
+            self.place = place
+            self.time = time
         }
 
         /// The part with its cause in parentheses.
@@ -68,8 +79,10 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
     public var expirationDate: Date? { expiration.map(Date.init(millisecondsSince1970:)) }
     /// The number of the push that replaced the push or ended its Live Activity; nil when none did.
     public let replacedBy: Int?
-    /// Whether the simulator cannot know that the app decodes the content.
+    /// Whether the simulator cannot know that the push has this result on a real phone.
     let isUncertain: Bool
+    /// Whether the phone will ignore the push, which is stored, whatever its state is then.
+    let willBeIgnored: Bool
 
     /// Creates a verdict.
     ///
@@ -80,7 +93,8 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
     ///   - isOnScreen: Whether the phone shows the push now; by default whether the kind says so.
     ///   - expiration: The time at which a stored push expires, in milliseconds since 1970.
     ///   - replacedBy: The number of the push that replaced the push.
-    ///   - isUncertain: Whether the simulator cannot know that the app decodes the content.
+    ///   - isUncertain: Whether the simulator cannot know that the push has this result on a real phone.
+    ///   - willBeIgnored: Whether the phone will ignore the push, which is stored.
     init(
         _ kind: Kind,
         text: String,
@@ -88,7 +102,8 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
         isOnScreen: Bool? = nil,
         expiration: Int64? = nil,
         replacedBy: Int? = nil,
-        isUncertain: Bool = false
+        isUncertain: Bool = false,
+        willBeIgnored: Bool = false
     ) {
         self.kind = kind
         self.text = text
@@ -97,6 +112,7 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
         self.expiration = expiration
         self.replacedBy = replacedBy
         self.isUncertain = isUncertain
+        self.willBeIgnored = willBeIgnored
     }
 
     /// Creates the verdict on a push that reached the phone, whose text consists of a beginning and the parts, and of a
@@ -113,18 +129,26 @@ public struct PushVerdict: Sendable, Hashable, CustomStringConvertible {
     /// The verdict as a list of pushes has it.
     var summary: JSONValue {
         .members([
-            "kind": .string(kind.rawValue), "text": .string(text), "uncertain": isUncertain ? true : nil,
+            "kind": .string(kind.rawValue), "text": .string(text), "times": times,
+            "uncertain": isUncertain ? true : nil,
         ])
     }
 
     /// The verdict as the HTTP interface returns it.
     var json: JSONValue {
         .members([
-            "kind": .string(kind.rawValue), "text": .string(text),
+            "kind": .string(kind.rawValue), "text": .string(text), "times": times,
             "parts": parts.isEmpty ? nil : .array(parts.map(\.json)), "until": expiration.map { .integer($0 / 1_000) },
             "replaced-by": replacedBy.map(JSONValue.integer), "uncertain": isUncertain ? true : nil,
             "on-screen": isOnScreen == (kind == .shown) ? nil : .bool(isOnScreen),
+            "will-be-ignored": willBeIgnored ? true : nil,
         ])
+    }
+
+    /// The times in the text as JSON; nil for none.
+    private var times: JSONValue? {
+        let times = parts.compactMap(\.time)
+        return times.isEmpty ? nil : .array(times.map(\.json))
     }
 }
 

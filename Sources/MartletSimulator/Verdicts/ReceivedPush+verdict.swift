@@ -84,7 +84,8 @@ extension ReceivedPush {
             isOnScreen: fate.isOnScreen,
             expiration: fate.expiration,
             replacedBy: fate.replacedBy,
-            isUncertain: fate.isUncertain
+            isUncertain: fate.isUncertain,
+            willBeIgnored: fate.willBeIgnored
         )
     }
 
@@ -99,7 +100,11 @@ extension ReceivedPush {
         guard let fate = deliveries.fate, !fate.kind.isDelivery else {
             return presentation(parsed, at: deliveries.fate, parts)
         }
-        return fate.verdict(of: self, parts)
+        if let delivery = deliveries.last(where: \.kind.isDelivery) {
+            return fate.verdict(of: self, after: presentation(parsed, at: delivery, parts))
+        }
+        let neglect = fate.kind == .storedDeviceOffline ? ignoredOnDelivery(parsed) : nil
+        return fate.verdict(of: self, [neglect].compactMap(\.self) + parts, willBeIgnored: neglect != nil)
     }
 
     /// Returns the verdict on a push that the device accepted.
@@ -115,9 +120,10 @@ extension ReceivedPush {
             let kind = activity.isVisible ? PushVerdict.Kind.shown : .delivered
             return PushVerdict(kind, beginning, activity.parts + more, doubt: decodingDoubt)
         }
-        guard headers.isAlert else {
+        guard headers.isAlert, !headers.isForWalletPass else {
             let (isSilent, parts) = AccessoryPresentation.parts(headers, payload)
-            return PushVerdict(.delivered, isSilent ? beginning + " silently" : beginning, parts + more)
+            let start = isSilent ? beginning + " silently" : beginning
+            return PushVerdict(.delivered, start, parts + more, doubt: mdmDoubt)
         }
         guard let payload else {
             let part = PushVerdict.Part("content unknown", "the payload cannot be parsed", at: .payload(""))
@@ -141,6 +147,25 @@ extension ReceivedPush {
 }
 
 extension ReceivedPush {
+    /// Returns the part of the verdict on a stored push that the device will ignore, whatever its state is then; nil
+    /// for a push that it may accept.
+    func ignoredOnDelivery(_ parsed: JSONValue?) -> PushVerdict.Part? {
+        guard isLiveActivity else { return nil }
+        do throws(ActivityPushError) {
+            _ = try ActivityChange(DeliveredPush(self, parsed ?? content))
+            return nil
+        } catch {
+            return PushVerdict.Part("the phone will ignore it", error.cause, at: .payload("/aps"))
+        }
+    }
+
+    /// The part of the verdict on a push for a managed device whose sender Apple's APNs may refuse; nil for others.
+    fileprivate var mdmDoubt: PushVerdict.Part? {
+        guard observations.contains(RefusalRules.mdmWithToken) else { return nil }
+        let cause = "a provider token in place of the MDM push certificate"
+        return PushVerdict.Part("Apple may refuse it", cause, at: .header("authorization"))
+    }
+
     /// The part of the verdict on content that the app may not decode; nil when nothing suggests that.
     var decodingDoubt: PushVerdict.Part? {
         let finding = observations.first { finding in ContentStateRules.forms.contains { $0.id == finding.rule } }
@@ -171,15 +196,33 @@ extension DeliveryEvent.Kind {
 }
 
 extension DeliveryEvent {
-    /// Returns the verdict on a push to one device with this as its last event, which is not a delivery.
-    fileprivate func verdict(of push: ReceivedPush, _ more: [PushVerdict.Part]) -> PushVerdict {
+    /// Returns the verdict on a push to one device with this as its last event, which never reached the device or was
+    /// ignored by it.
+    fileprivate func verdict(
+        of push: ReceivedPush,
+        _ more: [PushVerdict.Part],
+        willBeIgnored: Bool
+    ) -> PushVerdict {
         let (text, part) = summary(of: push)
         return PushVerdict(
             kind.verdictKind,
             text: ([text] + more.map(\.description)).joined(separator: " · "),
             parts: [part].compactMap(\.self) + more,
             expiration: kind == .storedDeviceOffline ? push.storageEnd : nil,
-            replacedBy: replacedBy
+            replacedBy: replacedBy,
+            willBeIgnored: willBeIgnored
+        )
+    }
+
+    /// Returns the verdict on a push to one device with this as its last event, after the device had presented it.
+    fileprivate func verdict(of push: ReceivedPush, after delivery: PushVerdict) -> PushVerdict {
+        let (text, part) = summary(of: push)
+        return PushVerdict(
+            kind.verdictKind,
+            text: "\(delivery.text) · \(text.prefix(1).lowercased())\(text.dropFirst())",
+            parts: delivery.parts + [part].compactMap(\.self),
+            replacedBy: replacedBy,
+            isUncertain: delivery.isUncertain
         )
     }
 
@@ -193,8 +236,8 @@ extension DeliveryEvent {
         switch kind {
         case .delivered, .deliveredFromStorage, .released: return ("Delivered", nil)
         case .storedDeviceOffline:
-            let end = "expires \(VerdictTime.text(of: push.storageEnd, from: time))"
-            let cause = part(end, push.storageLimit, expiration)
+            let end = VerdictTime(push.storageEnd, from: time)
+            let cause = PushVerdict.Part("expires", end, push.storageLimit, at: expiration)
             return ("Stored: device is offline, \(cause)", cause)
         case .discardedReplaced: return ("Discarded: replaced by \(other) while the device was offline", nil)
         case .discardedExpired:

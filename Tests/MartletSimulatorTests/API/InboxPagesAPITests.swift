@@ -201,6 +201,9 @@ import Testing
         _ = try await bench.send("PUT", "/api/v1/devices/5d3a6a1c", #"{"topics":["com.example.app"]}"#)
         try await bench.push(1)
         #expect(try await devices()["5d3a6a1c"]?["shown"] == [1, 2, 4])
+        let other = #"{"device-token":"5d3a6a1c","payload":{"aps":{}},"headers":{"apns-topic":"com.example.other"}}"#
+        #expect(try await bench.json("POST", "/api/v1/pushes", other)["reason"] == "DeviceTokenNotForTopic")
+        #expect(try await devices()["5d3a6a1c"]?["apps"] == ["com.example.app"])
         await bench.apns.stop()
     }
 

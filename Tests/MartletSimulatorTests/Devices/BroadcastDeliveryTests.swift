@@ -138,6 +138,34 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `the page of an activity and its channel have only accepted broadcasts since its start`() async throws {
+        let bench = try await InboxBench(storedPushes: 10)
+        let made = try await bench.json(
+            "POST",
+            "/api/v1/channels",
+            #"{"app":"com.example.app","message-storage-policy":0}"#
+        )
+        let channel = try #require(made["channel"]?.stringValue)
+        let payload = #"{"aps":{"timestamp":1,"event":"update","content-state":{"score":1}}}"#
+        func broadcast(expiration: Int) async throws {
+            let headers = #"{"apns-push-type":"liveactivity","apns-expiration":"\#(expiration)","apns-priority":"5"}"#
+            _ = try await bench.send(
+                "POST",
+                "/api/v1/pushes",
+                #"{"app":"com.example.app","channel":"\#(channel)","headers":\#(headers),"payload":\#(payload)}"#
+            )
+        }
+        try await broadcast(expiration: 0)
+        await bench.apns.subscribe(try DeviceToken(hex: "abcd1000"), to: [ChannelID(channel)])
+        try await broadcast(expiration: 0)
+        try await broadcast(expiration: 1)
+        let pushes = try await bench.json("GET", "/api/v1/activities/abcd1000")["pushes"]?.elements
+        #expect(pushes?.map { $0["number"]?.integerValue } == [2])
+        let channels = try await bench.json("GET", "/api/v1/channels")["channels"]?.elements
+        #expect(channels?.first?["last-broadcast"]?["number"] == 2)
+        await bench.apns.stop()
+    }
+
     @Test mutating func `a channel stores a broadcast for eight hours at most`() throws {
         _ = broadcast(1, expiration: "1000000", timestamp: 1)
         let (early, late) = (try DeviceToken(hex: "aaaa0001"), try DeviceToken(hex: "bbbb0002"))

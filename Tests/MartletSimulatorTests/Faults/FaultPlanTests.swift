@@ -133,4 +133,18 @@ import Testing
         #expect(Set(SimulatedAPNs.Fault.presets.map(\.name)).count == SimulatedAPNs.Fault.presets.count)
         #expect(SimulatedAPNs.Fault.presets.allSatisfy { !$0.faults.isEmpty })
     }
+
+    @Test func `a push without a connection is affected only by faults that determine the answer`() {
+        let faults: [SimulatedAPNs.Fault] = [
+            SimulatedAPNs.Fault(.delay(.seconds(1))), SimulatedAPNs.Fault(.respond(.shutdown)),
+            SimulatedAPNs.Fault(.hang),
+        ]
+        var plan = FaultPlan(faults, seed: 1)
+        let headers = PushHeaders(pushType: "alert", topic: "com.example.app")
+        let composed = plan.injections(on: "5d3a6a1c", headers, hasConnection: false, at: 7)
+        #expect(composed.map(\.name) == ["respond"])
+        #expect(plan.counts == [0, 1, 0] && plan.lastTimes == [nil, 7, nil])
+        #expect(plan.injections(on: "5d3a6a1c", headers, at: 9).count == 3)
+        #expect(plan.counts == [1, 2, 1] && plan.lastTimes == [9, 9, 9])
+    }
 }

@@ -89,7 +89,7 @@ import Testing
         }
         let strings = try await bench.json("GET", "/api/v1/pushes/1/context")["strings"]?.elements ?? []
         #expect(strings.map { $0["place"] } == ["/aps/alert/title-loc-key", "/aps/alert/loc-key"])
-        let messages = ["NEW has no string in de", "STOPS in de needs 1 arguments, and the push has 0"]
+        let messages = ["NEW has no string in de", "STOPS in de needs 1 argument, and the push has 0"]
         #expect(strings.compactMap { $0["message"]?.stringValue } == messages)
         await bench.apns.stop()
     }

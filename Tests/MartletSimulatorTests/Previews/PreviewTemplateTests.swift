@@ -111,4 +111,19 @@ import Testing
             #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
         }
     }
+
+    @Test func `a template without a known type is used only for content that has its values`() throws {
+        let json = #"{"lock":{"title":"{{driver.name}}","trailing":"{{stops.0}} of {{attributes.line}}"}}"#
+        let template = try PreviewTemplate(json: JSONReader.read(Array(json.utf8)))
+        var data = PreviewData()
+        try data.set(template, PreviewData.TemplateName(app: "app", attributesType: "Ride"))
+        func type(_ attributesType: String?, _ state: String, of app: String = "app") throws -> String? {
+            let state = try JSONReader.read(Array(state.utf8))
+            return data.template(of: app, attributesType: attributesType, contentState: state)?.attributesType
+        }
+        let ride = #"{"driver":{"name":"Kim"},"stops":["Zoo"]}"#
+        #expect(try type(nil, ride) == "Ride" && type("Ride", #"{"n":1}"#) == "Ride")
+        #expect(try type(nil, #"{"driver":{"name":"Kim"},"stops":[]}"#) == nil && type(nil, #"{"n":1}"#) == nil)
+        #expect(try type("Order", ride) == nil && type(nil, ride, of: "other") == nil)
+    }
 }

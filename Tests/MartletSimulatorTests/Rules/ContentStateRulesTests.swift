@@ -66,6 +66,18 @@ import Testing
         #expect(receive(#"{"minutesLeft":"0"}"#).findings.first?.message.contains("in push 4, and is") == true)
     }
 
+    @Test mutating func `a value is compared with the last one after content without it`() {
+        _ = receive(#"{"stage":"Cooking","minutes":5,"driver":{"seats":4}}"#)
+        _ = receive(#"{"stage":"Cooking","driver":{}}"#)
+        _ = receive(#"{"stage":"Near","driver":null}"#)
+        let push = receive(#"{"stage":"Near","minutes":"3","driver":{"seats":"4"}}"#)
+        #expect(push.findings.map(\.rule) == ["activity-state-type-changed", "activity-state-type-changed"])
+        let messages = push.findings.map(\.message)
+        #expect(messages.contains { $0.hasPrefix("minutes was a number in push 1, and is a string") }, "\(messages)")
+        #expect(messages.contains { $0.hasPrefix("driver.seats was a number in push 1, and is") }, "\(messages)")
+        #expect(receive(#"{"stage":"Near","minutes":3,"driver":{"seats":4}}"#).findings.isEmpty)
+    }
+
     @Test mutating func `content that the app cannot decode is not shown`() throws {
         let schema = try JSONSchema(
             JSONReader.read(Array(#"{"type":"object","properties":{"n":{"type":"number"}},"required":["n"]}"#.utf8))

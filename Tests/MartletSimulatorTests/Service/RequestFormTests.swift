@@ -120,10 +120,10 @@ import Testing
         var plan = FaultPlan([SimulatedAPNs.Fault(.limitErrors(3), count: 1)], seed: 1)
         let headers = PushHeaders(pushType: "alert", topic: "com.example.app")
         #expect(plan.injections(on: "5d3a", headers, at: 0).isEmpty)
-        #expect(plan.injections(on: "5d3a", headers, afterErrors: 2, .badTopic).isEmpty)
-        let injections = plan.injections(on: "5d3a", headers, afterErrors: 3, .badTopic)
+        #expect(plan.injections(on: "5d3a", headers, afterErrors: 2, .badTopic, at: 0).isEmpty)
+        let injections = plan.injections(on: "5d3a", headers, afterErrors: 3, .badTopic, at: 0)
         #expect(injections.map(\.action) == [.goAway(debugData: #"{"reason":"BadTopic"}"#)])
         #expect(injections.map(\.name) == ["limit-errors"])
-        #expect(plan.injections(on: "5d3a", headers, afterErrors: 4, .badTopic).isEmpty)
+        #expect(plan.injections(on: "5d3a", headers, afterErrors: 4, .badTopic, at: 0).isEmpty)
     }
 }

@@ -268,6 +268,8 @@ import Testing
         }
         let waiting = verdict("51600", stored)
         #expect(waiting.kind == .stored && waiting.text == "Stored: device is offline, expires 14:20 UTC")
+        let times: JSONValue = [["text": "14:20 UTC", "time-ms": 51_600_000]]
+        #expect(waiting.json["times"] == times && waiting.summary["times"] == times)
         #expect(waiting.expiration == 51_600_000 && waiting.json["until"] == 51_600 && waiting.expirationDate != nil)
         let limited = "Stored: device is offline, expires 1970-01-31 00:00 UTC (30 days at most)"
         for expiration in [nil, "2592001", "9223372036854775807"] {
@@ -294,12 +296,13 @@ import Testing
         let alert = try #require(Self.alerts.first)
         let collapsed = Self.push(alert, [delivered, DeliveryEvent(.replacedOnDevice, by: 76, at: 1)]).verdict
         #expect(collapsed.kind == .replaced && collapsed.json["replaced-by"] == 76)
-        #expect(collapsed.text == "Replaced by push 76 (same collapse identifier)")
+        #expect(collapsed.text == "\(alert.text) · replaced by push 76 (same collapse identifier)")
+        #expect(collapsed.parts.map(\.text) == ["banner", "no sound", "badge 3", "replaced"])
         let update = Self.activities[1]
         let older = Self.push(update, [delivered, DeliveryEvent(.replacedOnDevice, by: 76, at: 1)]).verdict
-        #expect(older.kind == .replaced && older.text == "Replaced by push 76 (newer content)")
+        #expect(older.kind == .replaced && older.text == "\(update.text) · replaced by push 76 (newer content)")
         let ended = Self.push(update, [delivered, DeliveryEvent(.activityEnded, by: 77, at: 1)]).verdict
-        #expect(ended.kind == .ended && ended.text == "Ended by push 77" && ended.replacedBy == 77)
+        #expect(ended.kind == .ended && ended.text == "\(update.text) · ended by push 77" && ended.replacedBy == 77)
         let cause = "its timestamp 9 is not after 10 of the content on screen"
         let ignored = Self.push(update, [DeliveryEvent(ignoredAt: 0, .activityTimestampOlder, cause)]).verdict
         #expect(ignored.kind == .notShown && ignored.text == "Not shown: older than the content on screen")

@@ -118,6 +118,8 @@ class Fate:
     at: int | None = None
     # Whether a channel had stored the push for later subscribers.
     is_of_channel: bool = False
+    # How the device had presented a push before another one took its place.
+    before: object = None
 
 
 @dataclass
@@ -268,7 +270,8 @@ class Apple:
     # Phones.
 
     def settle(self, push, token, kind, reason=None, **more):
-        self.fates[push.number][token] = Fate(kind, reason, **more)
+        before = self.fates[push.number].get(token) if FATES[kind] in ("replaced", "ended") else None
+        self.fates[push.number][token] = Fate(kind, reason, before=before, **more)
 
     def deliver(self, push, token, kind, now):
         phone = self.phone(token)
@@ -297,9 +300,10 @@ class Apple:
             self.settle(older, token, "replaced-on-device", by=push.number)
         phone.shown.append(push)
 
-    def ignored(self, push, phone):
-        """The reason for which a Live Activity ignores a push whatever its content; None when it does not."""
-        aps, activity = push.aps, phone.activity
+    @staticmethod
+    def malformed(push):
+        """The reason for which a Live Activity ignores a push whatever its state is; None when it depends on that."""
+        aps = push.aps
         event, timestamp, state = aps.get("event"), aps.get("timestamp"), aps.get("content-state")
         if timestamp is None:
             return "it has no timestamp"
@@ -313,8 +317,15 @@ class Apple:
             missing = [name for name in ("attributes-type", "attributes", "alert") if name not in aps]
             if missing:
                 return f"a start needs {missing[0]}"
-        if state is None and event != "end":
-            return "it has no content-state"
+        return "it has no content-state" if state is None and event != "end" else None
+
+    def ignored(self, push, phone):
+        """The reason for which a Live Activity ignores a push; None when it does not."""
+        reason = self.malformed(push)
+        if reason:
+            return reason
+        aps, activity = push.aps, phone.activity
+        event, timestamp, state = aps.get("event"), aps.get("timestamp"), aps.get("content-state")
         if phone.use == "device":
             return "this is a device's token, not an activity's"
         if event != "start" and phone.use == "start":
@@ -402,17 +413,19 @@ class Apple:
             end = push.storage_end
             is_limited = push.expiration is None or push.expiration * 1000 > end
             limit = ("8 hours at most" if push.is_broadcast else "30 days at most") if is_limited else None
-            return Verdict(kind, f"Stored: device is offline, {part(f'expires {clock(end, push.at)}', limit)}", until=end // 1000)
+            reason = self.malformed(push) if push.is_activity else None
+            neglect = f" · the phone will ignore it ({reason})" if reason else ""
+            return Verdict(kind, f"Stored: device is offline, {part(f'expires {clock(end, push.at)}', limit)}{neglect}", until=end // 1000)
         if fate.kind == "discarded-replaced":
             return Verdict(kind, f"Discarded: replaced by {by} while the device was offline", fate.by)
         if kind == "discarded":
             return Verdict(kind, f"Discarded: {fate.reason}")
         if kind == "not-shown":
             return Verdict(kind, f"Not shown: {fate.reason}")
-        if kind == "ended":
-            return Verdict(kind, f"Ended by {by}", fate.by)
         cause = "newer content" if push.is_activity else "same collapse identifier"
-        return Verdict(kind, f"Replaced by {by} ({cause})", fate.by)
+        end = f"ended by {by}" if kind == "ended" else f"replaced by {by} ({cause})"
+        before = self.at_device(push, fate.before)
+        return Verdict(kind, f"{before.text} · {end}", fate.by, uncertain=before.uncertain)
 
     def presented(self, push, fate, beginning):
         """The verdict on a push that the device has accepted."""
@@ -457,7 +470,12 @@ class Apple:
         total = sum(counts.values())
         start = f"{KINDS[best].capitalize()} {'for' if best == 'stored' else 'on'} {counts[best]} of {total} {'activity' if total == 1 else 'activities'}"
         texts = [start + (f" by push {by}" if by else "")] + [f"{counts[kind]} {KINDS[kind]}" for kind in others]
-        return Verdict(best, " · ".join(texts + (parts if best in ("shown", "delivered") else [])), by, best == "shown")
+        if best == "stored":
+            reason = self.malformed(push)
+            parts = [f"the phone will ignore it ({reason})"] if reason else []
+        elif best not in ("shown", "delivered", "replaced", "ended"):
+            parts = []
+        return Verdict(best, " · ".join(texts + parts), by, best == "shown")
 
 
 # Presentations.

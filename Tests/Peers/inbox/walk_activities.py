@@ -64,7 +64,7 @@ class Activities(PagesWalk):
         expect(push).to_contain_text("3 of 5")
         expect(self.page.get_by_role("region", name="Preview")).to_contain_text("Push 3 was not shown. The screen still shows push 2.")
         outcomes = self.page.locator(".step-mark").evaluate_all("marks => marks.map((mark) => mark.dataset.tone)")
-        self.assertEqual(outcomes, ["good", "good", "bad", "good", "bad"])
+        self.assertEqual(outcomes, ["good", "good", "bad", "warning", "bad"])
         self.page.get_by_role("button", name="Push 4, end").click()
         expect(state.locator("[data-kind=removed]")).to_have_count(2)
         chart = self.page.get_by_role("img", name="4 with priority 10, 1 with priority 5")
@@ -105,6 +105,18 @@ class Activities(PagesWalk):
         banner = self.page.locator("#page .banner")
         expect(banner).to_have_text(
             "3 of 4 pushes were not shown: 2 × its timestamp … is in milliseconds, not in seconds, 1 × it has no timestamp.")
+
+    def test_content_that_the_app_may_not_decode_is_amber(self):
+        self.open()
+        topic = TAXI + ".push-type.liveactivity"
+        for timestamp, state in [(100, {"stage": "A", "minutes": 5}), (200, {"stage": "B"}), (300, {"stage": "C", "minutes": "3"})]:
+            payload = {"aps": {"event": "update", "timestamp": timestamp, "content-state": state}}
+            self.send(ACTIVITY, payload, "liveactivity", topic)
+        self.go(f"activities/{ACTIVITY}")
+        expect(self.page.locator("#page .banner")).to_have_text("2 pushes may not be shown: the app may not decode the content.")
+        marks = self.page.locator(".step-mark")
+        expect(marks).to_have_count(3)
+        self.assertEqual(marks.evaluate_all("marks => marks.map((mark) => mark.dataset.tone)"), ["good", "warning", "warning"])
 
     def test_an_update_to_a_device_is_not_shown(self):
         self.send("5d3a6a1c8f9a42d6", {"aps": {"alert": "Your taxi is here"}})

@@ -178,6 +178,30 @@ class Composer(ComposeWalk):
             choice.select_option(f"example {example}")
             expect(token).to_have_value(PHONE)
 
+    def test_an_expiration_is_chosen_and_findings_are_counted_beside_send(self):
+        self.open(order(1))
+        self.compose()
+        self.dialog.get_by_label("Expires").select_option("in one hour")
+        expect(self.dialog.get_by_label("Expiration")).to_have_value(re.compile("^1[0-9]{9}$"))
+        expect(self.dialog.get_by_label("Expires")).to_have_value("other")
+        self.dialog.get_by_label("Expires").select_option("one attempt")
+        expect(self.dialog.get_by_label("Expiration")).to_have_value("0")
+        count = self.dialog.locator(".composer-end .chip")
+        expect(count).to_be_hidden()
+        self.payload.fill('{"aps":{"alert":"Hi","badge":"5"}}')
+        expect(count).to_have_text("1 error")
+
+    def test_a_composed_alert_goes_to_a_token_of_alerts(self):
+        control = {"apns-push-type": "controls", "apns-topic": "com.example.app.push-type.controls"}
+        self.open(order(1), push(2, **{"device-token": "c0" * 16, "headers": control, "payload": {"aps": {"content-changed": True}}}))
+        self.compose()
+        token = self.dialog.get_by_label("Device token")
+        expect(token).to_have_value(PHONE)
+        self.dialog.get_by_label("Start from").select_option("example Control")
+        expect(token).to_have_value("c0" * 16)
+        self.dialog.get_by_label("Start from").select_option("example Alert")
+        expect(token).to_have_value(PHONE)
+
     def test_a_broadcast_has_the_expiration_that_its_channel_accepts(self):
         self.open()
         for policy in (0, 1):

@@ -270,6 +270,8 @@ class Comparison(DetailWalk):
         self.assertEqual(
             [(row.get_attribute("data-kind"), row.locator("th").inner_text().split("\n")[0].strip()) for row in rows.all()],
             [("changed", "aps.alert.title"), ("added", "aps.sound"), ("removed", "old")])
+        expect(self.page.get_by_role("region", name="Preview of push 1").locator(".previews")).to_have_attribute("aria-busy", "false")
+        expect(self.page.get_by_role("region", name="Preview of push 3").locator(".previews")).to_have_attribute("aria-busy", "false")
         expect(payload.locator("del").first).to_have_text("1")
         expect(payload.locator("ins").first).to_have_text("3")
         expect(self.page.get_by_role("table", name="Differences of headers")).to_contain_text("apns-priority")

@@ -31,7 +31,7 @@ class Faults(PagesWalk):
         form.get_by_label("Fault").select_option("respond")
         form.get_by_label("reason").fill("TooManyRequests")
         form.get_by_label("retry-after").fill("3")
-        form.get_by_label("count").fill("1")
+        form.get_by_label("Maximum number of times").fill("1")
         form.get_by_label("topic").fill(TAXI)
         form.get_by_role("button", name="Add rule").click()
         rule = {"do": "respond", "reason": "TooManyRequests", "retry-after": 3, "count": 1, "match": {"topic": TAXI}}
@@ -81,9 +81,19 @@ class Faults(PagesWalk):
         self.send("ab" * 8, {"aps": {"alert": "Two"}})
         self.send("ab" * 8, {"aps": {"alert": "Other"}}, topic="com.example.other")
         expect(row).to_contain_text("2 of 3")
+        expect(row.locator("td[data-label=Last] time")).to_have_count(1)
         expect(self.row("A device gets 429 TooManyRequests after 1,000 pushes in a second").locator("td[data-label='Pushes affected']")).to_have_text("0")
         row.get_by_role("link", name="2 of 3").click()
         expect(self.page.locator("#detail h2")).to_have_text("Two")
+
+    def test_a_fault_of_answers_does_not_count_a_composed_push(self):
+        self.simulator.ask("PUT", "/api/v1/chaos", {"presets": ["slow"]})
+        self.send("ab" * 8, {"aps": {"alert": "One"}})
+        self.open()
+        self.go("faults")
+        row = self.row("The response comes after 0.2 to 2 s")
+        expect(row.locator("td[data-label='Pushes affected']")).to_have_text("0")
+        expect(row.locator("td[data-label=Last]")).to_have_text("never")
 
     def test_an_invalid_rule_is_explained_in_the_form(self):
         self.allow_errors("status of 400")

@@ -94,6 +94,15 @@ class Search(InboxWalk):
         expect(self.search).to_have_value("is:refused -app:=com.example.other ")
         expect(self.rows()).to_have_count(1)
 
+    def test_an_error_waits_for_the_end_of_the_suggestions(self):
+        self.search.focus()
+        self.page.keyboard.type("is:refu")
+        expect(self.options()).to_have_text(["is:refused"])
+        expect(self.error).to_have_text("")
+        self.page.keyboard.press("Escape")
+        expect(self.options()).to_have_count(0)
+        expect(self.error).to_contain_text("is:refu is not known")
+
     def test_the_arrow_key_moves_from_the_search_to_the_list(self):
         self.search.fill("is:refused")
         self.page.keyboard.press("ArrowDown")

@@ -67,6 +67,15 @@ class WorldWalk(InboxWalk):
         if wrong:
             self.differences.append("\n".join([f"{source}: {len(wrong)} differences", *sorted(wrong)[:REPORTED]]))
 
+    def local(self, number, text):
+        """A text about a push as the page says it in the time of its browser, which is UTC, in American English."""
+        def shown(match):
+            day = match[1] or time.strftime("%Y-%m-%d", time.gmtime(self.apple.pushes[number].at // 1000))
+            at, now = time.strptime(f"{day} {match[2]}", "%Y-%m-%d %H:%M"), time.gmtime()
+            form = "" if at[:3] == now[:3] else "%b %-d, " if at[0] == now[0] else "%b %-d, %Y, "
+            return time.strftime(f"{form}%-I:%M\u202f%p", at)
+        return re.sub(r"(?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d) UTC", shown, text)
+
     def expected(self, number):
         """What each source must say about a push."""
         apple = self.apple
@@ -169,10 +178,10 @@ class WorldWalk(InboxWalk):
             words = f"refused {each['reason']}" if kind == "refused" else label.lower()
             expected[number] = {
                 "result": {200: None, 0: "No answer"}.get(each["status"], f"{each['status']} {each['reason']}"),
-                "outcome": None if kind in QUIET else [label, text, tone], "label": words}
+                "outcome": None if kind in QUIET else [label, self.local(number, text), tone], "label": words}
             found[number] = {"result": row["result"], "outcome": row["outcome"], "label": words if f", {words}" in row["label"] else row["label"]}
             if kind in EXPLAINED:
-                reason = re.sub("^(Not shown|Discarded|Stored): ", "", text)
+                reason = re.sub("^(Not shown|Discarded|Stored): ", "", self.local(number, text))
                 expected[number]["excerpt"], found[number]["excerpt"] = reason[0].upper() + reason[1:], row["excerpt"]
         self.expect_equal(found, expected, "rows")
 
@@ -231,7 +240,7 @@ class WorldWalk(InboxWalk):
             tone = LABELS[each["kind"]][1]
             if each["uncertain"] or tone == "good" and number in self.wrong:
                 tone = "warning"
-            expected[number] = {"text": each["text"], "kind": each["kind"], "tone": tone, "answer": {200: "200", 0: "no answer"}.get(
+            expected[number] = {"text": self.local(number, each["text"]), "kind": each["kind"], "tone": tone, "answer": {200: "200", 0: "no answer"}.get(
                 each["status"], f"{each['status']} {each['reason']}")}
             found[number] = {name: said[name] for name in expected[number]}
             # Only a push with a preview has facts beside it.
@@ -241,6 +250,7 @@ class WorldWalk(InboxWalk):
             is_reload = push.type in ("widgets", "controls") and each["kind"] == "delivered"
             hidden = self.hidden(push, each)
             if hidden:
+                hidden = self.local(number, hidden)
                 expected[number]["panel"], found[number]["panel"] = hidden, said["panel"]
             # A note beside a preview says that the phone does not show it.
             expected[number]["is noted"] = not hidden and not each["on_screen"] and not is_reload
@@ -300,8 +310,7 @@ class WorldWalk(InboxWalk):
             expect(self.page.locator(".state-bar")).to_contain_text(name[-8:])
             found = {int(number): text for number, text in self.evaluated(shown, self.STEPS).items()}
             verdicts = {number: self.apple.verdict(number, name if self.apple.pushes[number].is_broadcast else None) for number in found}
-            self.expect_equal(found, {number: each.text if each else "Not delivered to this activity" for number, each in verdicts.items()},
-                              f"timeline of {name}")
+            self.expect_equal(found, {number: each and self.local(number, each.text) for number, each in verdicts.items()}, f"timeline of {name}")
             self.assertGreaterEqual(found.keys(), set(self.pushes_to(name)))
 
     def check_archive(self, file, pushes):
