@@ -80,7 +80,9 @@ import Testing
             crowd.append(raw)
         }
         try await eventually("the server closes a connection") { await !server.endings.isEmpty }
-        #expect(await server.endings == ["the client's incomplete requests took too much memory"])
+        // A second one is closed when the input of all clients has arrived.
+        let endings = await server.endings
+        #expect(Set(endings) == ["the client's incomplete requests took too much memory"] && endings.count <= 2)
         // The others go on.
         small.send(RawHTTP2.frame(.data, flags: RawHTTP2.endsStream, stream: 1))
         let answer = await small.bytes { RawHTTP2.frames(in: $0).contains { $0.kind == .headers } }
