@@ -88,7 +88,7 @@ extension Command {
             "app", "environment", Table.Column("waiting", isNumeric: true), Table.Column("oldest", isNumeric: true),
             Table.Column("in flight", isNumeric: true), Table.Column("sent/s", isNumeric: true),
             Table.Column("delivered", isNumeric: true), Table.Column("refused", isNumeric: true),
-            Table.Column("dead", isNumeric: true), "state",
+            Table.Column("expired", isNumeric: true), Table.Column("dead", isNumeric: true), "state",
         ])
         let now = status["now"]?.integerValue ?? 0
         for lane in status["lanes"]?.elements ?? [] {
@@ -97,7 +97,8 @@ extension Command {
                 lane.cell("app"), lane.cell("environment"), count(lane["waiting"]),
                 Table.Cell(lane["oldest-seconds"]?.integerValue.map { "\($0.grouped) s" } ?? "-"),
                 count(lane["in-flight"]), rate(of: lane), count(outcomes?["delivered"]),
-                count(outcomes?["refused"]), count(outcomes?["dead"]), state(of: lane, at: now),
+                count(outcomes?["refused"]), count(outcomes?["expired"]), count(outcomes?["dead"]),
+                state(of: lane, at: now),
             ])
         }
         return table.text(for: .output)

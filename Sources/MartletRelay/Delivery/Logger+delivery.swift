@@ -65,10 +65,10 @@ extension Logger {
     /// Logs the number of pushes of a lane that have expired or were abandoned.
     func lost(_ losses: LossLog.Losses) {
         let (app, environment) = losses.lane.logFields
-        info(
+        warning(
             losses.end == .expired ? .pushesExpired : .pushesAbandoned,
             [
-                "app": app, "env": environment, "count": .whole(losses.count),
+                "app": app, "env": environment, "count": .whole(losses.count), "total": .whole(losses.total),
                 "reason": losses.reason.map { .string($0) },
             ]
         )

@@ -36,6 +36,8 @@ struct Incident: Sendable, Hashable {
         case laneDown = "lane-down"
         /// Lanes send pushes of which Apple accepts none.
         case fails
+        /// Accepted pushes expire before they can be delivered.
+        case pushesExpire = "pushes-expire"
         case draining
         case paused
         case certificateExpires = "certificate-expires"
@@ -85,6 +87,7 @@ struct Incident: Sendable, Hashable {
         case .appleSilent: "MartletRelayNoAnswers"
         case .tokensRefused: "MartletRelayCircuitOpen"
         case .fails: "MartletRelayRefusals"
+        case .pushesExpire: "MartletRelayPushesExpire"
         case .draining, .relayMissing, .duplicateName, .fleetOutdated: "MartletRelayUnreachable"
         case .paused: "MartletRelayLanePaused"
         case .callerExpires: "MartletRelayCallerExpires"

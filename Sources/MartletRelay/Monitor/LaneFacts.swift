@@ -28,13 +28,30 @@ struct LaneFacts: Sendable {
     var failing: DispatchCounts.Failing?
     /// Apple's last answer to a push that is sent again; nil while there is no such push.
     var retryReason: String?
-    /// The number of pushes that have expired or were abandoned since the problem began, also of those whose expiry
-    /// the outbox has not stored yet because they wait for Apple's answer.
+    /// The number of pushes that have expired or were abandoned since the problem began.
     var lost = 0
-    /// The number of pushes that have expired since the pause began, or since the start of the relay if that is later.
-    var lostInPause = 0
+    /// The number of pushes that were lost since then and are counted for another problem.
+    var lostElsewhere = 0
+    /// The number of pushes that have expired while they wait for Apple's answer, which may be that it accepted them.
+    var expiredInFlight = 0
+    /// The pushes that were lost since the pause began, or since the start of the relay if that is later.
+    var lostInPause = LossCounts()
+    /// The pushes that were lost since Apple has accepted none.
+    var lostWhileFailing = LossCounts()
+    /// The pushes that expire without another problem; nil when none do.
+    var expiry: Expiry?
     /// The number of pushes that Apple has refused for good since the problem began.
     var refused = 0
+
+    /// The pushes of a lane that expire without another problem.
+    struct Expiry: Sendable, Hashable {
+        /// The time since which pushes expire.
+        var since: Int64
+        /// The number of pushes that have expired since then.
+        var count: Int
+        /// The number that expire per second.
+        var rate: Double
+    }
 
     var state: LaneState { LaneState(self) }
 

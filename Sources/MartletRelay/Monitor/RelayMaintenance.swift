@@ -33,6 +33,8 @@ actor RelayMaintenance {
     private let clockOrigin = ContinuousClock.now
     private var task: Task<Void, Never>?
     private var isDraining = false
+    /// The time up to which all pushes that have expired were ended, in milliseconds since 1970.
+    private var expiredUntil: Int64
     /// The time of the last check of a database that does not answer.
     private var outboxCheckedAt = MonotonicTime.zero
 
@@ -41,6 +43,7 @@ actor RelayMaintenance {
         loop = context.loop
         self.context = context
         self.monitor = monitor
+        expiredUntil = context.startedAt
         server = monitor.server
         intake = monitor.intake
         dispatcher = monitor.dispatcher
@@ -87,7 +90,11 @@ actor RelayMaintenance {
             await dispatcher.actSoon()
             await endExpired(at: now)
             await webhooks.callDue()
+        } else {
+            // The leader ends them once a second, and its numbers arrive later.
+            expiredUntil = now - StatusWatch.publicationTime
         }
+        await monitor.recordExpired(until: expiredUntil)
         if await monitor.history.wants(at: now) {
             await dispatcher.endOutages(of: await monitor.lanesDeliveredElsewhere)
             await monitor.addSample(await monitor.backlog())
@@ -140,11 +147,14 @@ actor RelayMaintenance {
         }
     }
 
+    /// Ends the pushes that have expired.
     private func endExpired(at now: Int64) async {
         for _ in 0..<RelayMaintenance.batchesPerRun {
-            let expired = (try? await context.outbox.expire(at: now, limit: RelayMaintenance.batch)) ?? []
-            await dispatcher.recordRemoval(of: expired)
-            if expired.count < RelayMaintenance.batch { return }
+            guard let expired = try? await context.outbox.expire(at: now, limit: RelayMaintenance.batch) else { return }
+            await dispatcher.recordRemoval(of: expired, expiredSince: expiredUntil)
+            guard expired.count < RelayMaintenance.batch else { continue }
+            expiredUntil = now
+            return
         }
     }
 

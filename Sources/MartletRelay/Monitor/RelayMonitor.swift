@@ -96,7 +96,7 @@ actor RelayMonitor {
     /// Posts the relay's health for other threads, and records the events since the last call.
     func postHealth() {
         observations.readExpiries(of: context.configuration, at: context.now)
-        observations.update(self.snapshot.watched, at: context.now)
+        updateObservations()
         let snapshot = self.snapshot
         let backlog = observations.backlog
         let isSilent = snapshot.store.isUnreachable || snapshot.store.stalledSince != nil
@@ -109,6 +109,18 @@ actor RelayMonitor {
         )
         health.post(report)
     }
+
+    /// Records the events and losses since the last call, so that they agree with the counters.
+    private func updateObservations() {
+        let now = context.now
+        observations.expiredInFlight = dispatcher.assumeIsolated { $0.machine.expiredInFlight(at: now) }
+        var state = snapshot.watched
+        state.losses = dispatcher.assumeIsolated { $0.takeLosses() }
+        observations.update(state, at: now)
+    }
+
+    /// Records the time up to which all pushes that have expired were ended.
+    func recordExpired(until time: Int64) { observations.expiredUntil = time }
 
     /// Posts the relay's health and takes measurements at intervals.
     private func observe() {
@@ -160,6 +172,7 @@ actor RelayMonitor {
     /// Returns the status of the relay, with the apps and lanes of some apps.
     func status(of apps: Set<String>) async -> JSONValue {
         let backlog = await recentBacklog()
+        updateObservations()
         return snapshot.status(of: apps, backlog)
     }
 

@@ -19,8 +19,9 @@ extension RelaySnapshot {
             state.lanes[lane] = StatusWatch.WatchedLane(
                 problem: current.problem,
                 pause: current.pause,
-                lost: count(of: [.expired, .dead], in: lane),
-                refused: count(of: [.refused], in: lane),
+                failing: dispatcher.counts.failing[lane],
+                fails: fails(lane, current),
+                lostElsewhere: LossCounts(fleet.others(in: lane).outcomes),
                 deliveredElsewhere: fleet.others(in: lane).outcomes[.delivered, default: 0],
                 totals: totals[lane] ?? RecentRates.Totals()
             )
@@ -37,11 +38,11 @@ extension RelaySnapshot {
         return state
     }
 
-    /// Returns the number of pushes of a lane with these outcomes, in all relays that share the outbox.
-    private func count(of states: [Outcome.State], in lane: Lane) -> Int {
-        // Called several times a second, so that it does not make the facts of each lane.
-        let (own, others) = (dispatcher.counts.outcomes[lane] ?? [:], fleet.others(in: lane).outcomes)
-        return states.map { own[$0, default: 0] + others[$0, default: 0] }.reduce(0, +)
+    /// Returns whether Apple has accepted none of many pushes of a lane.
+    private func fails(_ lane: Lane, _ current: Dispatcher.LaneSnapshot) -> Bool {
+        // Called several times a second, so that it makes the facts only of lanes whose last attempt failed.
+        guard dispatcher.counts.failing[lane] != nil else { return false }
+        return laneFacts(of: lane, current, observations.backlog).state == .fails
     }
 
     /// Returns the facts about some apps; without a backlog while the outbox cannot be read.
@@ -89,6 +90,7 @@ extension RelaySnapshot {
         facts.runningRelays = fleet.nodes.count { !FleetView.isMissing($0) }
         facts.missingRelays = fleet.missing(at: now)
         facts.duplicateRelays = fleet.duplicates
+        facts.expiredUntil = observations.expiredUntil
         facts.pastOutages = observations.watch.pastOutages.filter { $0.lane.map { apps.contains($0.app) } ?? true }
         return facts
     }
@@ -106,11 +108,22 @@ extension RelaySnapshot {
         facts.backlog = backlog.map { $0[lane] ?? Backlog(lane: lane, count: 0, oldest: nil) }
         facts.failing = dispatcher.counts.failing[lane]
         facts.retryReason = facts.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil
-        let (watch, outcomes) = (observations.watch, facts.counts.outcomes)
-        let lost = outcomes[.expired, default: 0] + outcomes[.dead, default: 0]
-        facts.lost = watch.lost(of: lane, total: lost) + snapshot.expiredInFlight
-        facts.lostInPause = watch.lostInPause(of: lane, total: lost)
-        facts.refused = watch.refused(of: lane, total: outcomes[.refused, default: 0])
+        let ledger = observations.watch.ledger
+        if let outage = ledger[.outage(lane)] {
+            facts.lost = outage.losses.expired + outage.losses.abandoned
+            facts.refused = outage.losses.refused
+            facts.lostElsewhere = outage.lostElsewhere
+        }
+        facts.lostInPause = ledger[.pause(lane)]?.losses ?? LossCounts()
+        facts.lostWhileFailing = ledger[.failing(lane)]?.losses ?? LossCounts()
+        facts.expiredInFlight = observations.expiredInFlight[lane, default: 0]
+        facts.expiry = ledger[.expiry(lane)].map { expiry in
+            LaneFacts.Expiry(
+                since: expiry.start,
+                count: expiry.losses.expired,
+                rate: ledger.expiryRate(of: lane, at: now)
+            )
+        }
         return facts
     }
 }

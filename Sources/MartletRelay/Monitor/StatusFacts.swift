@@ -50,6 +50,8 @@ struct StatusFacts: Sendable {
     var missingRelays: [FleetView.MissingNode] = []
     /// The relays that run with the same name.
     var duplicateRelays: [FleetView.Duplicate] = []
+    /// The time up to which all pushes that have expired were ended, unless they are claimed.
+    var expiredUntil = Int64.max
     /// The latest outages that are over, oldest first.
     var pastOutages: [StatusWatch.PastOutage] = []
 }

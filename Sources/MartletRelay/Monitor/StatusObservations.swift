@@ -13,6 +13,10 @@ struct StatusObservations: Sendable {
     /// The dead letters, by the name of the app.
     var deadLetters: [String: DeadLetterCount] = [:]
     private(set) var clockJump: StatusFacts.ClockJump?
+    /// The number of pushes of each lane that have expired while they wait for Apple's answer.
+    var expiredInFlight: [Lane: Int] = [:]
+    /// The time up to which all pushes that have expired were ended, unless they are claimed.
+    var expiredUntil: Int64 = 0
     /// The last backlog that was read; nil before the first one.
     var backlog: [Lane: Backlog]?
     private(set) var expiries: [ExpiryWarning] = []

@@ -22,6 +22,7 @@ extension StatusSummary {
             let isLasting = facts.now - since >= StatusSummary.lastingOutageTime
             let (lost, refused) = (states.map(\.lost).reduce(0, +), states.map(\.refused).reduce(0, +))
             let losses = StatusSummary.lossText(lost, refused: refused)
+            let isCounted = self.isCounted(states)
             var incident = incident(
                 of: states,
                 kind,
@@ -29,6 +30,7 @@ extension StatusSummary {
                 since: since,
                 lost: lost,
                 refused: refused,
+                isCounted: isCounted,
                 detail: reasons.joined(separator: ", "),
                 action: kind.action(reasons, isLasting: isLasting || losses != nil)
             )
@@ -36,12 +38,15 @@ extension StatusSummary {
                 incident.severity = .warning
                 incident.title = "\(names(of: states)) \(states.count == 1 ? "has" : "have") not been tried"
                 incident.since = found.map { $0.problem.lastTry ?? $0.problem.since }.max()
+                let isNothingLost = losses == nil && isCounted
                 incident.effect =
-                    "No push waits that could show whether Apple accepts pushes again. "
-                    + (losses.map { StatusText.sentence("Since the outage began, \($0)") } ?? "None was lost.")
+                    "No push waits that could show whether Apple accepts pushes again."
+                    + (losses.map { " " + StatusText.sentence("Since the outage began, \($0)") } ?? "")
+                    + (isNothingLost ? " None was lost." : "")
                 incident.action = kind.action(reasons, isLasting: true) + " The next push shows whether that helped."
                 return incident
             }
+            incident.effect += StatusSummary.openText(states)
             if kind == .tokensRefused { incident.action += StatusSummary.purgeText(incident.waiting) }
             guard let obstacle, found.allSatisfy({ isUntested($0.state) }) else { return incident }
             // The cause of the last attempt may be gone.
@@ -87,7 +92,7 @@ extension StatusSummary {
         var groups: [[StatusWatch.PastOutage]] = []
         for outage in outages.sorted(by: { $0.start < $1.start }) {
             let index = groups.lastIndex { group in
-                group.contains { $0.kind == outage.kind && $0.end >= outage.start }
+                group.contains { $0.incidentKind == outage.incidentKind && $0.end >= outage.start }
             }
             if let index { groups[index].append(outage) } else { groups.append([outage]) }
         }
@@ -99,30 +104,25 @@ extension StatusSummary {
         let states = facts.lanes.filter { state in outages.contains { $0.lane == state.lane } }
         let start = outages.map(\.start).min() ?? facts.now
         let end = outages.map(\.end).max() ?? facts.now
-        let lost = outages.map(\.lost).reduce(0, +)
-        let refused = outages.map(\.refused).reduce(0, +)
-        let notStored = outages.map(\.notStored).reduce(0, +)
         let isPause = outages.contains(where: \.isPause)
-        let expired = lost.counted("push has expired", "pushes have expired")
-        let losses = isPause ? expired : StatusSummary.lossText(lost, refused: refused)
-        let place = facts.isDatabase ? " by this relay" : ""
-        let refusals = notStored.counted("push was", "pushes were") + " refused with 503" + place
-        let effects = [notStored > 0 ? refusals : nil, losses ?? "no accepted push was lost"].compactMap(\.self)
         let scope = states.isEmpty ? "the storage" : names(of: states)
+        let reason = Set(outages.map(\.reason)).sorted().joined(separator: ", ")
+        // The end of pushes that have expired is stored later.
+        let isCounted =
+            facts.expiredUntil >= end && (states.isEmpty ? facts.lanes : states).allSatisfy { $0.expiredInFlight == 0 }
+        let losses = PastLosses(outages, isCounted: isCounted, isDatabase: facts.isDatabase)
         return Incident(
             kind: .outageOver,
-            formerKind: outages.first?.kind,
+            formerKind: outages.first?.incidentKind,
             severity: .notice,
-            title: "The \(isPause ? "pause" : "outage") of \(scope) is over",
+            title: outages.first.map { $0.title(scope) } ?? "",
             apps: states.isEmpty ? facts.apps : Set(states.map(\.lane.app)).sorted(),
             environments: Set(states.map(\.lane.environment.rawValue)).sorted(),
             since: end,
-            lost: lost + refused,
-            effect: "It lasted \(StatusText.duration(end - start)); \(effects.joined(separator: ", ")).",
-            detail: (isPause ? "paused by " : "") + Set(outages.map(\.reason)).sorted().joined(separator: ", "),
-            action: losses != nil
-                ? "Send again what still matters."
-                : notStored > 0 ? "Nothing to do if clients have sent them again." : "Nothing to do."
+            lost: losses.count,
+            effect: losses.effect(after: end - start),
+            detail: reason.isEmpty ? nil : (isPause ? "paused by " : "") + reason,
+            action: losses.action
         )
     }
 
@@ -132,7 +132,8 @@ extension StatusSummary {
         let pauses = paused.compactMap(\.pause)
         guard let since = pauses.map(\.since).min() else { return nil }
         let callers = StatusText.list(Set(pauses.map(\.caller)).sorted())
-        let lost = paused.map(\.lostInPause).reduce(0, +)
+        let losses = paused.map(\.lostInPause).reduce(LossCounts(), +)
+        let lost = losses.expired + losses.abandoned
         var incident = incident(
             of: paused,
             .paused,
@@ -143,11 +144,12 @@ extension StatusSummary {
             action: "Resume with martlet relay resume or on the status page; pushes that wait can expire.",
             severity: .warning
         )
-        incident.lost = lost
-        if lost > 0 {
+        incident.lost = losses.total
+        if losses.total > 0 {
             let start = since < facts.startedAt ? "the start of this relay" : "the pause"
             let expired = lost.counted("has expired", "have expired")
-            incident.effect = StatusSummary.waitingText(incident.waiting) + ", \(expired) since \(start)."
+            let refused = losses.refused > 0 ? " and " + losses.refused.counted("was refused", "were refused") : ""
+            incident.effect = StatusSummary.waitingText(incident.waiting) + ", \(expired)\(refused) since \(start)."
         }
         return incident
     }
@@ -167,6 +169,8 @@ extension StatusSummary {
         let waiting = counts.count == failing.count ? counts.reduce(0, +) : nil
         let reasons = Set(failing.compactMap(\.failing?.reason)).sorted()
         let result = "None of the \(attempts.grouped) attempts of the last minute succeeded. "
+        let lost = failing.map(\.lostWhileFailing).reduce(LossCounts(), +)
+        let losses = StatusSummary.lossText(lost.expired + lost.abandoned, refused: lost.refused)
         return Incident(
             kind: .fails,
             severity: .warning,
@@ -175,8 +179,8 @@ extension StatusSummary {
             environments: Set(failing.map(\.lane.environment.rawValue)).sorted(),
             since: failing.compactMap(\.failing?.since).min(),
             waiting: waiting,
-            lost: nil,
-            effect: result + StatusSummary.waitingText(waiting) + ".",
+            lost: lost.total,
+            effect: result + StatusSummary.waitingText(waiting) + (losses.map { "; " + $0 } ?? "") + ".",
             detail: reasons.isEmpty ? nil : reasons.joined(separator: ", "),
             action: "Look up Apple's reason in the runbook."
         )
@@ -199,9 +203,9 @@ extension StatusSummary {
             apps: Set(retrying.map(\.lane.app)).sorted(),
             environments: Set(retrying.map(\.lane.environment.rawValue)).sorted(),
             waiting: count,
-            effect: "Apple refused \(count == 1 ? "it" : "them") for now or did not answer; none is lost." + age,
+            effect: "Apple refused \(count == 1 ? "it" : "them") for now or did not answer." + age,
             detail: reasons.isEmpty ? nil : reasons.joined(separator: ", "),
-            action: isLong
+            action: isLong || retrying.contains { $0.expiry != nil }
                 ? "Look up Apple's reason in the runbook." : StatusSummary.adviceToWait(StatusSummary.longestRetry)
         )
     }
@@ -213,6 +217,7 @@ extension StatusSummary {
         since: Int64,
         lost: Int?,
         refused: Int = 0,
+        isCounted: Bool = true,
         detail: String? = nil,
         action: String,
         severity: Incident.Severity = .critical
@@ -228,7 +233,7 @@ extension StatusSummary {
             since: since,
             waiting: waiting,
             lost: lost.map { $0 + refused },
-            effect: StatusSummary.effect(waiting: waiting, lost: lost, refused: refused),
+            effect: StatusSummary.effect(waiting: waiting, lost: lost, refused: refused, isCounted: isCounted),
             detail: detail,
             action: action
         )
@@ -241,15 +246,17 @@ extension StatusSummary {
     }
 
     /// Returns the effect of a lane that sends nothing; `lost` is nil if that is not known.
-    static func effect(waiting: Int?, lost: Int?, refused: Int = 0) -> String {
+    ///
+    /// Only if all losses are counted, none means that none is lost.
+    private static func effect(waiting: Int?, lost: Int?, refused: Int, isCounted: Bool) -> String {
         let pushes = waitingText(waiting)
         guard let lost else { return pushes + "." }
-        guard let losses = lossText(lost, refused: refused) else { return pushes + ", none is lost." }
-        return "\(pushes); \(losses)."
+        if let losses = lossText(lost, refused: refused) { return "\(pushes); \(losses)." }
+        return pushes + (isCounted ? ", none is lost." : ".")
     }
 
     /// Returns the numbers of pushes that have ended without being delivered; nil without any.
-    private static func lossText(_ lost: Int, refused: Int) -> String? {
+    static func lossText(_ lost: Int, refused: Int) -> String? {
         guard lost > 0 || refused > 0 else { return nil }
         let parts = [
             lost > 0 ? lost.counted("push has expired or was abandoned", "pushes have expired or were abandoned") : nil,
@@ -264,7 +271,7 @@ extension StatusSummary {
     }
 
     /// Returns the apps of lanes, with the environment of those that have further lanes.
-    private func names(of states: [LaneFacts]) -> String {
+    func names(of states: [LaneFacts]) -> String {
         let lanes = states.map(\.lane)
         let names = Set(lanes.map(\.app)).sorted().flatMap { app -> [String] in
             let own = lanes.filter { $0.app == app }
@@ -279,9 +286,15 @@ extension StatusWatch.PastOutage {
     /// The kind of the outage.
     ///
     /// Each lane notices an outage of Apple or of the network in its own way, so that these are one kind.
-    fileprivate var kind: Incident.Kind {
+    fileprivate var incidentKind: Incident.Kind {
+        switch kind {
+        case .pause: return .paused
+        case .failing: return .fails
+        case .expiry: return .pushesExpire
+        case .stop: return .relayMissing
+        case .outage: break
+        }
         guard lane != nil else { return .notStoring }
-        if isPause { return .paused }
         let kind = Incident.Kind(reason: reason)
         return [.connectionsReset, .appleSilent, .appleErrors].contains(kind) ? .appleUnreachable : kind
     }

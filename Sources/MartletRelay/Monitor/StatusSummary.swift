@@ -26,7 +26,7 @@ struct StatusSummary: Sendable {
         self.facts = facts
         var found = [storeIncident, drainIncident, pauseIncident, rejectionIncident].compactMap(\.self)
         found += [outdatedIncident, clockIncident, retryIncident, failureIncident].compactMap(\.self)
-        found += laneIncidents + pastIncidents
+        found += laneIncidents + expiryIncidents + pastIncidents
         found += webhookIncidents
         found += missingIncidents + duplicateIncidents
         found += deadLetterIncidents + damageIncidents
@@ -87,8 +87,8 @@ struct StatusSummary: Sendable {
                 kind,
                 title,
                 since: problem.since,
-                lost: isDamaged ? nil : 0,
-                effect: counted + (isDamaged ? "accepted pushes may be unreadable." : "accepted pushes are stored."),
+                lost: nil,
+                effect: counted + (isDamaged ? "accepted pushes may be unreadable." : StatusSummary.storedText),
                 detail: problem.error,
                 action: StatusText.sentence(problem.action)
             )
@@ -99,7 +99,8 @@ struct StatusSummary: Sendable {
                 .storeSilent,
                 "The \(store) does not answer",
                 since: since,
-                effect: counted + "accepted pushes are stored.",
+                lost: nil,
+                effect: counted + StatusSummary.storedText,
                 action: facts.isDatabase
                     ? "Check that the database runs, and its locks." : "Check the load of the disk with iostat -x 1."
             )
@@ -113,6 +114,9 @@ struct StatusSummary: Sendable {
             action: "Remove the cause for which pushes wait, or raise limit."
         )
     }
+
+    /// The effect of the storage on accepted pushes, which it neither sends nor ends.
+    private static let storedText = "accepted pushes are stored, and those that expire are counted afterwards."
 
     private func storeTitle(_ kind: OutboxError.Kind) -> (Incident.Kind, String) {
         switch kind {

@@ -49,7 +49,10 @@ import Testing
         log.add(Outcome(.dead, reason: "ServiceUnavailable"), of: Self.lane)
         for losses in log.take(at: 0) { logger.lost(losses) }
         #expect(lines.objects.map { $0["msg"] } == ["pushes expired", "pushes abandoned"])
-        #expect(lines.objects.allSatisfy { $0["level"] == "info" && $0["app"] == "orders" && $0["count"] == 1 })
+        #expect(lines.objects.allSatisfy { $0["level"] == "warning" && $0["app"] == "orders" && $0["count"] == 1 })
         #expect(lines.objects.last?["reason"] == "ServiceUnavailable")
+        log.add(Outcome(.expired), of: Self.lane)
+        for losses in log.take(at: LossLog.interval) { logger.lost(losses) }
+        #expect(lines.objects.last?["count"] == 1 && lines.objects.last?["total"] == 2)
     }
 }
