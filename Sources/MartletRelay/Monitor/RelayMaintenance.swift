@@ -31,6 +31,8 @@ actor RelayMaintenance {
     private var clockWatch = ClockWatch()
     /// The origin of the times by a clock that is never adjusted; it advances while the machine is suspended.
     private let clockOrigin = ContinuousClock.now
+    /// Whether the end of the process that ran before is known.
+    private var knowsEarlierEnd = false
     private var task: Task<Void, Never>?
     private var isDraining = false
     /// The time up to which all pushes that have expired were ended, in milliseconds since 1970.
@@ -99,6 +101,7 @@ actor RelayMaintenance {
             await dispatcher.endOutages(of: await monitor.lanesDeliveredElsewhere)
             await monitor.addSample(await monitor.backlog())
             await monitor.readDeadLetters()
+            await recordRunning()
             returnMemory()
         }
         await checkOutbox()
@@ -145,6 +148,41 @@ actor RelayMaintenance {
         } catch {
             context.recordOutbox(error)
         }
+    }
+
+    /// The name under which it is stored when this relay last ran; a shared outbox has one for each relay.
+    private var runningReader: String {
+        context.sharedOutbox == nil ? "running" : "running \(context.configuration.node)"
+    }
+
+    /// Stores that the relay runs, and reports how the process before it ended.
+    func recordRunning() async {
+        guard !isDraining, context.outboxHealth.current.problem == nil else { return }
+        let records = context.outbox.records
+        do throws(OutboxError) {
+            if !knowsEarlierEnd {
+                let stored = try await records.cursor(of: runningReader)
+                let possiblySent = await context.outbox.measures.possiblySent
+                knowsEarlierEnd = true
+                let end = EarlierEnd(
+                    stored: stored,
+                    possiblySent: context.sharedOutbox == nil ? possiblySent : nil,
+                    startedAt: context.startedAt
+                )
+                if let end { await monitor.recordEarlierEnd(end) }
+            }
+            try await records.setCursor(EarlierEnd.stored(at: context.now, isShutdown: false), of: runningReader)
+        } catch {
+            // Stored by the next call.
+            return
+        }
+    }
+
+    /// Stores that the relay was shut down.
+    func recordShutdown() async {
+        guard context.outboxHealth.current.problem == nil else { return }
+        let stored = EarlierEnd.stored(at: context.now, isShutdown: true)
+        try? await context.outbox.records.setCursor(stored, of: runningReader)
     }
 
     /// Ends the pushes that have expired.

@@ -81,6 +81,16 @@ actor RelayMonitor {
         observations.recordClockJump(by: seconds, at: context.now)
     }
 
+    /// Records and logs the end of the process that ran before.
+    func recordEarlierEnd(_ end: EarlierEnd) {
+        observations.recordEarlierEnd(end, isAlone: context.sharedOutbox == nil)
+        guard !end.isInOrder else { return }
+        context.log.warning(
+            .earlierProcessEnded,
+            ["last-seen": .string(Timestamp.text(end.lastSeen)), "possibly-sent": .whole(end.possiblySent)]
+        )
+    }
+
     /// Reports that the relay is shutting down.
     func drain() {
         isDraining = true
@@ -100,10 +110,11 @@ actor RelayMonitor {
         let snapshot = self.snapshot
         let backlog = observations.backlog
         let isSilent = snapshot.store.isUnreachable || snapshot.store.stalledSince != nil
+        let isStoring = snapshot.store.problem == nil
         let report = SharedHealth.Report(
             problem: isDraining ? "the relay is shutting down" : nil,
             lanes: snapshot.dispatcher.lanes(of: context.configuration.appNames).map { lane, current in
-                (lane.app, "\(lane.app) \(lane.environment.rawValue): \(current.condition)")
+                (lane.app, "\(lane.app) \(lane.environment.rawValue): \(current.condition(isStoring: isStoring))")
             },
             summary: { snapshot.summary(of: $0, isSilent ? nil : backlog) }
         )
@@ -272,6 +283,15 @@ actor RelayMonitor {
             context.outboxHealth.update { $0.recordRead(at: now) }
         } catch {
             context.recordOutbox(error)
+        }
+        for relay in fleet.takeMissing(at: context.now) {
+            context.log.warning(
+                .relayMissing,
+                [
+                    "name": .string(relay.name), "relay": .whole(relay.number),
+                    "last-heartbeat": .string(Timestamp.text(relay.since)),
+                ]
+            )
         }
         for number in fleet.takeDuplicates() {
             context.log.warning(

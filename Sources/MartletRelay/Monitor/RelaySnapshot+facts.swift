@@ -88,6 +88,7 @@ extension RelaySnapshot {
         facts.deadLetters = observations.deadLetters
         facts.fleetOutdatedSince = fleet.outdatedSince(at: now)
         facts.runningRelays = fleet.nodes.count { !FleetView.isMissing($0) }
+        facts.earlierEnd = observations.earlierEnd
         facts.missingRelays = fleet.missing(at: now)
         facts.duplicateRelays = fleet.duplicates
         facts.expiredUntil = observations.expiredUntil

@@ -98,13 +98,13 @@ extension Dispatcher.Snapshot {
 }
 
 extension Dispatcher.LaneSnapshot {
-    /// The state of the lane as text.
-    var condition: String {
+    /// Returns the state of the lane as text; no lane sends while the relay cannot store pushes.
+    func condition(isStoring: Bool) -> String {
         let states = [
             pause.map { "paused manually since \(Timestamp.text($0.since))" },
             problem.map { "down since \(Timestamp.text($0.since)): \($0.reason)" },
         ].compactMap(\.self)
-        return states.isEmpty ? "ok" : states.joined(separator: ", and ")
+        return states.isEmpty ? isStoring ? "ok" : "not storing" : states.joined(separator: ", and ")
     }
 }
 

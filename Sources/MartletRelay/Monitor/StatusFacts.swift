@@ -47,6 +47,8 @@ struct StatusFacts: Sendable {
     var fleetOutdatedSince: Int64?
     /// The number of relays that share the database and are not missing; 0 without a database.
     var runningRelays = 0
+    /// The end of the process that ran before; nil if it is not known.
+    var earlierEnd: EarlierEnd?
     var missingRelays: [FleetView.MissingNode] = []
     /// The relays that run with the same name.
     var duplicateRelays: [FleetView.Duplicate] = []

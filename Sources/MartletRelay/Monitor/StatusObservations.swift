@@ -12,6 +12,8 @@ struct StatusObservations: Sendable {
     private(set) var events = StatusEvents()
     /// The dead letters, by the name of the app.
     var deadLetters: [String: DeadLetterCount] = [:]
+    /// The end of the process that ran before; nil if it is not known.
+    private(set) var earlierEnd: EarlierEnd?
     private(set) var clockJump: StatusFacts.ClockJump?
     /// The number of pushes of each lane that have expired while they wait for Apple's answer.
     var expiredInFlight: [Lane: Int] = [:]
@@ -36,12 +38,23 @@ struct StatusObservations: Sendable {
         events.add([StatusEvent(time: now, kind: .clockJumped, text: text)])
     }
 
+    /// Records the end of the process that ran before.
+    ///
+    /// - Parameters:
+    ///   - end: The end.
+    ///   - isAlone: Whether no other relay shares the outbox, so that no push was sent until this process started.
+    mutating func recordEarlierEnd(_ end: EarlierEnd, isAlone: Bool) {
+        earlierEnd = end
+        if isAlone { watch.recordStop(from: end.lastSeen, to: end.startedAt) }
+    }
+
     /// Reads the expiry of keys and certificates if the last reading is old.
     ///
     /// Reading it parses certificates, which takes too long for each status.
     mutating func readExpiries(of configuration: RelayConfiguration, at now: Int64, isForced: Bool = false) {
         let isRecent = expiriesReadAt.map { (0..<StatusObservations.expiryInterval).contains(now - $0) } ?? false
-        guard isForced || !isRecent else { return }
+        let hasExpired = expiries.contains { !$0.isExpired && $0.expiry <= now / 1_000 }
+        guard isForced || hasExpired || !isRecent else { return }
         expiriesReadAt = now
         expiries = configuration.expiryWarnings(at: now / 1_000)
     }

@@ -59,7 +59,7 @@ struct PastLosses {
     private let refused: Int
     private let notStored: Int
     private let others: Int
-    private let isPause: Bool
+    private let kind: StatusWatch.PastOutage.Kind
     private let isCounted: Bool
     private let isDatabase: Bool
 
@@ -69,7 +69,7 @@ struct PastLosses {
         refused = outages.map(\.refused).reduce(0, +)
         notStored = outages.map(\.notStored).reduce(0, +)
         others = outages.map(\.lostElsewhere).reduce(0, +)
-        isPause = outages.contains(where: \.isPause)
+        kind = outages.first?.kind ?? .outage
         self.isCounted = isCounted
         self.isDatabase = isDatabase
     }
@@ -78,13 +78,14 @@ struct PastLosses {
 
     /// Returns the effect of problems that lasted for a time in milliseconds.
     func effect(after time: Int64) -> String {
-        var effects = ["It lasted \(StatusText.duration(time))"]
+        let duration = StatusText.duration(time)
+        var effects = [kind == .stop ? "It did not run for at most \(duration)" : "It lasted \(duration)"]
         var numbers: [String] = []
         if notStored > 0 {
             let place = isDatabase ? " by this relay" : ""
             numbers.append(notStored.counted("push was", "pushes were") + " refused with 503" + place)
         }
-        if isPause, lost > 0, refused == 0 {
+        if kind == .pause, lost > 0, refused == 0 {
             numbers.append(lost.counted("push has expired", "pushes have expired"))
         } else if let losses = StatusSummary.lossText(lost, refused: refused) {
             numbers.append(losses)

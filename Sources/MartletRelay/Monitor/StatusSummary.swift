@@ -29,6 +29,7 @@ struct StatusSummary: Sendable {
         found += laneIncidents + expiryIncidents + pastIncidents
         found += webhookIncidents
         found += missingIncidents + duplicateIncidents
+        found += [facts.earlierEnd?.incident(facts.apps, at: facts.now)].compactMap(\.self)
         found += deadLetterIncidents + damageIncidents
         found += facts.expiries.map { $0.incident(facts.apps) }
         let kinds = Incident.Kind.allCases
