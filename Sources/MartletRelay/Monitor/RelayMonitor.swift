@@ -111,8 +111,9 @@ actor RelayMonitor {
         let backlog = observations.backlog
         let isSilent = snapshot.store.isUnreachable || snapshot.store.stalledSince != nil
         let isStoring = snapshot.store.problem == nil
+        let full = snapshot.isFull(backlog) ? LoadGate.Refusal.outboxIsFull.message(context.store) : nil
         let report = SharedHealth.Report(
-            problem: isDraining ? "the relay is shutting down" : nil,
+            problem: isDraining ? "the relay is shutting down" : full,
             lanes: snapshot.dispatcher.lanes(of: context.configuration.appNames).map { lane, current in
                 (lane.app, "\(lane.app) \(lane.environment.rawValue): \(current.condition(isStoring: isStoring))")
             },

@@ -65,8 +65,15 @@ extension RelaySnapshot {
         }
         facts.commitSince = store.stalledSince
         facts.notStored = observations.watch.notStored(of: intake.counts.notStored)
-        let stored = (backlog ?? [:]).values.map(\.count).reduce(0, +)
-        facts.isFull = stored >= configuration.outbox.limit
+        facts.isFull = isFull(backlog)
+        facts.fullQueue = intake.fullQueue.current(at: now).map { period in
+            var visible = period
+            // The total contains the refusals of all callers.
+            let others = period.refused.filter { !isVisible($0.key, to: apps) }
+            for caller in others.keys { visible.refused[caller] = nil }
+            if !others.isEmpty { visible.refused[CallerCounter.other] = others.values.reduce(0, +) }
+            return visible
+        }
         facts.rejection = reloads.rejection.map { rejection in
             // The error may name apps that the key is not for.
             isForAll ? rejection : LastingProblem(since: rejection.since, ConfigurationReloads.hiddenError)
@@ -81,8 +88,7 @@ extension RelaySnapshot {
             }
         }
         facts.expiries = observations.expiries.filter { warning in
-            guard let name = warning.caller else { return true }
-            return configuration.callers.contains { $0.name == name && $0.apps.isSubset(of: apps) }
+            warning.caller.map { isVisible($0, to: apps) } ?? true
         }
         facts.clockJump = observations.clockJump
         facts.deadLetters = observations.deadLetters
@@ -94,6 +100,17 @@ extension RelaySnapshot {
         facts.expiredUntil = observations.expiredUntil
         facts.pastOutages = observations.watch.pastOutages.filter { $0.lane.map { apps.contains($0.app) } ?? true }
         return facts
+    }
+
+    /// Returns whether a caller is one of some apps only.
+    private func isVisible(_ caller: String, to apps: Set<String>) -> Bool {
+        context.configuration.callers.contains { $0.name == caller && $0.apps.isSubset(of: apps) }
+    }
+
+    /// Returns whether as many pushes wait as the outbox may contain, or pushes are refused because of that.
+    func isFull(_ backlog: [Lane: Backlog]?) -> Bool {
+        let stored = (backlog ?? [:]).values.map(\.count).reduce(0, +)
+        return stored >= context.configuration.outbox.limit || intake.fullQueue.isRefusing(at: now)
     }
 
     private func laneFacts(

@@ -37,6 +37,8 @@ struct StatusFacts: Sendable {
     var notStored = 0
     /// Whether as many pushes wait as the outbox may contain.
     var isFull = false
+    /// The pushes that this relay refuses because of that; nil when it refuses none.
+    var fullQueue: FullQueue.Period?
     var rejection: LastingProblem?
     /// The webhooks that accept no reports, by the name of the app.
     var webhooks: [(app: String, problem: LastingProblem)] = []

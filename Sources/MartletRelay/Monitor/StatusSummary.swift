@@ -107,11 +107,15 @@ struct StatusSummary: Sendable {
             )
         }
         guard facts.isFull else { return nil }
+        let refused = facts.fullQueue.map { ", \($0.total.grouped) so far" } ?? ""
+        let busiest = facts.fullQueue?.busiestCaller
+        let caller = busiest.map { $0 == CallerCounter.other ? "" : ", most of them from \($0)" } ?? ""
         return incident(
             .queueFull,
             "As many pushes wait as the setting limit allows",
+            since: facts.fullQueue?.since,
             waiting: facts.lanes.compactMap(\.waiting).reduce(0, +),
-            effect: refusal + "; accepted pushes are stored.",
+            effect: refusal + refused + caller + "; accepted pushes are stored.",
             action: "Remove the cause for which pushes wait, or raise limit."
         )
     }

@@ -232,6 +232,13 @@ import Testing
         facts.commitSince = nil
         facts.isFull = true
         #expect(StatusSummary(facts).headline.hasPrefix("As many pushes wait as the setting limit allows."))
+        facts.fullQueue = FullQueue.Period(since: Self.now - 9_000, last: Self.now, refused: ["news": 1_312, "a": 2])
+        let full = StatusSummary(facts).incidents.first
+        #expect(full?.since == Self.now - 9_000)
+        #expect(
+            full?.effect == "New pushes are refused with 503, 1,314 so far, most of them from news; accepted pushes are"
+                + " stored."
+        )
     }
 
     @Test func `no relay delivers for a missing one while none can store`() throws {
