@@ -133,6 +133,8 @@ struct RelayMetrics {
             }
             sheet.add(lane.labels(and: "in_flight", as: "state"), current.inFlight)
         }
+        sheet.gauge("outbox_blocked", "Waiting pushes that wait behind others with their order key.")
+        if let backlog { for (lane, _) in lanes { sheet.add(lane.labels, backlog[lane]?.blocked ?? 0) } }
         sheet.gauge("outbox_oldest_ready_seconds", RelaySnapshot.oldestHelp)
         if let backlog {
             for (lane, _) in lanes {

@@ -55,12 +55,20 @@ struct LaneFacts: Sendable {
 
     var state: LaneState { LaneState(self) }
 
-    /// The number of pushes that wait, which include those in flight of a lane that is down; nil while the outbox
-    /// cannot be read.
-    var waiting: Int? { backlog.map { state == .down ? $0.count : max(0, $0.count - counts.inFlight) } }
+    /// The number of pushes that wait: they are stored and not in flight; nil while the outbox cannot be read.
+    ///
+    /// Those that wait for their time, for another attempt and behind others are included. Every surface has this
+    /// number, and beside it that of the pushes in flight.
+    var waiting: Int? { backlog.map { max(0, $0.count - counts.inFlight) } }
+
+    /// The number of pushes that wait or are in flight; nil while the outbox cannot be read.
+    var undelivered: Int? { backlog?.count }
 
     /// The number of pushes that are sent again.
     var retrying: Int { backlog?.retrying ?? 0 }
+
+    /// The number of waiting pushes that wait behind others.
+    var blocked: Int { backlog?.blocked ?? 0 }
 
     /// Returns the time since the push that has been due longest became due, in milliseconds; nil when none is due.
     func oldestAge(at now: Int64) -> Int64? { backlog?.oldest.flatMap { $0 <= now ? now - $0 : nil } }
@@ -71,6 +79,7 @@ struct LaneFacts: Sendable {
             .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
             backlog.map { .init("backlog", .whole($0.count)) }, waiting.map { .init("waiting", .whole($0)) },
             oldestAge(at: now).map { .init("oldest-seconds", .whole($0 / 1_000)) },
+            backlog.map { .init("blocked", .whole($0.blocked)) },
             backlog.map { .init("retrying", .whole($0.retrying)) },
             backlog?.oldestRetry.map { .init("retrying-since", .whole($0)) },
             retryReason.map { .init("retry-reason", .string($0)) }, .init("state", .string(state.rawValue)),

@@ -195,6 +195,8 @@ extension StatusSummary {
         let isLong = since.map { facts.now - $0 >= StatusSummary.longestRetry } ?? false
         let pushes = count.counted("push")
         let age = since.map { " The oldest was accepted \(StatusText.duration(facts.now - $0)) ago." } ?? ""
+        let blocked = retrying.map(\.blocked).reduce(0, +)
+        let others = blocked > 0 ? " \(blocked.counted("push waits", "pushes wait")) behind others." : ""
         let reasons = Set(retrying.compactMap(\.retryReason)).sorted()
         return Incident(
             kind: .retrying,
@@ -203,7 +205,7 @@ extension StatusSummary {
             apps: Set(retrying.map(\.lane.app)).sorted(),
             environments: Set(retrying.map(\.lane.environment.rawValue)).sorted(),
             waiting: count,
-            effect: "Apple refused \(count == 1 ? "it" : "them") for now or did not answer." + age,
+            effect: "Apple refused \(count == 1 ? "it" : "them") for now or did not answer." + age + others,
             detail: reasons.isEmpty ? nil : reasons.joined(separator: ", "),
             action: isLong || retrying.contains { $0.expiry != nil }
                 ? "Look up Apple's reason in the runbook." : StatusSummary.adviceToWait(StatusSummary.longestRetry)
@@ -222,8 +224,13 @@ extension StatusSummary {
         action: String,
         severity: Incident.Severity = .critical
     ) -> Incident {
-        let counts = states.compactMap(\.waiting)
+        // Those that are in flight wait for the end of an outage, too.
+        let counts = states.compactMap { $0.state == .down ? $0.undelivered : $0.waiting }
         let waiting = counts.count == states.count ? counts.reduce(0, +) : nil
+        // Without a failed attempt, pushes are still sent; afterwards single ones test the lane.
+        let areSent = states.contains {
+            $0.state == .down && $0.problem?.lastTry == nil && $0.counts.inFlight > 0
+        }
         return Incident(
             kind: kind,
             severity: severity,
@@ -233,7 +240,12 @@ extension StatusSummary {
             since: since,
             waiting: waiting,
             lost: lost.map { $0 + refused },
-            effect: StatusSummary.effect(waiting: waiting, lost: lost, refused: refused, isCounted: isCounted),
+            effect: StatusSummary.effect(
+                StatusSummary.waitingText(waiting, includesSent: areSent),
+                lost: lost,
+                refused: refused,
+                isCounted: isCounted
+            ),
             detail: detail,
             action: action
         )
@@ -248,8 +260,7 @@ extension StatusSummary {
     /// Returns the effect of a lane that sends nothing; `lost` is nil if that is not known.
     ///
     /// Only if all losses are counted, none means that none is lost.
-    private static func effect(waiting: Int?, lost: Int?, refused: Int, isCounted: Bool) -> String {
-        let pushes = waitingText(waiting)
+    private static func effect(_ pushes: String, lost: Int?, refused: Int, isCounted: Bool) -> String {
         guard let lost else { return pushes + "." }
         if let losses = lossText(lost, refused: refused) { return "\(pushes); \(losses)." }
         return pushes + (isCounted ? ", none is lost." : ".")
@@ -265,9 +276,12 @@ extension StatusSummary {
         return parts.compactMap(\.self).joined(separator: ", ")
     }
 
-    static func waitingText(_ waiting: Int?) -> String {
+    /// Returns the number of waiting pushes, which may include those in flight.
+    static func waitingText(_ waiting: Int?, includesSent: Bool = false) -> String {
         guard let waiting else { return "The number of waiting pushes is not known" }
-        return waiting == 0 ? "No push waits" : waiting.counted("push waits", "pushes wait")
+        let pushes = waiting == 0 ? "No push waits" : waiting.counted("push waits", "pushes wait")
+        guard includesSent else { return pushes }
+        return pushes + (waiting > 1 ? " or are in flight" : " or is in flight")
     }
 
     /// Returns the apps of lanes, with the environment of those that have further lanes.

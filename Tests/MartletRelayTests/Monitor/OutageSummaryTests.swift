@@ -197,6 +197,7 @@ import Testing
             effect { $0.lanes[0].lostElsewhere = 1 }
                 == "5 pushes wait. 1 push was lost at the same time because of another problem."
         )
+        #expect(effect { $0.lanes[0].counts.inFlight = 3 } == "5 pushes wait or are in flight, none is lost.")
         #expect(effect { $0.commitSince = $0.now - 4_000 } == "5 pushes wait.", "none can expire")
     }
 
