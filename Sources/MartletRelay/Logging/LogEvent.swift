@@ -43,6 +43,7 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
 
     case outboxUnavailable = "outbox unavailable"
     case outboxAvailable = "outbox available"
+    case diskLow = "disk nearly full"
     case queueFull = "queue full"
     case installationsUnavailable = "installations unavailable"
     case fleetChanged = "fleet changed"

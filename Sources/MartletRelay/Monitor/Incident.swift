@@ -35,6 +35,7 @@ struct Incident: Sendable, Hashable {
         case appleErrors = "apple-errors"
         case laneDown = "lane-down"
         /// Lanes send pushes of which Apple accepts none.
+        case diskLow = "disk-low"
         case fails
         /// Accepted pushes expire before they can be delivered.
         case pushesExpire = "pushes-expire"
@@ -82,6 +83,7 @@ struct Incident: Sendable, Hashable {
         switch formerKind ?? kind {
         case .dataDamaged, .databaseAway, .diskFull, .notStoring: "MartletRelayCannotStore"
         case .storeSilent: "MartletRelayDiskSlow"
+        case .diskLow: "MartletRelayDiskLow"
         case .queueFull: "MartletRelaySheds"
         case .appleUnreachable, .connectionsReset, .tlsIntercepted, .keyRefused, .appleErrors, .laneDown, .outageOver:
             "MartletRelayLaneDown"

@@ -81,6 +81,7 @@ actor RelayMaintenance {
         updateStreams(at: now / 1_000)
         logExpiry(isStart: false)
         await server.logOmittedRefusals(at: now)
+        await monitor.recordDisk()
         await monitor.syncFleet()
         // Other relays pause lanes too, and the outbox may have been unavailable at the start.
         let state = await dispatcher.snapshot

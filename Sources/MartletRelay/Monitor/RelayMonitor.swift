@@ -81,6 +81,18 @@ actor RelayMonitor {
         observations.recordClockJump(by: seconds, at: context.now)
     }
 
+    /// Records the space on the disk of the outbox, and logs a shortage.
+    func recordDisk() {
+        let space = context.configuration.data.space
+        guard let shortage = observations.disk.record(free: space?.free, size: space?.size, at: context.now) else {
+            return
+        }
+        context.log.warning(
+            .diskLow,
+            ["free-bytes": .whole(shortage.free), "since": .string(Timestamp.text(shortage.since))]
+        )
+    }
+
     /// Records and logs the end of the process that ran before.
     func recordEarlierEnd(_ end: EarlierEnd) {
         observations.recordEarlierEnd(end, isAlone: context.sharedOutbox == nil)

@@ -64,6 +64,7 @@ extension RelaySnapshot {
             )
         }
         facts.commitSince = store.stalledSince
+        facts.diskShortage = observations.disk.shortage
         facts.notStored = observations.watch.notStored(of: intake.counts.notStored)
         facts.isFull = isFull(backlog)
         facts.fullQueue = intake.fullQueue.current(at: now).map { period in

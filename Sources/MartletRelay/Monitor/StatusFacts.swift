@@ -33,6 +33,8 @@ struct StatusFacts: Sendable {
     var store: StoreProblem?
     /// The start of a commit that takes too long; nil without one.
     var commitSince: Int64?
+    /// The shortage of space on the disk of the outbox; nil without one.
+    var diskShortage: DiskWatch.Shortage?
     /// The number of pushes that this relay has refused since it cannot store them.
     var notStored = 0
     /// Whether as many pushes wait as the outbox may contain.

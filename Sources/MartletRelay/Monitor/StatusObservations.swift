@@ -19,6 +19,8 @@ struct StatusObservations: Sendable {
     var expiredInFlight: [Lane: Int] = [:]
     /// The time up to which all pushes that have expired were ended, unless they are claimed.
     var expiredUntil: Int64 = 0
+    /// The space on the disk of the outbox.
+    var disk = DiskWatch()
     /// The last backlog that was read; nil before the first one.
     var backlog: [Lane: Backlog]?
     private(set) var expiries: [ExpiryWarning] = []

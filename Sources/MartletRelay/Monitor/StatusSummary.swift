@@ -24,7 +24,7 @@ struct StatusSummary: Sendable {
 
     init(_ facts: StatusFacts) {
         self.facts = facts
-        var found = [storeIncident, drainIncident, pauseIncident, rejectionIncident].compactMap(\.self)
+        var found = [storeIncident, diskIncident, drainIncident, pauseIncident, rejectionIncident].compactMap(\.self)
         found += [outdatedIncident, clockIncident, retryIncident, failureIncident].compactMap(\.self)
         found += laneIncidents + expiryIncidents + pastIncidents
         found += webhookIncidents
@@ -122,6 +122,20 @@ struct StatusSummary: Sendable {
 
     /// The effect of the storage on accepted pushes, which it neither sends nor ends.
     private static let storedText = "accepted pushes are stored, and those that expire are counted afterwards."
+
+    /// The incident of a disk that is nearly full, until pushes are refused.
+    private var diskIncident: Incident? {
+        guard facts.store == nil, let shortage = facts.diskShortage else { return nil }
+        return incident(
+            .diskLow,
+            "The disk of the outbox is nearly full",
+            since: shortage.since,
+            effect: "It has \((shortage.free >> 20).grouped) MB free. The relay refuses pushes with 503 when it can"
+                + " store nothing.",
+            action: "Free space on the disk, or enlarge it.",
+            severity: .warning
+        )
+    }
 
     private func storeTitle(_ kind: OutboxError.Kind) -> (Incident.Kind, String) {
         switch kind {
