@@ -16,6 +16,8 @@ struct LaneFacts: Sendable {
     var isStoring = true
     /// The identifier of the key that signs the lane's provider tokens.
     var keyID = ""
+    /// The command that tests the lane's connection and credentials; `KEY_FILE` stands for the path of the key.
+    var doctor = "martlet doctor"
     /// The number of pushes of this relay that wait for Apple's answer.
     var inFlight = 0
     /// The numbers of all relays that share the outbox.

@@ -121,7 +121,10 @@ extension RelaySnapshot {
     ) -> LaneFacts {
         var facts = LaneFacts(lane: lane, problem: snapshot.problem, pause: snapshot.pause)
         facts.isStoring = store.problem == nil
-        facts.keyID = context.configuration.apps.first { $0.name == lane.app }?.key.keyID ?? ""
+        if let app = context.configuration.apps.first(where: { $0.name == lane.app }) {
+            facts.keyID = app.key.keyID
+            facts.doctor = context.configuration.doctorCommand(for: app, in: lane.environment)
+        }
         facts.inFlight = snapshot.inFlight
         facts.counts = counts(of: lane)
         facts.backlog = backlog.map { $0[lane] ?? Backlog(lane: lane, count: 0, oldest: nil) }
@@ -144,5 +147,20 @@ extension RelaySnapshot {
             )
         }
         return facts
+    }
+}
+
+extension RelayConfiguration {
+    /// Returns the command that tests the connection and the credentials of an app's lane.
+    ///
+    /// The path of the key is left out, because a key may be given in place of it.
+    fileprivate func doctorCommand(for app: App, in environment: PushEnvironment) -> String {
+        var words = ["martlet doctor --environment \(environment.rawValue)"]
+        if let server = endpoints[environment]?.endpoint, server != environment.apple.endpoint {
+            words.append("--host \(server.isEncrypted ? "" : "http://")\(server.host):\(server.port)")
+        }
+        if let topic = app.bundleIDs.first { words.append("--topic \(topic)") }
+        words.append("--key KEY_FILE --key-id \(app.key.keyID) --team-id \(app.key.teamID)")
+        return words.joined(separator: " ")
     }
 }

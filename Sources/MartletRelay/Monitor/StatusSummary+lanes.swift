@@ -32,7 +32,7 @@ extension StatusSummary {
                 refused: refused,
                 isCounted: isCounted,
                 detail: reasons.joined(separator: ", "),
-                action: kind.action(reasons, isLasting: isLasting || losses != nil)
+                action: kind.action(reasons, isLasting: isLasting || losses != nil, doctor: states.first?.doctor)
             )
             if laneState == .notTried {
                 incident.severity = .warning
@@ -43,7 +43,8 @@ extension StatusSummary {
                     "No push waits that could show whether Apple accepts pushes again."
                     + (losses.map { " " + StatusText.sentence("Since the outage began, \($0)") } ?? "")
                     + (isNothingLost ? " None was lost." : "")
-                incident.action = kind.action(reasons, isLasting: true) + " The next push shows whether that helped."
+                incident.action = kind.action(reasons, isLasting: true, doctor: states.first?.doctor)
+                    + " The next push shows whether that helped."
                 return incident
             }
             incident.effect += StatusSummary.openText(states)
@@ -347,12 +348,13 @@ extension Incident.Kind {
         }
     }
 
-    /// Returns the remedy; an outage that is lasting needs another one than a short one.
-    fileprivate func action(_ reasons: [String], isLasting: Bool) -> String {
+    /// Returns the remedy, with the command that tests a lane; an outage that is lasting needs another one than a short
+    /// one.
+    fileprivate func action(_ reasons: [String], isLasting: Bool, doctor: String?) -> String {
         switch self {
         case .appleUnreachable where isLasting:
-            "Test the connection from the relay's machine with martlet doctor, and see"
-                + " https://developer.apple.com/system-status/."
+            "Test the connection from the relay's machine with \(doctor ?? "martlet doctor"), where KEY_FILE is the"
+                + " path of the app's key, and see https://developer.apple.com/system-status/."
         case .connectionsReset where isLasting:
             "Look for a firewall or proxy that resets connections, and see https://developer.apple.com/system-status/."
         case .appleSilent where isLasting:

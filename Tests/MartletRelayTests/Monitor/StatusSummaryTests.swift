@@ -97,6 +97,8 @@ import Testing
         #expect(json["scope"] == ["apps": ["orders", "rides"], "environments": ["production"]])
         #expect(json["detail"] == "ConnectionFailed, TimedOut" && json["runbook"] == "MartletRelayLaneDown")
         facts.lanes[0].lost = 12
+        facts.lanes[0].doctor = "martlet doctor --environment production --topic com.example.orders"
+        #expect(StatusSummary(facts).incidents.first?.action.contains("\(facts.lanes[0].doctor), where") == true)
         let lasting = StatusSummary(facts)
         let losses = "8,788 pushes wait; 12 pushes have expired or were abandoned. Test the connection"
         #expect(lasting.headline.contains(losses))
