@@ -74,6 +74,18 @@ extension Logger {
         )
     }
 
+    /// Logs a problem that is over with its duration and its losses.
+    func problemOver(_ outage: StatusWatch.PastOutage) {
+        let fields: Fields = [
+            "app": outage.lane.map { .string($0.app) }, "env": outage.lane.map { .string($0.environment.rawValue) },
+            "problem": .string(outage.kind.rawValue), "reason": outage.reason.isEmpty ? nil : .string(outage.reason),
+            "since": .string(Timestamp.text(outage.start)), "seconds": .whole((outage.end - outage.start) / 1_000),
+            "lost": .whole(outage.lost), "refused": .whole(outage.refused),
+            "not-stored": outage.notStored > 0 ? .whole(outage.notStored) : nil,
+        ]
+        if outage.lost + outage.refused > 0 { warning(.problemOver, fields) } else { info(.problemOver, fields) }
+    }
+
     private static func fields(of push: ClaimedPush, _ result: SendResult, _ time: Duration) -> Fields {
         let trace = push.push.traceParent.flatMap(TraceContext.init)
         let token: JSONValue? =

@@ -70,6 +70,7 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
     case answersAgain = "APNs answers again"
     case laneDown = "lane down"
     case laneRecovered = "lane recovered"
+    case problemOver = "problem over"
     case lanePaused = "lane paused"
     case laneResumed = "lane resumed"
 

@@ -36,8 +36,11 @@ struct LaneFacts: Sendable {
     var lostElsewhere = 0
     /// The number of pushes that have expired while they wait for Apple's answer, which may be that it accepted them.
     var expiredInFlight = 0
-    /// The pushes that were lost since the pause began, or since the start of the relay if that is later.
-    var lostInPause = LossCounts()
+    /// The number of pushes that have expired or were abandoned since the pause began, or since the start of the relay
+    /// if that is later.
+    var lostInPause = 0
+    /// The number of pushes that were refused for good since then.
+    var refusedInPause = 0
     /// The pushes that were lost since Apple has accepted none.
     var lostWhileFailing = LossCounts()
     /// The pushes that expire without another problem; nil when none do.

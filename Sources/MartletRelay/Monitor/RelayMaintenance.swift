@@ -31,6 +31,8 @@ actor RelayMaintenance {
     private var clockWatch = ClockWatch()
     /// The origin of the times by a clock that is never adjusted; it advances while the machine is suspended.
     private let clockOrigin = ContinuousClock.now
+    /// The number of pushes that this relay had abandoned when the dead letters were read last.
+    private var abandoned = 0
     /// Whether the end of the process that ran before is known.
     private var knowsEarlierEnd = false
     private var task: Task<Void, Never>?
@@ -101,15 +103,22 @@ actor RelayMaintenance {
         if await monitor.history.wants(at: now) {
             await dispatcher.endOutages(of: await monitor.lanesDeliveredElsewhere)
             await monitor.addSample(await monitor.backlog())
-            await monitor.readDeadLetters()
+            await readDeadLetters(of: state)
             await recordRunning()
             returnMemory()
+        } else if state.counts.abandoned != abandoned {
+            await readDeadLetters(of: state)
         }
         await checkOutbox()
         // A clock that was set ahead by mistake must not delete outcomes, which cannot be undone.
         if state.fleet.isLeader, clockWatch.isTrusted {
             await forgetOutcomes(before: now - context.configuration.retention)
         }
+    }
+
+    private func readDeadLetters(of state: Dispatcher.Snapshot) async {
+        abandoned = state.counts.abandoned
+        await monitor.readDeadLetters()
     }
 
     /// Ends the event streams whose callers' credentials have expired, and sends keep-alive comments to the others.

@@ -141,6 +141,7 @@ actor RelayMonitor {
         var state = snapshot.watched
         state.losses = dispatcher.assumeIsolated { $0.takeLosses() }
         observations.update(state, at: now)
+        for outage in observations.takeCounted() { context.log.problemOver(outage) }
     }
 
     /// Records the time up to which all pushes that have expired were ended.

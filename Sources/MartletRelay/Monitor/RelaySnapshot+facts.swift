@@ -136,7 +136,10 @@ extension RelaySnapshot {
             facts.refused = outage.losses.refused
             facts.lostElsewhere = outage.lostElsewhere
         }
-        facts.lostInPause = ledger[.pause(lane)]?.losses ?? LossCounts()
+        if let pause = ledger[.pause(lane)] {
+            facts.lostInPause = pause.losses.expired + pause.losses.abandoned
+            facts.refusedInPause = pause.losses.refused
+        }
         facts.lostWhileFailing = ledger[.failing(lane)]?.losses ?? LossCounts()
         facts.expiredInFlight = observations.expiredInFlight[lane, default: 0]
         facts.expiry = ledger[.expiry(lane)].map { expiry in

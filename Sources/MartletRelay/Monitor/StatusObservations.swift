@@ -33,6 +33,9 @@ struct StatusObservations: Sendable {
 
     mutating func update(_ state: StatusWatch.State, at now: Int64) { events.add(watch.update(state, at: now)) }
 
+    /// Returns the problems that are over, with their losses, for one log line each.
+    mutating func takeCounted() -> [StatusWatch.PastOutage] { watch.takeCounted(at: expiredUntil) }
+
     /// Records a jump of the wall clock by a number of seconds.
     mutating func recordClockJump(by seconds: Int64, at now: Int64) {
         clockJump = StatusFacts.ClockJump(time: now, seconds: seconds)

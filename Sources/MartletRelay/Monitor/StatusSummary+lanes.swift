@@ -133,8 +133,7 @@ extension StatusSummary {
         let pauses = paused.compactMap(\.pause)
         guard let since = pauses.map(\.since).min() else { return nil }
         let callers = StatusText.list(Set(pauses.map(\.caller)).sorted())
-        let losses = paused.map(\.lostInPause).reduce(LossCounts(), +)
-        let lost = losses.expired + losses.abandoned
+        let (lost, refused) = (paused.map(\.lostInPause).reduce(0, +), paused.map(\.refusedInPause).reduce(0, +))
         var incident = incident(
             of: paused,
             .paused,
@@ -145,12 +144,12 @@ extension StatusSummary {
             action: "Resume with martlet relay resume or on the status page; pushes that wait can expire.",
             severity: .warning
         )
-        incident.lost = losses.total
-        if losses.total > 0 {
+        incident.lost = lost + refused
+        if lost + refused > 0 {
             let start = since < facts.startedAt ? "the start of this relay" : "the pause"
             let expired = lost.counted("has expired", "have expired")
-            let refused = losses.refused > 0 ? " and " + losses.refused.counted("was refused", "were refused") : ""
-            incident.effect = StatusSummary.waitingText(incident.waiting) + ", \(expired)\(refused) since \(start)."
+            let refusals = refused > 0 ? " and " + refused.counted("was refused", "were refused") : ""
+            incident.effect = StatusSummary.waitingText(incident.waiting) + ", \(expired)\(refusals) since \(start)."
         }
         return incident
     }
@@ -255,7 +254,7 @@ extension StatusSummary {
     /// Returns the remedy of a problem that the relay solves by itself unless it lasts longer than a time in
     /// milliseconds.
     fileprivate static func adviceToWait(_ time: Int64) -> String {
-        "Nothing to do unless it lasts \(StatusText.duration(time))."
+        "Nothing to do unless it lasts \(StatusText.duration(time)) or pushes expire."
     }
 
     /// Returns the effect of a lane that sends nothing; `lost` is nil if that is not known.

@@ -28,7 +28,7 @@ struct StatusWatch: Sendable {
 
     /// A problem that is over, or a pause that has ended.
     struct PastOutage: Sendable, Hashable {
-        enum Kind: Sendable, Hashable {
+        enum Kind: String, Sendable, Hashable {
             /// A lane was down, or pushes could not be stored.
             case outage
             case pause
@@ -97,21 +97,37 @@ struct StatusWatch: Sendable {
     private var notStoredBefore: Int?
     /// The lost pushes, by the problem in whose time they were lost.
     private(set) var ledger = LossLedger()
-    /// The latest problems that are over, oldest first, in memory only; with their numbers in the ledger.
-    private var past: [(outage: PastOutage, number: Int)] = []
+    /// The latest problems that are over, oldest first, in memory only; with their numbers in the ledger, and whether
+    /// ``takeCounted(at:)`` has returned them.
+    private var past: [(outage: PastOutage, number: Int, isTaken: Bool)] = []
 
     /// The latest problems that are over, oldest first; short ones without losses need no attention afterwards.
     ///
     /// The losses may grow after the end, because the end of a push that has expired is stored later.
     var pastOutages: [PastOutage] {
-        past.compactMap { entry in
-            guard let problem = ledger.problem(entry.number) else { return nil }
-            var outage = entry.outage
-            outage.lost = problem.losses.expired + problem.losses.abandoned
-            outage.refused = problem.losses.refused
-            outage.lostElsewhere = problem.lostElsewhere
-            return outage.isNotable(after: StatusWatch.notableTime) ? outage : nil
+        past.compactMap { counted($0.outage, $0.number) }
+    }
+
+    /// Returns a problem that is over with its losses; nil for one that needs no attention.
+    private func counted(_ outage: PastOutage, _ number: Int) -> PastOutage? {
+        guard let problem = ledger.problem(number) else { return nil }
+        var outage = outage
+        outage.lost = problem.losses.expired + problem.losses.abandoned
+        outage.refused = problem.losses.refused
+        outage.lostElsewhere = problem.lostElsewhere
+        return outage.isNotable(after: StatusWatch.notableTime) ? outage : nil
+    }
+
+    /// Returns the problems that were not returned before, and whose losses are counted: expired pushes were ended up
+    /// to a time, and those of other relays are known.
+    mutating func takeCounted(at expiredUntil: Int64) -> [PastOutage] {
+        var counted: [PastOutage] = []
+        for (index, entry) in past.enumerated()
+        where !entry.isTaken && entry.outage.end <= expiredUntil - StatusWatch.publicationTime {
+            past[index].isTaken = true
+            if let outage = self.counted(entry.outage, entry.number) { counted.append(outage) }
         }
+        return counted
     }
 
     /// Returns the numbers of a lane that is down when its outage was noticed; nil for a lane that is not down.
@@ -268,7 +284,7 @@ struct StatusWatch: Sendable {
     /// Stores a problem that is over, with its number in the ledger, and forgets the oldest if there are too many.
     private mutating func addPast(_ outage: PastOutage, _ number: Int?) {
         guard let number else { return }
-        past.append((outage, number))
+        past.append((outage, number, false))
         guard past.count > StatusWatch.pastLimit else { return }
         ledger.forget(past.removeFirst().number)
     }

@@ -40,7 +40,7 @@ import Testing
         let time = StatusText.time((clock.now - 180) * 1_000, at: clock.now * 1_000)
         let text =
             "Apple cannot be reached for orders since \(time) (3 min). 1 push waits, none is lost."
-            + " Nothing to do unless it lasts 10 min."
+            + " Nothing to do unless it lasts 10 min or pushes expire."
         #expect(status["headline"]?.stringValue == text)
         #expect(status["lanes"]?.elements?.first?["state"] == "down")
         let incident = status["incidents"]?.elements?.first

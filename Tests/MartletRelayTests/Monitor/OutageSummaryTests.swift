@@ -83,7 +83,7 @@ import Testing
         let since = StatusSummaryTests.now - 5 * StatusSummaryTests.minute
         facts.lanes[0].pause = LanePause(lane: lane, since: since, caller: "kim")
         facts.lanes[0].backlog?.count = 10
-        facts.lanes[0].lostInPause = LossCounts(expired: 5)
+        facts.lanes[0].lostInPause = 5
         let paused = try #require(StatusSummary(facts).incidents.first)
         #expect(paused.lost == 5 && paused.effect == "10 pushes wait, 5 have expired since the pause.")
         facts.startedAt = since + 1

@@ -87,7 +87,7 @@ import Testing
         let summary = StatusSummary(facts)
         #expect(
             summary.headline == "Apple cannot be reached for orders and rides since 12:38 UTC (3 min)."
-                + " 8,788 pushes wait, none is lost. Nothing to do unless it lasts 10 min."
+                + " 8,788 pushes wait, none is lost. Nothing to do unless it lasts 10 min or pushes expire."
         )
         let incident = try #require(summary.incidents.first)
         #expect(summary.incidents.count == 1 && incident.severity == .critical)

@@ -21,6 +21,8 @@ import Testing
 
         var pastOutages: [StatusWatch.PastOutage] { watch.pastOutages }
 
+        func takeCounted(at time: Int64) -> [StatusWatch.PastOutage] { watch.takeCounted(at: time) }
+
         var totalsBeforeOutage: RecentRates.Totals? { watch.totalsBeforeOutage(of: StatusWatchTests.lane) }
 
         func lanesDeliveredElsewhere(_ state: StatusWatch.State) -> [Lane] { watch.lanesDeliveredElsewhere(state) }
@@ -95,6 +97,8 @@ import Testing
         _ = recorder.events(ended, at: 101_000)
         outage.lost = 45
         #expect(recorder.pastOutages == [outage], "those that expired in the outage and ended after it are its losses")
+        #expect(recorder.takeCounted(at: 109_999).isEmpty)
+        #expect(recorder.takeCounted(at: 110_000) == [outage] && recorder.takeCounted(at: 110_000).isEmpty)
         let short = Self.state { $0.problem = LaneProblem(since: 300_000, reason: "ConnectionFailed", nextTry: nil) }
         _ = recorder.events(short, at: 300_000)
         _ = recorder.events(Self.state(), at: 309_999)
