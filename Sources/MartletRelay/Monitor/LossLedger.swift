@@ -90,7 +90,8 @@ struct LossLedger: Sendable {
 
     /// Begins a problem at a time in the past, or moves the beginning of one that lasts to an earlier time.
     ///
-    /// Losses since then that were not assigned to a problem, or only to expiry, are assigned to it.
+    /// Losses since then that were not assigned to a problem, or only to an expiry or a failing lane, are assigned to
+    /// it.
     mutating func begin(_ cause: Cause, at start: Int64) {
         if let number = running[cause] {
             guard let problem = problems[number], start < problem.start else { return }
@@ -135,24 +136,38 @@ struct LossLedger: Sendable {
         for (lane, lost) in slots where cause.lane.map({ $0 == lane }) ?? true {
             for (slot, counts) in lost where slot.second >= start / 1_000 && slot.second <= limit / 1_000 {
                 if slot.problem == number { continue }
-                if let other = slot.problem, problems[other]?.cause.isExpiry == false {
-                    problems[number]?.lostElsewhere += counts.total
-                    continue
+                if let other = slot.problem {
+                    guard isSymptom(other, of: cause) else {
+                        problems[number]?.lostElsewhere += counts.total
+                        continue
+                    }
+                    remove(counts, from: other, since: start)
                 }
-                if let other = slot.problem { remove(counts, from: other, since: start) }
                 slots[lane]?[slot] = nil
                 assign(counts, of: lane, to: number, at: slot.second * 1_000)
             }
         }
     }
 
-    /// Removes losses from an expiry that belong to a problem that was noticed later.
+    /// Returns whether a problem was noticed first only because its cause was not known: an expiry, and a failing lane
+    /// before its outage is noticed.
+    private func isSymptom(_ number: Int, of cause: Cause) -> Bool {
+        guard let problem = problems[number] else { return true }
+        switch problem.cause {
+        case .expiry: return true
+        case .failing: return problem.end == nil && cause.rank < problem.cause.rank
+        case .pause, .stop, .storage, .outage: return false
+        }
+    }
+
+    /// Removes losses from a problem that belong to one that was noticed later.
     private mutating func remove(_ counts: LossCounts, from number: Int, since start: Int64) {
         guard var problem = problems[number] else { return }
         problem.losses = problem.losses - counts
         problem.lastLoss = problem.lastLoss.map { min($0, start) }
+        if !problem.cause.isExpiry { problem.lostElsewhere += counts.total }
         problems[number] = problem
-        guard problem.losses.total == 0, running[problem.cause] == number else { return }
+        guard problem.cause.isExpiry, problem.losses.total == 0, running[problem.cause] == number else { return }
         running[problem.cause] = nil
         problems[number] = nil
     }

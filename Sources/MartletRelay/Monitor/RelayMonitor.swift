@@ -123,7 +123,8 @@ actor RelayMonitor {
         let backlog = observations.backlog
         let isSilent = snapshot.store.isUnreachable || snapshot.store.stalledSince != nil
         let isStoring = snapshot.store.problem == nil
-        let full = snapshot.isFull(backlog) ? LoadGate.Refusal.outboxIsFull.message(context.store) : nil
+        let isFull = snapshot.intake.fullQueue.isRefusing(at: snapshot.now)
+        let full = isFull ? LoadGate.Refusal.outboxIsFull.message(context.store) : nil
         let report = SharedHealth.Report(
             problem: isDraining ? "the relay is shutting down" : full,
             lanes: snapshot.dispatcher.lanes(of: context.configuration.appNames).map { lane, current in

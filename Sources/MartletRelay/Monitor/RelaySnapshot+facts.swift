@@ -109,7 +109,7 @@ extension RelaySnapshot {
     }
 
     /// Returns whether as many pushes wait as the outbox may contain, or pushes are refused because of that.
-    func isFull(_ backlog: [Lane: Backlog]?) -> Bool {
+    private func isFull(_ backlog: [Lane: Backlog]?) -> Bool {
         let stored = (backlog ?? [:]).values.map(\.count).reduce(0, +)
         return stored >= context.configuration.outbox.limit || intake.fullQueue.isRefusing(at: now)
     }

@@ -58,6 +58,22 @@ import Testing
         #expect(ledger[.outage(Self.orders)]?.start == 9_000)
     }
 
+    @Test func `an outage that is noticed later takes the refusals of a failing lane`() {
+        var ledger = LossLedger()
+        func refuse(_ count: Int, _ time: Int64) {
+            ledger.record(Loss(lane: Self.orders, counts: LossCounts(refused: count), from: time, to: time))
+        }
+        refuse(10, 2_000)
+        ledger.begin(.failing(Self.orders), at: 2_000)
+        refuse(90, 4_000)
+        ledger.begin(.outage(Self.orders), at: 2_000)
+        refuse(105, 5_000)
+        #expect(ledger[.outage(Self.orders)]?.losses.refused == 205)
+        #expect(ledger[.outage(Self.orders)]?.lostElsewhere == 0)
+        #expect(ledger[.failing(Self.orders)]?.losses.total == 0)
+        #expect(ledger[.failing(Self.orders)]?.lostElsewhere == 205)
+    }
+
     @Test func `an expiry has a rate, and is over after a minute without one`() {
         var ledger = LossLedger()
         for second in 0..<110 as Range<Int64> {
