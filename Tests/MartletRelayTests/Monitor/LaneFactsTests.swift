@@ -94,15 +94,6 @@ import Testing
         #expect(note == figures["Failing"]?.note, "a pause does not change the time since which attempts count")
     }
 
-    @Test func `pushes behind others are counted`() {
-        var backlog = Self.backlog(1_634, due: -5_000, retrying: 705)
-        backlog.blocked = 929
-        let figures = Self.figures(Self.facts(backlog))
-        #expect(figures["Waiting"]?.note == "705 pushes being sent again, 929 behind others")
-        #expect(figures["Oldest"]?.note == "no push is due, 929 wait behind others")
-        #expect(Self.facts(backlog).json(at: Self.now)["blocked"] == 929)
-    }
-
     @Test func `figures are unknown while the outbox cannot be read`() {
         let figures = Self.figures(Self.facts())
         #expect(figures["Waiting"]?.value == "unknown" && figures["Oldest"]?.value == "unknown")
@@ -116,5 +107,14 @@ import Testing
         #expect(StatusText.rate(.infinity).hasPrefix("1,000,000"))
         let shares = [0, 0.001, 0.5, 0.999, 1]
         #expect(shares.map(StatusText.percentage) == ["0 %", "<1 %", "50 %", ">99 %", "100 %"])
+    }
+
+    @Test func `pushes behind others are counted`() {
+        var backlog = Self.backlog(1_634, due: -5_000, retrying: 705)
+        backlog.blocked = 929
+        let figures = Self.figures(Self.facts(backlog))
+        #expect(figures["Waiting"]?.note == "705 pushes being sent again, 929 behind others")
+        #expect(figures["Oldest"]?.note == "no push is due, 929 wait behind others")
+        #expect(Self.facts(backlog).json(at: Self.now)["blocked"] == 929)
     }
 }

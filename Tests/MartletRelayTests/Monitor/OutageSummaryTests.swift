@@ -166,7 +166,7 @@ import Testing
                 lane: facts.lanes[1].lane,
                 reason: "",
                 kind: .expiry,
-                start: end - 110_000,
+                start: end - 60_000,
                 end: end,
                 lost: 261
             )
