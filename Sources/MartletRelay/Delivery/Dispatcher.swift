@@ -44,8 +44,8 @@ actor Dispatcher {
     /// The relays that share the outbox.
     var fleet = FleetMembership()
     private var counts = DispatchCounts()
-    /// The losses that ``takeLosses()`` has not returned yet.
-    private var losses: [Loss] = []
+    /// The losses since the monitor has taken them.
+    var losses = RecentLosses()
     private var isActing = false
     private var nextAction: LoopTimer?
     private(set) var isDraining = false
@@ -240,25 +240,8 @@ actor Dispatcher {
         counts.ended(outcome, push.lane)
         deliveryLog.losses.add(outcome, of: push.lane)
         let from = outcome.state == .expired ? min(expiry ?? time, time) : time
-        recordLoss(LossCounts([outcome.state: 1]), of: push.lane, from: from, to: isExact ? from : time)
+        losses.add(outcome.state, of: push.lane, from: from, to: isExact ? from : time)
         reportEnd(push)
-    }
-
-    private func recordLoss(_ counts: LossCounts, of lane: Lane, from: Int64, to: Int64) {
-        guard counts.total > 0 else { return }
-        let loss = Loss(lane: lane, counts: counts, from: from, to: to)
-        // Pushes that end together often have the same times.
-        if let last = losses.last, last.lane == lane, last.from == from, last.to == to {
-            losses[losses.count - 1].counts = last.counts + counts
-        } else {
-            losses.append(loss)
-        }
-    }
-
-    /// Returns the losses since the last call, for the monitor.
-    func takeLosses() -> [Loss] {
-        defer { losses = [] }
-        return losses
     }
 
     // MARK: Changes of the outbox

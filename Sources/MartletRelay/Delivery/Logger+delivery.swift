@@ -74,6 +74,17 @@ extension Logger {
         )
     }
 
+    /// Logs that pushes are refused because of the limit of the outbox.
+    func queueFull(_ period: FullQueue.Period, limit: Int) {
+        warning(
+            .queueFull,
+            [
+                "limit": .whole(limit), "since": .string(Timestamp.text(period.since)), "refused": .whole(period.total),
+                "caller": period.busiestCaller.map { .string($0) },
+            ]
+        )
+    }
+
     /// Logs a problem that is over with its duration and its losses.
     func problemOver(_ outage: StatusWatch.PastOutage) {
         let fields: Fields = [

@@ -22,17 +22,14 @@ struct FullQueue: Sendable {
     private static let memory: Int64 = 10_000
 
     private var period: Period?
-    private var throttle = GrowingThrottle()
 
-    /// Counts refused pushes, and returns the numbers to log; nil when another line is not due.
-    mutating func refuse(_ count: Int, from caller: String, at now: Int64) -> Period? {
-        if current(at: now) == nil {
-            period = Period(since: now, last: now)
-            throttle.end()
-        }
-        period?.last = now
-        period?.refused[caller, default: 0] += count
-        return throttle.take(at: now) == nil ? nil : period
+    /// Counts refused pushes.
+    mutating func refuse(_ count: Int, from caller: String, at now: Int64) {
+        guard count > 0 else { return }
+        var period = current(at: now) ?? Period(since: now, last: now)
+        period.last = now
+        period.refused[caller, default: 0] += count
+        self.period = period
     }
 
     /// Returns the time in which the queue is full; nil when it is not.

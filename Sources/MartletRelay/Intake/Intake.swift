@@ -13,8 +13,6 @@ actor Intake {
         var counts: IntakeCounts
         /// The number of waiting requests of each caller.
         var waiting: [String: Int]
-        /// The pushes that are refused because of the limit of the outbox.
-        var fullQueue: FullQueue
     }
 
     /// The answer of the outbox to a push.
@@ -43,7 +41,6 @@ actor Intake {
     var replays = ReplayBudget()
     var openBatches = OpenBatches()
     private var counts = IntakeCounts()
-    private var fullQueue = FullQueue()
     private var isWatchingCommits = false
     private(set) var isDraining = false
     /// The source of the generators for push identifiers.
@@ -69,7 +66,7 @@ actor Intake {
     }
 
     var snapshot: Snapshot {
-        Snapshot(counts: counts, waiting: waiters.countsByCaller, fullQueue: fullQueue)
+        Snapshot(counts: counts, waiting: waiters.countsByCaller)
     }
 
     func drain() {
@@ -108,26 +105,8 @@ actor Intake {
     func decision(onRequestOf caller: Callers.Caller) -> LoadGate.Decision {
         let app = caller.apps.count == 1 ? caller.apps.first : nil
         let decision = gate.decision(on: 1, load(of: app, by: caller), at: context.now)
-        if case .refuse(let refusal, _) = decision { recordRefusal(of: 1, from: caller.name, refusal) }
+        if case .refuse(let refusal, _) = decision { counts.refused(1, from: caller.name, refusal, at: context.now) }
         return decision
-    }
-
-    /// Counts pushes of a caller that were refused before they were checked.
-    private func recordRefusal(of count: Int, from caller: String, _ refusal: LoadGate.Refusal) {
-        counts.refused(count, from: caller, refusal)
-        if refusal == .outboxIsFull { recordFull(count, from: caller) }
-    }
-
-    /// Counts and logs pushes of a caller that were refused because of the limit of the outbox.
-    private func recordFull(_ count: Int, from caller: String) {
-        guard count > 0, let period = fullQueue.refuse(count, from: caller, at: context.now) else { return }
-        context.log.warning(
-            .queueFull,
-            [
-                "limit": .whole(context.configuration.outbox.limit), "since": .string(Timestamp.text(period.since)),
-                "refused": .whole(period.total), "caller": period.busiestCaller.map { .string($0) },
-            ]
-        )
     }
 
     /// Returns whether a caller may wait for the outcome of another push.
@@ -271,7 +250,7 @@ actor Intake {
             if isDraining { return OutboxError(.closed, "the relay is shutting down") }
             guard let refusal = refusal(of: numbers, from: caller, isBatch: limit > .zero) else { return nil }
             guard ContinuousClock.now < end, !Task.isCancelled else {
-                recordRefusal(of: numbers.values.reduce(0, +), from: caller.name, refusal)
+                counts.refused(numbers.values.reduce(0, +), from: caller.name, refusal, at: context.now)
                 return OutboxError(.full, refusal.message(context.store))
             }
             try? await Task.sleep(for: Intake.capacityInterval)
@@ -318,8 +297,7 @@ actor Intake {
         var next = 0
         for group in groups {
             let answers = result.map { $0[next..<next + group.count] }
-            counts.answered(answers, to: group.count, from: group.caller)
-            if case .success(let answers) = answers { recordFull(answers.count { $0 == .full }, from: group.caller) }
+            counts.answered(answers, to: group.count, from: group.caller, at: context.now)
             group.completion(answers, time)
             next += group.count
         }

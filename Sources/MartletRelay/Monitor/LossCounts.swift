@@ -52,3 +52,26 @@ struct Loss: Sendable, Hashable {
     var from: Int64
     var to: Int64
 }
+
+/// The losses that have not been assigned to a problem yet.
+struct RecentLosses: Sendable {
+    private var losses: [Loss] = []
+
+    /// Adds a push that has ended, unless it was delivered or cancelled.
+    mutating func add(_ state: Outcome.State, of lane: Lane, from: Int64, to: Int64) {
+        let counts = LossCounts([state: 1])
+        guard counts.total > 0 else { return }
+        // Pushes that end together often have the same times.
+        if let last = losses.last, last.lane == lane, last.from == from, last.to == to {
+            losses[losses.count - 1].counts = last.counts + counts
+        } else {
+            losses.append(Loss(lane: lane, counts: counts, from: from, to: to))
+        }
+    }
+
+    /// Removes and returns all losses.
+    mutating func take() -> [Loss] {
+        defer { losses = [] }
+        return losses
+    }
+}

@@ -8,7 +8,9 @@ internal import MartletOutbox
 /// assigned when its end is known, which may be after the end of the problem. Pushes that expire without another
 /// problem are a problem of their own. Times are milliseconds since 1970.
 struct LossLedger: Sendable {
-    /// The causes of losses. At the same time, an earlier one in this list counts before a later one.
+    /// The causes of losses.
+    ///
+    /// At the same time, an earlier one in this list counts before a later one.
     enum Cause: Hashable, Sendable {
         /// An operator has paused the lane.
         case pause(Lane)

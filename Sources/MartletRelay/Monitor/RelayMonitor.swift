@@ -123,7 +123,7 @@ actor RelayMonitor {
         let backlog = observations.backlog
         let isSilent = snapshot.store.isUnreachable || snapshot.store.stalledSince != nil
         let isStoring = snapshot.store.problem == nil
-        let isFull = snapshot.intake.fullQueue.isRefusing(at: snapshot.now)
+        let isFull = snapshot.intake.counts.fullQueue.isRefusing(at: snapshot.now)
         let full = isFull ? LoadGate.Refusal.outboxIsFull.message(context.store) : nil
         let report = SharedHealth.Report(
             problem: isDraining ? "the relay is shutting down" : full,
@@ -140,8 +140,11 @@ actor RelayMonitor {
         let now = context.now
         observations.expiredInFlight = dispatcher.assumeIsolated { $0.machine.expiredInFlight(at: now) }
         var state = snapshot.watched
-        state.losses = dispatcher.assumeIsolated { $0.takeLosses() }
+        state.losses = dispatcher.assumeIsolated { $0.losses.take() }
         observations.update(state, at: now)
+        if let full = observations.takeFullQueue(intake.assumeIsolated { $0.snapshot }.counts.fullQueue, at: now) {
+            context.log.queueFull(full, limit: context.configuration.outbox.limit)
+        }
         for outage in observations.takeCounted() { context.log.problemOver(outage) }
     }
 

@@ -67,7 +67,7 @@ extension RelaySnapshot {
         facts.diskShortage = observations.disk.shortage
         facts.notStored = observations.watch.notStored(of: intake.counts.notStored)
         facts.isFull = isFull(backlog)
-        facts.fullQueue = intake.fullQueue.current(at: now).map { period in
+        facts.fullQueue = intake.counts.fullQueue.current(at: now).map { period in
             var visible = period
             // The total contains the refusals of all callers.
             let others = period.refused.filter { !isVisible($0.key, to: apps) }
@@ -111,7 +111,7 @@ extension RelaySnapshot {
     /// Returns whether as many pushes wait as the outbox may contain, or pushes are refused because of that.
     private func isFull(_ backlog: [Lane: Backlog]?) -> Bool {
         let stored = (backlog ?? [:]).values.map(\.count).reduce(0, +)
-        return stored >= context.configuration.outbox.limit || intake.fullQueue.isRefusing(at: now)
+        return stored >= context.configuration.outbox.limit || intake.counts.fullQueue.isRefusing(at: now)
     }
 
     private func laneFacts(

@@ -19,6 +19,8 @@ struct StatusObservations: Sendable {
     var expiredInFlight: [Lane: Int] = [:]
     /// The time up to which all pushes that have expired were ended, unless they are claimed.
     var expiredUntil: Int64 = 0
+    /// The limit for log lines about a full queue.
+    private var fullQueueThrottle = GrowingThrottle()
     /// The space on the disk of the outbox.
     var disk = DiskWatch()
     /// The last backlog that was read; nil before the first one.
@@ -32,6 +34,15 @@ struct StatusObservations: Sendable {
     }
 
     mutating func update(_ state: StatusWatch.State, at now: Int64) { events.add(watch.update(state, at: now)) }
+
+    /// Returns the time in which the queue is full if a log line about it is due; nil otherwise.
+    mutating func takeFullQueue(_ queue: FullQueue, at now: Int64) -> FullQueue.Period? {
+        guard let period = queue.current(at: now) else {
+            fullQueueThrottle.end()
+            return nil
+        }
+        return fullQueueThrottle.take(at: now) == nil ? nil : period
+    }
 
     /// Returns the problems that are over, with their losses, for one log line each.
     mutating func takeCounted() -> [StatusWatch.PastOutage] { watch.takeCounted(at: expiredUntil) }

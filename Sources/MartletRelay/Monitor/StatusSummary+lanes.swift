@@ -43,7 +43,8 @@ extension StatusSummary {
                     "No push waits that could show whether Apple accepts pushes again."
                     + (losses.map { " " + StatusText.sentence("Since the outage began, \($0)") } ?? "")
                     + (isNothingLost ? " None was lost." : "")
-                incident.action = kind.action(reasons, isLasting: true, doctor: states.first?.doctor)
+                incident.action =
+                    kind.action(reasons, isLasting: true, doctor: states.first?.doctor)
                     + " The next push shows whether that helped."
                 return incident
             }

@@ -9,16 +9,28 @@ import Testing
     @Test func `refusals are counted by caller until there are none for a while`() {
         var queue = FullQueue()
         #expect(queue.current(at: 0) == nil && !queue.isRefusing(at: 0))
-        let first = queue.refuse(5, from: "billing", at: 1_000)
-        #expect(first?.since == 1_000 && first?.total == 5)
-        let second = queue.refuse(7, from: "news", at: 9_000)
-        #expect(second == nil, "lines are logged at growing intervals")
-        let third = queue.refuse(1, from: "billing", at: 11_000)
-        #expect(third?.total == 13 && third?.busiestCaller == "news" && third?.since == 1_000)
+        queue.refuse(0, from: "billing", at: 500)
+        queue.refuse(5, from: "billing", at: 1_000)
+        queue.refuse(7, from: "news", at: 9_000)
+        queue.refuse(1, from: "billing", at: 11_000)
+        let period = queue.current(at: 11_000)
+        #expect(period?.total == 13 && period?.busiestCaller == "news" && period?.since == 1_000)
         #expect(queue.isRefusing(at: 11_999) && !queue.isRefusing(at: 12_000))
         #expect(queue.current(at: 20_999)?.refused == ["billing": 6, "news": 7])
         #expect(queue.current(at: 21_000) == nil)
-        let next = queue.refuse(2, from: "billing", at: 30_000)
-        #expect(next?.since == 30_000 && next?.total == 2)
+        queue.refuse(2, from: "billing", at: 30_000)
+        #expect(queue.current(at: 30_000)?.since == 30_000 && queue.current(at: 30_000)?.total == 2)
+    }
+
+    @Test func `a full queue is logged at growing intervals`() {
+        var (queue, observations) = (FullQueue(), StatusObservations(startedAt: 0, version: "1"))
+        let none = observations.takeFullQueue(queue, at: 0)
+        #expect(none == nil)
+        queue.refuse(5, from: "billing", at: 1_000)
+        let lines = [1_000, 1_250, 10_999, 11_000].map { (time: Int64) in
+            queue.refuse(1, from: "billing", at: time)
+            return observations.takeFullQueue(queue, at: time)?.total
+        }
+        #expect(lines == [6, nil, nil, 9])
     }
 }
