@@ -138,7 +138,9 @@ extension Logger {
                     "reason": .string(outage.reason), "because": result.map { .string($0.explanation) },
                 ]
             )
-        case .recovered: info(.laneRecovered, ["app": app, "env": environment])
+        case .recovered(let since):
+            let seconds = since.map { max(0, now - $0) / 1_000 }
+            info(.laneRecovered, ["app": app, "env": environment, "seconds": .whole(seconds)])
         }
     }
 
