@@ -53,11 +53,26 @@ struct LossLedger: Sendable {
         fileprivate(set) var start: Int64
         /// The end; nil while the problem lasts.
         fileprivate(set) var end: Int64?
-        fileprivate(set) var losses = LossCounts()
-        /// The number of pushes that were lost in its time and are counted for another problem.
-        fileprivate(set) var lostElsewhere = 0
+        /// The pushes that were lost because of the problem, by lane.
+        fileprivate var lossesByLane: [Lane: LossCounts] = [:]
+        /// The number of pushes that were lost in its time and are counted for another problem, by lane.
+        fileprivate var lostElsewhereByLane: [Lane: Int] = [:]
         /// The time of the last loss; nil without one.
         fileprivate(set) var lastLoss: Int64?
+
+        /// The pushes that were lost because of the problem.
+        var losses: LossCounts { lossesByLane.values.reduce(LossCounts(), +) }
+
+        /// The number of pushes that were lost in its time and are counted for another problem.
+        var lostElsewhere: Int { lostElsewhereByLane.values.reduce(0, +) }
+
+        /// Returns the part of the problem that concerns some apps.
+        func part(of apps: Set<String>) -> Problem {
+            var part = self
+            part.lossesByLane = lossesByLane.filter { apps.contains($0.key.app) }
+            part.lostElsewhereByLane = lostElsewhereByLane.filter { apps.contains($0.key.app) }
+            return part
+        }
 
         /// Returns whether a loss may be one of this problem.
         fileprivate func covers(_ loss: Loss) -> Bool {
@@ -140,10 +155,10 @@ struct LossLedger: Sendable {
                 if slot.problem == number { continue }
                 if let other = slot.problem {
                     guard isSymptom(other, of: cause) else {
-                        problems[number]?.lostElsewhere += counts.total
+                        problems[number]?.lostElsewhereByLane[lane, default: 0] += counts.total
                         continue
                     }
-                    remove(counts, from: other, since: start)
+                    remove(counts, of: lane, from: other, since: start)
                 }
                 slots[lane]?[slot] = nil
                 assign(counts, of: lane, to: number, at: slot.second * 1_000)
@@ -163,11 +178,11 @@ struct LossLedger: Sendable {
     }
 
     /// Removes losses from a problem that belong to one that was noticed later.
-    private mutating func remove(_ counts: LossCounts, from number: Int, since start: Int64) {
+    private mutating func remove(_ counts: LossCounts, of lane: Lane, from number: Int, since start: Int64) {
         guard var problem = problems[number] else { return }
-        problem.losses = problem.losses - counts
+        problem.lossesByLane[lane] = (problem.lossesByLane[lane] ?? LossCounts()) - counts
         problem.lastLoss = problem.lastLoss.map { min($0, start) }
-        if !problem.cause.isExpiry { problem.lostElsewhere += counts.total }
+        if !problem.cause.isExpiry { problem.lostElsewhereByLane[lane, default: 0] += counts.total }
         problems[number] = problem
         guard problem.cause.isExpiry, problem.losses.total == 0, running[problem.cause] == number else { return }
         running[problem.cause] = nil
@@ -186,7 +201,7 @@ struct LossLedger: Sendable {
         guard let cause else { return recordWithoutProblem(loss) }
         assign(loss.counts, of: loss.lane, to: cause.key, at: loss.to)
         for number in covering.keys where number != cause.key {
-            problems[number]?.lostElsewhere += loss.counts.total
+            problems[number]?.lostElsewhereByLane[loss.lane, default: 0] += loss.counts.total
         }
     }
 
@@ -208,7 +223,7 @@ struct LossLedger: Sendable {
             slots[lane] = slots[lane]?.filter { $0.key.second >= (time - LossLedger.memory) / 1_000 }
         }
         guard let number, var problem = problems[number] else { return }
-        problem.losses = problem.losses + counts
+        problem.lossesByLane[lane] = (problem.lossesByLane[lane] ?? LossCounts()) + counts
         problem.lastLoss = max(problem.lastLoss ?? time, time)
         problems[number] = problem
     }

@@ -99,7 +99,7 @@ extension RelaySnapshot {
         facts.missingRelays = fleet.missing(at: now)
         facts.duplicateRelays = fleet.duplicates
         facts.expiredUntil = observations.expiredUntil
-        facts.pastOutages = observations.watch.pastOutages.filter { $0.lane.map { apps.contains($0.app) } ?? true }
+        facts.pastOutages = observations.watch.pastOutages(of: apps)
         return facts
     }
 

@@ -101,16 +101,22 @@ struct StatusWatch: Sendable {
     /// ``takeCounted(at:)`` has returned them.
     private var past: [(outage: PastOutage, number: Int, isTaken: Bool)] = []
 
-    /// The latest problems that are over, oldest first; short ones without losses need no attention afterwards.
+    /// Returns the latest problems of some apps that are over, oldest first; nil for all apps.
     ///
-    /// The losses may grow after the end, because the end of a push that has expired is stored later.
-    var pastOutages: [PastOutage] {
-        past.compactMap { counted($0.outage, $0.number) }
+    /// Short ones without losses need no attention afterwards. The losses may grow after the end, because the end of a
+    /// push that has expired is stored later.
+    func pastOutages(of apps: Set<String>? = nil) -> [PastOutage] {
+        past.compactMap { entry in
+            guard let apps else { return counted(entry.outage, entry.number) }
+            let isVisible = entry.outage.lane.map { apps.contains($0.app) } ?? true
+            return isVisible ? counted(entry.outage, entry.number, of: apps) : nil
+        }
     }
 
     /// Returns a problem that is over with its losses; nil for one that needs no attention.
-    private func counted(_ outage: PastOutage, _ number: Int) -> PastOutage? {
-        guard let problem = ledger.problem(number) else { return nil }
+    private func counted(_ outage: PastOutage, _ number: Int, of apps: Set<String>? = nil) -> PastOutage? {
+        guard let whole = ledger.problem(number) else { return nil }
+        let problem = apps.map { whole.part(of: $0) } ?? whole
         var outage = outage
         outage.lost = problem.losses.expired + problem.losses.abandoned
         outage.refused = problem.losses.refused
@@ -281,12 +287,15 @@ struct StatusWatch: Sendable {
         return max(problem.since, pause.lowerBound)
     }
 
-    /// Stores a problem that is over, with its number in the ledger, and forgets the oldest if there are too many.
+    /// Stores a problem that is over, with its number in the ledger, and forgets one if there are too many: the oldest
+    /// one that needs no attention, or else the oldest.
     private mutating func addPast(_ outage: PastOutage, _ number: Int?) {
         guard let number else { return }
         past.append((outage, number, false))
         guard past.count > StatusWatch.pastLimit else { return }
-        ledger.forget(past.removeFirst().number)
+        let latest = outage.end - StatusWatch.publicationTime
+        let index = past.firstIndex { $0.outage.end < latest && counted($0.outage, $0.number) == nil }
+        ledger.forget(past.remove(at: index ?? 0).number)
     }
 
     private func fleetEvents(_ state: State, _ before: State, at now: Int64) -> [StatusEvent] {

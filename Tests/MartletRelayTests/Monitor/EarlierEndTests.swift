@@ -74,7 +74,7 @@ import Testing
         _ = watch.update(state, at: 42_000)
         var facts = StatusSummaryTests.threeLanes
         facts.now = 60_000
-        facts.pastOutages = watch.pastOutages
+        facts.pastOutages = watch.pastOutages(of: ["orders"])
         let incident = StatusSummary(facts).incidents.first
         #expect(incident?.title == "This relay runs again" && incident?.lost == 12)
         #expect(

@@ -19,7 +19,9 @@ import Testing
 
         var outage: LossLedger.Problem? { watch.ledger[.outage(StatusWatchTests.lane)] }
 
-        var pastOutages: [StatusWatch.PastOutage] { watch.pastOutages }
+        var pastOutages: [StatusWatch.PastOutage] { watch.pastOutages() }
+
+        func lost(of app: String) -> [Int] { watch.pastOutages(of: [app]).map(\.lost) }
 
         func takeCounted(at time: Int64) -> [StatusWatch.PastOutage] { watch.takeCounted(at: time) }
 
@@ -217,6 +219,7 @@ import Testing
         _ = recorder.events(state, at: 97_000)
         outage.lost = 301
         #expect(recorder.pastOutages == [outage])
+        #expect(recorder.lost(of: "orders") == [301] && recorder.lost(of: "rides") == [0], "a key sees its own losses")
     }
 
     @Test func `storage, reloads and shutdown are events of the relay as a whole`() {
