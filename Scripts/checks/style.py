@@ -17,6 +17,7 @@ MOST_METHODS, MOST_PROPERTIES = 30, 20
 RECORDS = {
     "HTTP2Stream",  # one stream's request and response, in separate properties for the exclusivity checks of each access
     "RelayConfiguration",  # the settings of the relay
+    "StatusFacts",  # the state of the relay at one time, from which its problems are decided
 }
 GLOSSARY = ("OrderDesk|PushOrder|Shelf|shelf|FleetMint|InMemoryMint|ProviderTokenMint|HTTP2Patience|HTTP2Watch|HTTP1Places|"
             "WireError|GivenUp|keepHouse|meetOthers|stir|stirred|minted|isDisturbed|Leniency|leniency|"

@@ -88,7 +88,7 @@ extension Command {
             "app", "environment", Table.Column("waiting", isNumeric: true), Table.Column("oldest", isNumeric: true),
             Table.Column("in flight", isNumeric: true), Table.Column("sent/s", isNumeric: true),
             Table.Column("delivered", isNumeric: true), Table.Column("refused", isNumeric: true),
-            Table.Column("dead", isNumeric: true), "state",
+            Table.Column("expired", isNumeric: true), Table.Column("dead", isNumeric: true), "state",
         ])
         let now = status["now"]?.integerValue ?? 0
         for lane in status["lanes"]?.elements ?? [] {
@@ -97,16 +97,23 @@ extension Command {
                 lane.cell("app"), lane.cell("environment"), count(lane["waiting"]),
                 Table.Cell(lane["oldest-seconds"]?.integerValue.map { "\($0.grouped) s" } ?? "-"),
                 count(lane["in-flight"]), rate(of: lane), count(outcomes?["delivered"]),
-                count(outcomes?["refused"]), count(outcomes?["dead"]), state(of: lane, at: now),
+                count(outcomes?["refused"]), count(outcomes?["expired"]), count(outcomes?["dead"]),
+                state(of: lane, at: now),
             ])
         }
         return table.text(for: .output)
     }
 
-    /// Returns a line for each lane with pushes that are sent again.
+    /// Returns a line for each lane with pushes that are sent again, and for each with pushes behind others.
     private static func retries(in status: JSONValue) -> String {
         let now = status["now"]?.integerValue ?? 0
-        let lines = (status["lanes"]?.elements ?? []).compactMap { lane -> String? in
+        let lanes = status["lanes"]?.elements ?? []
+        let blocked = lanes.compactMap { lane -> String? in
+            guard let count = lane["blocked"]?.integerValue, count > 0 else { return nil }
+            let pushes = count.counted("push waits", "pushes wait")
+            return "\(lane["app"]?.shown ?? "") \(lane["environment"]?.shown ?? ""): \(pushes) behind others\n"
+        }
+        let lines = lanes.compactMap { lane -> String? in
             guard let count = lane["retrying"]?.integerValue, count > 0 else { return nil }
             let since = lane["retrying-since"]?.integerValue ?? now
             let age = duration(from: since, to: now)
@@ -115,7 +122,8 @@ extension Command {
             let name = "\(lane["app"]?.shown ?? "") \(lane["environment"]?.shown ?? "")"
             return "\(name): \(pushes) for another attempt, the oldest accepted \(age) ago\(reason)\n"
         }
-        return lines.isEmpty ? "" : "\n" + lines.joined()
+        let all = lines + blocked
+        return all.isEmpty ? "" : "\n" + all.joined()
     }
 
     /// Returns the state of a lane, with its pause and its last problem, or the reason if it is down or was.

@@ -13,12 +13,22 @@ package struct Backlog: Sendable, Hashable {
     package var retrying: Int
     /// The time when the oldest of these was accepted; nil without one.
     package var oldestRetry: Int64?
+    /// The number of pushes that wait behind others with their order key.
+    package var blocked: Int
 
-    package init(lane: Lane, count: Int, oldest: Int64?, retrying: Int = 0, oldestRetry: Int64? = nil) {
+    package init(
+        lane: Lane,
+        count: Int,
+        oldest: Int64?,
+        retrying: Int = 0,
+        oldestRetry: Int64? = nil,
+        blocked: Int = 0
+    ) {
         self.lane = lane
         self.count = count
         self.oldest = oldest
         self.retrying = retrying
         self.oldestRetry = oldestRetry
+        self.blocked = blocked
     }
 }

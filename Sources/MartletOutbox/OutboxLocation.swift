@@ -24,9 +24,13 @@ package enum OutboxLocation: Sendable, Hashable, CustomStringConvertible {
 
     /// The space in bytes that this process may still use on the disk of the file; nil for a database, and when it is
     /// not known.
-    package var freeSpace: Int64? {
+    package var freeSpace: Int64? { space?.free }
+
+    /// The space in bytes that this process may still use on the disk of the file, and the size of the disk; nil for a
+    /// database, and when they are not known.
+    package var space: (free: Int64, size: Int64)? {
         guard case .file(let path) = self else { return nil }
-        return DiskFile.freeSpace(beside: path)
+        return DiskFile.space(beside: path)
     }
 
     /// The location for logs, without the password and the options of a database's connection string.

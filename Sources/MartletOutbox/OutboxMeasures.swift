@@ -9,6 +9,11 @@ package struct OutboxMeasures: Sendable, Hashable {
     /// The number of pushes that were accepted or settled in one commit.
     package var commitSizes = Histogram(bounds: [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500])
 
+    /// The number of pushes that an earlier process may have sent before it ended without closing a file in order.
+    ///
+    /// It is 0 for a shared store, in which it is not known whose pushes these are.
+    package var possiblySent = 0
+
     /// Creates empty measurements.
     package init() {}
 }

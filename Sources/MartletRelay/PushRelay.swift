@@ -69,6 +69,7 @@ package actor PushRelay {
         }
         try await parts.server.listen(for: RelayAPI(parts))
         await parts.maintenance.checkOutbox()
+        await parts.maintenance.recordRunning()
         // Before the paused lanes are read, which starts the delivery.
         await parts.dispatcher.syncOutages()
         await parts.dispatcher.syncLanes()
@@ -109,6 +110,7 @@ package actor PushRelay {
         await parts.intake.finish()
         await parts.server.close()
         await parts.dispatcher.close()
+        await parts.maintenance.recordShutdown()
         let isIdle = await parts.dispatcher.isIdle
         await context.outbox.close(isInOrder: isIdle)
         await parts.monitor.close()

@@ -15,14 +15,21 @@ package enum DiskFile {
     }
 
     /// Returns the space in bytes that this process may still use on the disk of a file; nil when it is not known.
-    package static func freeSpace(beside path: String) -> Int64? {
+    package static func freeSpace(beside path: String) -> Int64? { space(beside: path)?.free }
+
+    /// Returns the space in bytes that this process may still use on the disk of a file, and the size of the disk; nil
+    /// when they are not known.
+    package static func space(beside path: String) -> (free: Int64, size: Int64)? {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         var status = statvfs()
         guard statvfs(directory, &status) == 0 else { return nil }
-        let (space, overflows) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(
-            by: Int64(clamping: status.f_frsize)
-        )
-        return overflows ? .max : space
+        func bytes(_ blocks: some BinaryInteger) -> Int64 {
+            let (space, overflows) = Int64(clamping: blocks).multipliedReportingOverflow(
+                by: Int64(clamping: status.f_frsize)
+            )
+            return overflows ? .max : space
+        }
+        return (bytes(status.f_bavail), bytes(status.f_blocks))
     }
 
     /// Deletes a database with the files that SQLite stores beside it; missing files are no error.

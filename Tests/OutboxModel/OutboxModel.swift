@@ -253,7 +253,8 @@ package struct OutboxModel: Sendable {
                 count: rows.count,
                 oldest: rows.compactMap(\.readyAt).min(),
                 retrying: retries.count,
-                oldestRetry: retries.map(\.acceptedAt).min()
+                oldestRetry: retries.map(\.acceptedAt).min(),
+                blocked: rows.count { $0.readyAt == nil }
             )
         }
     }

@@ -72,7 +72,8 @@ extension PostgreSQLOutbox {
         let lanes = try await connections.run(
             .maintaining,
             """
-            SELECT a.name, q.is_production, count(*), min(q.ready_at), count(p.number), min(p.accepted_at)
+            SELECT a.name, q.is_production, count(*), min(q.ready_at), count(p.number), min(p.accepted_at),
+                count(*) FILTER (WHERE q.ready_at IS NULL)
             FROM martlet.queue q JOIN martlet.app a ON a.number = q.app
                 LEFT JOIN martlet.push p ON q.attempts > 0 AND p.number = q.number
             GROUP BY 1, 2
@@ -85,7 +86,8 @@ extension PostgreSQLOutbox {
                     count: Int(row.integer(at: 2)),
                     oldest: row.optionalInteger(at: 3),
                     retrying: Int(row.integer(at: 4)),
-                    oldestRetry: row.optionalInteger(at: 5)
+                    oldestRetry: row.optionalInteger(at: 5),
+                    blocked: Int(row.integer(at: 6))
                 )
             }
         }

@@ -13,6 +13,7 @@ final class ClaimTable {
     private let setHorizon: Statement
     private let findOldest: Statement
     private let findRetries: Statement
+    private let countBlocked: Statement
     private let findExpired: Statement
 
     /// Prepares the statements.
@@ -59,6 +60,15 @@ final class ClaimTable {
             """
             SELECT COUNT(*), MIN(accepted_at) FROM push INDEXED BY push_retry
             WHERE app = ? AND environment = ? AND attempts > 0 AND ready_at IS NOT NULL
+            """
+        )
+        // The first push of each key is due, claimed or postponed. The index alone has the numbers.
+        countBlocked = try database.connection.prepare(
+            """
+            SELECT COALESCE(SUM(pushes - 1), 0) FROM (
+                SELECT COUNT(*) AS pushes FROM push INDEXED BY push_order
+                WHERE app = ? AND environment = ? AND is_in_line = 1 GROUP BY order_key
+            )
             """
         )
         findExpired = try database.connection.prepare(
@@ -277,5 +287,12 @@ final class ClaimTable {
         defer { findRetries.reset() }
         guard try findRetries.step() else { return (0, nil) }
         return (Int(findRetries.integer(at: 0)), findRetries.optionalInteger(at: 1))
+    }
+
+    /// Returns the number of pushes of a lane that wait behind others.
+    func blocked(_ lane: Lane, _ app: Int64) throws(SQLiteError) -> Int {
+        try countBlocked.bind(app, lane.environment.rawValue)
+        defer { countBlocked.reset() }
+        return try countBlocked.step() ? Int(countBlocked.integer(at: 0)) : 0
     }
 }

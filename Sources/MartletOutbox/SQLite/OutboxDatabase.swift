@@ -64,6 +64,9 @@ final class OutboxDatabase {
     /// The earliest time of the next repair; nil after one that has failed.
     private var nextRepair: ContinuousClock.Instant? = .now
 
+    /// The number of pushes that an earlier process may have claimed before it ended without closing the file.
+    private(set) var possiblySent = 0
+
     /// The number of pushes that have not ended.
     var count: Int { state.counts.values.reduce(0, +) }
 
@@ -107,6 +110,8 @@ final class OutboxDatabase {
                 AND push.urgency = claimed.urgency AND ready_at <= until;
             """
         )
+        let changes = try connection.prepare("SELECT changes()")
+        possiblySent = try changes.step() ? Int(changes.integer(at: 0)) : 0
         try endInOrder()
     }
 

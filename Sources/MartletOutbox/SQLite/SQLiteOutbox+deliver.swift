@@ -118,13 +118,15 @@ extension SQLiteOutbox {
                 guard let app = tables.database.number(ofKnown: lane.app) else { continue }
                 let oldest = try tables.claims.oldest(lane, app)
                 let retries = try tables.claims.retries(lane, app)
+                let blocked = try tables.claims.blocked(lane, app)
                 backlog.append(
                     Backlog(
                         lane: lane,
                         count: count,
                         oldest: oldest,
                         retrying: retries.count,
-                        oldestRetry: retries.oldest
+                        oldestRetry: retries.oldest,
+                        blocked: blocked
                     )
                 )
             }

@@ -116,7 +116,9 @@ package actor SQLiteOutbox: OutboxStore {
     }
 
     private func open() throws(SQLiteError) {
-        tables = try OutboxTables(file: file, options: options, mustExist: mustExist)
+        let opened = try OutboxTables(file: file, options: options, mustExist: mustExist)
+        measures.possiblySent = opened.database.possiblySent
+        tables = opened
     }
 
     private func retryOpening() {

@@ -87,7 +87,8 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
             effect: isExpired
                 ? isCaller ? "Its requests are refused." : "Clients cannot connect with it." : "",
             action: isCaller
-                ? "Make a new key with martlet relay keys make, and add it before the old one expires."
+                ? "Make a new key with martlet relay keys make, and add it"
+                    + (isExpired ? " in place of the old one." : " before the old one expires.")
                 : "Renew it, and run systemctl reload martlet-relay."
         )
     }

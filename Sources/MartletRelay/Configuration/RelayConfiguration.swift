@@ -66,7 +66,10 @@ extension RelayConfiguration {
     static let apps = SettingKey<[App]>("apps", .list(of: .object), .required, .reload)
         .help("apps that pushes are sent for")
     static let certificate = SettingKey("certificate", .file, .none, .reload)
-        .help("PEM certificate chain of `listen`; without it `listen` speaks HTTP/2 without TLS")
+        .help(
+            "PEM certificate chain of `listen`; without it `listen` speaks HTTP/2 without TLS."
+                + " Adding or removing it needs a restart"
+        )
     static let certificateKey = SettingKey(
         "certificate-key",
         .secretFile,

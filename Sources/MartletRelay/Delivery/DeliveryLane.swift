@@ -49,6 +49,8 @@ struct DeliveryLane {
     private var serverErrors = 0
     /// The number of consecutive device tokens that Apple refused.
     private var badTokens = 0
+    /// The time of the first of these, in milliseconds since 1970; nil when there is none.
+    private var badTokensSince: Int64?
     /// The reason why the lane does not send; nil when it does.
     private(set) var outage: LaneOutage?
     /// The time since which pushes are sent and none is answered, in milliseconds since 1970; nil when none waits for
@@ -152,7 +154,7 @@ struct DeliveryLane {
     mutating func endOutage() {
         // A single refused token would begin the next outage otherwise. A lane that is not down keeps the count: it
         // often has no pushes for a moment.
-        if outage != nil { badTokens = 0 }
+        if outage != nil { (badTokens, badTokensSince) = (0, nil) }
         outage = nil
         unansweredSince = nil
         lostSince = nil
@@ -167,17 +169,20 @@ struct DeliveryLane {
         at now: Int64,
         using generator: inout some RandomNumberGenerator
     ) {
-        let count = badTokens + 1
+        let (count, since) = (badTokens + 1, badTokensSince ?? now)
         if count < DeliveryLane.badTokenLimit { recover() }
-        badTokens = count
+        (badTokens, badTokensSince) = (count, since)
         guard count >= DeliveryLane.badTokenLimit else { return }
-        pause(after: result, LaneOutage.badTokenPause, at: now, using: &generator)
+        // The pushes that were refused before are lost because of the same cause.
+        pause(after: result, LaneOutage.badTokenPause, since: since, at: now, using: &generator)
     }
 
-    /// Pauses the lane after an error, for the time in milliseconds that Apple or the client asked for, if any.
+    /// Pauses the lane after an error, for the time in milliseconds that Apple or the client asked for, if any; the
+    /// outage may have begun before.
     mutating func pause(
         after result: SendResult,
         _ wait: Int64?,
+        since start: Int64? = nil,
         at now: Int64,
         using generator: inout some RandomNumberGenerator
     ) {
@@ -189,7 +194,7 @@ struct DeliveryLane {
         failures += 1
         let wait = min(max(wait ?? usual, 1), 3_600_000)
         outage = LaneOutage(
-            since: before?.since ?? earlierOutage ?? lostSince ?? silence(at: now) ?? now,
+            since: before?.since ?? earlierOutage ?? start ?? lostSince ?? silence(at: now) ?? now,
             after: result,
             at: now,
             nextTry: now + Backoff.spread(wait, using: &generator)
@@ -209,7 +214,7 @@ struct DeliveryLane {
     mutating func tryAgain(at now: Int64) {
         outage?.nextTry = now
         failures = 0
-        badTokens = 0
+        (badTokens, badTokensSince) = (0, nil)
     }
 
     /// Moves the times of the lane back with the clock, so that a pause does not get longer.
@@ -221,6 +226,7 @@ struct DeliveryLane {
         outage?.lastTry -= time
         unansweredSince? -= time
         lostSince? -= time
+        badTokensSince? -= time
         earlierOutage? -= time
         markReady()
     }
@@ -252,7 +258,7 @@ struct DeliveryLane {
         credentials.accepted()
         failures = 0
         serverErrors = 0
-        badTokens = 0
+        (badTokens, badTokensSince) = (0, nil)
         earlierOutage = nil
         outage = nil
     }

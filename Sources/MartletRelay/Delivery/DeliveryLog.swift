@@ -48,7 +48,7 @@ struct DeliveryLog {
 
     /// Logs the end of an outage of a lane in which another relay delivers.
     mutating func recovered(_ lane: Lane, at now: Int64, to log: Logger) {
-        outages[lane] = nil
-        log.outage(.recovered, of: lane, inFlight: 0, after: nil, at: now)
+        let since = outages.removeValue(forKey: lane)?.downSince
+        log.outage(.recovered(since: since), of: lane, inFlight: 0, after: nil, at: now)
     }
 }

@@ -234,9 +234,11 @@ struct DeliveryMachine {
     /// The number of pushes that were sent and not answered yet.
     var inFlight: Int { sending.count }
 
-    /// Returns the number of pushes of a lane that have expired while they wait for Apple's answer.
-    func expiredInFlight(of lane: Lane, at now: Int64) -> Int {
-        sending.values.count { $0.push.lane == lane && $0.push.expires(by: now) }
+    /// Returns the number of pushes of each lane that have expired while they wait for Apple's answer.
+    func expiredInFlight(at now: Int64) -> [Lane: Int] {
+        var counts: [Lane: Int] = [:]
+        for push in sending.values where push.push.expires(by: now) { counts[push.push.lane, default: 0] += 1 }
+        return counts
     }
 
     /// Returns whether a lane has claimed pushes that it has not sent, or results that the outbox has not stored.

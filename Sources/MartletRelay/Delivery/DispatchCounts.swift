@@ -55,6 +55,9 @@ struct DispatchCounts: Sendable {
     /// The numbers of each lane since the start, for recent rates.
     private(set) var totals: [Lane: RecentRates.Totals] = [:]
 
+    /// Pushes that were abandoned or found to be damaged, in all lanes.
+    var abandoned: Int { outcomes.values.map { $0[.dead, default: 0] }.reduce(0, +) }
+
     /// Attempts to send a push, by lane; a push that was sent twice counts twice.
     var sent: [Lane: Int] {
         answers.reduce(into: [:]) { $0[$1.key.lane, default: 0] += $1.value }

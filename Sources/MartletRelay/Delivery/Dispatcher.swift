@@ -13,8 +13,6 @@ actor Dispatcher {
         var inFlight: Int
         /// The reason why the lane delivers nothing; nil when it delivers.
         var problem: LaneProblem?
-        /// The number of pushes that have expired in flight, of a lane that delivers nothing.
-        var expiredInFlight = 0
         /// The pause by an operator; nil without one.
         var pause: LanePause?
         var connections: LaneConnections
@@ -46,6 +44,8 @@ actor Dispatcher {
     /// The relays that share the outbox.
     var fleet = FleetMembership()
     private var counts = DispatchCounts()
+    /// The losses since the monitor has taken them.
+    var losses = RecentLosses()
     private var isActing = false
     private var nextAction: LoopTimer?
     private(set) var isDraining = false
@@ -85,11 +85,9 @@ actor Dispatcher {
     var snapshot: Snapshot {
         let now = context.now
         let lanes = machine.lanes.map { lane, state in
-            let problem = state.problem(at: now)
             let snapshot = LaneSnapshot(
                 inFlight: state.inFlight,
-                problem: problem,
-                expiredInFlight: problem == nil ? 0 : machine.expiredInFlight(of: lane, at: now),
+                problem: state.problem(at: now),
                 pause: laneControl.pause(of: lane),
                 connections: connections[lane] ?? LaneConnections(),
                 client: clients[lane]
@@ -221,7 +219,7 @@ actor Dispatcher {
                 for (push, outcome) in machine.settled(settlements) {
                     counts.measure(push, outcome, at: time)
                     if push.isDamaged { context.log.damaged(push) }
-                    recordEnd(of: PushStatus(push, ended: outcome, at: time))
+                    recordEnd(of: PushStatus(push, ended: outcome, at: time), expiry: push.push.expiresAt)
                 }
             } catch {
                 context.recordOutbox(error)
@@ -232,10 +230,17 @@ actor Dispatcher {
     }
 
     /// Counts and reports a push that has ended.
-    func recordEnd(of push: PushStatus) {
-        guard case .ended(let outcome, _) = push.state else { return }
+    ///
+    /// - Parameters:
+    ///   - push: The push.
+    ///   - expiry: The time of its expiry, or the earliest possible one if it is not known; nil if there is none.
+    ///   - isExact: Whether the time is known.
+    private func recordEnd(of push: PushStatus, expiry: Int64?, isExact: Bool = true) {
+        guard case .ended(let outcome, let time) = push.state else { return }
         counts.ended(outcome, push.lane)
         deliveryLog.losses.add(outcome, of: push.lane)
+        let from = outcome.state == .expired ? min(expiry ?? time, time) : time
+        losses.add(outcome.state, of: push.lane, from: from, to: isExact ? from : time)
         reportEnd(push)
     }
 
@@ -265,10 +270,12 @@ actor Dispatcher {
     }
 
     /// Reports pushes that have ended without being sent: other pushes with their order keys may be due now.
-    func recordRemoval(of pushes: [PushStatus]) {
+    ///
+    /// Those that have expired did so after a time.
+    func recordRemoval(of pushes: [PushStatus], expiredSince start: Int64? = nil) {
         guard !pushes.isEmpty else { return }
         for push in pushes {
-            recordEnd(of: push)
+            recordEnd(of: push, expiry: start, isExact: false)
             machine.markReady(push.lane)
         }
         actSoon()

@@ -65,13 +65,36 @@ extension Logger {
     /// Logs the number of pushes of a lane that have expired or were abandoned.
     func lost(_ losses: LossLog.Losses) {
         let (app, environment) = losses.lane.logFields
-        info(
+        warning(
             losses.end == .expired ? .pushesExpired : .pushesAbandoned,
             [
-                "app": app, "env": environment, "count": .whole(losses.count),
+                "app": app, "env": environment, "count": .whole(losses.count), "total": .whole(losses.total),
                 "reason": losses.reason.map { .string($0) },
             ]
         )
+    }
+
+    /// Logs that pushes are refused because of the limit of the outbox.
+    func queueFull(_ period: FullQueue.Period, limit: Int) {
+        warning(
+            .queueFull,
+            [
+                "limit": .whole(limit), "since": .string(Timestamp.text(period.since)), "refused": .whole(period.total),
+                "caller": period.busiestCaller.map { .string($0) },
+            ]
+        )
+    }
+
+    /// Logs a problem that is over with its duration and its losses.
+    func problemOver(_ outage: StatusWatch.PastOutage) {
+        let fields: Fields = [
+            "app": outage.lane.map { .string($0.app) }, "env": outage.lane.map { .string($0.environment.rawValue) },
+            "problem": .string(outage.kind.rawValue), "reason": outage.reason.isEmpty ? nil : .string(outage.reason),
+            "since": .string(Timestamp.text(outage.start)), "seconds": .whole((outage.end - outage.start) / 1_000),
+            "lost": .whole(outage.lost), "refused": .whole(outage.refused),
+            "not-stored": outage.notStored > 0 ? .whole(outage.notStored) : nil,
+        ]
+        if outage.lost + outage.refused > 0 { warning(.problemOver, fields) } else { info(.problemOver, fields) }
     }
 
     private static func fields(of push: ClaimedPush, _ result: SendResult, _ time: Duration) -> Fields {
@@ -115,7 +138,9 @@ extension Logger {
                     "reason": .string(outage.reason), "because": result.map { .string($0.explanation) },
                 ]
             )
-        case .recovered: info(.laneRecovered, ["app": app, "env": environment])
+        case .recovered(let since):
+            let seconds = since.map { max(0, now - $0) / 1_000 }
+            info(.laneRecovered, ["app": app, "env": environment, "seconds": .whole(seconds)])
         }
     }
 

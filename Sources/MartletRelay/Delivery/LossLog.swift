@@ -10,6 +10,8 @@ struct LossLog {
         /// Expired or abandoned.
         var end: Outcome.State
         var count = 0
+        /// Their number since the start of the relay.
+        var total = 0
         /// The reason of the last one; nil without one.
         var reason: String?
         /// The time of the last line, in milliseconds since 1970; nil before the first one.
@@ -28,6 +30,7 @@ struct LossLog {
         if known == nil { losses.append(Losses(lane: lane, end: outcome.state)) }
         let index = known ?? losses.count - 1
         losses[index].count += 1
+        losses[index].total += 1
         losses[index].reason = outcome.reason
     }
 

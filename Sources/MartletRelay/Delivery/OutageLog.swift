@@ -9,14 +9,16 @@ struct OutageLog {
         case answersAgain
         /// The lane does not send, except for single attempts.
         case down(LaneOutage)
-        /// The lane sends again.
-        case recovered
+        /// The lane sends again, after an outage since a time in milliseconds since 1970; nil if that is not known.
+        case recovered(since: Int64?)
     }
 
     /// Whether the last logged state is that Apple does not answer.
     private(set) var isSilent = false
     /// Whether the last logged state is that the lane is down.
     private(set) var isDown = false
+    /// The start of the last outage that was logged, in milliseconds since 1970; nil without one.
+    private(set) var downSince: Int64?
 
     /// Compares the state of a lane with what was logged, and returns the changes to log.
     ///
@@ -33,6 +35,8 @@ struct OutageLog {
         }
         guard isAfterAttempt, (outage != nil) != isDown else { return changes }
         isDown = outage != nil
-        return changes + [outage.map { .down($0) } ?? .recovered]
+        guard let outage else { return changes + [.recovered(since: downSince)] }
+        downSince = outage.since
+        return changes + [.down(outage)]
     }
 }

@@ -50,6 +50,8 @@ struct FleetView: Sendable {
     private var sightings: [Int64: Sighting] = [:]
     /// The relays that run with the same name, by name.
     private(set) var duplicates: [Duplicate] = []
+    /// The missing relays that ``takeMissing(at:)`` has returned.
+    private var reportedMissing: Set<Int64> = []
     /// The relays with this relay's name that ``takeDuplicates()`` has returned.
     private var reportedDuplicates: Set<Int64> = []
 
@@ -89,6 +91,13 @@ struct FleetView: Sendable {
             expired
             + silent.map { MissingNode(number: $0.number, name: $0.name, since: (updatedAt ?? now) - $0.silence) }
         return all.filter { (0..<FleetView.missingTime).contains(now - $0.since) && !wasRestarted($0) }
+    }
+
+    /// Returns the missing relays that were not returned before, or were not missing in the last call.
+    mutating func takeMissing(at now: Int64) -> [MissingNode] {
+        let all = missing(at: now)
+        defer { reportedMissing = Set(all.map(\.number)) }
+        return all.filter { !reportedMissing.contains($0.number) }
     }
 
     /// Returns whether a relay of the same name has been started since a relay has stopped; it may be missing itself.

@@ -105,7 +105,7 @@ actor Intake {
     func decision(onRequestOf caller: Callers.Caller) -> LoadGate.Decision {
         let app = caller.apps.count == 1 ? caller.apps.first : nil
         let decision = gate.decision(on: 1, load(of: app, by: caller), at: context.now)
-        if case .refuse(let refusal, _) = decision { counts.refused(1, from: caller.name, refusal) }
+        if case .refuse(let refusal, _) = decision { counts.refused(1, from: caller.name, refusal, at: context.now) }
         return decision
     }
 
@@ -251,7 +251,7 @@ actor Intake {
             let loads = numbers.map { (count: $1, load: load(of: $0, by: caller)) }
             guard let refusal = gate.refusal(of: loads, isBatch: limit > .zero, at: context.now) else { return nil }
             guard ContinuousClock.now < end, !Task.isCancelled else {
-                counts.refused(numbers.values.reduce(0, +), from: caller.name, refusal)
+                counts.refused(numbers.values.reduce(0, +), from: caller.name, refusal, at: context.now)
                 return OutboxError(.full, refusal.message(context.store))
             }
             try? await Task.sleep(for: Intake.capacityInterval)
@@ -286,7 +286,7 @@ actor Intake {
         var next = 0
         for group in groups {
             let answers = result.map { $0[next..<next + group.count] }
-            counts.answered(answers, to: group.count, from: group.caller)
+            counts.answered(answers, to: group.count, from: group.caller, at: context.now)
             group.completion(answers, time)
             next += group.count
         }
@@ -357,16 +357,5 @@ actor Intake {
         earlyOutcomes.record(push)
         waiters.report(push)
         events.record(push)
-    }
-}
-
-extension LoadGate.Refusal {
-    /// Returns the message to a caller, with the name of the store: the disk or the database.
-    func message(_ store: String) -> String {
-        switch self {
-        case .outboxIsFull: "the limit of stored pushes is reached"
-        case .storeDoesNotAnswer(let since): "the \(store) has not answered since \(Timestamp.text(since))"
-        case .tooManyIncoming: "more pushes arrive than can be stored"
-        }
     }
 }

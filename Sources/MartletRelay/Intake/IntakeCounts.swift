@@ -12,6 +12,8 @@ struct IntakeCounts: Sendable {
     private(set) var suppressed: [String: Int] = [:]
     private var shedByCaller = CallerCounter()
     private var unstoredByCaller = CallerCounter()
+    /// The pushes that are refused because of the limit of the outbox.
+    private(set) var fullQueue = FullQueue()
 
     var shed: Int { shedByCaller.total }
     var notStored: Int { unstoredByCaller.total }
@@ -36,16 +38,21 @@ struct IntakeCounts: Sendable {
     mutating func answered(
         _ result: Result<ArraySlice<Acceptance>, OutboxError>,
         to count: Int,
-        from caller: String
+        from caller: String,
+        at now: Int64
     ) {
         switch result {
-        case .success(let answers): shedByCaller.add(answers.count { $0 == .full }, for: caller)
+        case .success(let answers):
+            let refused = answers.count { $0 == .full }
+            shedByCaller.add(refused, for: caller)
+            fullQueue.refuse(refused, from: caller, at: now)
         case .failure: unstoredByCaller.add(count, for: caller)
         }
     }
 
     /// Counts pushes of a caller that were refused before they were checked.
-    mutating func refused(_ count: Int, from caller: String, _ refusal: LoadGate.Refusal) {
+    mutating func refused(_ count: Int, from caller: String, _ refusal: LoadGate.Refusal, at now: Int64) {
+        if refusal == .outboxIsFull { fullQueue.refuse(count, from: caller, at: now) }
         switch refusal {
         case .storeDoesNotAnswer: unstoredByCaller.add(count, for: caller)
         case .outboxIsFull, .tooManyIncoming: shedByCaller.add(count, for: caller)

@@ -65,7 +65,7 @@ struct LoadGate {
     }
 
     /// The time for which pushes are refused after the outbox was full, in milliseconds.
-    private static let fullTime: Int64 = 1_000
+    static let fullTime: Int64 = 1_000
 
     let limits: Limits
     private var fullUntil: Int64?
@@ -113,5 +113,16 @@ struct LoadGate {
         // When all apps use their shares, this is at most twice the capacity.
         guard let own = load.incomingOfApp else { return load.incoming < 2 * room }
         return own + count <= room / (load.otherApps + 1)
+    }
+}
+
+extension LoadGate.Refusal {
+    /// Returns the message to a caller, with the name of the store: the disk or the database.
+    func message(_ store: String) -> String {
+        switch self {
+        case .outboxIsFull: "the limit of stored pushes is reached"
+        case .storeDoesNotAnswer(let since): "the \(store) has not answered since \(Timestamp.text(since))"
+        case .tooManyIncoming: "more pushes arrive than can be stored"
+        }
     }
 }

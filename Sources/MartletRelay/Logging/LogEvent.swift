@@ -9,6 +9,7 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
     case relayStarted = "relay started"
     case relayStartedWithoutOutbox = "relay started without outbox"
     case relayNotStarted = "relay not started"
+    case earlierProcessEnded = "earlier process ended without shutdown"
     case listening = "listening"
     case drainRequested = "drain requested"
     case shuttingDown = "shutting down"
@@ -43,8 +44,11 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
 
     case outboxUnavailable = "outbox unavailable"
     case outboxAvailable = "outbox available"
+    case diskLow = "disk nearly full"
+    case queueFull = "queue full"
     case installationsUnavailable = "installations unavailable"
     case fleetChanged = "fleet changed"
+    case relayMissing = "relay missing"
     case claimsLost = "claims lost"
     case notificationsLost = "notifications lost"
     case duplicateNodeName = "duplicate node name"
@@ -67,6 +71,7 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
     case answersAgain = "APNs answers again"
     case laneDown = "lane down"
     case laneRecovered = "lane recovered"
+    case problemOver = "problem over"
     case lanePaused = "lane paused"
     case laneResumed = "lane resumed"
 

@@ -40,6 +40,18 @@ struct RelayMetrics {
         addTelemetry(to: &sheet)
         sheet.histogram("loop_lag_seconds", "Delay of the event loop's timers.")
         sheet.add([:], snapshot.loopLag)
+        let unclean = snapshot.observations.earlierEnd.map { $0.isInOrder ? 0 : 1 } ?? 0
+        sheet.gauge("ended_uncleanly", "Whether the process before this one ended without a shutdown.", unclean)
+        sheet.gauge(
+            "fleet_relays",
+            "Relays that share the database and run; 0 without a database.",
+            snapshot.fleet.nodes.count { !FleetView.isMissing($0) }
+        )
+        sheet.gauge(
+            "fleet_missing_relays",
+            "Relays that have stopped without a shutdown within the last hour and were not started again.",
+            snapshot.fleet.missing(at: snapshot.now).count
+        )
         sheet.addProcess(startedAt: snapshot.context.startedAt)
         return sheet
     }
@@ -121,6 +133,8 @@ struct RelayMetrics {
             }
             sheet.add(lane.labels(and: "in_flight", as: "state"), current.inFlight)
         }
+        sheet.gauge("outbox_blocked", "Waiting pushes that wait behind others with their order key.")
+        if let backlog { for (lane, _) in lanes { sheet.add(lane.labels, backlog[lane]?.blocked ?? 0) } }
         sheet.gauge("outbox_oldest_ready_seconds", RelaySnapshot.oldestHelp)
         if let backlog {
             for (lane, _) in lanes {

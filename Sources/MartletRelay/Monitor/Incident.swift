@@ -35,13 +35,17 @@ struct Incident: Sendable, Hashable {
         case appleErrors = "apple-errors"
         case laneDown = "lane-down"
         /// Lanes send pushes of which Apple accepts none.
+        case diskLow = "disk-low"
         case fails
+        /// Accepted pushes expire before they can be delivered.
+        case pushesExpire = "pushes-expire"
         case draining
         case paused
         case certificateExpires = "certificate-expires"
         case callerExpires = "caller-expires"
         case configurationRejected = "configuration-rejected"
         case webhookFailing = "webhook-failing"
+        case uncleanEnd = "unclean-end"
         case relayMissing = "relay-missing"
         case duplicateName = "duplicate-name"
         case fleetOutdated = "fleet-outdated"
@@ -87,13 +91,16 @@ struct Incident: Sendable, Hashable {
         switch formerKind ?? kind {
         case .dataDamaged, .databaseAway, .diskFull, .notStoring: "MartletRelayCannotStore"
         case .storeSilent: "MartletRelayDiskSlow"
+        case .diskLow: "MartletRelayDiskLow"
         case .queueFull: "MartletRelaySheds"
         case .appleUnreachable, .connectionsReset, .tlsIntercepted, .keyRefused, .appleErrors, .laneDown, .outageOver:
             "MartletRelayLaneDown"
         case .appleSilent: "MartletRelayNoAnswers"
         case .tokensRefused: "MartletRelayCircuitOpen"
         case .fails: "MartletRelayRefusals"
+        case .pushesExpire: "MartletRelayPushesExpire"
         case .draining, .relayMissing, .duplicateName, .fleetOutdated: "MartletRelayUnreachable"
+        case .uncleanEnd: "MartletRelayRestarts"
         case .paused: "MartletRelayLanePaused"
         case .callerExpires: "MartletRelayCallerExpires"
         case .certificateExpires: "MartletRelayCertificateExpires"

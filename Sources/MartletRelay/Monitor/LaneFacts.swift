@@ -16,6 +16,8 @@ struct LaneFacts: Sendable {
     var isStoring = true
     /// The identifier of the key that signs the lane's provider tokens.
     var keyID = ""
+    /// The command that tests the lane's connection and credentials; `KEY_FILE` stands for the path of the key.
+    var doctor = "martlet doctor"
     /// The number of pushes of this relay that wait for Apple's answer.
     var inFlight = 0
     /// The numbers of all relays that share the outbox.
@@ -28,22 +30,50 @@ struct LaneFacts: Sendable {
     var failing: DispatchCounts.Failing?
     /// Apple's last answer to a push that is sent again; nil while there is no such push.
     var retryReason: String?
-    /// The number of pushes that have expired or were abandoned since the problem began, also of those whose expiry
-    /// the outbox has not stored yet because they wait for Apple's answer.
+    /// The number of pushes that have expired or were abandoned since the problem began.
     var lost = 0
-    /// The number of pushes that have expired since the pause began, or since the start of the relay if that is later.
+    /// The number of pushes that were lost since then and are counted for another problem.
+    var lostElsewhere = 0
+    /// The number of pushes that have expired while they wait for Apple's answer, which may be that it accepted them.
+    var expiredInFlight = 0
+    /// The number of pushes that have expired or were abandoned since the pause began, or since the start of the relay
+    /// if that is later.
     var lostInPause = 0
+    /// The number of pushes that were refused for good since then.
+    var refusedInPause = 0
+    /// The pushes that were lost since Apple has accepted none.
+    var lostWhileFailing = LossCounts()
+    /// The pushes that expire without another problem; nil when none do.
+    var expiry: Expiry?
     /// The number of pushes that Apple has refused for good since the problem began.
     var refused = 0
 
+    /// The pushes of a lane that expire without another problem.
+    struct Expiry: Sendable, Hashable {
+        /// The time since which pushes expire.
+        var since: Int64
+        /// The number of pushes that have expired since then.
+        var count: Int
+        /// The number that expire per second.
+        var rate: Double
+    }
+
     var state: LaneState { LaneState(self) }
 
-    /// The number of pushes that wait, which include those in flight of a lane that is down; nil while the outbox
-    /// cannot be read.
-    var waiting: Int? { backlog.map { state == .down ? $0.count : max(0, $0.count - counts.inFlight) } }
+    /// The number of pushes that wait: they are stored and not in flight; nil while the outbox cannot be read.
+    ///
+    /// Those that wait for their time, for another attempt and behind others are included. Every surface has this
+    /// number, and beside it that of the pushes in flight.
+    var waiting: Int? { backlog.map { max(0, $0.count - counts.inFlight) } }
+
+    /// The number of pushes that wait or are in flight; nil while the outbox cannot be read.
+    var undelivered: Int? { backlog?.count }
 
     /// The number of pushes that are sent again.
     var retrying: Int { backlog?.retrying ?? 0 }
+
+    /// The number of waiting pushes that wait behind others.
+    var blocked: Int { backlog?.blocked ?? 0 }
 
     /// Returns the time since the push that has been due longest became due, in milliseconds; nil when none is due.
     func oldestAge(at now: Int64) -> Int64? { backlog?.oldest.flatMap { $0 <= now ? now - $0 : nil } }
@@ -54,6 +84,7 @@ struct LaneFacts: Sendable {
             .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
             backlog.map { .init("backlog", .whole($0.count)) }, waiting.map { .init("waiting", .whole($0)) },
             oldestAge(at: now).map { .init("oldest-seconds", .whole($0 / 1_000)) },
+            backlog.map { .init("blocked", .whole($0.blocked)) },
             backlog.map { .init("retrying", .whole($0.retrying)) },
             backlog?.oldestRetry.map { .init("retrying-since", .whole($0)) },
             retryReason.map { .init("retry-reason", .string($0)) }, .init("state", .string(state.rawValue)),

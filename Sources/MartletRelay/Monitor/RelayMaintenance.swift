@@ -31,8 +31,14 @@ actor RelayMaintenance {
     private var clockWatch = ClockWatch()
     /// The origin of the times by a clock that is never adjusted; it advances while the machine is suspended.
     private let clockOrigin = ContinuousClock.now
+    /// The number of pushes that this relay had abandoned when the dead letters were read last.
+    private var abandoned = 0
+    /// Whether the end of the process that ran before is known.
+    private var knowsEarlierEnd = false
     private var task: Task<Void, Never>?
     private var isDraining = false
+    /// The time up to which all pushes that have expired were ended, in milliseconds since 1970.
+    private var expiredUntil: Int64
     /// The time of the last check of a database that does not answer.
     private var outboxCheckedAt = MonotonicTime.zero
 
@@ -41,6 +47,7 @@ actor RelayMaintenance {
         loop = context.loop
         self.context = context
         self.monitor = monitor
+        expiredUntil = context.startedAt
         server = monitor.server
         intake = monitor.intake
         dispatcher = monitor.dispatcher
@@ -76,6 +83,7 @@ actor RelayMaintenance {
         updateStreams(at: now / 1_000)
         logExpiry(isStart: false)
         await server.logOmittedRefusals(at: now)
+        await monitor.recordDisk()
         await monitor.syncFleet()
         // Other relays pause lanes too, and the outbox may have been unavailable at the start.
         let state = await dispatcher.snapshot
@@ -87,18 +95,30 @@ actor RelayMaintenance {
             await dispatcher.actSoon()
             await endExpired(at: now)
             await webhooks.callDue()
+        } else {
+            // The leader ends them once a second, and its numbers arrive later.
+            expiredUntil = now - StatusWatch.publicationTime
         }
+        await monitor.recordExpired(until: expiredUntil)
         if await monitor.history.wants(at: now) {
             await dispatcher.endOutages(of: await monitor.lanesDeliveredElsewhere)
             await monitor.addSample(await monitor.backlog())
-            await monitor.readDeadLetters()
+            await readDeadLetters(of: state)
+            await recordRunning()
             returnMemory()
+        } else if state.counts.abandoned != abandoned {
+            await readDeadLetters(of: state)
         }
         await checkOutbox()
         // A clock that was set ahead by mistake must not delete outcomes, which cannot be undone.
         if state.fleet.isLeader, clockWatch.isTrusted {
             await forgetOutcomes(before: now - context.configuration.retention)
         }
+    }
+
+    private func readDeadLetters(of state: Dispatcher.Snapshot) async {
+        abandoned = state.counts.abandoned
+        await monitor.readDeadLetters()
     }
 
     /// Ends the event streams whose callers' credentials have expired, and sends keep-alive comments to the others.
@@ -140,11 +160,49 @@ actor RelayMaintenance {
         }
     }
 
+    /// The name under which it is stored when this relay last ran; a shared outbox has one for each relay.
+    private var runningReader: String {
+        context.sharedOutbox == nil ? "running" : "running \(context.configuration.node)"
+    }
+
+    /// Stores that the relay runs, and reports how the process before it ended.
+    func recordRunning() async {
+        guard !isDraining, context.outboxHealth.current.problem == nil else { return }
+        let records = context.outbox.records
+        do throws(OutboxError) {
+            if !knowsEarlierEnd {
+                let stored = try await records.cursor(of: runningReader)
+                let possiblySent = await context.outbox.measures.possiblySent
+                knowsEarlierEnd = true
+                let end = EarlierEnd(
+                    stored: stored,
+                    possiblySent: context.sharedOutbox == nil ? possiblySent : nil,
+                    startedAt: context.startedAt
+                )
+                if let end { await monitor.recordEarlierEnd(end) }
+            }
+            try await records.setCursor(EarlierEnd.stored(at: context.now, isShutdown: false), of: runningReader)
+        } catch {
+            // Stored by the next call.
+            return
+        }
+    }
+
+    /// Stores that the relay was shut down.
+    func recordShutdown() async {
+        guard context.outboxHealth.current.problem == nil else { return }
+        let stored = EarlierEnd.stored(at: context.now, isShutdown: true)
+        try? await context.outbox.records.setCursor(stored, of: runningReader)
+    }
+
+    /// Ends the pushes that have expired.
     private func endExpired(at now: Int64) async {
         for _ in 0..<RelayMaintenance.batchesPerRun {
-            let expired = (try? await context.outbox.expire(at: now, limit: RelayMaintenance.batch)) ?? []
-            await dispatcher.recordRemoval(of: expired)
-            if expired.count < RelayMaintenance.batch { return }
+            guard let expired = try? await context.outbox.expire(at: now, limit: RelayMaintenance.batch) else { return }
+            await dispatcher.recordRemoval(of: expired, expiredSince: expiredUntil)
+            guard expired.count < RelayMaintenance.batch else { continue }
+            expiredUntil = now
+            return
         }
     }
 

@@ -81,6 +81,28 @@ actor RelayMonitor {
         observations.recordClockJump(by: seconds, at: context.now)
     }
 
+    /// Records the space on the disk of the outbox, and logs a shortage.
+    func recordDisk() {
+        let space = context.configuration.data.space
+        guard let shortage = observations.disk.record(free: space?.free, size: space?.size, at: context.now) else {
+            return
+        }
+        context.log.warning(
+            .diskLow,
+            ["free-bytes": .whole(shortage.free), "since": .string(Timestamp.text(shortage.since))]
+        )
+    }
+
+    /// Records and logs the end of the process that ran before.
+    func recordEarlierEnd(_ end: EarlierEnd) {
+        observations.recordEarlierEnd(end, isAlone: context.sharedOutbox == nil)
+        guard !end.isInOrder else { return }
+        context.log.warning(
+            .earlierProcessEnded,
+            ["last-seen": .string(Timestamp.text(end.lastSeen)), "possibly-sent": .whole(end.possiblySent)]
+        )
+    }
+
     /// Reports that the relay is shutting down.
     func drain() {
         isDraining = true
@@ -96,19 +118,38 @@ actor RelayMonitor {
     /// Posts the relay's health for other threads, and records the events since the last call.
     func postHealth() {
         observations.readExpiries(of: context.configuration, at: context.now)
-        observations.update(self.snapshot.watched, at: context.now)
+        updateObservations()
         let snapshot = self.snapshot
         let backlog = observations.backlog
         let isSilent = snapshot.store.isUnreachable || snapshot.store.stalledSince != nil
+        let isStoring = snapshot.store.problem == nil
+        let isFull = snapshot.intake.counts.fullQueue.isRefusing(at: snapshot.now)
+        let full = isFull ? LoadGate.Refusal.outboxIsFull.message(context.store) : nil
         let report = SharedHealth.Report(
-            problem: isDraining ? "the relay is shutting down" : nil,
+            problem: isDraining ? "the relay is shutting down" : full,
             lanes: snapshot.dispatcher.lanes(of: context.configuration.appNames).map { lane, current in
-                (lane.app, "\(lane.app) \(lane.environment.rawValue): \(current.condition)")
+                (lane.app, "\(lane.app) \(lane.environment.rawValue): \(current.condition(isStoring: isStoring))")
             },
             summary: { snapshot.summary(of: $0, isSilent ? nil : backlog) }
         )
         health.post(report)
     }
+
+    /// Records the events and losses since the last call, so that they agree with the counters.
+    private func updateObservations() {
+        let now = context.now
+        observations.expiredInFlight = dispatcher.assumeIsolated { $0.machine.expiredInFlight(at: now) }
+        var state = snapshot.watched
+        state.losses = dispatcher.assumeIsolated { $0.losses.take() }
+        observations.update(state, at: now)
+        if let full = observations.takeFullQueue(intake.assumeIsolated { $0.snapshot }.counts.fullQueue, at: now) {
+            context.log.queueFull(full, limit: context.configuration.outbox.limit)
+        }
+        for outage in observations.takeCounted() { context.log.problemOver(outage) }
+    }
+
+    /// Records the time up to which all pushes that have expired were ended.
+    func recordExpired(until time: Int64) { observations.expiredUntil = time }
 
     /// Posts the relay's health and takes measurements at intervals.
     private func observe() {
@@ -160,6 +201,7 @@ actor RelayMonitor {
     /// Returns the status of the relay, with the apps and lanes of some apps.
     func status(of apps: Set<String>) async -> JSONValue {
         let backlog = await recentBacklog()
+        updateObservations()
         return snapshot.status(of: apps, backlog)
     }
 
@@ -259,6 +301,15 @@ actor RelayMonitor {
             context.outboxHealth.update { $0.recordRead(at: now) }
         } catch {
             context.recordOutbox(error)
+        }
+        for relay in fleet.takeMissing(at: context.now) {
+            context.log.warning(
+                .relayMissing,
+                [
+                    "name": .string(relay.name), "relay": .whole(relay.number),
+                    "last-heartbeat": .string(Timestamp.text(relay.since)),
+                ]
+            )
         }
         for number in fleet.takeDuplicates() {
             context.log.warning(

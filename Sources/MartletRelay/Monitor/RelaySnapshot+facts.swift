@@ -19,8 +19,9 @@ extension RelaySnapshot {
             state.lanes[lane] = StatusWatch.WatchedLane(
                 problem: current.problem,
                 pause: current.pause,
-                lost: count(of: [.expired, .dead], in: lane),
-                refused: count(of: [.refused], in: lane),
+                failing: dispatcher.counts.failing[lane],
+                fails: fails(lane, current),
+                lostElsewhere: LossCounts(fleet.others(in: lane).outcomes),
                 deliveredElsewhere: fleet.others(in: lane).outcomes[.delivered, default: 0],
                 totals: totals[lane] ?? RecentRates.Totals()
             )
@@ -37,11 +38,11 @@ extension RelaySnapshot {
         return state
     }
 
-    /// Returns the number of pushes of a lane with these outcomes, in all relays that share the outbox.
-    private func count(of states: [Outcome.State], in lane: Lane) -> Int {
-        // Called several times a second, so that it does not make the facts of each lane.
-        let (own, others) = (dispatcher.counts.outcomes[lane] ?? [:], fleet.others(in: lane).outcomes)
-        return states.map { own[$0, default: 0] + others[$0, default: 0] }.reduce(0, +)
+    /// Returns whether Apple has accepted none of many pushes of a lane.
+    private func fails(_ lane: Lane, _ current: Dispatcher.LaneSnapshot) -> Bool {
+        // Called several times a second, so that it makes the facts only of lanes whose last attempt failed.
+        guard dispatcher.counts.failing[lane] != nil else { return false }
+        return laneFacts(of: lane, current, observations.backlog).state == .fails
     }
 
     /// Returns the facts about some apps; without a backlog while the outbox cannot be read.
@@ -63,9 +64,17 @@ extension RelaySnapshot {
             )
         }
         facts.commitSince = store.stalledSince
+        facts.diskShortage = observations.disk.shortage
         facts.notStored = observations.watch.notStored(of: intake.counts.notStored)
-        let stored = (backlog ?? [:]).values.map(\.count).reduce(0, +)
-        facts.isFull = stored >= configuration.outbox.limit
+        facts.isFull = isFull(backlog)
+        facts.fullQueue = intake.counts.fullQueue.current(at: now).map { period in
+            var visible = period
+            // The total contains the refusals of all callers.
+            let others = period.refused.filter { !isVisible($0.key, to: apps) }
+            for caller in others.keys { visible.refused[caller] = nil }
+            if !others.isEmpty { visible.refused[CallerCounter.other] = others.values.reduce(0, +) }
+            return visible
+        }
         facts.rejection = reloads.rejection.map { rejection in
             // The error may name apps that the key is not for.
             isForAll ? rejection : LastingProblem(since: rejection.since, ConfigurationReloads.hiddenError)
@@ -80,17 +89,29 @@ extension RelaySnapshot {
             }
         }
         facts.expiries = observations.expiries.filter { warning in
-            guard let name = warning.caller else { return true }
-            return configuration.callers.contains { $0.name == name && $0.apps.isSubset(of: apps) }
+            warning.caller.map { isVisible($0, to: apps) } ?? true
         }
         facts.clockJump = observations.clockJump
         facts.deadLetters = observations.deadLetters
         facts.fleetOutdatedSince = fleet.outdatedSince(at: now)
         facts.runningRelays = fleet.nodes.count { !FleetView.isMissing($0) }
+        facts.earlierEnd = observations.earlierEnd
         facts.missingRelays = fleet.missing(at: now)
         facts.duplicateRelays = fleet.duplicates
-        facts.pastOutages = observations.watch.pastOutages.filter { $0.lane.map { apps.contains($0.app) } ?? true }
+        facts.expiredUntil = observations.expiredUntil
+        facts.pastOutages = observations.watch.pastOutages(of: apps)
         return facts
+    }
+
+    /// Returns whether a caller is one of some apps only.
+    private func isVisible(_ caller: String, to apps: Set<String>) -> Bool {
+        context.configuration.callers.contains { $0.name == caller && $0.apps.isSubset(of: apps) }
+    }
+
+    /// Returns whether as many pushes wait as the outbox may contain, or pushes are refused because of that.
+    private func isFull(_ backlog: [Lane: Backlog]?) -> Bool {
+        let stored = (backlog ?? [:]).values.map(\.count).reduce(0, +)
+        return stored >= context.configuration.outbox.limit || intake.counts.fullQueue.isRefusing(at: now)
     }
 
     private func laneFacts(
@@ -100,17 +121,49 @@ extension RelaySnapshot {
     ) -> LaneFacts {
         var facts = LaneFacts(lane: lane, problem: snapshot.problem, pause: snapshot.pause)
         facts.isStoring = store.problem == nil
-        facts.keyID = context.configuration.apps.first { $0.name == lane.app }?.key.keyID ?? ""
+        if let app = context.configuration.apps.first(where: { $0.name == lane.app }) {
+            facts.keyID = app.key.keyID
+            facts.doctor = context.configuration.doctorCommand(for: app, in: lane.environment)
+        }
         facts.inFlight = snapshot.inFlight
         facts.counts = counts(of: lane)
         facts.backlog = backlog.map { $0[lane] ?? Backlog(lane: lane, count: 0, oldest: nil) }
         facts.failing = dispatcher.counts.failing[lane]
         facts.retryReason = facts.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil
-        let (watch, outcomes) = (observations.watch, facts.counts.outcomes)
-        let lost = outcomes[.expired, default: 0] + outcomes[.dead, default: 0]
-        facts.lost = watch.lost(of: lane, total: lost) + snapshot.expiredInFlight
-        facts.lostInPause = watch.lostInPause(of: lane, total: lost)
-        facts.refused = watch.refused(of: lane, total: outcomes[.refused, default: 0])
+        let ledger = observations.watch.ledger
+        if let outage = ledger[.outage(lane)] {
+            facts.lost = outage.losses.expired + outage.losses.abandoned
+            facts.refused = outage.losses.refused
+            facts.lostElsewhere = outage.lostElsewhere
+        }
+        if let pause = ledger[.pause(lane)] {
+            facts.lostInPause = pause.losses.expired + pause.losses.abandoned
+            facts.refusedInPause = pause.losses.refused
+        }
+        facts.lostWhileFailing = ledger[.failing(lane)]?.losses ?? LossCounts()
+        facts.expiredInFlight = observations.expiredInFlight[lane, default: 0]
+        facts.expiry = ledger[.expiry(lane)].map { expiry in
+            LaneFacts.Expiry(
+                since: expiry.start,
+                count: expiry.losses.expired,
+                rate: ledger.expiryRate(of: lane, at: now)
+            )
+        }
         return facts
+    }
+}
+
+extension RelayConfiguration {
+    /// Returns the command that tests the connection and the credentials of an app's lane.
+    ///
+    /// The path of the key is left out, because a key may be given in place of it.
+    fileprivate func doctorCommand(for app: App, in environment: PushEnvironment) -> String {
+        var words = ["martlet doctor --environment \(environment.rawValue)"]
+        if let server = endpoints[environment]?.endpoint, server != environment.apple.endpoint {
+            words.append("--host \(server.isEncrypted ? "" : "http://")\(server.host):\(server.port)")
+        }
+        if let topic = app.bundleIDs.first { words.append("--topic \(topic)") }
+        words.append("--key KEY_FILE --key-id \(app.key.keyID) --team-id \(app.key.teamID)")
+        return words.joined(separator: " ")
     }
 }

@@ -38,14 +38,16 @@ struct RelaySnapshot: Sendable {
         ownCounts(of: lane, dispatcher.counts.sent, dispatcher.counts.failures) + fleet.others(in: lane)
     }
 
-    /// Returns the attempts of this relay in a lane in the last minute or since its outage began or ended, and those of
-    /// them that Apple did not accept.
+    /// Returns the attempts of this relay in a lane in the last minute or since its outage was noticed or ended, and
+    /// those of them that Apple did not accept.
     private func recentAttempts(of lane: Lane) -> (all: Int, failed: Int) {
         let now = dispatcher.counts.totals[lane] ?? RecentRates.Totals()
-        guard let before = observations.watch.totalsBeforeOutage(of: lane) else {
-            let (recent, recovery) = (
-                rates.recentAttempts(of: lane, until: now), observations.watch.totalsBeforeRecovery(of: lane)
-            )
+        let noticed = observations.watch.totalsBeforeOutage(of: lane)
+        // The attempts that have shown an outage count until others follow.
+        guard let before = noticed, now.attempts > before.attempts else {
+            let recent = rates.recentAttempts(of: lane, until: now)
+            if noticed != nil { return recent }
+            let recovery = observations.watch.totalsBeforeRecovery(of: lane)
             // The failures of an outage that is over say nothing about the lane now.
             return (
                 min(recent.all, max(0, now.attempts - recovery.attempts)),
@@ -96,13 +98,13 @@ extension Dispatcher.Snapshot {
 }
 
 extension Dispatcher.LaneSnapshot {
-    /// The state of the lane as text.
-    var condition: String {
+    /// Returns the state of the lane as text; no lane sends while the relay cannot store pushes.
+    func condition(isStoring: Bool) -> String {
         let states = [
             pause.map { "paused manually since \(Timestamp.text($0.since))" },
             problem.map { "down since \(Timestamp.text($0.since)): \($0.reason)" },
         ].compactMap(\.self)
-        return states.isEmpty ? "ok" : states.joined(separator: ", and ")
+        return states.isEmpty ? isStoring ? "ok" : "not storing" : states.joined(separator: ", and ")
     }
 }
 

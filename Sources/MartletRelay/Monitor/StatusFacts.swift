@@ -33,10 +33,14 @@ struct StatusFacts: Sendable {
     var store: StoreProblem?
     /// The start of a commit that takes too long; nil without one.
     var commitSince: Int64?
+    /// The shortage of space on the disk of the outbox; nil without one.
+    var diskShortage: DiskWatch.Shortage?
     /// The number of pushes that this relay has refused since it cannot store them.
     var notStored = 0
     /// Whether as many pushes wait as the outbox may contain.
     var isFull = false
+    /// The pushes that this relay refuses because of that; nil when it refuses none.
+    var fullQueue: FullQueue.Period?
     var rejection: LastingProblem?
     /// The webhooks that accept no reports, by the name of the app.
     var webhooks: [(app: String, problem: LastingProblem)] = []
@@ -47,9 +51,13 @@ struct StatusFacts: Sendable {
     var fleetOutdatedSince: Int64?
     /// The number of relays that share the database and are not missing; 0 without a database.
     var runningRelays = 0
+    /// The end of the process that ran before; nil if it is not known.
+    var earlierEnd: EarlierEnd?
     var missingRelays: [FleetView.MissingNode] = []
     /// The relays that run with the same name.
     var duplicateRelays: [FleetView.Duplicate] = []
+    /// The time up to which all pushes that have expired were ended, unless they are claimed.
+    var expiredUntil = Int64.max
     /// The latest outages that are over, oldest first.
     var pastOutages: [StatusWatch.PastOutage] = []
 

@@ -49,11 +49,23 @@ extension StatusFacts {
             return StatusFigure(name: "Waiting", value: "unknown", note: StatusFacts.unreadable)
         }
         let retrying = lanes.filter { $0.state != .paused }.map(\.retrying).reduce(0, +)
+        let notes = [
+            retrying > 0 ? "\(retrying.counted("push")) being sent again" : nil,
+            blocked > 0 ? "\(blocked.grouped) behind others" : nil,
+        ].compactMap(\.self)
         return StatusFigure(
             name: "Waiting",
             value: counts.reduce(0, +).grouped,
-            note: retrying > 0 ? "\(retrying.counted("push")) being sent again" : "pushes stored and not sent"
+            note: notes.isEmpty ? "pushes stored and not in flight" : notes.joined(separator: ", ")
         )
+    }
+
+    /// The number of pushes that wait behind others.
+    private var blocked: Int { lanes.map(\.blocked).reduce(0, +) }
+
+    /// The note about the oldest push while none is due.
+    private var noneDue: String {
+        blocked == 0 ? "no push is due" : "no push is due, \(blocked.grouped) wait behind others"
     }
 
     private var oldestFigure: StatusFigure {
@@ -61,7 +73,7 @@ extension StatusFacts {
             return StatusFigure(name: "Oldest", value: "unknown", note: StatusFacts.unreadable)
         }
         guard let age = lanes.compactMap({ $0.oldestAge(at: now) }).max() else {
-            return StatusFigure(name: "Oldest", value: "–", note: "no push is due")
+            return StatusFigure(name: "Oldest", value: "–", note: noneDue)
         }
         return StatusFigure(
             name: "Oldest",

@@ -12,7 +12,17 @@ struct StatusObservations: Sendable {
     private(set) var events = StatusEvents()
     /// The dead letters, by the name of the app.
     var deadLetters: [String: DeadLetterCount] = [:]
+    /// The end of the process that ran before; nil if it is not known.
+    private(set) var earlierEnd: EarlierEnd?
     private(set) var clockJump: StatusFacts.ClockJump?
+    /// The number of pushes of each lane that have expired while they wait for Apple's answer.
+    var expiredInFlight: [Lane: Int] = [:]
+    /// The time up to which all pushes that have expired were ended, unless they are claimed.
+    var expiredUntil: Int64 = 0
+    /// The limit for log lines about a full queue.
+    private var fullQueueThrottle = GrowingThrottle()
+    /// The space on the disk of the outbox.
+    var disk = DiskWatch()
     /// The last backlog that was read; nil before the first one.
     var backlog: [Lane: Backlog]?
     private(set) var expiries: [ExpiryWarning] = []
@@ -25,6 +35,18 @@ struct StatusObservations: Sendable {
 
     mutating func update(_ state: StatusWatch.State, at now: Int64) { events.add(watch.update(state, at: now)) }
 
+    /// Returns the time in which the queue is full if a log line about it is due; nil otherwise.
+    mutating func takeFullQueue(_ queue: FullQueue, at now: Int64) -> FullQueue.Period? {
+        guard let period = queue.current(at: now) else {
+            fullQueueThrottle.end()
+            return nil
+        }
+        return fullQueueThrottle.take(at: now) == nil ? nil : period
+    }
+
+    /// Returns the problems that are over, with their losses, for one log line each.
+    mutating func takeCounted() -> [StatusWatch.PastOutage] { watch.takeCounted(at: expiredUntil) }
+
     /// Records a jump of the wall clock by a number of seconds.
     mutating func recordClockJump(by seconds: Int64, at now: Int64) {
         clockJump = StatusFacts.ClockJump(time: now, seconds: seconds)
@@ -32,12 +54,23 @@ struct StatusObservations: Sendable {
         events.add([StatusEvent(time: now, kind: .clockJumped, text: text)])
     }
 
+    /// Records the end of the process that ran before.
+    ///
+    /// - Parameters:
+    ///   - end: The end.
+    ///   - isAlone: Whether no other relay shares the outbox, so that no push was sent until this process started.
+    mutating func recordEarlierEnd(_ end: EarlierEnd, isAlone: Bool) {
+        earlierEnd = end
+        if isAlone { watch.recordStop(from: end.lastSeen, to: end.startedAt) }
+    }
+
     /// Reads the expiry of keys and certificates if the last reading is old.
     ///
     /// Reading it parses certificates, which takes too long for each status.
     mutating func readExpiries(of configuration: RelayConfiguration, at now: Int64, isForced: Bool = false) {
         let isRecent = expiriesReadAt.map { (0..<StatusObservations.expiryInterval).contains(now - $0) } ?? false
-        guard isForced || !isRecent else { return }
+        let hasExpired = expiries.contains { !$0.isExpired && $0.expiry <= now / 1_000 }
+        guard isForced || hasExpired || !isRecent else { return }
         expiriesReadAt = now
         expiries = configuration.expiryWarnings(at: now / 1_000)
     }

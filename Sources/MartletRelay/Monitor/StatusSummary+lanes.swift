@@ -22,6 +22,7 @@ extension StatusSummary {
             let isLasting = facts.now - since >= StatusSummary.lastingOutageTime
             let (lost, refused) = (states.map(\.lost).reduce(0, +), states.map(\.refused).reduce(0, +))
             let losses = StatusSummary.lossText(lost, refused: refused)
+            let isCounted = self.isCounted(states)
             var incident = incident(
                 of: states,
                 kind,
@@ -29,8 +30,9 @@ extension StatusSummary {
                 since: since,
                 lost: lost,
                 refused: refused,
+                isCounted: isCounted,
                 detail: reasons.joined(separator: ", "),
-                action: kind.action(reasons, isLasting: isLasting || losses != nil)
+                action: kind.action(reasons, isLasting: isLasting || losses != nil, doctor: states.first?.doctor)
             )
             // Development lanes deliver to the phones of developers only.
             if states.allSatisfy({ $0.lane.environment == .development }) { incident.severity = .warning }
@@ -38,12 +40,17 @@ extension StatusSummary {
                 incident.severity = .warning
                 incident.title = "\(names(of: states)) \(states.count == 1 ? "has" : "have") not been tried"
                 incident.since = found.map { $0.problem.lastTry ?? $0.problem.since }.max()
+                let isNothingLost = losses == nil && isCounted
                 incident.effect =
-                    "No push waits that could show whether Apple accepts pushes again. "
-                    + (losses.map { StatusText.sentence("Since the outage began, \($0)") } ?? "None was lost.")
-                incident.action = kind.action(reasons, isLasting: true) + " The next push shows whether that helped."
+                    "No push waits that could show whether Apple accepts pushes again."
+                    + (losses.map { " " + StatusText.sentence("Since the outage began, \($0)") } ?? "")
+                    + (isNothingLost ? " None was lost." : "")
+                incident.action =
+                    kind.action(reasons, isLasting: true, doctor: states.first?.doctor)
+                    + " The next push shows whether that helped."
                 return incident
             }
+            incident.effect += StatusSummary.openText(states)
             if kind == .tokensRefused { incident.action += StatusSummary.purgeText(incident.waiting) }
             guard let obstacle, found.allSatisfy({ isUntested($0.state) }) else { return incident }
             // The cause of the last attempt may be gone.
@@ -89,7 +96,7 @@ extension StatusSummary {
         var groups: [[StatusWatch.PastOutage]] = []
         for outage in outages.sorted(by: { $0.start < $1.start }) {
             let index = groups.lastIndex { group in
-                group.contains { $0.kind == outage.kind && $0.end >= outage.start }
+                group.contains { $0.incidentKind == outage.incidentKind && $0.end >= outage.start }
             }
             if let index { groups[index].append(outage) } else { groups.append([outage]) }
         }
@@ -101,30 +108,25 @@ extension StatusSummary {
         let states = facts.lanes.filter { state in outages.contains { $0.lane == state.lane } }
         let start = outages.map(\.start).min() ?? facts.now
         let end = outages.map(\.end).max() ?? facts.now
-        let lost = outages.map(\.lost).reduce(0, +)
-        let refused = outages.map(\.refused).reduce(0, +)
-        let notStored = outages.map(\.notStored).reduce(0, +)
         let isPause = outages.contains(where: \.isPause)
-        let expired = lost.counted("push has expired", "pushes have expired")
-        let losses = isPause ? expired : StatusSummary.lossText(lost, refused: refused)
-        let place = facts.isDatabase ? " by this relay" : ""
-        let refusals = notStored.counted("push was", "pushes were") + " refused with 503" + place
-        let effects = [notStored > 0 ? refusals : nil, losses ?? "no accepted push was lost"].compactMap(\.self)
         let scope = states.isEmpty ? "the storage" : names(of: states)
+        let reason = Set(outages.map(\.reason)).sorted().joined(separator: ", ")
+        // The end of pushes that have expired is stored later.
+        let isCounted =
+            facts.expiredUntil >= end && (states.isEmpty ? facts.lanes : states).allSatisfy { $0.expiredInFlight == 0 }
+        let losses = PastLosses(outages, isCounted: isCounted, isDatabase: facts.isDatabase)
         return Incident(
             kind: .outageOver,
-            formerKind: outages.first?.kind,
+            formerKind: outages.first?.incidentKind,
             severity: .notice,
-            title: "The \(isPause ? "pause" : "outage") of \(scope) is over",
+            title: outages.first.map { $0.title(scope) } ?? "",
             apps: states.isEmpty ? facts.apps : Set(states.map(\.lane.app)).sorted(),
             environments: Set(states.map(\.lane.environment.rawValue)).sorted(),
             since: end,
-            lost: lost + refused,
-            effect: "It lasted \(StatusText.exactDuration(end - start)); \(effects.joined(separator: ", ")).",
-            detail: (isPause ? "paused by " : "") + Set(outages.map(\.reason)).sorted().joined(separator: ", "),
-            action: losses != nil
-                ? "Send again what still matters\(lost > 0 ? "; the status page lists expired pushes" : "")."
-                : notStored > 0 ? "Nothing to do if clients have sent them again." : "Nothing to do."
+            lost: losses.count,
+            effect: losses.effect(after: end - start),
+            detail: reason.isEmpty ? nil : (isPause ? "paused by " : "") + reason,
+            action: losses.action
         )
     }
 
@@ -134,7 +136,7 @@ extension StatusSummary {
         let pauses = paused.compactMap(\.pause)
         guard let since = pauses.map(\.since).min() else { return nil }
         let callers = StatusText.list(Set(pauses.map(\.caller)).sorted())
-        let lost = paused.map(\.lostInPause).reduce(0, +)
+        let (lost, refused) = (paused.map(\.lostInPause).reduce(0, +), paused.map(\.refusedInPause).reduce(0, +))
         var incident = incident(
             of: paused,
             .paused,
@@ -145,11 +147,12 @@ extension StatusSummary {
             action: "Resume with martlet relay resume or on the status page; pushes that wait can expire.",
             severity: .warning
         )
-        incident.lost = lost
-        if lost > 0 {
+        incident.lost = lost + refused
+        if lost + refused > 0 {
             let start = since < facts.startedAt ? "the start of this relay" : "the pause"
             let expired = lost.counted("has expired", "have expired")
-            incident.effect = StatusSummary.waitingText(incident.waiting) + ", \(expired) since \(start)."
+            let refusals = refused > 0 ? " and " + refused.counted("was refused", "were refused") : ""
+            incident.effect = StatusSummary.waitingText(incident.waiting) + ", \(expired)\(refusals) since \(start)."
         }
         return incident
     }
@@ -169,6 +172,8 @@ extension StatusSummary {
         let waiting = counts.count == failing.count ? counts.reduce(0, +) : nil
         let reasons = Set(failing.compactMap(\.failing?.reason)).sorted()
         let result = "None of the \(attempts.grouped) attempts of the last minute succeeded. "
+        let lost = failing.map(\.lostWhileFailing).reduce(LossCounts(), +)
+        let losses = StatusSummary.lossText(lost.expired + lost.abandoned, refused: lost.refused)
         return Incident(
             kind: .fails,
             severity: .warning,
@@ -177,8 +182,8 @@ extension StatusSummary {
             environments: Set(failing.map(\.lane.environment.rawValue)).sorted(),
             since: failing.compactMap(\.failing?.since).min(),
             waiting: waiting,
-            lost: nil,
-            effect: result + StatusSummary.waitingText(waiting) + ".",
+            lost: lost.total,
+            effect: result + StatusSummary.waitingText(waiting) + (losses.map { "; " + $0 } ?? "") + ".",
             detail: reasons.isEmpty ? nil : reasons.joined(separator: ", "),
             action: "Look up Apple's reason in the runbook."
         )
@@ -193,6 +198,8 @@ extension StatusSummary {
         let isLong = since.map { facts.now - $0 >= StatusSummary.longestRetry } ?? false
         let pushes = count.counted("push")
         let age = since.map { " The oldest was accepted \(StatusText.duration(facts.now - $0)) ago." } ?? ""
+        let blocked = retrying.map(\.blocked).reduce(0, +)
+        let others = blocked > 0 ? " \(blocked.counted("push waits", "pushes wait")) behind others." : ""
         let reasons = Set(retrying.compactMap(\.retryReason)).sorted()
         return Incident(
             kind: .retrying,
@@ -201,9 +208,9 @@ extension StatusSummary {
             apps: Set(retrying.map(\.lane.app)).sorted(),
             environments: Set(retrying.map(\.lane.environment.rawValue)).sorted(),
             waiting: count,
-            effect: "Apple refused \(count == 1 ? "it" : "them") for now or did not answer; none is lost." + age,
+            effect: "Apple refused \(count == 1 ? "it" : "them") for now or did not answer." + age + others,
             detail: reasons.isEmpty ? nil : reasons.joined(separator: ", "),
-            action: isLong
+            action: isLong || retrying.contains { $0.expiry != nil }
                 ? "Look up Apple's reason in the runbook." : StatusSummary.adviceToWait(StatusSummary.longestRetry)
         )
     }
@@ -215,12 +222,18 @@ extension StatusSummary {
         since: Int64,
         lost: Int?,
         refused: Int = 0,
+        isCounted: Bool = true,
         detail: String? = nil,
         action: String,
         severity: Incident.Severity = .critical
     ) -> Incident {
-        let counts = states.compactMap(\.waiting)
+        // Those that are in flight wait for the end of an outage, too.
+        let counts = states.compactMap { $0.state == .down ? $0.undelivered : $0.waiting }
         let waiting = counts.count == states.count ? counts.reduce(0, +) : nil
+        // Without a failed attempt, pushes are still sent; afterwards single ones test the lane.
+        let areSent = states.contains {
+            $0.state == .down && $0.problem?.lastTry == nil && $0.counts.inFlight > 0
+        }
         return Incident(
             kind: kind,
             severity: severity,
@@ -230,7 +243,12 @@ extension StatusSummary {
             since: since,
             waiting: waiting,
             lost: lost.map { $0 + refused },
-            effect: StatusSummary.effect(waiting: waiting, lost: lost, refused: refused),
+            effect: StatusSummary.effect(
+                StatusSummary.waitingText(waiting, includesSent: areSent),
+                lost: lost,
+                refused: refused,
+                isCounted: isCounted
+            ),
             detail: detail,
             action: action
         )
@@ -239,19 +257,20 @@ extension StatusSummary {
     /// Returns the remedy of a problem that the relay solves by itself unless it lasts longer than a time in
     /// milliseconds.
     fileprivate static func adviceToWait(_ time: Int64) -> String {
-        "Nothing to do unless it lasts \(StatusText.duration(time))."
+        "Nothing to do unless it lasts \(StatusText.duration(time)) or pushes expire."
     }
 
     /// Returns the effect of a lane that sends nothing; `lost` is nil if that is not known.
-    static func effect(waiting: Int?, lost: Int?, refused: Int = 0) -> String {
-        let pushes = waitingText(waiting)
+    ///
+    /// Only if all losses are counted, none means that none is lost.
+    private static func effect(_ pushes: String, lost: Int?, refused: Int, isCounted: Bool) -> String {
         guard let lost else { return pushes + "." }
-        guard let losses = lossText(lost, refused: refused) else { return pushes + ", none is lost." }
-        return "\(pushes); \(losses)."
+        if let losses = lossText(lost, refused: refused) { return "\(pushes); \(losses)." }
+        return pushes + (isCounted ? ", none is lost." : ".")
     }
 
     /// Returns the numbers of pushes that have ended without being delivered; nil without any.
-    private static func lossText(_ lost: Int, refused: Int) -> String? {
+    static func lossText(_ lost: Int, refused: Int) -> String? {
         guard lost > 0 || refused > 0 else { return nil }
         let parts = [
             lost > 0 ? lost.counted("push has expired or was abandoned", "pushes have expired or were abandoned") : nil,
@@ -260,13 +279,16 @@ extension StatusSummary {
         return parts.compactMap(\.self).joined(separator: ", ")
     }
 
-    static func waitingText(_ waiting: Int?) -> String {
+    /// Returns the number of waiting pushes, which may include those in flight.
+    static func waitingText(_ waiting: Int?, includesSent: Bool = false) -> String {
         guard let waiting else { return "The number of waiting pushes is not known" }
-        return waiting == 0 ? "No push waits" : waiting.counted("push waits", "pushes wait")
+        let pushes = waiting == 0 ? "No push waits" : waiting.counted("push waits", "pushes wait")
+        guard includesSent else { return pushes }
+        return pushes + (waiting > 1 ? " or are in flight" : " or is in flight")
     }
 
     /// Returns the apps of lanes, with the environment of those that have further lanes.
-    private func names(of states: [LaneFacts]) -> String {
+    func names(of states: [LaneFacts]) -> String {
         let lanes = states.map(\.lane)
         let names = Set(lanes.map(\.app)).sorted().flatMap { app -> [String] in
             let own = lanes.filter { $0.app == app }
@@ -281,9 +303,15 @@ extension StatusWatch.PastOutage {
     /// The kind of the outage.
     ///
     /// Each lane notices an outage of Apple or of the network in its own way, so that these are one kind.
-    fileprivate var kind: Incident.Kind {
+    fileprivate var incidentKind: Incident.Kind {
+        switch kind {
+        case .pause: return .paused
+        case .failing: return .fails
+        case .expiry: return .pushesExpire
+        case .stop: return .relayMissing
+        case .outage: break
+        }
         guard lane != nil else { return .notStoring }
-        if isPause { return .paused }
         let kind = Incident.Kind(reason: reason)
         return [.connectionsReset, .appleSilent, .appleErrors].contains(kind) ? .appleUnreachable : kind
     }
@@ -322,12 +350,13 @@ extension Incident.Kind {
         }
     }
 
-    /// Returns the remedy; an outage that is lasting needs another one than a short one.
-    fileprivate func action(_ reasons: [String], isLasting: Bool) -> String {
+    /// Returns the remedy, with the command that tests a lane; an outage that is lasting needs another one than a short
+    /// one.
+    fileprivate func action(_ reasons: [String], isLasting: Bool, doctor: String?) -> String {
         switch self {
         case .appleUnreachable where isLasting:
-            "Test the connection from the relay's machine with martlet doctor, and see"
-                + " https://developer.apple.com/system-status/."
+            "Test the connection from the relay's machine with \(doctor ?? "martlet doctor"), where KEY_FILE is the"
+                + " path of the app's key, and see https://developer.apple.com/system-status/."
         case .connectionsReset where isLasting:
             "Look for a firewall or proxy that resets connections, and see https://developer.apple.com/system-status/."
         case .appleSilent where isLasting:

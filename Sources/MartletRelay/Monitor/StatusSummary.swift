@@ -24,11 +24,12 @@ struct StatusSummary: Sendable {
 
     init(_ facts: StatusFacts) {
         self.facts = facts
-        var found = [storeIncident, drainIncident, pauseIncident, rejectionIncident].compactMap(\.self)
+        var found = [storeIncident, diskIncident, drainIncident, pauseIncident, rejectionIncident].compactMap(\.self)
         found += [outdatedIncident, clockIncident, retryIncident, failureIncident].compactMap(\.self)
-        found += laneIncidents + pastIncidents
+        found += laneIncidents + expiryIncidents + pastIncidents
         found += webhookIncidents
         found += missingIncidents + duplicateIncidents
+        found += [facts.earlierEnd?.incident(facts.apps, at: facts.now)].compactMap(\.self)
         found += deadLetterIncidents + damageIncidents
         found += facts.expiries.map { $0.incident(facts.apps) }
         incidents = found.sorted { $0.isWorse(than: $1) }
@@ -85,8 +86,8 @@ struct StatusSummary: Sendable {
                 kind,
                 title,
                 since: problem.since,
-                lost: isDamaged ? nil : 0,
-                effect: counted + (isDamaged ? "accepted pushes may be unreadable." : "accepted pushes are stored."),
+                lost: nil,
+                effect: counted + (isDamaged ? "accepted pushes may be unreadable." : StatusSummary.storedText),
                 detail: problem.error,
                 action: StatusText.sentence(problem.action)
             )
@@ -97,18 +98,40 @@ struct StatusSummary: Sendable {
                 .storeSilent,
                 "The \(store) does not answer",
                 since: since,
-                effect: counted + "accepted pushes are stored.",
+                lost: nil,
+                effect: counted + StatusSummary.storedText,
                 action: facts.isDatabase
                     ? "Check that the database runs, and its locks." : "Check the load of the disk with iostat -x 1."
             )
         }
         guard facts.isFull else { return nil }
+        let refused = facts.fullQueue.map { ", \($0.total.grouped) so far" } ?? ""
+        let busiest = facts.fullQueue?.busiestCaller
+        let caller = busiest.map { $0 == CallerCounter.other ? "" : ", most of them from \($0)" } ?? ""
         return incident(
             .queueFull,
             "As many pushes wait as the setting limit allows",
+            since: facts.fullQueue?.since,
             waiting: facts.lanes.compactMap(\.waiting).reduce(0, +),
-            effect: refusal + "; accepted pushes are stored.",
+            effect: refusal + refused + caller + "; accepted pushes are stored.",
             action: "Remove the cause for which pushes wait, or raise limit."
+        )
+    }
+
+    /// The effect of the storage on accepted pushes, which it neither sends nor ends.
+    private static let storedText = "accepted pushes are stored, and those that expire are counted afterwards."
+
+    /// The incident of a disk that is nearly full, until pushes are refused.
+    private var diskIncident: Incident? {
+        guard facts.store == nil, let shortage = facts.diskShortage else { return nil }
+        return incident(
+            .diskLow,
+            "The disk of the outbox is nearly full",
+            since: shortage.since,
+            effect: "It has \((shortage.free >> 20).grouped) MB free. The relay refuses pushes with 503 when it can"
+                + " store nothing.",
+            action: "Free space on the disk, or enlarge it.",
+            severity: .warning
         )
     }
 

@@ -8,10 +8,12 @@ struct StatusWatch: Sendable {
     struct WatchedLane: Sendable {
         var problem: LaneProblem?
         var pause: LanePause?
-        /// The number of pushes that have expired or were abandoned since the start of the relay.
-        var lost = 0
-        /// The number of pushes that Apple has refused for good since the start of the relay.
-        var refused = 0
+        /// The attempts since Apple last accepted a push; nil when the last one was accepted.
+        var failing: DispatchCounts.Failing?
+        /// Whether these are so many that the lane fails.
+        var fails = false
+        /// The losses of the other relays since their start.
+        var lostElsewhere = LossCounts()
         /// The number of pushes that other relays have delivered since their start.
         var deliveredElsewhere = 0
         /// The numbers of this relay since its start.
@@ -24,27 +26,44 @@ struct StatusWatch: Sendable {
         var version: String
     }
 
-    /// An outage that is over, or a pause that has ended.
+    /// A problem that is over, or a pause that has ended.
     struct PastOutage: Sendable, Hashable {
-        /// The lane that was down or paused; nil if no pushes could be stored.
+        enum Kind: String, Sendable, Hashable {
+            /// A lane was down, or pushes could not be stored.
+            case outage
+            case pause
+            /// Apple accepted no push of a lane.
+            case failing
+            /// Pushes of a lane expired.
+            case expiry
+            /// The relay did not run.
+            case stop
+        }
+
+        /// The lane that was down or paused; nil if the problem concerned all lanes.
         var lane: Lane?
-        /// The reason of the outage; for a pause, the operator who paused the lane.
+        /// The reason of the problem; for a pause, the operator who paused the lane.
         var reason: String
-        var isPause = false
+        var kind = Kind.outage
+        var isPause: Bool { kind == .pause }
         /// The times of the beginning and the end, in milliseconds since 1970.
         var start: Int64
         var end: Int64
-        /// The number of pushes that expired or were abandoned in the outage, and of those that Apple refused.
+        /// The number of pushes that expired or were abandoned in that time, and of those that were refused for good.
         var lost = 0
         var refused = 0
+        /// The number of pushes that were lost in that time and are counted for another problem.
+        var lostElsewhere = 0
         /// The number of pushes that the relay refused because it could not store them.
         var notStored = 0
     }
 
-    /// The maximum number of past outages that are stored.
-    private static let pastLimit = 200
-    /// The duration from which an outage without losses is stored, in milliseconds.
+    /// The maximum number of problems that are over and stored.
+    private static let pastLimit = 400
+    /// The duration from which an outage without losses is reported, in milliseconds.
     private static let notableTime: Int64 = 10_000
+    /// The time after which the losses of other relays are known, in milliseconds: they publish them once a second.
+    static let publicationTime: Int64 = 10_000
 
     /// The state of a relay.
     struct State: Sendable {
@@ -60,6 +79,8 @@ struct StatusWatch: Sendable {
         var rejections = 0
         /// The relays that share the outbox, by number; empty for a relay with an outbox of its own.
         var relays: [Int64: Relay] = [:]
+        /// The losses of this relay since the last state.
+        var losses: [Loss] = []
 
         /// The number of the relay that performs the work of a single relay.
         fileprivate var leader: Int64? { relays.keys.min() }
@@ -68,31 +89,58 @@ struct StatusWatch: Sendable {
     private var last: State?
     /// The state of each lane that is down when its outage was noticed.
     private var outages: [Lane: WatchedLane] = [:]
-    /// The state of each paused lane when its pause was noticed.
-    private var pauses: [Lane: WatchedLane] = [:]
     /// The numbers of each lane that was down, just before it delivered again.
     private var recoveries: [Lane: RecentRates.Totals] = [:]
     /// The start and the end of the last pause of each lane that is down and was resumed, in milliseconds since 1970.
     private var interruptions: [Lane: Range<Int64>] = [:]
     /// The number of pushes that were refused before the storage failed; nil while it works.
     private var notStoredBefore: Int?
-    /// The latest outages that are over, oldest first, in memory only.
-    private(set) var pastOutages: [PastOutage] = []
+    /// The lost pushes, by the problem in whose time they were lost.
+    private(set) var ledger = LossLedger()
+    /// The latest problems that are over, oldest first, in memory only; with their numbers in the ledger, and whether
+    /// ``takeCounted(at:)`` has returned them.
+    private var past: [(outage: PastOutage, number: Int, isTaken: Bool)] = []
 
-    /// Returns the number of pushes of a lane that have expired or were abandoned since its pause was noticed.
-    func lostInPause(of lane: Lane, total: Int) -> Int { max(0, total - (pauses[lane]?.lost ?? total)) }
+    /// Returns the latest problems of some apps that are over, oldest first; nil for all apps.
+    ///
+    /// Short ones without losses need no attention afterwards. The losses may grow after the end, because the end of a
+    /// push that has expired is stored later.
+    func pastOutages(of apps: Set<String>? = nil) -> [PastOutage] {
+        past.compactMap { entry in
+            guard let apps else { return counted(entry.outage, entry.number) }
+            let isVisible = entry.outage.lane.map { apps.contains($0.app) } ?? true
+            return isVisible ? counted(entry.outage, entry.number, of: apps) : nil
+        }
+    }
 
-    /// Returns the number of pushes of a lane that have expired or were abandoned since its outage was noticed.
-    func lost(of lane: Lane, total: Int) -> Int { max(0, total - (outages[lane]?.lost ?? total)) }
+    /// Returns a problem that is over with its losses; nil for one that needs no attention.
+    private func counted(_ outage: PastOutage, _ number: Int, of apps: Set<String>? = nil) -> PastOutage? {
+        guard let whole = ledger.problem(number) else { return nil }
+        let problem = apps.map { whole.part(of: $0) } ?? whole
+        var outage = outage
+        outage.lost = problem.losses.expired + problem.losses.abandoned
+        outage.refused = problem.losses.refused
+        outage.lostElsewhere = problem.lostElsewhere
+        return outage.isNotable(after: StatusWatch.notableTime) ? outage : nil
+    }
+
+    /// Returns the problems that were not returned before, and whose losses are counted: expired pushes were ended up
+    /// to a time, and those of other relays are known.
+    mutating func takeCounted(at expiredUntil: Int64) -> [PastOutage] {
+        var counted: [PastOutage] = []
+        for (index, entry) in past.enumerated()
+        where !entry.isTaken && entry.outage.end <= expiredUntil - StatusWatch.publicationTime {
+            past[index].isTaken = true
+            if let outage = self.counted(entry.outage, entry.number) { counted.append(outage) }
+        }
+        return counted
+    }
 
     /// Returns the numbers of a lane that is down when its outage was noticed; nil for a lane that is not down.
     func totalsBeforeOutage(of lane: Lane) -> RecentRates.Totals? { outages[lane]?.totals }
 
     /// Returns the numbers of a lane just before it delivered again after its last outage; zeros without one.
     func totalsBeforeRecovery(of lane: Lane) -> RecentRates.Totals { recoveries[lane] ?? RecentRates.Totals() }
-
-    /// Returns the number of pushes of a lane that Apple has refused for good since its outage was noticed.
-    func refused(of lane: Lane, total: Int) -> Int { max(0, total - (outages[lane]?.refused ?? total)) }
 
     /// Returns the lanes that are down in this relay, and in which other relays have delivered pushes since.
     func lanesDeliveredElsewhere(_ state: State) -> [Lane] {
@@ -109,11 +157,10 @@ struct StatusWatch: Sendable {
     mutating func update(_ state: State, at now: Int64) -> [StatusEvent] {
         let before = last ?? State(reloads: state.reloads, rejections: state.rejections, relays: state.relays)
         last = state
+        last?.losses = []
         // The numbers of the other relays are not known before the database has been read for the first time.
-        if before.relays.isEmpty, !state.relays.isEmpty {
-            for lane in outages.keys { outages[lane] = state.lanes[lane] }
-            for lane in pauses.keys { pauses[lane] = state.lanes[lane] }
-        }
+        let isFirstReading = before.relays.isEmpty && !state.relays.isEmpty
+        if isFirstReading { for lane in outages.keys { outages[lane] = state.lanes[lane] } }
         let lanes = state.lanes.sorted {
             ($0.key.app, $0.key.environment.rawValue) < ($1.key.app, $1.key.environment.rawValue)
         }
@@ -126,15 +173,17 @@ struct StatusWatch: Sendable {
         case (nil, let error?):
             // Those since the last call were refused for this error.
             notStoredBefore = before.notStored
+            ledger.begin(.storage, at: state.storeSince ?? now)
             add(.storageFailed, "Pushes cannot be stored: \(error)", at: state.storeSince)
         case (let error?, nil):
             add(.storageRecovered, "Pushes can be stored again")
             var outage = PastOutage(lane: nil, reason: error, start: before.storeSince ?? now, end: now)
             outage.notStored = notStored(of: state.notStored)
             notStoredBefore = nil
-            addPast(outage)
+            addPast(outage, ledger.end(.storage, at: now))
         default: break
         }
+        recordLosses(state, before, isFirstReading: isFirstReading, at: now)
         if state.reloads > before.reloads { add(.reloaded, "The configuration was reloaded") }
         if state.rejections > before.rejections { add(.reloadRejected, "A new configuration was rejected") }
         if state.isDraining, !before.isDraining { add(.draining, "This relay is shutting down") }
@@ -154,50 +203,82 @@ struct StatusWatch: Sendable {
         }
         switch (before?.pause, state.pause) {
         case (nil, let pause?):
-            pauses[lane] = state
+            ledger.begin(.pause(lane), at: min(pause.since, now))
             add(.paused, "\(name) was paused by \(pause.caller)", at: pause.since)
         case (let pause?, nil):
-            endPause(pause, state, at: now)
+            endPause(pause, at: now)
             add(.resumed, "\(name) was resumed", at: now)
         default: break
         }
         switch (before?.problem, state.problem) {
         case (nil, let problem?):
             outages[lane] = state
+            ledger.begin(.outage(lane), at: problem.since)
             add(.outageBegan, "\(name) is down: \(problem.reason)", at: problem.since)
+        case (.some, let problem?):
+            // The silence of Apple may turn out to be an outage that began before.
+            ledger.begin(.outage(lane), at: problem.since)
         case (let problem?, nil):
+            let end = endOfOutage(problem, of: lane, at: now)
             addPast(
-                PastOutage(
-                    lane: lane,
-                    reason: problem.reason,
-                    start: problem.since,
-                    end: endOfOutage(problem, of: lane, at: now),
-                    lost: lost(of: lane, total: state.lost),
-                    refused: refused(of: lane, total: state.refused)
-                )
+                PastOutage(lane: lane, reason: problem.reason, start: problem.since, end: end),
+                ledger.end(.outage(lane), at: end)
             )
             outages[lane] = nil
             interruptions[lane] = nil
             recoveries[lane] = before?.totals
             add(.outageEnded, "\(name) delivers again", at: now)
-        default: break
+        case (nil, nil): break
         }
+        watchFailures(of: lane, state, before, at: now)
         return events
     }
 
-    /// Stores a pause with losses, which are not those of an outage that the pause has interrupted.
-    private mutating func endPause(_ pause: LanePause, _ state: WatchedLane, at now: Int64) {
-        let lost = lostInPause(of: pause.lane, total: state.lost)
-        pauses[pause.lane] = nil
-        if outages[pause.lane] != nil {
-            let lostInOutage = min(lost, self.lost(of: pause.lane, total: state.lost))
-            outages[pause.lane]?.lost += lostInOutage
-            interruptions[pause.lane] = min(pause.since, now)..<now
-        }
-        guard lost > 0 else { return }
+    /// Begins the failing of a lane, and ends it when Apple has accepted a push.
+    private mutating func watchFailures(of lane: Lane, _ state: WatchedLane, _ before: WatchedLane?, at now: Int64) {
+        if state.fails, let failing = state.failing { ledger.begin(.failing(lane), at: failing.since) }
+        guard state.failing == nil, let problem = ledger[.failing(lane)] else { return }
         addPast(
-            PastOutage(lane: pause.lane, reason: pause.caller, isPause: true, start: pause.since, end: now, lost: lost)
+            PastOutage(
+                lane: lane,
+                reason: before?.failing?.reason ?? "",
+                kind: .failing,
+                start: problem.start,
+                end: now
+            ),
+            ledger.end(.failing(lane), at: now)
         )
+    }
+
+    private mutating func endPause(_ pause: LanePause, at now: Int64) {
+        let start = min(pause.since, now)
+        if outages[pause.lane] != nil { interruptions[pause.lane] = start..<now }
+        addPast(
+            PastOutage(lane: pause.lane, reason: pause.caller, kind: .pause, start: start, end: now),
+            ledger.end(.pause(pause.lane), at: now)
+        )
+    }
+
+    /// Assigns the losses since the last state to the problems, and ends the expiries that are over.
+    private mutating func recordLosses(_ state: State, _ before: State, isFirstReading: Bool, at now: Int64) {
+        for loss in state.losses { ledger.record(loss) }
+        for (lane, current) in state.lanes {
+            guard !isFirstReading, let earlier = before.lanes[lane]?.lostElsewhere else { continue }
+            // Other relays publish numbers without times.
+            let counts = current.lostElsewhere - earlier
+            ledger.record(Loss(lane: lane, counts: counts, from: now - StatusWatch.publicationTime, to: now))
+        }
+        for number in ledger.endExpiries(at: now) {
+            guard let problem = ledger.problem(number), let lane = problem.cause.lane else { continue }
+            let end = problem.end ?? now
+            addPast(PastOutage(lane: lane, reason: "", kind: .expiry, start: problem.start, end: end), number)
+        }
+    }
+
+    /// Records that the relay did not run from a time until another one, in which pushes may have expired.
+    mutating func recordStop(from start: Int64, to end: Int64) {
+        let number = ledger.addPast(.stop, from: start, to: end)
+        addPast(PastOutage(reason: "", kind: .stop, start: start, end: end), number)
     }
 
     /// Returns the end of an outage: the start of a pause after which no attempt has failed, or else now.
@@ -206,12 +287,15 @@ struct StatusWatch: Sendable {
         return max(problem.since, pause.lowerBound)
     }
 
-    /// Stores an outage that is over; a short one without losses needs no attention afterwards.
-    private mutating func addPast(_ outage: PastOutage) {
-        let isLong = outage.end - outage.start >= StatusWatch.notableTime
-        guard isLong || outage.lost + outage.refused + outage.notStored > 0 else { return }
-        pastOutages.append(outage)
-        if pastOutages.count > StatusWatch.pastLimit { pastOutages.removeFirst() }
+    /// Stores a problem that is over, with its number in the ledger, and forgets one if there are too many: the oldest
+    /// one that needs no attention, or else the oldest.
+    private mutating func addPast(_ outage: PastOutage, _ number: Int?) {
+        guard let number else { return }
+        past.append((outage, number, false))
+        guard past.count > StatusWatch.pastLimit else { return }
+        let latest = outage.end - StatusWatch.publicationTime
+        let index = past.firstIndex { $0.outage.end < latest && counted($0.outage, $0.number) == nil }
+        ledger.forget(past.remove(at: index ?? 0).number)
     }
 
     private func fleetEvents(_ state: State, _ before: State, at now: Int64) -> [StatusEvent] {
@@ -229,5 +313,17 @@ struct StatusWatch: Sendable {
             events.append(event(.leaderChanged, leader, state.relays[leader], "leads now"))
         }
         return events
+    }
+}
+
+extension StatusWatch.PastOutage {
+    /// Returns whether the problem is to be reported after its end: it had losses, or it was an outage that lasted for
+    /// a time in milliseconds.
+    fileprivate func isNotable(after time: Int64) -> Bool {
+        if lost + refused + notStored > 0 { return true }
+        return switch kind {
+        case .pause, .expiry, .stop: false
+        case .outage, .failing: end - start >= time
+        }
     }
 }

@@ -41,6 +41,25 @@ import Testing
         #expect(last == ["orders expired 1 -"])
     }
 
+    @Test func `a problem that is over is logged with its duration and losses`() {
+        let lines = LogLines()
+        let logger = lines.logger(.info)
+        var outage = StatusWatch.PastOutage(
+            lane: Self.lane,
+            reason: "ConnectionFailed",
+            start: 1_000,
+            end: 81_000,
+            lost: 1_239
+        )
+        logger.problemOver(outage)
+        outage.lost = 0
+        logger.problemOver(outage)
+        #expect(lines.objects.map { $0["level"] } == ["warning", "info"])
+        let line = lines.objects.first
+        #expect(line?["msg"] == "problem over" && line?["seconds"] == 80 && line?["lost"] == 1_239)
+        #expect(line?["app"] == "orders" && line?["problem"] == "outage" && line?["reason"] == "ConnectionFailed")
+    }
+
     @Test func `a line about losses names the lane, the number and the reason`() {
         let lines = LogLines()
         let logger = lines.logger(.info)
@@ -49,7 +68,10 @@ import Testing
         log.add(Outcome(.dead, reason: "ServiceUnavailable"), of: Self.lane)
         for losses in log.take(at: 0) { logger.lost(losses) }
         #expect(lines.objects.map { $0["msg"] } == ["pushes expired", "pushes abandoned"])
-        #expect(lines.objects.allSatisfy { $0["level"] == "info" && $0["app"] == "orders" && $0["count"] == 1 })
+        #expect(lines.objects.allSatisfy { $0["level"] == "warning" && $0["app"] == "orders" && $0["count"] == 1 })
         #expect(lines.objects.last?["reason"] == "ServiceUnavailable")
+        log.add(Outcome(.expired), of: Self.lane)
+        for losses in log.take(at: LossLog.interval) { logger.lost(losses) }
+        #expect(lines.objects.last?["count"] == 1 && lines.objects.last?["total"] == 2)
     }
 }

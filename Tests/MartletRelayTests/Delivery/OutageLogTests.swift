@@ -33,7 +33,7 @@ import Testing
         let again = log.update(problem, outage, isAfterAttempt: true)
         #expect(again.isEmpty)
         let ended = log.update(nil, nil, isAfterAttempt: true)
-        #expect(ended == [.recovered] && !log.isDown)
+        #expect(ended == [.recovered(since: 1)] && !log.isDown)
     }
 
     @Test func `further pauses of an outage are not logged`() {

@@ -22,6 +22,9 @@ import Testing
         let verbose = await bench.ask("GET", "/readyz?verbose", key: nil)
         #expect(verbose.status == 503 && verbose.text.contains("outbox: no room\n"), "\(verbose.text)")
         #expect(verbose.text.contains("accepting pushes: no, pushes cannot be stored: no room\n"), "\(verbose.text)")
+        await bench.parts.monitor.postHealth()
+        let lanes = await bench.ask("GET", "/readyz?verbose")
+        #expect(lanes.text.contains("orders production: not storing\n"), "\(lanes.text)")
         let storage = await bench.ask("GET", "/v1/status").json["storage"]
         #expect(storage?["problem"] == "no room" && storage?["since"]?.integerValue != nil)
         // A small write shows room only five seconds after the error.

@@ -40,7 +40,7 @@ import Testing
         let time = StatusText.time((clock.now - 180) * 1_000, at: clock.now * 1_000)
         let text =
             "Apple cannot be reached for orders since \(time) (3 min). 1 push waits, none is lost."
-            + " Nothing to do unless it lasts 10 min."
+            + " Nothing to do unless it lasts 10 min or pushes expire."
         #expect(status["headline"]?.stringValue == text)
         #expect(status["lanes"]?.elements?.first?["state"] == "down")
         let incident = status["incidents"]?.elements?.first
@@ -141,6 +141,10 @@ import Testing
         #expect(view.nodes.map(FleetView.isMissing) == [false, true])
         #expect(!FleetView.isMissing(node(1, "a", silence: 9_000, isOwn: true)), "this relay runs")
         #expect(view.missing(at: 106_000) == [FleetView.MissingNode(number: 2, name: "b", since: 100_000)])
+        let new = view.takeMissing(at: 106_000)
+        #expect(new.map(\.name) == ["b"])
+        let known = view.takeMissing(at: 106_001)
+        #expect(known.isEmpty)
         view.update([own], at: 116_000)
         #expect(view.missing(at: 116_000).map(\.number) == [2], "relay 3 has ended its registration itself")
         #expect(view.missing(at: 100_000 + 3_600_000).isEmpty, "after an hour")

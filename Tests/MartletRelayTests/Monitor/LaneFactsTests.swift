@@ -50,7 +50,7 @@ import Testing
         facts.isStoring = false
         #expect(facts.state == .notStoring && facts.waiting == 5)
         facts.problem = LaneProblem(since: 1, reason: "ConnectionFailed", nextTry: nil)
-        #expect(facts.state == .down && facts.waiting == 7, "those in flight wait, too")
+        #expect(facts.state == .down && facts.waiting == 5 && facts.undelivered == 7)
         facts.pause = LanePause(lane: Self.lane, since: 2, caller: "kim")
         #expect(facts.state == .paused && facts.waiting == 5)
         let json = facts.json(at: Self.now)
@@ -88,7 +88,7 @@ import Testing
         let figures = Self.figures(facts)
         #expect(figures["Failing"]?.note == "1 of 1 attempt in the last minute, or since the outage was noticed")
         #expect(figures["Failing"]?.value == "100 %" && figures["Failing"]?.tone == .bad)
-        #expect(figures["Oldest"]?.tone == .bad && figures["Waiting"]?.note == "pushes stored and not sent")
+        #expect(figures["Oldest"]?.tone == .bad && figures["Waiting"]?.note == "pushes stored and not in flight")
         facts.pause = LanePause(lane: Self.lane, since: 2, caller: "kim")
         let note = Self.figures(facts)["Failing"]?.note
         #expect(note == figures["Failing"]?.note, "a pause does not change the time since which attempts count")
@@ -136,5 +136,14 @@ import Testing
         #expect(StatusText.rate(.infinity).hasPrefix("1,000,000"))
         let shares = [0, 0.001, 0.5, 0.999, 1]
         #expect(shares.map(StatusText.percentage) == ["0 %", "<1 %", "50 %", ">99 %", "100 %"])
+    }
+
+    @Test func `pushes behind others are counted`() {
+        var backlog = Self.backlog(1_634, due: -5_000, retrying: 705)
+        backlog.blocked = 929
+        let figures = Self.figures(Self.facts(backlog))
+        #expect(figures["Waiting"]?.note == "705 pushes being sent again, 929 behind others")
+        #expect(figures["Oldest"]?.note == "no push is due, 929 wait behind others")
+        #expect(Self.facts(backlog).json(at: Self.now)["blocked"] == 929)
     }
 }

@@ -98,7 +98,14 @@ import Testing
         #expect(later == "10 pushes wait, 5 have expired since the start of this relay.")
         facts.lanes[0].pause = nil
         facts.pastOutages = [
-            StatusWatch.PastOutage(lane: lane, reason: "kim", isPause: true, start: since - 60_000, end: since, lost: 5)
+            StatusWatch.PastOutage(
+                lane: lane,
+                reason: "kim",
+                kind: .pause,
+                start: since - 60_000,
+                end: since,
+                lost: 5
+            )
         ]
         let over = try #require(StatusSummary(facts).incidents.first)
         #expect(over.kind == .outageOver && over.runbook == "MartletRelayLanePaused")
@@ -107,6 +114,98 @@ import Testing
                 == "The pause of orders is over since 12:36 UTC (5 min). It lasted 1 min; 5 pushes have expired."
                 + " Send again what still matters; the status page lists expired pushes. (paused by kim)"
         )
+    }
+
+    @Test(arguments: [
+        (false, 0, 0, "It lasted 20 s. Pushes that expired in that time are still being counted."),
+        (false, 7, 0, "It lasted 20 s; 7 pushes have expired or were abandoned. Pushes that expired in that time are"),
+        (true, 0, 0, "It lasted 20 s; no accepted push was lost."),
+        (true, 0, 3, "It lasted 20 s. 3 pushes were lost at the same time because of another problem."),
+        (true, 300, 0, "It lasted 20 s; 300 pushes have expired or were abandoned."),
+    ])
+    func `nothing is lost in an outage of the storage only when all that expired are counted`(
+        isCounted: Bool,
+        lost: Int,
+        elsewhere: Int,
+        effect: String
+    ) throws {
+        var facts = StatusSummaryTests.threeLanes
+        var outage = StatusWatch.PastOutage(
+            reason: "no room",
+            start: facts.now - 80_000,
+            end: facts.now - 60_000,
+            lost: lost
+        )
+        outage.lostElsewhere = elsewhere
+        facts.pastOutages = [outage]
+        facts.expiredUntil = isCounted ? outage.end : outage.end - 1
+        let incident = try #require(StatusSummary(facts).incidents.first)
+        #expect(incident.effect.hasPrefix(effect) && incident.lost == lost, "\(incident.effect)")
+        let isNothingLost = isCounted && lost + elsewhere == 0
+        #expect((incident.action == "Nothing to do.") == isNothingLost, "\(incident.action)")
+        facts.expiredUntil = .max
+        facts.lanes[0].expiredInFlight = 1
+        let open = try #require(StatusSummary(facts).incidents.first)
+        #expect(!open.effect.contains("no accepted push"), "one is in flight")
+    }
+
+    @Test func `a lane whose pushes expire is a warning with rate and total`() throws {
+        var facts = StatusSummaryTests.threeLanes
+        facts.lanes[1].expiry = LaneFacts.Expiry(since: facts.now - 110_000, count: 261, rate: 2.37)
+        facts.lanes[1].backlog = Backlog(lane: facts.lanes[1].lane, count: 541, oldest: nil, retrying: 541)
+        facts.lanes[1].retryReason = "503 ServiceUnavailable"
+        let summary = StatusSummary(facts)
+        #expect(summary.incidents.map(\.kind) == [.pushesExpire, .retrying])
+        let incident = try #require(summary.incidents.first)
+        #expect(incident.severity == .warning && incident.lost == 261 && incident.apps == ["rides"])
+        #expect(
+            summary.headline == "Accepted pushes of rides expire since 12:39 UTC (1 min). 261 pushes have expired,"
+                + " 2.4 a second in the last minute. 541 pushes wait. Find out why pushes wait, and send again what"
+                + " still matters."
+        )
+        #expect(incident.runbook == "MartletRelayPushesExpire" && incident.detail == "503 ServiceUnavailable")
+        #expect(!summary.incidents.contains { $0.text(at: facts.now).contains("none is lost") })
+        #expect(!summary.incidents[1].action.contains("Nothing to do"))
+        facts.lanes[1].expiry = nil
+        let end = facts.now - 60_000
+        facts.pastOutages = [
+            StatusWatch.PastOutage(
+                lane: facts.lanes[1].lane,
+                reason: "",
+                kind: .expiry,
+                start: end - 60_000,
+                end: end,
+                lost: 261
+            )
+        ]
+        let over = try #require(StatusSummary(facts).incidents.first { $0.kind == .outageOver })
+        #expect(
+            over.text(at: facts.now).hasPrefix(
+                "The expiry of pushes of rides is over since 12:40 UTC (1 min). It lasted 1 min; 261 pushes have"
+            )
+        )
+        #expect(over.runbook == "MartletRelayPushesExpire" && over.detail == nil)
+    }
+
+    @Test func `none is lost only in the whole time of an outage`() {
+        func effect(_ change: (inout StatusFacts) -> Void) -> String? {
+            var facts = StatusSummaryTests.threeLanes
+            facts.lanes[0].problem = StatusSummaryTests.problem("NoAnswer")
+            facts.lanes[0].backlog?.count = 5
+            change(&facts)
+            return StatusSummary(facts).incidents.first { $0.kind == .appleSilent || $0.kind == .laneDown }?.effect
+        }
+        #expect(effect { _ in } == "5 pushes wait, none is lost.")
+        #expect(
+            effect { $0.lanes[0].expiredInFlight = 2 }
+                == "5 pushes wait. 2 pushes in flight have expired, and Apple has not answered."
+        )
+        #expect(
+            effect { $0.lanes[0].lostElsewhere = 1 }
+                == "5 pushes wait. 1 push was lost at the same time because of another problem."
+        )
+        #expect(effect { $0.lanes[0].counts.inFlight = 3 } == "5 pushes wait or are in flight, none is lost.")
+        #expect(effect { $0.commitSince = $0.now - 4_000 } == "5 pushes wait.", "none can expire")
     }
 
     @Test func `an outage of several lanes is reported once when it is over`() throws {

@@ -87,7 +87,7 @@ import Testing
         let summary = StatusSummary(facts)
         #expect(
             summary.headline == "Apple cannot be reached for orders and rides since 12:38 UTC (3 min)."
-                + " 8,788 pushes wait, none is lost. Nothing to do unless it lasts 10 min."
+                + " 8,788 pushes wait, none is lost. Nothing to do unless it lasts 10 min or pushes expire."
         )
         let incident = try #require(summary.incidents.first)
         #expect(summary.incidents.count == 1 && incident.severity == .critical)
@@ -97,6 +97,8 @@ import Testing
         #expect(json["scope"] == ["apps": ["orders", "rides"], "environments": ["production"]])
         #expect(json["detail"] == "ConnectionFailed, TimedOut" && json["runbook"] == "MartletRelayLaneDown")
         facts.lanes[0].lost = 12
+        facts.lanes[0].doctor = "martlet doctor --environment production --topic com.example.orders"
+        #expect(StatusSummary(facts).incidents.first?.action.contains("\(facts.lanes[0].doctor), where") == true)
         let lasting = StatusSummary(facts)
         let losses = "8,788 pushes wait; 12 pushes have expired or were abandoned. Test the connection"
         #expect(lasting.headline.contains(losses))
@@ -151,7 +153,7 @@ import Testing
         let incident = try #require(StatusSummary(facts).incidents.first)
         #expect(incident.kind == kind && incident.severity == .critical && incident.title == title)
         #expect(incident.apps == ["orders", "rides", "wallet"] && incident.action == "Free space.")
-        #expect(incident.effect.contains("503") && incident.lost == (kind == .dataDamaged ? nil : 0))
+        #expect(incident.effect.contains("503") && incident.lost == nil, "expired pushes cannot be counted")
         #expect(incident.text(at: Self.now).hasSuffix("Free space. (no room)"))
     }
 
@@ -200,8 +202,7 @@ import Testing
         let untested = try incident()
         #expect(untested.title == "Nothing is delivered for orders")
         #expect(
-            untested.effect == "Last tried 39 s ago; not tried since, because the disk is full."
-                + " 8 pushes wait, none is lost."
+            untested.effect == "Last tried 39 s ago; not tried since, because the disk is full. 8 pushes wait."
         )
         #expect(untested.action.hasPrefix("Remove the problem of the storage first"))
         facts.lanes[0].inFlight = 1
@@ -212,16 +213,16 @@ import Testing
     }
 
     @Test(arguments: [
-        (0, false, "New pushes are refused with 503; accepted pushes are stored."),
-        (1_312, false, "New pushes are refused with 503, 1,312 so far; accepted pushes are stored."),
-        (2, true, "New pushes are refused with 503, 2 by this relay so far; accepted pushes are stored."),
+        (0, false, "New pushes are refused with 503"), (1_312, false, "New pushes are refused with 503, 1,312 so far"),
+        (2, true, "New pushes are refused with 503, 2 by this relay so far"),
     ])
     func `pushes that are refused because of the storage are counted`(count: Int, isDatabase: Bool, effect: String) {
         var facts = facts
         facts.isDatabase = isDatabase
         facts.commitSince = Self.now - 4_000
         facts.notStored = count
-        #expect(StatusSummary(facts).incidents.first?.effect == effect)
+        let stored = "; accepted pushes are stored, and those that expire are counted afterwards."
+        #expect(StatusSummary(facts).incidents.first?.effect == effect + stored)
     }
 
     @Test func `a slow commit and a full queue are problems before the outbox reports an error`() {
@@ -233,6 +234,13 @@ import Testing
         facts.commitSince = nil
         facts.isFull = true
         #expect(StatusSummary(facts).headline.hasPrefix("As many pushes wait as the setting limit allows."))
+        facts.fullQueue = FullQueue.Period(since: Self.now - 9_000, last: Self.now, refused: ["news": 1_312, "a": 2])
+        let full = StatusSummary(facts).incidents.first
+        #expect(full?.since == Self.now - 9_000)
+        #expect(
+            full?.effect == "New pushes are refused with 503, 1,314 so far, most of them from news; accepted pushes are"
+                + " stored."
+        )
     }
 
     @Test func `no relay delivers for a missing one while none can store`() throws {

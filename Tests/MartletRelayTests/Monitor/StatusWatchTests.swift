@@ -17,9 +17,13 @@ import Testing
 
         func kinds(_ state: StatusWatch.State) -> [StatusEvent.Kind] { events(state).map(\.kind) }
 
-        func lost(of total: Int) -> Int { watch.lost(of: StatusWatchTests.lane, total: total) }
+        var outage: LossLedger.Problem? { watch.ledger[.outage(StatusWatchTests.lane)] }
 
-        var pastOutages: [StatusWatch.PastOutage] { watch.pastOutages }
+        var pastOutages: [StatusWatch.PastOutage] { watch.pastOutages() }
+
+        func lost(of app: String) -> [Int] { watch.pastOutages(of: [app]).map(\.lost) }
+
+        func takeCounted(at time: Int64) -> [StatusWatch.PastOutage] { watch.takeCounted(at: time) }
 
         var totalsBeforeOutage: RecentRates.Totals? { watch.totalsBeforeOutage(of: StatusWatchTests.lane) }
 
@@ -28,8 +32,6 @@ import Testing
         var attemptsBeforeRecovery: Int { watch.totalsBeforeRecovery(of: StatusWatchTests.lane).attempts }
 
         func notStored(of total: Int) -> Int { watch.notStored(of: total) }
-
-        func refused(of total: Int) -> Int { watch.refused(of: StatusWatchTests.lane, total: total) }
     }
 
     private let recorder = Recorder()
@@ -40,12 +42,14 @@ import Testing
         return StatusWatch.State(lanes: [Self.lane: lane])
     }
 
+    private static func loss(_ time: Int64, expired: Int = 0, refused: Int = 0) -> Loss {
+        Loss(lane: lane, counts: LossCounts(expired: expired, refused: refused), from: time, to: time)
+    }
+
     @Test func `outages and pauses are events with the time when they began`() {
         #expect(recorder.kinds(Self.state()).isEmpty)
         let down = Self.state {
             $0.problem = LaneProblem(since: 4, reason: "ConnectionFailed", nextTry: nil)
-            $0.lost = 5
-            $0.refused = 2
             $0.totals.attempts = 300
         }
         let begun = recorder.events(down, at: 20)
@@ -59,13 +63,15 @@ import Testing
                 )
             ]
         )
-        #expect(recorder.kinds(down).isEmpty && recorder.lost(of: 9) == 4)
-        #expect(recorder.refused(of: 205) == 203)
+        var losses = down
+        losses.losses = [Self.loss(10, expired: 4, refused: 203)]
+        #expect(recorder.kinds(losses).isEmpty)
+        #expect(recorder.outage?.losses == LossCounts(expired: 4, refused: 203))
         #expect(recorder.totalsBeforeOutage?.attempts == 300)
         #expect(recorder.events(Self.state(), at: 30).map { [$0.time] } == [[30]])
         #expect(recorder.totalsBeforeOutage == nil)
         #expect(recorder.attemptsBeforeRecovery == 300, "later failures are none of the outage")
-        #expect(recorder.lost(of: 9) == 0, "nothing is lost because of an outage that has ended")
+        #expect(recorder.outage == nil)
         let paused = Self.state { $0.pause = LanePause(lane: Self.lane, since: 7, caller: "kim") }
         let pause = recorder.events(paused, at: 40)
         #expect(pause.map(\.text) == ["orders production was paused by kim"] && pause.first?.time == 7)
@@ -73,63 +79,59 @@ import Testing
     }
 
     @Test func `outages that are over are stored with their losses`() {
-        func down(_ lost: Int, _ refused: Int) -> StatusWatch.State {
-            Self.state {
-                $0.problem = LaneProblem(since: 4_000, reason: "BadDeviceToken", nextTry: nil)
-                $0.lost = lost
-                $0.refused = refused
-            }
-        }
-        _ = recorder.events(down(5, 2), at: 5_000)
-        _ = recorder.events(
-            Self.state {
-                $0.lost = 50
-                $0.refused = 302
-            },
-            at: 100_000
-        )
-        let outage = StatusWatch.PastOutage(
+        let down = Self.state { $0.problem = LaneProblem(since: 4_000, reason: "BadDeviceToken", nextTry: nil) }
+        var refusals = down
+        refusals.losses = [Self.loss(4_500, refused: 300)]
+        _ = recorder.events(refusals, at: 5_000)
+        var ended = Self.state()
+        ended.losses = [Self.loss(99_999, expired: 40)]
+        _ = recorder.events(ended, at: 100_000)
+        var outage = StatusWatch.PastOutage(
             lane: Self.lane,
             reason: "BadDeviceToken",
             start: 4_000,
             end: 100_000,
-            lost: 45,
+            lost: 40,
             refused: 300
         )
         #expect(recorder.pastOutages == [outage])
-        _ = recorder.events(down(50, 302), at: 5_000)
-        _ = recorder.events(
-            Self.state {
-                $0.lost = 50
-                $0.refused = 302
-            },
-            at: 13_999
-        )
-        #expect(recorder.pastOutages == [outage], "a short outage without losses is not worth a line")
+        ended.losses = [Self.loss(60_000, expired: 5), Self.loss(100_001, expired: 7)]
+        _ = recorder.events(ended, at: 101_000)
+        outage.lost = 45
+        #expect(recorder.pastOutages == [outage], "those that expired in the outage and ended after it are its losses")
+        #expect(recorder.takeCounted(at: 109_999).isEmpty)
+        #expect(recorder.takeCounted(at: 110_000) == [outage] && recorder.takeCounted(at: 110_000).isEmpty)
+        let short = Self.state { $0.problem = LaneProblem(since: 300_000, reason: "ConnectionFailed", nextTry: nil) }
+        _ = recorder.events(short, at: 300_000)
+        _ = recorder.events(Self.state(), at: 309_999)
+        let kinds = recorder.pastOutages.map(\.kind)
+        #expect(kinds == [.outage, .expiry], "a short outage without losses is not worth a line")
+        #expect(recorder.pastOutages.last?.lost == 7 && recorder.pastOutages.last?.end == 100_001)
     }
 
     @Test func `an outage ends with the pause of its lane unless attempts fail after it`() {
-        func state(_ lost: Int, lastTry: Int64?, isPaused: Bool = false) -> StatusWatch.State {
-            Self.state {
-                $0.lost = lost
+        func state(_ losses: [Loss] = [], lastTry: Int64?, isPaused: Bool = false) -> StatusWatch.State {
+            var state = Self.state {
                 $0.problem = lastTry.map { LaneProblem(since: 1_000, reason: "ConnectionFailed", lastTry: $0) }
                 $0.pause = isPaused ? LanePause(lane: Self.lane, since: 29_000, caller: "kim") : nil
             }
+            state.losses = losses
+            return state
         }
         func run(lastTry: Int64) -> [StatusWatch.PastOutage] {
             let recorder = Recorder()
-            _ = recorder.events(state(0, lastTry: 1_000), at: 1_000)
-            _ = recorder.events(state(3, lastTry: 28_000, isPaused: true), at: 29_000)
-            _ = recorder.events(state(54, lastTry: 28_000, isPaused: true), at: 80_000)
-            _ = recorder.events(state(54, lastTry: 28_000), at: 90_000)
-            _ = recorder.events(state(54, lastTry: lastTry), at: 91_000)
-            _ = recorder.events(state(54, lastTry: nil), at: 92_000)
+            _ = recorder.events(state(lastTry: 1_000), at: 1_000)
+            _ = recorder.events(state([Self.loss(20_000, expired: 3)], lastTry: 28_000, isPaused: true), at: 29_000)
+            _ = recorder.events(state([Self.loss(70_000, expired: 51)], lastTry: 28_000, isPaused: true), at: 80_000)
+            _ = recorder.events(state(lastTry: 28_000), at: 90_000)
+            _ = recorder.events(state(lastTry: lastTry), at: 91_000)
+            _ = recorder.events(state(lastTry: nil), at: 92_000)
             return recorder.pastOutages
         }
         let pause = StatusWatch.PastOutage(
             lane: Self.lane,
             reason: "kim",
-            isPause: true,
+            kind: .pause,
             start: 29_000,
             end: 90_000,
             lost: 51
@@ -139,11 +141,45 @@ import Testing
             reason: "ConnectionFailed",
             start: 1_000,
             end: 29_000,
-            lost: 3
+            lost: 3,
+            lostElsewhere: 51
         )
         #expect(run(lastTry: 28_000) == [pause, outage], "nothing was tried after the pause before it delivered")
         outage.end = 92_000
         #expect(run(lastTry: 90_500) == [pause, outage])
+    }
+
+    @Test func `a lane of which Apple accepts nothing is a problem until Apple accepts a push`() throws {
+        let failing = DispatchCounts.Failing(since: 2_000, reason: "429 TooManyRequests")
+        var fails = Self.state {
+            $0.failing = failing
+            $0.fails = true
+        }
+        fails.losses = [Self.loss(2_500, refused: 12)]
+        _ = recorder.events(fails, at: 60_000)
+        #expect(recorder.pastOutages.isEmpty)
+        _ = recorder.events(Self.state { $0.failing = failing }, at: 130_000)
+        #expect(recorder.pastOutages.isEmpty, "no traffic shows nothing")
+        _ = recorder.events(Self.state(), at: 140_000)
+        let past = try #require(recorder.pastOutages.first)
+        #expect(past.kind == .failing && past.start == 2_000 && past.end == 140_000 && past.refused == 12)
+        #expect(past.reason == "429 TooManyRequests")
+    }
+
+    @Test func `losses of other relays count from the first reading of their numbers`() {
+        func state(_ expired: Int, hasRelays: Bool = true) -> StatusWatch.State {
+            var state = Self.state {
+                $0.problem = LaneProblem(since: 4, reason: "ConnectionFailed", nextTry: nil)
+                $0.lostElsewhere.expired = expired
+            }
+            if hasRelays { state.relays[2] = StatusWatch.Relay(name: "b", version: "1") }
+            return state
+        }
+        _ = recorder.events(state(0, hasRelays: false), at: 4)
+        _ = recorder.events(state(70), at: 1_000)
+        #expect(recorder.outage?.losses.total == 0)
+        _ = recorder.events(state(75), at: 2_000)
+        #expect(recorder.outage?.losses.expired == 5)
     }
 
     @Test func `an outage is over when another relay has delivered since`() {
@@ -176,17 +212,14 @@ import Testing
         state.notStored = 307
         _ = recorder.events(state, at: 96_005)
         #expect(recorder.notStored(of: 307) == 0)
-        #expect(
-            recorder.pastOutages == [
-                StatusWatch.PastOutage(
-                    lane: nil,
-                    reason: "the disk is full",
-                    start: 5,
-                    end: 96_005,
-                    notStored: 300
-                )
-            ]
-        )
+        var outage = StatusWatch.PastOutage(reason: "the disk is full", start: 5, end: 96_005, notStored: 300)
+        #expect(recorder.pastOutages == [outage])
+        // The first look for expired pushes after the outage.
+        state.losses = [Loss(lane: Self.lane, counts: LossCounts(expired: 301), from: 4, to: 96_900)]
+        _ = recorder.events(state, at: 97_000)
+        outage.lost = 301
+        #expect(recorder.pastOutages == [outage])
+        #expect(recorder.lost(of: "orders") == [301] && recorder.lost(of: "rides") == [0], "a key sees its own losses")
     }
 
     @Test func `storage, reloads and shutdown are events of the relay as a whole`() {

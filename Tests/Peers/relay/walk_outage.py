@@ -47,7 +47,7 @@ class Apple(Drill):
                 self.assertIn("calm", self.read({"calm"}), "a slow answer is an answer")
             self.drill(
                 "down", "apple-unreachable", self.stop_simulator, lambda: self.start_simulator(self.apns_port),
-                "for orders, rides and wallet", "none is lost.", "Nothing to do unless it lasts 10 min.")
+                "for orders, rides and wallet", "none is lost.", "Nothing to do unless it lasts 10 min or pushes expire.")
             for kind in ["outage-began", "outage-ended"]:
                 expect(self.page.locator(".plot").first.locator(f'.mark[data-kind="{kind}"]').first).to_be_attached()
             self.drill(
