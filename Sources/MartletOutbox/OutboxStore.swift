@@ -111,6 +111,9 @@ package protocol OutboxStore: Sendable {
     /// Cancels unclaimed pushes of a selection, including scheduled pushes and pushes behind others, and deletes its
     /// dead letters with their payloads.
     ///
+    /// A claimed push to a token loses its user: when it is claimed again, ``ClaimedPush/hasFormerUser`` is true. The
+    /// user of a claimed push to a user is kept, because the removal of the installations has the same effect on it.
+    ///
     /// The latest come first, because the end of the first push of an order key makes the next one due.
     ///
     /// - Parameters:

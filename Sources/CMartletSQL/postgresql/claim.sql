@@ -47,7 +47,7 @@ BEGIN
                 SELECT CASE WHEN i.app = p.app THEN i.user_id = p.user_id END FROM martlet.installation i
                 WHERE i.number = o.installation
             )) FROM martlet.installation_token o WHERE o.token = p.token
-        ), NOT p.is_to_user)
+        ), NOT p.is_to_user AND p.user_id <> '')
     FROM taken t JOIN martlet.push p USING (number) ORDER BY t.ready_at, t.number;
 END $$;
 

@@ -147,6 +147,12 @@ extension PostgreSQLOutbox {
                 return PushStatus(row, from: 2, endedAs: .cancelled, in: lane, at: now)
             }
         }
+        // Those that are left are claimed. Without a user, none of them is claimed again to be sent.
+        try await connections.query(
+            .maintaining,
+            "UPDATE martlet.push SET user_id = '' WHERE number = ANY ($1) AND NOT is_to_user",
+            [.integers(numbers)]
+        ) { _ in }
         backlogCount.pushes -= erased.cancelled.count
         return erased
     }

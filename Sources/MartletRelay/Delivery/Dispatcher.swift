@@ -174,7 +174,7 @@ actor Dispatcher {
                     limit: action.limit,
                     at: context.now
                 )
-                machine.claimed(claim, action)
+                machine.claimed(claim, action, at: context.now)
             } catch {
                 context.recordOutbox(error)
                 machine.claimFailed(action, at: context.now)
@@ -193,9 +193,13 @@ actor Dispatcher {
         }
     }
 
-    private func answered(_ push: ClaimedPush, _ result: SendResult, of client: LaneClient, _ time: Duration) {
+    private func answered(_ push: ClaimedPush, _ result: SendResult?, of client: LaneClient, _ time: Duration) {
         let lane = push.push.lane
         let now = context.now
+        guard let result else {
+            machine.notStarted(push.number, at: now)
+            return actSoon()
+        }
         let node = context.configuration.node
         let failure = FailedAttempt(result, node: node, keyID: client.key.keyID, at: now)
         let decision = machine.answered(push.number, result, failure: failure, at: now)
