@@ -4,8 +4,11 @@
 ///
 /// A claimed push that is not on a connection soon goes back to the outbox, where the next claim checks its user again.
 /// Such a push shows that the lane holds too many, and halves the window. As many answers as the window has pushes make
-/// it an eighth larger.
+/// it an eighth larger. It never gets so small that a few pushes without an answer stop the lane.
 struct SendWindow: Sendable {
+    /// The smallest size.
+    static let least = 8
+
     /// The maximum number of pushes in flight, and of claimed pushes of each urgency.
     private(set) var size: Int
     private let limit: Int
@@ -32,7 +35,7 @@ struct SendWindow: Sendable {
     mutating func returned(of held: Int, at now: Int64) {
         guard now >= nextShrink else { return }
         answers = 0
-        size = max(1, min(size, held) / 2)
+        size = min(limit, max(SendWindow.least, min(size, held) / 2))
         nextShrink = now + DeliveryLane.holdTime
     }
 

@@ -116,12 +116,14 @@ import Testing
         for _ in 0..<9 { window.returned(of: 60, at: 499) }
         #expect(window.size == 30)
         for time in 2...9 as ClosedRange<Int64> { window.returned(of: 60, at: time * 250) }
-        #expect(window.size == 1)
+        #expect(window.size == SendWindow.least)
         window.setBack(by: 100_000)
-        for _ in 0..<8 { window.answered() }
-        #expect(window.size == 4)
-        window.returned(of: 4, at: 2_500 - 100_000)
-        #expect(window.size == 2)
+        for _ in 0..<100 { window.answered() }
+        #expect(window.size == 16)
+        window.returned(of: 60, at: 2_499 - 100_000)
+        #expect(window.size == 16)
+        window.returned(of: 60, at: 2_500 - 100_000)
+        #expect(window.size == 8)
     }
 
     @Test func `a window grows by an eighth when all of it was answered`() {
@@ -130,6 +132,9 @@ import Testing
         #expect(window.size == 20)
         window.returned(of: 34, at: 0)
         #expect(window.size == 10)
+        var small = SendWindow(limit: 3)
+        small.returned(of: 3, at: 0)
+        #expect(small.size == 3)
         for _ in 0..<9 { window.answered() }
         #expect(window.size == 10)
         window.answered()
