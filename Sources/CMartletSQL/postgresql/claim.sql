@@ -40,6 +40,7 @@ BEGIN
         p.channel, p.bundle_id, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace_parent,
         p.order_key, p.expires_at, p.accepted_at, p.payload, p.checksum, t.has_changed_time,
         t.history, CASE WHEN p.is_to_user THEN p.user_id END,
+        -- The user of a push to a token is empty after the user's erasure.
         -- Aggregates and conditions of one row each, because a join may be planned as one of all tokens or all
         -- installations of the app.
         p.user_id IS NOT NULL AND NOT coalesce((
