@@ -130,9 +130,15 @@ struct PoolPushes {
     ///
     /// ``settleOverdue(at:_:)`` is up to ``sweepInterval`` late.
     mutating func settleLate(at now: MonotonicTime, _ actions: inout Actions) {
-        while let push = queue.first(in: table), table[push].startDeadline <= now {
-            end(push, .overloaded, PoolPushes.notStarted(table[push].limits), at: now, &actions)
-        }
+        while let push = queue.first(in: table), settleIfLate(push, at: now, &actions) {}
+    }
+
+    /// Settles a push whose attempt may not begin any more; returns whether the push is settled.
+    mutating func settleIfLate(_ push: PushKey, at now: MonotonicTime, _ actions: inout Actions) -> Bool {
+        guard !table.isSettled(push) else { return true }
+        guard table[push].startDeadline <= now else { return false }
+        end(push, .overloaded, PoolPushes.notStarted(table[push].limits), at: now, &actions)
+        return true
     }
 
     private static func notStarted(_ limits: SendLimits) -> String {

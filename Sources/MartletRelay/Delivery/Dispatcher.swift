@@ -46,6 +46,10 @@ actor Dispatcher {
     /// The relays that share the outbox.
     var fleet = FleetMembership()
     private var counts = DispatchCounts()
+    /// The number of claims so far.
+    private(set) var claimCount = 0
+    /// The numbers of the claims under way.
+    private(set) var openClaims: Set<Int> = []
     private var isActing = false
     private var nextAction: LoopTimer?
     private(set) var isDraining = false
@@ -166,6 +170,9 @@ actor Dispatcher {
     }
 
     private func claim(_ action: DeliveryMachine.ClaimAction) {
+        claimCount += 1
+        let number = claimCount
+        openClaims.insert(number)
         Task {
             do throws(OutboxError) {
                 let claim = try await context.outbox.claim(
@@ -179,15 +186,16 @@ actor Dispatcher {
                 context.recordOutbox(error)
                 machine.claimFailed(action, at: context.now)
             }
+            openClaims.remove(number)
             actSoon()
         }
     }
 
     private func send(_ push: ClaimedPush) {
         guard let client = clients[push.push.lane] else { return }
+        let start = ContinuousClock.now
         Task(executorPreference: client.client.executor) {
-            let start = ContinuousClock.now
-            let result = await client.send(push.push)
+            let result = await client.send(push.push, since: start)
             let time = ContinuousClock.now - start
             self.loop.execute { [weak self] in self?.assumeIsolated { $0.answered(push, result, of: client, time) } }
         }

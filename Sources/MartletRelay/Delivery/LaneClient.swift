@@ -60,7 +60,9 @@ struct LaneClient: Sendable {
     }
 
     /// Sends a push once; returns nil for a push that no connection took within ``startTimeout``, and was not sent.
-    func send(_ push: OutboxPush) async -> SendResult? {
+    func send(_ push: OutboxPush, since start: ContinuousClock.Instant) async -> SendResult? {
+        let wait = LaneClient.startTimeout - (ContinuousClock.now - start)
+        guard wait > .zero else { return nil }
         let target: RequestTarget =
             switch push.destination {
             case .device(let token): .device(token)
@@ -72,7 +74,7 @@ struct LaneClient: Sendable {
                 id: push.id,
                 headers: push.headers,
                 body: push.payload,
-                startTimeout: LaneClient.startTimeout
+                startTimeout: wait
             )
             return .accepted(uniqueID: response.fields["apns-unique-id"])
         } catch {

@@ -119,6 +119,16 @@ import Testing
         #expect(pushes.nextWake == start.advanced(by: .seconds(5)))
     }
 
+    @Test mutating func `only a push that may still be sent is not settled`() {
+        let limits = SendLimits(timeout: .seconds(5), startTimeout: .milliseconds(250))
+        let push = submit(limits)
+        pushes.awaitsToken(push, on: 1, at: start)
+        let isLateBefore = pushes.settleIfLate(push, at: start.advanced(by: .milliseconds(249)), &list)
+        let isLate = pushes.settleIfLate(push, at: start.advanced(by: .milliseconds(250)), &list)
+        let isSettled = pushes.settleIfLate(push, at: start, &list)
+        #expect([isLateBefore, isLate, isSettled] == [false, true, true] && actions == ["settle"])
+    }
+
     @Test mutating func `a late unprocessed push is not sent again`() throws {
         let push = send(SendLimits(timeout: .seconds(5), startTimeout: .milliseconds(250)))
         let later = start.advanced(by: .seconds(1))
