@@ -297,7 +297,8 @@ struct InstallationWorld {
         let relay = relays[claim.relay]
         if Int.random(in: 0..<4, using: &random) == 0 {
             pushes[place].claim = nil
-            return try await relay.outbox.settle([claim.push.postponed(until: relay.now)], at: relay.now)
+            try await relay.outbox.settle([claim.push.postponed(until: relay.now)], at: relay.now)
+            return
         }
         let answer = claim.unregisteredAt.map { time in
             Outcome(.refused, status: 410, reason: "Unregistered", unregisteredAt: time)
