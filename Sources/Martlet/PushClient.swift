@@ -283,12 +283,18 @@ public final class PushClient: Sendable {
         )
     }
 
-    func limits(of options: SendOptions, isUrgent: Bool, after delay: Duration = .zero) -> SendLimits {
+    func limits(
+        of options: SendOptions,
+        isUrgent: Bool,
+        after delay: Duration = .zero,
+        startTimeout: Duration? = nil
+    ) -> SendLimits {
         SendLimits(
             retry: configuration.allowsRetries ? options.retry ?? configuration.retry : .none,
             isUrgent: isUrgent,
             timeout: options.timeout ?? configuration.sendTimeout,
-            delay: delay
+            delay: delay,
+            startTimeout: startTimeout
         )
     }
 

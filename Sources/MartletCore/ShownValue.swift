@@ -13,11 +13,22 @@ package struct ShownValue: Sendable, Hashable, CustomStringConvertible {
     /// Creates the text for a value.
     package init(_ value: String) {
         isWhole = !ValueShape(value).maybeSecret
-        description = isWhole ? value : "text of \(value.count) characters (not shown, as it may be a secret)"
+        description = isWhole ? value : ShownValue.concealed(value)
+    }
+
+    /// Returns the text in place of a value that may be a secret.
+    private static func concealed(_ value: String) -> String {
+        "text of \(value.count) characters (not shown, as it may be a secret)"
     }
 }
 
 extension ShownValue {
+    /// Returns a value, or its length if it may contain a secret between two of these separators.
+    package static func text(_ value: String, separators: String) -> String {
+        let parts = value.split { separators.contains($0) }
+        return parts.allSatisfy { ShownValue(String($0)).isWhole } ? value : concealed(value)
+    }
+
     /// Returns the value in quotation marks, or its length if it may be a secret, for an error about it.
     package static func quoted(_ value: some StringProtocol) -> String {
         let shown = ShownValue(String(value))

@@ -6,6 +6,8 @@ package struct ClaimedPush: Sendable, Hashable {
     package var push: OutboxPush
     /// The time of acceptance, in milliseconds since 1970.
     package var acceptedAt: Int64
+    /// The time when the push was due, in milliseconds since 1970.
+    package var readyAt: Int64
     /// The number of attempts that were answered or whose outcome is unknown.
     package var attempts: Int
     /// The number of attempts without an answer, including those that may have happened before a process crashed.
@@ -23,6 +25,7 @@ package struct ClaimedPush: Sendable, Hashable {
         number: Int64,
         push: OutboxPush,
         acceptedAt: Int64,
+        readyAt: Int64? = nil,
         attempts: Int,
         unknownTries: Int,
         history: AttemptHistory = AttemptHistory(),
@@ -32,6 +35,7 @@ package struct ClaimedPush: Sendable, Hashable {
         self.number = number
         self.push = push
         self.acceptedAt = acceptedAt
+        self.readyAt = readyAt ?? acceptedAt
         self.attempts = attempts
         self.unknownTries = unknownTries
         self.history = history

@@ -111,6 +111,9 @@ package protocol OutboxStore: Sendable {
     /// Cancels unclaimed pushes of a selection, including scheduled pushes and pushes behind others, and deletes its
     /// dead letters with their payloads.
     ///
+    /// A claimed push to a token loses its user: when it is claimed again, ``ClaimedPush/hasFormerUser`` is true. The
+    /// user of a claimed push to a user is kept, because the removal of the installations has the same effect on it.
+    ///
     /// The latest come first, because the end of the first push of an order key makes the next one due.
     ///
     /// - Parameters:
@@ -154,6 +157,13 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; an earlier copy is unchanged then, unless only its directory cannot be written.
     func backUp() async throws(OutboxError) -> String?
 
+    /// Removes what was deleted before from the files of the store.
+    ///
+    /// A database server keeps such content for as long as its own settings say.
+    ///
+    /// - Throws: ``OutboxError``; the call can be repeated then.
+    func discardRemovedContent() async throws(OutboxError)
+
     /// The measurements since the store was opened.
     var measures: OutboxMeasures { get async }
 
@@ -175,6 +185,9 @@ extension OutboxStore {
 
     /// Nil, for stores that a single relay uses.
     package var shared: (any SharedOutbox)? { nil }
+
+    /// Does nothing, for stores without a file.
+    package func discardRemovedContent() async throws(OutboxError) {}
 
     /// Returns nil, for stores without a file.
     package func backUp() async throws(OutboxError) -> String? { nil }

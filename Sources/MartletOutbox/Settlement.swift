@@ -22,6 +22,11 @@ package struct Settlement: Sendable, Hashable {
         if case .ended(let outcome) = change { outcome } else { nil }
     }
 
+    /// The time of the next attempt; nil for a push that has ended.
+    var due: Int64? {
+        if case .postponed(let time, _, _) = change { time } else { nil }
+    }
+
     package init(number: Int64, _ change: Change, isTokenUnregistered: Bool = false) {
         self.number = number
         self.change = change
@@ -30,6 +35,9 @@ package struct Settlement: Sendable, Hashable {
 }
 
 extension ClaimedPush {
+    /// The settlement of a push that was not sent, which keeps its place in the queue.
+    package var returned: Settlement { postponed(until: readyAt) }
+
     /// Returns the settlement of a push that is to be tried again.
     ///
     /// - Parameters:

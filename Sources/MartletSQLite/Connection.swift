@@ -340,6 +340,16 @@ package struct Connection: ~Copyable {
         try execute("PRAGMA wal_checkpoint(RESTART)")
     }
 
+    /// Copies the content of the log into the file, and makes the log empty.
+    ///
+    /// It takes as long as it takes to write the log to the disk. A log that a statement or another connection reads
+    /// keeps its content.
+    ///
+    /// - Throws: ``SQLiteError`` of kind `.full` when the file has to grow and the disk has no space.
+    package func truncateLog() throws(SQLiteError) {
+        try execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
     /// Prepares this database to be overwritten with a copy of another.
     func beginBackup(of source: borrowing Connection) throws(SQLiteError) -> OpaquePointer {
         guard let backup = sqlite3_backup_init(raw, "main", source.raw, "main") else {

@@ -51,4 +51,17 @@ import Testing
         #expect(!shown.isWhole)
         #expect(shown.description == "text of \(value.count) characters (not shown, as it may be a secret)")
     }
+
+    @Test func `a part of a value that may be a secret hides the value`() {
+        let secret = "mtk_" + String(repeating: "s", count: 20)
+        for value in [secret, secret + ".voip", "com.example." + secret] {
+            let text = ShownValue.text(value, separators: ".")
+            #expect(text == "text of \(value.count) characters (not shown, as it may be a secret)")
+        }
+        for value in ["com.example.orders", "KEY0000001", ""] {
+            #expect(ShownValue.text(value, separators: ".") == value)
+        }
+        let subject = "CN=Apple Push Services: com.example.app"
+        #expect(ShownValue.text(subject, separators: " ,+=:./") == subject)
+    }
 }

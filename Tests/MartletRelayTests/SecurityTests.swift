@@ -98,6 +98,26 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `no answer permits a page of another origin to read it`() async throws {
+        let bench = try await bench()
+        for path in Self.paths() + Self.open where path != "/v1/events" {
+            for method in ["GET", "OPTIONS", "POST"] {
+                let request = HTTPRequest(
+                    method: method,
+                    scheme: "http",
+                    authority: "other.example",
+                    target: path,
+                    fields: ["origin": "https://other.example", "access-control-request-method": "POST"],
+                    body: []
+                )
+                guard case .whole(let answer) = await RelayAPI(bench.parts).answer(request) else { continue }
+                #expect(answer.fields["access-control-allow-origin"] == nil, "\(method) \(path)")
+                #expect(answer.fields["set-cookie"] == nil, "\(method) \(path)")
+            }
+        }
+        await bench.stop()
+    }
+
     @Test func `a key without scopes is refused on every protected route`() async throws {
         let bench = try await bench()
         for route in RelayAPI.routes where route.access != .anyone {

@@ -136,6 +136,7 @@ package struct OutboxModel: Sendable {
                     number: number,
                     push: row.push,
                     acceptedAt: row.acceptedAt,
+                    readyAt: row.readyAt,
                     attempts: row.attempts,
                     unknownTries: row.unknownTries,
                     history: row.history,
@@ -334,7 +335,8 @@ package struct OutboxModel: Sendable {
     /// Whether the token of a push has left the user, compared byte by byte, that the push belongs to.
     private func hasFormerUser(_ row: Row) -> Bool {
         guard let user = row.user else { return false }
-        guard let owner = owner(of: row.push) else { return row.push.user != nil }
+        // The user of a push to a token is empty after the user's erasure.
+        guard let owner = owner(of: row.push) else { return row.push.user != nil || user.isEmpty }
         return !owner.utf8.elementsEqual(user.utf8)
     }
 
@@ -356,8 +358,12 @@ package struct OutboxModel: Sendable {
             ends[name] = nil
             erased.deadLetters += 1
         }
-        for number in step where !claimed.contains(number) {
+        for number in step {
             guard let row = live[number] else { continue }
+            if claimed.contains(number) {
+                if row.push.user == nil { rows[number]?.user = "" }
+                continue
+            }
             end(number, Outcome(.cancelled), at: now)
             if let status = status(of: row.push.id, of: app) { erased.cancelled.append(status) }
         }

@@ -40,6 +40,7 @@ BEGIN
         p.channel, p.bundle_id, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace_parent,
         p.order_key, p.expires_at, p.accepted_at, p.payload, p.checksum, t.has_changed_time,
         t.history, CASE WHEN p.is_to_user THEN p.user_id END,
+        -- The user of a push to a token is empty after the user's erasure.
         -- Aggregates and conditions of one row each, because a join may be planned as one of all tokens or all
         -- installations of the app.
         p.user_id IS NOT NULL AND NOT coalesce((
@@ -47,7 +48,7 @@ BEGIN
                 SELECT CASE WHEN i.app = p.app THEN i.user_id = p.user_id END FROM martlet.installation i
                 WHERE i.number = o.installation
             )) FROM martlet.installation_token o WHERE o.token = p.token
-        ), NOT p.is_to_user)
+        ), NOT p.is_to_user AND p.user_id <> '')
     FROM taken t JOIN martlet.push p USING (number) ORDER BY t.ready_at, t.number;
 END $$;
 

@@ -32,7 +32,7 @@ extension PoolMachine {
     private mutating func sendWaiting(_ ready: [PoolTokenMachine.Push], at now: MonotonicTime) {
         var sendable: [PoolTokenMachine.Push] = []
         for (push, id) in ready.reversed() {
-            if pushes.table.isSettled(push) {
+            if pushes.settleIfLate(push, at: now, &actions) {
                 settledBeforeOpening(push, on: id, at: now)
             } else if !connections.isUsable(id) {
                 notOpened(push, on: id, at: now)

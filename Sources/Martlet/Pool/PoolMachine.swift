@@ -198,7 +198,9 @@ struct PoolMachine {
         guard !isFinished else {
             return connections.closeAll(TransportError(.closedLocally, "the client was closed"), &actions)
         }
-        while !pushes.queue.isEmpty, let index = connectionWithRoom, let push = pushes.next() {
+        while !pushes.queue.isEmpty, let index = connectionWithRoom {
+            pushes.settleLate(at: now, &actions)
+            guard let push = pushes.next() else { break }
             dispatch(push, onto: index, at: now)
         }
         guard let since = pushes.nextWaitingSince() else { return }

@@ -82,9 +82,9 @@ struct PoolPushes {
         if let refusal = refusal(limits, isCancelled: isCancelled, at: now) {
             settle(push, refusal, at: now, &actions)
         } else {
-            let deadline = now.advanced(by: limits.timeout)
-            table[push].deadline = deadline
-            nextSweep = min(nextSweep, deadline)
+            table[push].deadline = now.advanced(by: limits.timeout)
+            if let start = limits.startTimeout { table[push].startDeadline = now.advanced(by: start) }
+            nextSweep = min(nextSweep, table[push].nextDeadline)
         }
         return push
     }
@@ -120,10 +120,30 @@ struct PoolPushes {
     /// Puts a push that was not processed in front of the others that wait.
     private mutating func putBack(_ push: PushKey, at now: MonotonicTime) {
         table[push].move(to: .waiting, at: now)
+        nextSweep = min(nextSweep, table[push].nextDeadline)
         queue.prepend(push)
     }
 
     // MARK: Sending
+
+    /// Settles the pushes at the front of those that wait for a stream whose attempts may not begin any more.
+    ///
+    /// ``settleOverdue(at:_:)`` is up to ``sweepInterval`` late.
+    mutating func settleLate(at now: MonotonicTime, _ actions: inout Actions) {
+        while let push = queue.first(in: table), settleIfLate(push, at: now, &actions) {}
+    }
+
+    /// Settles a push whose attempt may not begin any more; returns whether the push is settled.
+    mutating func settleIfLate(_ push: PushKey, at now: MonotonicTime, _ actions: inout Actions) -> Bool {
+        guard !table.isSettled(push) else { return true }
+        guard table[push].startDeadline <= now else { return false }
+        end(push, .overloaded, PoolPushes.notStarted(table[push].limits), at: now, &actions)
+        return true
+    }
+
+    private static func notStarted(_ limits: SendLimits) -> String {
+        "no connection had a free stream within \(limits.startTimeout ?? limits.timeout)"
+    }
 
     /// Removes and returns the push that is sent next from those that wait for a stream.
     mutating func next() -> PushKey? { queue.popFirst(in: table) }
@@ -277,11 +297,13 @@ struct PoolPushes {
     private mutating func settleOverdue(at now: MonotonicTime, _ actions: inout Actions) {
         nextSweep = .never
         for push in table.unsettled {
-            let deadline = table[push].deadline
-            if deadline <= now {
-                end(push, .timedOut, "no response within \(table[push].limits.timeout)", at: now, &actions)
+            let state = table[push]
+            if state.deadline <= now {
+                end(push, .timedOut, "no response within \(state.limits.timeout)", at: now, &actions)
+            } else if state.nextDeadline <= now {
+                end(push, .overloaded, PoolPushes.notStarted(state.limits), at: now, &actions)
             } else {
-                nextSweep = min(nextSweep, deadline)
+                nextSweep = min(nextSweep, state.nextDeadline)
             }
         }
         if nextSweep != .never { nextSweep = max(nextSweep, now.advanced(by: PoolPushes.sweepInterval)) }

@@ -36,6 +36,8 @@ struct PushState {
     private(set) var since = MonotonicTime.zero
     private(set) var timing = SendTiming()
     var deadline = MonotonicTime.zero
+    /// The time from which no attempt may begin.
+    var startDeadline = MonotonicTime.never
     /// The number of times the push was sent on a connection.
     var attempts = 0
     /// The number of retries that the policy permitted.
@@ -60,6 +62,9 @@ struct PushState {
     var isInFlight: Bool {
         if case .onWire = phase { true } else { false }
     }
+
+    /// The time at which the push ends without a result of its own.
+    var nextDeadline: MonotonicTime { isInFlight ? deadline : min(deadline, startDeadline) }
 
     mutating func move(to next: Phase, at now: MonotonicTime) {
         timing.add(now.nanoseconds - since.nanoseconds, in: phase)

@@ -27,7 +27,7 @@ final class PushDraft: Sendable {
     }
 }
 
-/// The timeout and the retry policy of a push.
+/// The timeouts and the retry policy of a push.
 ///
 /// It is an object that all pushes of a draft share, so that the state of a push is small and quick to copy.
 final class SendLimits: Sendable {
@@ -37,16 +37,20 @@ final class SendLimits: Sendable {
     let timeout: Duration
     /// The delay before the push may be sent.
     let delay: Duration
+    /// The maximum time before the push is on a connection; nil for no limit of its own.
+    let startTimeout: Duration?
 
     init(
         retry: RetryPolicy = .standard,
         isUrgent: Bool = true,
         timeout: Duration = .seconds(60),
-        delay: Duration = .zero
+        delay: Duration = .zero,
+        startTimeout: Duration? = nil
     ) {
         self.retry = retry
         self.isUrgent = isUrgent
         self.timeout = timeout
         self.delay = delay
+        self.startTimeout = startTimeout
     }
 }

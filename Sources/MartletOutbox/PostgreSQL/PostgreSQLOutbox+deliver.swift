@@ -28,14 +28,14 @@ extension PostgreSQLOutbox {
         defer { progress.endClaim() }
         let node = await membership.number
         try await connections.checkOpen()
-        let due: [(push: ClaimedPush, readyAt: Int64)]
+        let due: [ClaimedPush]
         do throws(PostgreSQLError) {
             due = try await connections.run(
                 .delivering,
                 "SELECT * FROM martlet.claim($1, $2, $3, $4, $5, $6, $7)",
                 [.integer(node)] + queue + [.integer(start), .integer(now), .integer(Int64(limit))]
             ) { rows in
-                rows.all.map { (push: ClaimedPush($0, lane: lane, isChecked: true), readyAt: $0.integer(at: 1)) }
+                rows.all.map { ClaimedPush($0, lane: lane, isChecked: true) }
             }
         } catch {
             guard error.state == OutboxSchema.missingNode else { throw OutboxError(error) }
@@ -47,15 +47,15 @@ extension PostgreSQLOutbox {
         guard await membership.number == node else { return Claim(pushes: [], nextDue: now) }
         let isAll = due.count < limit
         let end = isAll ? now : due.last?.readyAt ?? now
-        progress.recordClaim(due.lazy.map(\.push.number), of: key, through: end)
+        progress.recordClaim(due.lazy.map(\.number), of: key, through: end)
         if !due.isEmpty { polls.recordWork() }
-        guard isAll else { return Claim(pushes: due.map(\.push), nextDue: end) }
+        guard isAll else { return Claim(pushes: due, nextDue: end) }
         let nextDue = try? await connections.query(
             .delivering,
             "SELECT martlet.next_due($1, $2, $3, $4)",
             queue + [.integer(now)]
         ) { $0.first?.optionalInteger(at: 0) }
-        return Claim(pushes: due.map(\.push), nextDue: nextDue ?? nil)
+        return Claim(pushes: due, nextDue: nextDue ?? nil)
     }
 
     @discardableResult
@@ -103,6 +103,8 @@ extension PostgreSQLOutbox {
         measures.commitTimes.observe(ContinuousClock.now - start)
         measures.commitSizes.observe(Double(settlements.count))
         progress.recordSettled(settlements.lazy.map(\.number), at: now)
+        // A push that keeps its place was due in the past.
+        if let first = settlements.compactMap(\.due).min() { progress.recordPushes(due: first) }
         backlogCount.pushes -= rows.count { $0.state != nil }
     }
 }

@@ -149,6 +149,19 @@ extension PostgreSQLOutbox {
                 return PushStatus(row, from: 2, endedAs: .cancelled, in: lane, at: now)
             }
         }
+        // Those that are left are claimed. Without a user, none of them is claimed again to be sent. Their rows in
+        // `queue` are locked first, in the order of settlements, which would deadlock otherwise.
+        try await connections.query(
+            .maintaining,
+            """
+            WITH locked AS MATERIALIZED (
+                SELECT q.number FROM martlet.queue q WHERE q.number = ANY ($1) ORDER BY q.number FOR UPDATE
+            )
+            UPDATE martlet.push p SET user_id = '' FROM locked
+            WHERE p.number = ANY ($1) AND p.number = locked.number AND NOT p.is_to_user
+            """,
+            [.integers(numbers)]
+        ) { _ in }
         backlogCount.pushes -= erased.cancelled.count
         return erased
     }

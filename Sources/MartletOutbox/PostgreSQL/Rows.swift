@@ -96,6 +96,7 @@ extension ClaimedPush {
             number: row.integer(at: 0),
             push: push,
             acceptedAt: row.integer(at: 17),
+            readyAt: row.integer(at: 1),
             attempts: Int(row.integer(at: 2)),
             unknownTries: Int(row.integer(at: 3)),
             history: AttemptHistory(stored: isChecked ? row.optionalText(at: 21) : nil),

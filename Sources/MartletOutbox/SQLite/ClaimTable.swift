@@ -25,7 +25,7 @@ final class ClaimTable {
             SELECT \(PushTable.columns), user_id IS NOT NULL AND NOT coalesce((
                 SELECT max(i.user_id = push.user_id) FROM installation_token t CROSS JOIN installation i
                 WHERE t.token = push.token AND i.number = t.installation AND i.app = push.app
-            ), NOT is_to_user) FROM push
+            ), NOT is_to_user AND user_id <> '') FROM push
             WHERE app = ? AND environment = ? AND urgency = ? AND (ready_at, number) > (?, ?) AND ready_at <= ?
             ORDER BY ready_at, number
             """

@@ -83,8 +83,12 @@ final class OutboxDatabase {
         if options.durability == .full {
             try connection.checkLog(remark: mustExist ? OutboxDatabase.relaxedRemark : "")
         }
+        // Without it, which is the default of some builds, removed content stays in the file until its space is reused.
         try connection.execute(
-            "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = \(OutboxDatabase.longestLog);"
+            """
+            PRAGMA secure_delete = on; PRAGMA wal_autocheckpoint = 4000;
+            PRAGMA journal_size_limit = \(OutboxDatabase.longestLog);
+            """
         )
         try connection.createTables(
             unsafe String(cString: martlet_sql_sqlite_tables()),

@@ -33,6 +33,7 @@ struct DuePush {
             number: row.integer(at: 0),
             push: push,
             acceptedAt: row.integer(at: 16),
+            readyAt: row.integer(at: 20),
             attempts: Int(row.integer(at: 17)),
             unknownTries: Int(row.integer(at: 18)),
             history: AttemptHistory(stored: row.optionalText(at: 24)),

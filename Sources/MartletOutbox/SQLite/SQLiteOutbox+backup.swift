@@ -48,6 +48,11 @@ extension SQLiteOutbox {
         return path
     }
 
+    /// Makes the log empty, which contains removed content until its space is used again; the file itself does not.
+    package func discardRemovedContent() throws(OutboxError) {
+        try read { (tables) throws(SQLiteError) in try tables.database.connection.truncateLog() }
+    }
+
     private func copy(
         _ database: OutboxDatabase,
         to path: String,

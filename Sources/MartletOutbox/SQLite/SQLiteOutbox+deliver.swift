@@ -94,6 +94,16 @@ extension SQLiteOutbox {
             erased.deadLetters = try tables.database.deleteDeadLetters(selection, app, in: numbers)
             let pushes = try tables.claims.unclaimed(selection, app, in: numbers, at: now)
             for push in pushes { try tables.pushes.end(push.number, Outcome(.cancelled), at: now) }
+            // Those that are left are claimed. Without a user, none of them is claimed again to be sent.
+            let marking = try tables.database.connection.prepare(
+                """
+                UPDATE push SET user_id = '' WHERE number IN (
+                    SELECT number FROM \(selection.fileRows) AND \(selection.fileCondition)
+                        AND number >= ?3 AND number < ?4
+                ) AND NOT is_to_user
+                """
+            )
+            try marking.run(with: selection.value, app, numbers.lowerBound, numbers.upperBound)
             erased.cancelled = pushes.map(\.status)
             return erased
         }

@@ -45,6 +45,7 @@ extension RelayAPI {
                     replacing: replaced
                 )
             )
+            await call.parts.dispatcher.waitForHeldPushes()
             return .json(["installation": installation.json, "secret": .string(secret)], status: 201)
         },
         Route(
@@ -77,6 +78,7 @@ extension RelayAPI {
             guard let changed = try await APIProblem.wrapping(await registry.change(stored, change, by: .app)) else {
                 throw APIProblem(401, "the installation was removed: enroll again")
             }
+            await call.waitForHeldPushes(after: stored.installation, became: changed)
             return .json(changed.json)
         },
         Route(
@@ -88,6 +90,7 @@ extension RelayAPI {
             problems: [429, 503]
         ) { (call) throws(APIProblem) in
             try await APIProblem.wrapping(await call.parts.registry.remove(call.fields["authorization"]))
+            await call.parts.dispatcher.waitForHeldPushes()
             return .done
         },
     ]

@@ -87,6 +87,7 @@ extension RelayAPI {
             else {
                 throw call.unknown(stored.installation.id)
             }
+            await call.waitForHeldPushes(after: stored.installation, became: changed)
             return .json(changed.json)
         },
         Route(
@@ -102,6 +103,7 @@ extension RelayAPI {
             guard try await outboxCall(await call.parts.outbox.installations.remove(id, of: app)) else {
                 throw call.unknown(id)
             }
+            await call.parts.dispatcher.waitForHeldPushes()
             return .done
         },
         Route(
@@ -175,6 +177,12 @@ extension APICall<RelayAPI.Service> {
             throw APIProblem(403, "the relay no longer serves the app of this installation")
         }
         return InstallationReader(app: app)
+    }
+
+    /// Waits until no earlier push to a former user of a token is sent any more, if a change has other tokens.
+    func waitForHeldPushes(after old: Installation, became new: Installation) async {
+        guard old.tokens.mapValues(\.token) != new.tokens.mapValues(\.token) else { return }
+        await parts.dispatcher.waitForHeldPushes()
     }
 
     /// Returns the installation in the path.

@@ -7,8 +7,8 @@ internal import MartletOutbox
 struct DeliveryLane {
     /// The queue of one urgency: the claimed pushes, and whether there may be more.
     struct ClaimQueue {
-        /// The claimed pushes in reverse order of sending, the next one last.
-        private var reversed: [ClaimedPush] = []
+        /// The claimed pushes with the times of their claims in reverse order of sending, the next one last.
+        private var reversed: [(push: ClaimedPush, since: Int64)] = []
         var isClaiming = false
         /// Whether there may be pushes that are due and not claimed.
         var isReady = true
@@ -18,15 +18,23 @@ struct DeliveryLane {
         var count: Int { reversed.count }
         var isEmpty: Bool { reversed.isEmpty }
 
-        mutating func add(_ pushes: [ClaimedPush]) {
-            reversed.insert(contentsOf: pushes.reversed(), at: 0)
+        /// The time when the next push has to be returned; nil without a push.
+        var holdEnd: Int64? { reversed.last.map { $0.since + DeliveryLane.holdTime } }
+
+        mutating func add(_ pushes: [ClaimedPush], at now: Int64) {
+            reversed.insert(contentsOf: pushes.reversed().map { ($0, now) }, at: 0)
         }
 
-        mutating func putBack(_ push: ClaimedPush) {
-            reversed.append(push)
+        mutating func putBack(_ push: ClaimedPush, at now: Int64) {
+            reversed.append((push, now))
         }
 
-        mutating func next() -> ClaimedPush? { reversed.popLast() }
+        mutating func next() -> ClaimedPush? { reversed.popLast()?.push }
+
+        /// Moves the times back with a clock that was set back.
+        mutating func setBack(by time: Int64) {
+            for index in reversed.indices { reversed[index].since -= time }
+        }
 
         mutating func clear() {
             reversed = []
@@ -65,10 +73,22 @@ struct DeliveryLane {
     /// Whether an operator has paused the lane.
     var isPausedManually = false {
         // The pushes that Apple left unanswered before a pause do not tell whether it answers after it.
-        didSet { if oldValue, !isPausedManually { unansweredSince = nil } }
+        didSet {
+            guard oldValue, !isPausedManually else { return }
+            unansweredSince = nil
+            unstartedSince = nil
+        }
     }
     var credentials = CredentialRefusals()
     var rate: RateLimit?
+    private(set) var window: SendWindow
+    /// The time since which pushes are returned because no connection takes them; nil when none is returned.
+    private var unstartedSince: Int64?
+
+    /// The time after its claim in which a push must be passed to the client, in milliseconds.
+    ///
+    /// A push is returned afterwards, because its phone may have got another user since the claim.
+    static let holdTime: Int64 = 250
 
     /// The time without an answer after which the lane counts as down, in milliseconds.
     ///
@@ -87,14 +107,18 @@ struct DeliveryLane {
     /// within two seconds.
     static let lossMemory: Int64 = 60_000
 
-    init(rate: RateLimit? = nil) {
+    init(rate: RateLimit? = nil, window: SendWindow = SendWindow(limit: 1_000)) {
         self.rate = rate
+        self.window = window
     }
 
     /// Changes a queue in place, because a copy would copy all pushes that it holds.
     mutating func change(_ urgency: Urgency, _ body: (inout ClaimQueue) -> Void) {
         body(&queues[urgency.rawValue])
     }
+
+    /// The time when the next claimed push has to be returned; nil without one.
+    var holdEnd: Int64? { queues.compactMap(\.holdEnd).min() }
 
     var hasClaimed: Bool { queues.contains { !$0.isEmpty } }
 
@@ -110,6 +134,37 @@ struct DeliveryLane {
         return nil
     }
 
+    /// Removes and returns the next push whose hold time has passed.
+    mutating func nextReturn(at now: Int64) -> ClaimedPush? {
+        guard let index = queues.firstIndex(where: { queue in queue.holdEnd.map { $0 <= now } ?? false }) else {
+            return nil
+        }
+        recordReturn(at: now)
+        return queues[index].next()
+    }
+
+    /// Records that a push that was passed to the client was not sent, because no connection had a free stream.
+    mutating func notStarted(at now: Int64) {
+        recordReturn(at: now)
+        inFlight -= 1
+        unstartedSince = unstartedSince ?? unansweredSince
+        if inFlight == 0 { unansweredSince = nil }
+    }
+
+    private mutating func recordReturn(at now: Int64) {
+        // A lane that is down holds a single push.
+        guard outage == nil else { return }
+        window.returned(of: inFlight + queues.reduce(0) { $0 + $1.count }, at: now)
+    }
+
+    /// Records that the lane has nothing to deliver.
+    mutating func recordIdleness() {
+        unstartedSince = nil
+    }
+
+    /// Whether pushes are returned because no connection takes them.
+    var isReturningUnstarted: Bool { unstartedSince != nil }
+
     mutating func sent(at now: Int64) {
         inFlight += 1
         if unansweredSince == nil { unansweredSince = now }
@@ -121,7 +176,9 @@ struct DeliveryLane {
         switch result {
         case .accepted, .refused:
             unansweredSince = inFlight > 0 ? now : nil
+            unstartedSince = nil
             lostSince = nil
+            window.answered()
         case .neverSent, .unknown, .lost:
             // A lane with nothing left to deliver is not waiting for an answer.
             if isFinal, inFlight == 0, !hasClaimed { unansweredSince = nil }
@@ -141,7 +198,8 @@ struct DeliveryLane {
 
     /// The time since which Apple has not answered, if that is long ago.
     private func silence(at now: Int64) -> Int64? {
-        guard let since = unansweredSince, now - since >= DeliveryLane.silenceLimit else { return nil }
+        let times = [unansweredSince, unstartedSince]
+        guard let since = times.compactMap(\.self).min(), now - since >= DeliveryLane.silenceLimit else { return nil }
         return since
     }
 
@@ -157,6 +215,7 @@ struct DeliveryLane {
         if outage != nil { (badTokens, badTokensSince) = (0, nil) }
         outage = nil
         unansweredSince = nil
+        unstartedSince = nil
         lostSince = nil
         earlierOutage = nil
         failures = 0
@@ -225,9 +284,12 @@ struct DeliveryLane {
         outage?.since -= time
         outage?.lastTry -= time
         unansweredSince? -= time
+        unstartedSince? -= time
         lostSince? -= time
         badTokensSince? -= time
         earlierOutage? -= time
+        window.setBack(by: time)
+        for index in queues.indices { queues[index].setBack(by: time) }
         markReady()
     }
 
@@ -277,7 +339,7 @@ struct DeliveryLane {
     /// Returns whether a push may be sent now; after an error a single one is sent as a test.
     func maySend(_ limit: Int, at now: Int64) -> Bool {
         guard hasClaimed, !isPausedManually else { return false }
-        guard let pausedUntil else { return inFlight < limit }
+        guard let pausedUntil else { return inFlight < min(limit, window.size) }
         return now >= pausedUntil && inFlight < 1
     }
 }

@@ -48,7 +48,10 @@ struct DeliveryMachine {
     /// Adds a lane, with or without a limit of pushes per second.
     mutating func add(_ lane: Lane, rate: Int? = nil, at now: Int64) {
         guard lanes[lane] == nil else { return }
-        lanes[lane] = DeliveryLane(rate: rate.map { RateLimit(rate: $0, at: now) })
+        lanes[lane] = DeliveryLane(
+            rate: rate.map { RateLimit(rate: $0, at: now) },
+            window: SendWindow(limit: limits.inFlightPerLane)
+        )
         lanes[lane]?.isPausedManually = pausedLanes?.contains(lane) ?? true
         turns.append(lane)
     }
@@ -85,12 +88,15 @@ struct DeliveryMachine {
         if let urgency { lanes[lane]?.change(urgency) { $0.isReady = true } } else { lanes[lane]?.markReady() }
     }
 
-    mutating func claimed(_ claim: Claim, _ action: ClaimAction) {
+    mutating func claimed(_ claim: Claim, _ action: ClaimAction, at now: Int64) {
         lanes[action.lane]?.change(action.urgency) { queue in
             queue.isClaiming = false
-            queue.add(claim.pushes)
+            queue.add(claim.pushes, at: now)
             queue.nextDue = claim.nextDue
         }
+        guard let lane = lanes[action.lane], lane.isReturningUnstarted, lane.inFlight == 0, !isReturning(action.lane)
+        else { return }
+        lanes[action.lane]?.recordIdleness()
     }
 
     mutating func claimFailed(_ action: ClaimAction, at now: Int64) {
@@ -135,13 +141,20 @@ struct DeliveryMachine {
             settle(push, settlement)
         case .pause(let wait):
             lanes[lane]?.pause(after: result, wait, at: now, using: &generator)
-            lanes[lane]?.change(push.push.urgency) { $0.putBack(push) }
+            lanes[lane]?.change(push.push.urgency) { $0.putBack(push, at: now) }
         case .credentialsRefused(let outcome, let wait):
             refuseCredentials(of: push, result, outcome, wait, at: now)
         }
         // Once in an outage: Apple refuses tokens that are renewed too often.
         if case .refused(status: 403, _, _, _) = result, !wasDown, lanes[lane]?.outage != nil { renewals.append(lane) }
         return decision
+    }
+
+    /// Handles a push that was passed to the client and not sent, because no connection had a free stream.
+    mutating func notStarted(_ number: Int64, at now: Int64) {
+        guard let push = sending.removeValue(forKey: number) else { return }
+        lanes[push.push.lane]?.notStarted(at: now)
+        returnUnsent(push, at: now)
     }
 
     /// Notes what the result of an attempt shows about its lane.
@@ -234,6 +247,11 @@ struct DeliveryMachine {
     /// The number of pushes that were sent and not answered yet.
     var inFlight: Int { sending.count }
 
+    /// Whether there are claimed pushes, or claims under way.
+    var holdsPushes: Bool {
+        !sending.isEmpty || lanes.values.contains { $0.hasClaimed || $0.queues.contains(where: \.isClaiming) }
+    }
+
     /// Returns the number of pushes of each lane that have expired while they wait for Apple's answer.
     func expiredInFlight(at now: Int64) -> [Lane: Int] {
         var counts: [Lane: Int] = [:]
@@ -279,7 +297,7 @@ struct DeliveryMachine {
         var times: [Int64?] = [storePausedUntil]
         for lane in lanes.values where !isDraining && !lane.isPausedManually {
             times.append(lane.pausedUntil)
-            if lane.hasClaimed { times.append(lane.rate?.nextTime) }
+            if lane.hasClaimed { times += [lane.rate?.nextTime, lane.holdEnd] }
             for queue in lane.queues where queue.count <= limits.claimedAhead / 2 { times.append(queue.nextDue) }
         }
         return times.compactMap(\.self).filter { $0 > now }.min()
@@ -324,8 +342,10 @@ struct DeliveryMachine {
             // again.
             let pausedUntil = lanes[name]?.pausedUntil
             if let pausedUntil, now < pausedUntil { continue }
-            // Claims are limited, because a claimed push cannot be cancelled and counts as possibly sent after a crash.
-            let usual = min(limits.claimedAhead, 2 * (lanes[name]?.rate?.rate ?? .max / 2))
+            // Claims are limited, because a claimed push cannot be cancelled, counts as possibly sent after a crash,
+            // and is returned when it is not sent soon.
+            let rate = (lanes[name]?.rate?.rate).map { max(1, $0 / Int(1_000 / DeliveryLane.holdTime)) } ?? .max
+            let usual = min(limits.claimedAhead, rate, lanes[name]?.window.size ?? 1)
             let most = pausedUntil == nil ? usual : 1
             for urgency in Urgency.allCases {
                 lanes[name]?.change(urgency) { queue in
@@ -340,12 +360,24 @@ struct DeliveryMachine {
         return claims
     }
 
-    /// Returns claimed pushes that cannot be sent for now to the outbox.
+    /// Returns claimed pushes that cannot be sent for now, or were not sent soon, to the outbox.
     ///
-    /// There it can be cancelled, and other relays that share the outbox can send it.
+    /// There they can be cancelled, and other relays that share the outbox can send them.
     private mutating func returnClaims(at now: Int64) {
         for name in turns where isDraining || lanes[name]?.sendsNothing(at: now) ?? false {
             while let push = lanes[name]?.next() { settle(push, push.postponed(until: now)) }
+        }
+        for name in turns {
+            while let push = lanes[name]?.nextReturn(at: now) { returnUnsent(push, at: now) }
+        }
+    }
+
+    /// Returns a push whose user may have changed since the claim to the outbox, where it keeps its place.
+    private mutating func returnUnsent(_ push: ClaimedPush, at now: Int64) {
+        if let outcome = push.outcomeWithoutSending(at: now) {
+            settle(push, Settlement(number: push.number, .ended(outcome)))
+        } else {
+            settle(push, push.returned)
         }
     }
 

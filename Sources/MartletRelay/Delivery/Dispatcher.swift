@@ -46,6 +46,10 @@ actor Dispatcher {
     private var counts = DispatchCounts()
     /// The losses since the monitor has taken them.
     var losses = RecentLosses()
+    /// The number of claims so far.
+    private(set) var claimCount = 0
+    /// The numbers of the claims under way.
+    private(set) var openClaims: Set<Int> = []
     private var isActing = false
     private var nextAction: LoopTimer?
     private(set) var isDraining = false
@@ -164,6 +168,9 @@ actor Dispatcher {
     }
 
     private func claim(_ action: DeliveryMachine.ClaimAction) {
+        claimCount += 1
+        let number = claimCount
+        openClaims.insert(number)
         Task {
             do throws(OutboxError) {
                 let claim = try await context.outbox.claim(
@@ -172,28 +179,33 @@ actor Dispatcher {
                     limit: action.limit,
                     at: context.now
                 )
-                machine.claimed(claim, action)
+                machine.claimed(claim, action, at: context.now)
             } catch {
                 context.recordOutbox(error)
                 machine.claimFailed(action, at: context.now)
             }
+            openClaims.remove(number)
             actSoon()
         }
     }
 
     private func send(_ push: ClaimedPush) {
         guard let client = clients[push.push.lane] else { return }
+        let start = ContinuousClock.now
         Task(executorPreference: client.client.executor) {
-            let start = ContinuousClock.now
-            let result = await client.send(push.push)
+            let result = await client.send(push.push, since: start)
             let time = ContinuousClock.now - start
             self.loop.execute { [weak self] in self?.assumeIsolated { $0.answered(push, result, of: client, time) } }
         }
     }
 
-    private func answered(_ push: ClaimedPush, _ result: SendResult, of client: LaneClient, _ time: Duration) {
+    private func answered(_ push: ClaimedPush, _ result: SendResult?, of client: LaneClient, _ time: Duration) {
         let lane = push.push.lane
         let now = context.now
+        guard let result else {
+            machine.notStarted(push.number, at: now)
+            return actSoon()
+        }
         let node = context.configuration.node
         let failure = FailedAttempt(result, node: node, keyID: client.key.keyID, at: now)
         let decision = machine.answered(push.number, result, failure: failure, at: now)

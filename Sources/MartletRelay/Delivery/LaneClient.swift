@@ -8,6 +8,10 @@ internal import MartletTransport
 /// The sender of one lane's pushes: a client with the app's key, which sends each push once.
 struct LaneClient: Sendable {
     private static let sendTimeout = Duration.seconds(30)
+    /// The maximum time in which a push waits for a connection with a free stream.
+    ///
+    /// It is not sent afterwards, because its phone may have got another user since the claim.
+    static let startTimeout = Duration.milliseconds(250)
 
     let client: PushClient
     /// The renderer of snapshots that are sent later.
@@ -55,18 +59,26 @@ struct LaneClient: Sendable {
         sharesTokens ? key.isSame(as: self.key) : key.teamID == self.key.teamID
     }
 
-    /// Sends a push once.
-    func send(_ push: OutboxPush) async -> SendResult {
+    /// Sends a push once; returns nil for a push that no connection took within ``startTimeout``, and was not sent.
+    func send(_ push: OutboxPush, since start: ContinuousClock.Instant) async -> SendResult? {
+        let wait = LaneClient.startTimeout - (ContinuousClock.now - start)
+        guard wait > .zero else { return nil }
         let target: RequestTarget =
             switch push.destination {
             case .device(let token): .device(token)
             case .channel(let channel, let bundle): .broadcast(channel, bundle: bundle)
             }
         do throws(APNsError) {
-            let response = try await client.forward(to: target, id: push.id, headers: push.headers, body: push.payload)
+            let response = try await client.forward(
+                to: target,
+                id: push.id,
+                headers: push.headers,
+                body: push.payload,
+                startTimeout: wait
+            )
             return .accepted(uniqueID: response.fields["apns-unique-id"])
         } catch {
-            return SendResult(error)
+            return error.isStartTimeout ? nil : SendResult(error)
         }
     }
 
@@ -100,6 +112,14 @@ extension SendResult {
 }
 
 extension APNsError {
+    /// Whether the push was not sent, because no connection had a free stream in time.
+    fileprivate var isStartTimeout: Bool {
+        switch outcome {
+        case .neverSent, .unprocessed: code == .overloaded
+        case .answered, .unknown: false
+        }
+    }
+
     /// The reason that a push was not sent, from a short list: the code of the error in the form of Apple's reasons.
     fileprivate var laneReason: String {
         let name = code.description

@@ -30,8 +30,12 @@ struct UserErasure {
             try await erasePushes(selection)
         }
         installations = try await store.removeUser(user, of: app)
-        // The pushes that were accepted meanwhile. The store accepts none from now on, unless the user enrolls again.
+        // Pushes that a relay had claimed are sent or returned meanwhile.
+        await parts.dispatcher.waitForHeldPushes()
+        // These, and the pushes that were accepted meanwhile. The store accepts none from the removal on, unless the
+        // user enrolls again.
         try await erasePushes(.user(user))
+        try await parts.outbox.discardRemovedContent()
         if deadLetters > 0 { await parts.monitor.readDeadLetters() }
     }
 

@@ -255,16 +255,19 @@ actor RelayServer {
         // A caller that is known is counted under its name.
         if refusal.caller == nil { counts.rejectedCallers += 1 }
         guard let omitted = refusalLog.take(refusal.cause, at: context.now) else { return }
-        func bounded(_ text: String?) -> JSONValue? { text.map { .string($0.bounded) } }
+        // The client chose these texts, and may have put a secret in the wrong place.
+        func shown(_ text: String?, separators: String = ".") -> JSONValue? {
+            text.map { .string(ShownValue.text($0, separators: separators).bounded) }
+        }
         context.log.warning(
             .callerRejected,
             [
                 "cause": .string(refusal.cause.rawValue), "peer": .string(peer ?? "http"),
-                "error": bounded(refusal.error?.description), "caller": bounded(refusal.caller),
-                "key-id": bounded(refusal.keyID),
-                "team-id": bounded(refusal.teamID), "bundle-id": bounded(refusal.bundle),
+                "error": refusal.error.map { .string($0.description.bounded) },
+                "caller": refusal.caller.map { .string($0.bounded) }, "key-id": shown(refusal.keyID),
+                "team-id": shown(refusal.teamID), "bundle-id": shown(refusal.bundle),
                 "certificate-sha256": certificate.map { .string($0.fingerprint) },
-                "certificate-subject": certificate.map { .string($0.subject) },
+                "certificate-subject": shown(certificate?.subject, separators: " ,+=:./"),
                 "not-logged": omitted > 0 ? .whole(omitted) : nil,
             ]
         )

@@ -111,6 +111,50 @@ import Testing
         await outbox.close(isInOrder: true)
     }
 
+    @Test(arguments: OutboxEngine.allCases)
+    func `an erased user's claimed push is not sent later`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let store = outbox.installations
+        // To the token before it had a user, to the token, and to the user; and to the phone of another user.
+        _ = try await outbox.accept([.numbered(1, token: Self.token)], at: 100)
+        try await store.enroll(Installation.numbered(1).with(Self.token))
+        try await store.enroll(Installation.numbered(2, user: "bob").with("ffee"))
+        _ = try await outbox.accept(
+            [
+                .numbered(2, token: Self.token), .numbered(3, token: Self.token, user: "anna"),
+                .numbered(4, token: "ffee"),
+            ],
+            at: 100
+        )
+        let claimed = try await outbox.claimAll(at: 100)
+        #expect(claimed.map(\.hasFormerUser) == [false, false, false, false])
+        #expect(try await outbox.erasePushes(ofUser: "anna", at: 200).allSatisfy(\.cancelled.isEmpty))
+        #expect(try await store.removeUser("anna", of: "orders") == 1)
+        try await outbox.settle(claimed.map(\.returned), at: 300)
+        let again = try await outbox.claimAll(at: 300)
+        #expect(again.map(\.hasFormerUser) == [true, true, true, false] && again.allSatisfy { !$0.isDamaged })
+        // Nor is it sent when the user comes back, because it belonged to the erased one.
+        try await outbox.settle(again.map(\.returned), at: 400)
+        try await store.enroll(Installation.numbered(3).with(Self.token, at: 400))
+        #expect(try await outbox.claimAll(at: 400).map(\.hasFormerUser) == [true, true, false, false])
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a returned push is claimed before those that came later`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let pushes = try (1...3).map { try OutboxPush.numbered($0, token: Self.token) }
+        _ = try await outbox.accept([pushes[0]], at: 100)
+        _ = try await outbox.accept([pushes[1]], at: 200)
+        let first = try await outbox.claimAll(at: 200)
+        #expect(first.map(\.readyAt) == [100, 200])
+        _ = try await outbox.accept([pushes[2]], at: 300)
+        try await outbox.settle([first[1].returned], at: 9_000)
+        try await outbox.settle([first[0].returned], at: 9_000)
+        #expect(try await outbox.claimAll(at: 9_000).map(\.push.id) == pushes.map(\.id))
+        await outbox.close(isInOrder: true)
+    }
+
     @Test func `a page of a file reads no more rows than its limit`() async throws {
         let outbox = try await OutboxEngine.sqlite.place().open()
         let (token, other) = (try DeviceToken(hex: Self.token), "aabbccff")

@@ -37,7 +37,7 @@ import Testing
         machine.add(Self.lane, at: 0)
         let action = try #require(machine.takeActions(at: 0).claims.first { $0.urgency == .immediate })
         let claimed = ClaimedPush(number: 1, push: .sample(1, Self.lane), acceptedAt: 0, attempts: 0, unknownTries: 0)
-        machine.claimed(Claim(pushes: [claimed], nextDue: nil), action)
+        machine.claimed(Claim(pushes: [claimed], nextDue: nil), action, at: 0)
         #expect(machine.takeActions(at: 0).sends.map(\.number) == [1])
         let result = SendResult.neverSent(reason: "ConnectionFailed", retryAfter: 1_000)
         machine.answered(1, result, failure: failure(result, at: 5), at: 5)

@@ -35,7 +35,7 @@ private struct OneLane {
         let order = try #require(machine.takeActions(at: now).claims.first { $0.urgency == .immediate })
         let push = OutboxPush.broadcast(number, Self.lane)
         let claimed = ClaimedPush(number: number, push: push, acceptedAt: 0, attempts: attempts, unknownTries: 0)
-        machine.claimed(Claim(pushes: [claimed], nextDue: nil), order)
+        machine.claimed(Claim(pushes: [claimed], nextDue: nil), order, at: now)
         #expect(machine.takeActions(at: now).sends.map(\.number) == [number])
         machine.answered(number, result, at: now)
         let settlements = machine.takeActions(at: now).settlements

@@ -22,6 +22,7 @@ struct DeliveryWorld {
         case settled([Settlement])
         case atApple(ClaimedPush)
         case answered(Int64, SendResult)
+        case notStarted(Int64)
         case cancel(OutboxPush)
         case pause(Lane)
         case resume(Lane)
@@ -115,7 +116,7 @@ struct DeliveryWorld {
         case .claimed(let order):
             guard !isStorageFailing else { return machine.claimFailed(order, at: now) }
             let claim = model.claim(order.lane, order.urgency, limit: order.limit, at: now)
-            machine.claimed(claim, order)
+            machine.claimed(claim, order, at: now)
         case .settled(let settlements):
             guard !isStorageFailing else { return machine.settleFailed(settlements, at: now) }
             model.settle(settlements, at: now)
@@ -124,6 +125,8 @@ struct DeliveryWorld {
             receive(push)
         case .answered(let number, let result):
             machine.answered(number, result, at: now)
+        case .notStarted(let number):
+            machine.notStarted(number, at: now)
         case .cancel(let push):
             guard isRunning, !isStorageFailing else { return }
             _ = model.cancel(push.id, of: push.lane.app, at: now)
@@ -220,6 +223,7 @@ struct DeliveryWorld {
         case 10..<12: result = .refused(status: 403, reason: .invalidProviderToken, timestamp: nil, retryAfter: nil)
         case 12..<16: result = .neverSent(reason: "ConnectionFailed", retryAfter: nil)
         case 16..<20: result = .unknown
+        case 24..<28: return schedule(.notStarted(push.number), after: 250)
         case 20..<24:
             delivered.append(push.push.id)
             result = dice < 22 ? .unknown : .lost

@@ -38,7 +38,7 @@ private struct LaneInOutage {
                 now = machine.nextTime(after: now) ?? now + 1
                 continue
             }
-            for order in actions.claims { machine.claimed(claim(order), order) }
+            for order in actions.claims { machine.claimed(claim(order), order, at: now) }
             tries += actions.sends.map { _ in now }
             now += Self.latency
             for push in actions.sends {

@@ -53,6 +53,9 @@ extension InstallationWorld {
             var unregisteredAt: Int64?
         }
 
+        /// The user of a claimed push whose user was erased.
+        static let erasedUser = ""
+
         var push: OutboxPush
         var phone: Int
         /// The owner of the token at the acceptance.

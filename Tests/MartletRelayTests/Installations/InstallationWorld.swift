@@ -251,6 +251,10 @@ struct InstallationWorld {
             throw Violation(description: "erasing \(user) cancels \(cancelled), not \(expected)")
         }
         pushes.removeAll { cancelled.contains($0.push.id) }
+        // A claimed push must not be sent again.
+        for place in pushes.indices where (pushes[place].user ?? self.owner(of: pushes[place].phone)?.user) == user {
+            pushes[place].user = Push.erasedUser
+        }
         _ = try await relay.outbox.installations.removeUser(user, of: Self.app)
         removeSessions { $0.user == user }
     }
@@ -270,7 +274,8 @@ struct InstallationWorld {
             let push = pushes[place]
             let owner = owner(of: push.phone)?.user
             tell?("relay \(index) claims a push to phone \(push.phone), former user: \(claimed.hasFormerUser)")
-            guard claimed.hasFormerUser == (push.user != nil && owner != nil && push.user != owner) else {
+            let isFormer = push.user == Push.erasedUser || owner != nil && push.user != owner
+            guard claimed.hasFormerUser == (push.user != nil && isFormer) else {
                 throw Violation(
                     description: "a push of \(push.user ?? "nobody") to the phone of \(owner ?? "nobody") is"
                         + (claimed.hasFormerUser ? " not sent" : " sent")

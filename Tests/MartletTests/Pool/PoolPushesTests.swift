@@ -106,6 +106,42 @@ import Testing
         #expect(pushes.counters.unknown == 1 && pushes.counters.notSent == 1)
     }
 
+    @Test mutating func `a push that is not sent in time ends, one in flight does not`() throws {
+        let limits = SendLimits(timeout: .seconds(5), startTimeout: .milliseconds(250))
+        let sent = send(limits)
+        let waiting = enqueue(limits)
+        let end = start.advanced(by: .milliseconds(250))
+        #expect(pushes.nextWake == end)
+        pushes.timerFired(at: end, &list)
+        #expect(actions == ["settle"] && pushes.table.unsettled == [sent])
+        let failure = try #require(pushes.takeResult(of: waiting).failure)
+        #expect(failure.code == .overloaded && failure.outcome == .neverSent)
+        #expect(pushes.nextWake == start.advanced(by: .seconds(5)))
+    }
+
+    @Test mutating func `only a push that may still be sent is not settled`() {
+        let limits = SendLimits(timeout: .seconds(5), startTimeout: .milliseconds(250))
+        let push = submit(limits)
+        pushes.awaitsToken(push, on: 1, at: start)
+        let isLateBefore = pushes.settleIfLate(push, at: start.advanced(by: .milliseconds(249)), &list)
+        let isLate = pushes.settleIfLate(push, at: start.advanced(by: .milliseconds(250)), &list)
+        let isSettled = pushes.settleIfLate(push, at: start, &list)
+        #expect([isLateBefore, isLate, isSettled] == [false, true, true] && actions == ["settle"])
+    }
+
+    @Test mutating func `a late unprocessed push is not sent again`() throws {
+        let push = send(SendLimits(timeout: .seconds(5), startTimeout: .milliseconds(250)))
+        let later = start.advanced(by: .seconds(1))
+        let failure = StreamFailure(isUnprocessed: true, cause: TransportError(.closedByPeer, "refused"))
+        pushes.broken(push, failure, at: later, &list)
+        #expect(pushes.nextWake <= later && pushes.queue.readyCount == 1)
+        pushes.settleLate(at: later, &list)
+        let next = pushes.next()
+        #expect(next == nil && actions == ["settle"] && pushes.queue.readyCount == 0)
+        let result = try #require(pushes.takeResult(of: push).failure)
+        #expect(result.code == .overloaded && result.outcome == .unprocessed)
+    }
+
     @Test mutating func `only pushes in flight count as sent`() {
         let sent = send()
         let waiting = enqueue()

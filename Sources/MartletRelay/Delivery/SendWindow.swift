@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The number of pushes that a lane claims and sends at the same time, which follows the number that it can send.
+///
+/// A claimed push that is not on a connection soon goes back to the outbox, where the next claim checks its user again.
+/// Such a push shows that the lane holds too many, and halves the window. As many answers as the window has pushes make
+/// it an eighth larger. It never gets so small that a few pushes without an answer stop the lane.
+struct SendWindow: Sendable {
+    /// The smallest size.
+    static let least = 8
+
+    /// The maximum number of pushes in flight, and of claimed pushes of each urgency.
+    private(set) var size: Int
+    private let limit: Int
+    /// The number of answers since the last change.
+    private var answers = 0
+    /// The time before which further returned pushes do not shrink the window, because they were sent before it shrank.
+    private var nextShrink = Int64.min
+
+    /// Creates a window with its largest size.
+    init(limit: Int) {
+        self.limit = max(1, limit)
+        size = self.limit
+    }
+
+    /// Records that Apple has answered a push.
+    mutating func answered() {
+        answers += 1
+        guard answers >= size else { return }
+        answers = 0
+        size = min(limit, size + max(1, size / 8))
+    }
+
+    /// Records that a push was returned without having been sent, when this number of pushes was held.
+    mutating func returned(of held: Int, at now: Int64) {
+        guard now >= nextShrink else { return }
+        answers = 0
+        size = min(limit, max(SendWindow.least, min(size, held) / 2))
+        nextShrink = now + DeliveryLane.holdTime
+    }
+
+    /// Moves the times back with a clock that was set back.
+    mutating func setBack(by time: Int64) {
+        if nextShrink > .min { nextShrink -= time }
+    }
+}
