@@ -98,7 +98,8 @@ struct PastLosses {
     }
 
     var action: String {
-        if count > 0 { return "Send again what still matters\(lost > 0 ? "; the status page lists expired pushes" : "")." }
+        if lost > 0 { return "Send again what still matters; the status page lists expired pushes." }
+        if refused > 0 { return "Send again what still matters." }
         if notStored > 0 { return "Nothing to do if clients have sent them again." }
         return isNothingLost ? "Nothing to do." : "See this number again when the count is complete."
     }

@@ -65,11 +65,13 @@ import Testing
         #expect(!hasNoSound(#"{"aps":{"event":"update"}}"#, "liveactivity", .delivered))
     }
 
-    @Test(arguments: [
-        (#"{"aps":{"badge":7}}"#, ["badge 7"]), (#"{"aps":{"badge":0}}"#, ["badge removed"]),
-        (#"{"aps":{"alert":"","sound":"bell.caf","badge":1}}"#, ["sound bell.caf", "badge 1"]),
-        (#"{"aps":{"alert":"A","badge":7}}"#, nil), (#"{"aps":{"content-available":1}}"#, nil),
-    ] as [(String, [String]?)])
+    @Test(
+        arguments: [
+            (#"{"aps":{"badge":7}}"#, ["badge 7"]), (#"{"aps":{"badge":0}}"#, ["badge removed"]),
+            (#"{"aps":{"alert":"","sound":"bell.caf","badge":1}}"#, ["sound bell.caf", "badge 1"]),
+            (#"{"aps":{"alert":"A","badge":7}}"#, nil), (#"{"aps":{"content-available":1}}"#, nil),
+        ] as [(String, [String]?)]
+    )
     func `a notification without text has its sound and badge as effects`(payload: String, effects: [String]?) {
         let push = ReceivedPush.sample(headers: PushHeaders(pushType: "alert", topic: "app"), payload)
         #expect(push.summary["effects"]?.elements?.compactMap(\.stringValue) == effects)
