@@ -130,14 +130,9 @@ actor Dispatcher {
 
     private func untilIdle(within limit: Duration) async {
         guard !machine.isIdle else { return }
-        let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.resumeIdleWaiters() } }
+        let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.idleWaiters.resume() } }
         await withCheckedContinuation { idleWaiters.append($0) }
         timer.cancel()
-    }
-
-    private func resumeIdleWaiters() {
-        for continuation in idleWaiters { continuation.resume() }
-        idleWaiters = []
     }
 
     // MARK: Actions
@@ -164,7 +159,7 @@ actor Dispatcher {
         nextAction = machine.nextTime(after: now).map { time in
             loop.schedule(after: .milliseconds(time - now)) { [weak self] in self?.assumeIsolated { $0.actSoon() } }
         }
-        if isDraining, machine.isIdle { resumeIdleWaiters() }
+        if isDraining, machine.isIdle { idleWaiters.resume() }
     }
 
     private func claim(_ action: DeliveryMachine.ClaimAction) {
@@ -314,6 +309,14 @@ actor Dispatcher {
         loop.schedule(after: Dispatcher.silenceInterval) { [weak self] in
             self?.assumeIsolated { $0.watchSilence() }
         }
+    }
+}
+
+extension [CheckedContinuation<Void, Never>] {
+    /// Resumes and removes all.
+    fileprivate mutating func resume() {
+        for continuation in self { continuation.resume() }
+        removeAll()
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
+internal import MartletOutbox
 
 /// A figure at the top of the status page.
 struct StatusFigure: Sendable, Hashable {
