@@ -17,9 +17,10 @@ const tones = { critical: ["bad", "error"], warning: ["warning", "warning"], not
 const lineLimit = 5
 const announcement = element("div", { class: "visually-hidden", id: "announcement", "aria-live": "assertive" })
 let announced = null
-/** The last status, and the function that requests another one. */
+/** The last status, and the functions that request another one and show the incidents again. */
 let known = null
 let request = () => {}
+let showAgain = () => {}
 /** The names of the lines that are open, and whether all lines are shown. */
 const opened = new Set()
 let showsAll = false
@@ -29,24 +30,26 @@ export function showIncidents(container, status, refresh) {
   const { incidents, headline, now } = status
   known = status
   request = refresh
+  showAgain = () => showIncidents(container, status, refresh)
   const urgent = incidents.filter(({ severity }) => severity !== "notice")
   const calm = urgent.length ? [] : [banner("good", "shown", element("p", { class: "incident-title" }, element("strong", {}, headline)))]
   // The text changes with each minute, and the announcement only with the problems themselves.
   const facts = incidents.map(({ text, since, ...incident }) => [incident, since !== undefined && age(since, now)])
-  updateWhenChanged(container, [calm.length ? headline : "", facts, resumable(status), showsAll], () => calm.length
-    ? [...calm, ...lines(incidents, now, container)] : [incidentBanner(incidents[0], now), ...lines(incidents.slice(1), now, container)])
+  updateWhenChanged(container, [calm.length ? headline : "", facts, status.caller["may-manage"], resumable(status), showsAll], () => calm.length
+    ? [...calm, ...lines(incidents, now)] : [incidentBanner(incidents[0], now), ...lines(incidents.slice(1), now)])
   document.title = urgent.length ? `${urgent.length} ⚠ Martlet relay` : "Martlet relay"
   announce(urgent.map(({ title }) => title).join(". ") || "No problems")
 }
 
 /** Shows that the relay does not answer since a time by the clock of this page, above the last known incidents. */
 export function showUnreachable(container, since) {
+  showAgain = () => showUnreachable(container, since)
   updateWhenChanged(container, ["unreachable", Math.floor(Date.now() / 1000), showsAll], () => [banner("bad", "error",
     element("p", { class: "incident-title" }, element("strong", {}, "This page cannot reach the relay"), " since ",
       clockElement(since), " (", ageElement(since, Date.now()), ")."),
     element("p", {}, "Everything below is of that time."),
     element("p", { class: "incident-action" }, "Check that the relay runs: ", element("code", {}, "systemctl status martlet-relay"), "."),
-    element("p", { class: "actions" }, runbook("MartletRelayUnreachable"))), ...lines(known?.incidents ?? [], known?.now ?? since, container)])
+    element("p", { class: "actions" }, runbook("MartletRelayUnreachable"))), ...lines(known?.incidents ?? [], known?.now ?? since)])
   document.title = "⚠ Martlet relay"
   announce("This page cannot reach the relay")
 }
@@ -59,12 +62,12 @@ function incidentBanner(incident, now) {
 }
 
 /** The lines of incidents, and a button that shows those above the limit. */
-function lines(incidents, now, container) {
+function lines(incidents, now) {
   const shown = showsAll ? incidents : incidents.slice(0, lineLimit)
   const rest = incidents.length - shown.length
   const toggle = () => {
     showsAll = !showsAll
-    showIncidents(container, known, request)
+    showAgain()
   }
   return [...shown.map((incident) => incidentLine(incident, now)),
     rest || showsAll && incidents.length > lineLimit

@@ -43,7 +43,8 @@ const longestReplay = 3000
 export async function storedOutcomes() {
   const aborter = new AbortController()
   const headers = { authorization: `Bearer ${key()}`, "last-event-id": "0" }
-  const response = await fetch(serverURL("/v1/events"), { headers, signal: aborter.signal })
+  const signal = AbortSignal.any([aborter.signal, AbortSignal.timeout(timeout)])
+  const response = await fetch(serverURL("/v1/events"), { headers, signal })
     .catch(() => { throw new Unreachable("The relay does not answer.") })
   if (!response.ok) throw new Error((await response.json().catch(() => null))?.detail ?? `The relay returned status ${response.status}.`)
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
@@ -51,7 +52,7 @@ export async function storedOutcomes() {
   const end = Date.now() + longestReplay
   let text = ""
   while (Date.now() < end) {
-    const piece = await Promise.race([reader.read(), new Promise((resolve) => { setTimeout(resolve, text ? eventGap : timeout, { done: true }) })])
+    const piece = await Promise.race([reader.read(), new Promise((resolve) => { setTimeout(resolve, text ? eventGap : longestReplay, { done: true }) })])
     if (piece.done) break
     text += piece.value
   }

@@ -58,7 +58,7 @@ struct Incident: Sendable, Hashable {
         /// Whether the relay refuses all new pushes because of the problem.
         fileprivate var refusesPushes: Bool {
             switch self {
-            case .dataDamaged, .databaseAway, .diskFull, .notStoring, .storeSilent, .queueFull: true
+            case .dataDamaged, .databaseAway, .diskFull, .notStoring, .storeSilent, .queueFull, .draining: true
             default: false
             }
         }
@@ -115,7 +115,8 @@ struct Incident: Sendable, Hashable {
     /// Returns whether the problem is shown before another one.
     ///
     /// At the same severity, a relay that refuses all pushes is the worst problem. Then a loss of pushes decides,
-    /// production before development, the number of lost pushes, and the number of pushes that wait.
+    /// production before development, the number of lost pushes, and the number of pushes that wait. A problem without
+    /// an environment, such as dead letters, may be one of production.
     func isWorse(than other: Incident) -> Bool {
         if severity != other.severity { return severity < other.severity }
         return rank.lexicographicallyPrecedes(other.rank)
@@ -124,9 +125,9 @@ struct Incident: Sendable, Hashable {
     /// The numbers that are compared with those of other problems of the same severity; lower ones are worse.
     private var rank: [Int] {
         let (lost, waiting) = (max(0, lost ?? 0), max(0, waiting ?? 0))
-        let isInProduction = environments.contains(PushEnvironment.production.rawValue)
+        let isInDevelopment = environments == [PushEnvironment.development.rawValue]
         return [
-            kind.refusesPushes ? 0 : 1, lost > 0 ? 0 : 1, isInProduction ? 0 : 1, -lost, -waiting,
+            kind.refusesPushes ? 0 : 1, lost > 0 ? 0 : 1, isInDevelopment ? 1 : 0, -lost, -waiting,
             Kind.allCases.firstIndex(of: kind) ?? 0,
         ]
     }

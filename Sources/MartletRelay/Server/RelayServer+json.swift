@@ -27,7 +27,7 @@ extension RelayServer {
             for await piece in pieces { body += piece }
             reply.send(HTTPResponse(status: 200, fields: fields, body: body))
         case .pieces:
-            reply.send(APIProblem(501, "event streams are only served over HTTP/1.1").response)
+            reply.send(APIProblem(501, "event streams require HTTP/1.1: use the address of http").response)
         }
     }
 }

@@ -10,11 +10,14 @@ extension InboxAPI {
     static let channelRoutes: [Route] = [
         Route("GET", "/api/v1/channels", "List the channels of all apps with their subscribers") { call in
             let evaluator = await call.simulator.service.evaluator
-            let pushes = await call.simulator.inbox.pushes
-            let accepted = pushes.filter { $0.isBroadcast && $0.status == 200 }
+            var broadcasts: [String: [ChannelID: ReceivedPush]] = [:]
+            for push in await call.simulator.inbox.pushes where push.status == 200 {
+                guard let app = push.app, let channel = push.channel else { continue }
+                broadcasts[app, default: [:]][channel] = push
+            }
             let channels = evaluator.channels.allChannels.map { app, channel, storage -> JSONValue in
                 let subscribers = evaluator.devices.subscriptions.tokens(of: channel)
-                let last = accepted.last { $0.app == app && $0.channel == channel }
+                let last = broadcasts[app]?[channel]
                 return .members([
                     "app": .string(app), "channel": .string(channel.rawValue),
                     "message-storage-policy": .integer(storage.rawValue),

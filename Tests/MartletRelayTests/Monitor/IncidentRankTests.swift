@@ -34,6 +34,9 @@ import Testing
         (incident(.critical, .laneDown, waiting: 2), incident(.critical, .appleUnreachable, waiting: 1)),
         (incident(.critical, .appleUnreachable), incident(.critical, .laneDown)),
         (incident(.warning, .paused, lost: 15), incident(.warning, in: ["development"], waiting: 40)),
+        (incident(.warning, .draining), incident(.warning, .deadLetters, in: [], lost: 31)),
+        (incident(.warning, .deadLetters, in: [], lost: 31), incident(.warning, .paused, lost: 1)),
+        (incident(.warning, .webhookFailing, in: []), incident(.warning, .paused, in: ["development"])),
     ]
 
     @Test(arguments: pairs.indices)

@@ -277,24 +277,25 @@ import Testing
         facts.duplicateRelays = [FleetView.Duplicate(name: "a", numbers: [1, 2])]
         let summary = StatusSummary(facts)
         let kinds: [Incident.Kind] = [
-            .deadLetters, .draining, .paused, .configurationRejected, .relayMissing, .duplicateName, .fleetOutdated,
-            .webhookFailing, .retrying, .clockJumped,
+            .draining, .deadLetters, .paused, .configurationRejected, .webhookFailing, .relayMissing, .duplicateName,
+            .fleetOutdated, .retrying, .clockJumped,
         ]
         #expect(summary.incidents.map(\.kind) == kinds)
         #expect(summary.incidents.allSatisfy { !$0.action.isEmpty && !$0.runbook.isEmpty })
         let texts = summary.incidents.map { $0.text(at: Self.now) }
         #expect(texts[2].hasPrefix("rides is paused by kim since 11:41 UTC (1 h). No push waits. Resume"))
-        #expect(texts[4].hasPrefix("Relay 3 (b) is missing. Its last heartbeat was 6 s ago."))
-        #expect(texts[5].hasPrefix("Relays 1 and 2 have the same name, a. They deliver"))
+        #expect(texts[5].hasPrefix("Relay 3 (b) is missing. Its last heartbeat was 6 s ago."))
+        #expect(texts[6].hasPrefix("Relays 1 and 2 have the same name, a. They deliver"))
         #expect(
-            texts[0].hasPrefix(
+            texts[1].hasPrefix(
                 "31 pushes of wallet were abandoned after repeated attempts. The last one was abandoned 1 min ago."
             )
         )
         #expect(texts[8].hasPrefix("2 pushes of orders are being sent again. Apple refused them for now"))
         #expect(texts[9].hasPrefix("The clock of this machine jumped back by 2 h since 12:40 UTC (5 s)."))
-        #expect(summary.headline.hasPrefix("31 pushes of wallet were abandoned after repeated attempts."))
-        #expect(summary.headline.hasSuffix(" Also: This relay is shutting down; 6 more problems."))
+        #expect(summary.headline.hasPrefix("This relay is shutting down. It accepts no more pushes"))
+        let others = " Also: 31 pushes of wallet were abandoned after repeated attempts; 6 more problems."
+        #expect(summary.headline.hasSuffix(others))
     }
 
     @Test func `notices do not change the headline, and become warnings later`() {

@@ -88,29 +88,28 @@ import Testing
         var refused = ReceivedPush.sample(1, at: 5_250, to: "AB", #"{"aps":{"alert":"A"}}"#)
         refused.status = 410
         refused.reason = .unregistered
-        #expect(
-            refused.log(ofDevice: "ab").map(\.json) == [
-                [
-                    "time": 5, "time-ms": 5_250, "number": 1, "kind": "refused", "note": "Unregistered", "title": "A",
-                ]
-            ]
-        )
+        let refusal: JSONValue = [
+            "time": 5, "time-ms": 5_250, "number": 1, "kind": "refused", "note": "Unregistered",
+            "push": refused.summary,
+        ]
+        #expect(refused.log(ofDevice: "ab").map(\.json) == [refusal])
         var unanswered = ReceivedPush.sample(1, at: 5_000, to: "AB", #"{"aps":{"alert":"A"}}"#)
         unanswered.loseAnswer(to: .client)
-        let entry: JSONValue = [
+        let loss: JSONValue = [
             "time": 5, "time-ms": 5_000, "number": 1, "kind": "unanswered",
-            "note": "the client left before it was sent", "title": "A",
+            "note": "the client left before it was sent", "push": unanswered.summary,
         ]
-        #expect(unanswered.log(ofDevice: "ab").map(\.json) == [entry])
+        #expect(unanswered.log(ofDevice: "ab").map(\.json) == [loss])
         var broadcast = ReceivedPush.sample(2, app: "app", channel: "c")
         broadcast.record(DeliveryEvent(.delivered, at: 6_250).at(device: "ab"))
         broadcast.record(DeliveryEvent(.ignored, at: 6_250, "late").at(device: "cd"))
-        #expect(
-            broadcast.log(ofDevice: "ab").map(\.json) == [
-                ["time": 6, "time-ms": 6_250, "number": 2, "kind": "delivered"]
-            ]
-        )
+        let delivery: JSONValue = [
+            "time": 6, "time-ms": 6_250, "number": 2, "kind": "delivered",
+            "push": broadcast.summary(atDevice: "ab"),
+        ]
+        #expect(broadcast.log(ofDevice: "ab").map(\.json) == [delivery])
         #expect(broadcast.log(ofDevice: "cd").map(\.json["note"]) == ["late"])
+        #expect(broadcast.log(ofDevice: "cd").map { $0.json["push"]?["verdict"]?["kind"] } == ["not-shown"])
     }
 
     @Test func `the query language describes itself, and an error names the term`() async throws {

@@ -46,12 +46,18 @@ import Testing
         "-is:ignored", "-is:unanswered", "-is:pinned", "-tag:a", "-rule:badge", "order-42", "123e4567",
         "123E4567-E89B-12D3-A456-4266554400A0", "5d3a6a1c", "5D3A6A1C8F9A42D6", "after:2026-09-21T14:13",
         "status:400 OR status:410", "type:voip OR -type:voip ready", "nowhere OR elsewhere OR ready type:alert",
-        #"ready "OR" OR ready"#, "size:1-", "size:110", "connection:1", "connection:0-3", "is:no-sound",
+        #"ready "OR" OR ready"#, "size:1-", "size:110", "connection:1", "connection:0-3", "-is:no-sound",
         "-is:duplicate",
         "-after:2026-09-22", "before:2026-09-21T14:13:21", "-before:2026-09-21T14:13:20", "after:2026-09-21",
     ])
     func `a query with true terms matches the push`(text: String) throws {
         #expect(try PushQuery(text).matches(push), "\(text)")
+    }
+
+    @Test func `an accepted alert without a sound is found`() throws {
+        var accepted = push
+        accepted.status = 200
+        #expect(try PushQuery("is:no-sound").matches(accepted))
     }
 
     @Test(arguments: [

@@ -338,14 +338,15 @@ import Testing
     }
 
     @Test func `a broadcast has a verdict at each of its devices`() {
-        let payload = #"{"aps":{"event":"update"}}"#
+        let payload = #"{"aps":{"timestamp":1,"event":"update","content-state":{"n":1}}}"#
         let headers = PushHeaders(pushType: "liveactivity")
         var push = ReceivedPush.sample(app: "app", channel: "c", headers: headers, payload)
         push.record(DeliveryEvent(.delivered, at: 0).at(device: "aa"))
         push.record(DeliveryEvent(.discardedExpired, at: 0).at(device: "bb"))
         push.record(DeliveryEvent(.ignored, at: 0, "it has no timestamp").at(device: "cc"))
         push.record(DeliveryEvent(.replacedOnDevice, by: 9, at: 1).at(device: "aa"))
-        #expect(push.verdict(atDevice: "aa")?.text == "Replaced by push 9 (newer content)")
+        let replaced = "Delivered · Live Activity updates · replaced by push 9 (newer content)"
+        #expect(push.verdict(atDevice: "aa")?.text == replaced)
         #expect(push.verdict(atDevice: "bb")?.text == "Discarded: expired while the device was offline")
         #expect(push.verdict(atDevice: "cc")?.text == "Not shown: it has no timestamp")
         push.record(DeliveryEvent(.deliveredFromStorage, at: 0).at(device: "ee"))
@@ -369,7 +370,7 @@ import Testing
                 app: "app",
                 channel: "c",
                 headers: PushHeaders(pushType: "liveactivity"),
-                #"{"aps":{"event":"\#(event)","dismissal-date":0}}"#
+                #"{"aps":{"timestamp":1,"event":"\#(event)","content-state":{"n":1},"dismissal-date":0}}"#
             )
             for event in events { push.record(event) }
             #expect(push.verdictKind == push.verdict.kind)
@@ -390,7 +391,7 @@ import Testing
         )
         let replaced = [at(1, .delivered), DeliveryEvent(.replacedOnDevice, by: 9, at: 1).at(device: "1")]
         #expect(verdict(replaced).kind == .replaced && verdict(replaced).replacedBy == 9)
-        #expect(verdict(replaced).text == "Replaced on 1 of 1 activity by push 9")
+        #expect(verdict(replaced).text == "Replaced on 1 of 1 activity by push 9 · Live Activity updates")
         #expect(verdict([at(1, .storedDeviceOffline)]).text == "Stored for 1 of 1 activity")
         #expect(verdict([at(1, .delivered)], "end").kind == .delivered)
     }
