@@ -61,8 +61,8 @@ package protocol InstallationStore: Sendable {
 
     /// Returns the installations of audiences.
     ///
-    /// They are read at once, because a user has few: see ``Installation/limitPerUser``, and ``allMembers(of:in:)`` for
-    /// many users.
+    /// They are read at once, because a user has few: see ``Installation/limitPerUser``, and ``allMembers(of:in:_:)``
+    /// for many users.
     ///
     /// - Parameters:
     ///   - queries: The audiences, each with the slot of the token that a push needs.
@@ -115,10 +115,12 @@ extension InstallationStore {
 
     /// Returns the installations of any number of audiences, as ``members(of:in:)``.
     ///
-    /// Those of many users are read in steps, because a store reads and writes on one thread.
+    /// Those of many users are read in steps, because a store reads and writes on one thread; after each step
+    /// `continued` is called.
     package func allMembers(
         of queries: [AudienceQuery],
-        in app: String
+        in app: String,
+        _ continued: () async -> Void
     ) async throws(OutboxError) -> [[AudienceMember]] {
         var found: [[AudienceMember]] = []
         while found.count < queries.count {
@@ -128,6 +130,7 @@ extension InstallationStore {
                 return users == query.audience.count || users <= Installation.usersPerStep
             }
             found += try await members(of: Array(step), in: app)
+            await continued()
         }
         return found
     }

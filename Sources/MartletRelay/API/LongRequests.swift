@@ -33,9 +33,8 @@ actor LongRequests {
         stream: HTTP1Body?,
         match: RelayAPI.Match
     ) async -> HTTP1Answer {
+        // The task may be cancelled: a client that has ended its input still waits for the answer.
         await waitForTurn(of: service.caller.name)
-        // The client has disconnected.
-        guard !Task.isCancelled else { return .done }
         let content = match.readsJSON ? LongRequests.parse(request.body) : nil
         return await RelayAPI.table.answer(request, service, stream: stream, match: match, content: content)
     }

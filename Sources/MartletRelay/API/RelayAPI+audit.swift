@@ -37,9 +37,7 @@ extension RelayAPI {
         let token = arguments["token"].flatMap { try? DeviceToken(hex: $0) }?.description
         let id = arguments["id"].flatMap { try? APNsID($0) }?.description
         let node = arguments["node"].flatMap { Int64($0) }.map { String($0) }
-        // An invalid body may be long, and does not name dead letters.
-        let hasIDs = response.status != 400 || request.body.count < LongRequests.leastByteCount
-        entry.target = id ?? node ?? token ?? (hasIDs ? deadLetterIDs(in: request) : nil)
+        entry.target = id ?? node ?? token ?? deadLetterIDs(in: request)
         entry.count = (json["purged"] ?? json["requeued"] ?? json["discarded"])?.integerValue
         entry.peer = peer
         entry.status = response.status
@@ -55,7 +53,10 @@ extension RelayAPI {
 
     /// Returns the first identifiers of the dead letters that a request names; nil for a request that names none.
     private static func deadLetterIDs(in request: HTTPRequest) -> String? {
-        guard request.path.contains("/dead-letters:"), let json = try? JSONReader.read(request.body) else { return nil }
+        // The request may have been refused before its body was parsed.
+        guard request.path.contains("/dead-letters:"),
+            let json = try? JSONReader.read(request.body, maximumValueCount: LongRequests.valueLimit)
+        else { return nil }
         let ids = (json["ids"]?.elements ?? []).compactMap { $0.stringValue.flatMap { try? APNsID($0) }?.description }
         return ids.isEmpty ? nil : ids.prefix(targetLimit).joined(separator: " ")
     }

@@ -22,15 +22,22 @@ struct CallSlots<Waiter> {
         waiting[app, default: []].append(waiter)
     }
 
+    /// Begins all waiting calls of an app, beyond the limit; returns them.
+    mutating func beginWaiting(of app: String) -> [Waiter] {
+        guard let begun = waiting.removeValue(forKey: app) else { return [] }
+        counts[app, default: 0] += begun.count
+        return begun
+    }
+
     /// Ends a call of an app; returns the waiting call that takes its place, nil for none.
     mutating func end(of app: String) -> Waiter? {
-        if var rest = waiting.removeValue(forKey: app), let next = rest.first {
+        let count = counts[app, default: 0]
+        if count <= limit, var rest = waiting.removeValue(forKey: app), let next = rest.first {
             rest.removeFirst()
             if !rest.isEmpty { waiting[app] = rest }
             return next
         }
-        let count = counts[app, default: 0] - 1
-        counts[app] = count > 0 ? count : nil
+        counts[app] = count > 1 ? count - 1 : nil
         return nil
     }
 }

@@ -54,7 +54,13 @@ actor InstallationRegistry {
         )
         await beginTicket(of: app)
         defer { tickets.end(of: app)?.resume() }
-        try await storeCall(await store.add(ticket, at: now), by: .backEnd)
+        do throws(InstallationError) {
+            try await storeCall(await store.add(ticket, at: now), by: .backEnd)
+        } catch {
+            // While the store does not answer, each waiting call would fail only after those before it.
+            for waiter in tickets.beginWaiting(of: app) { waiter.resume() }
+            throw error
+        }
         return (secret.text, ticket)
     }
 

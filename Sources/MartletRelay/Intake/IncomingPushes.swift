@@ -49,7 +49,7 @@ struct IncomingPushes {
     /// The callers of a commit or a look-up, until they are answered.
     struct Unanswered: Sendable {
         var groups: [Group]
-        /// The start of the commit or the look-up in milliseconds since 1970.
+        /// The start of the commit, or of the current step of the look-up, in milliseconds since 1970.
         var startedAt: Int64
         /// The time at which the callers get an error.
         fileprivate var deadline: MonotonicTime
@@ -67,7 +67,7 @@ struct IncomingPushes {
     private var calls: [Int: Unanswered] = [:]
     private var lastCall = 0
 
-    /// The start of the oldest commit or look-up that has not been answered; nil when there is none.
+    /// The start of the oldest commit, or step of a look-up, that has not been answered; nil when there is none.
     var oldestCall: Int64? { calls.values.lazy.map(\.startedAt).min() }
 
     /// Whether pushes have not been passed to the outbox.
@@ -130,6 +130,12 @@ struct IncomingPushes {
         calls[lastCall] = Unanswered(groups: [group], startedAt: now, deadline: deadline)
         change(by: 1, for: counts)
         return Lookup(number: lastCall, counts: counts)
+    }
+
+    /// Records that the outbox has answered a step of a look-up, whose caller is answered by another deadline.
+    mutating func continued(_ lookup: Lookup, at now: Int64, answerBy deadline: MonotonicTime) {
+        calls[lookup.number]?.startedAt = now
+        calls[lookup.number]?.deadline = deadline
     }
 
     /// Ends a look-up that the outbox has answered; returns whether the caller still waits for it.

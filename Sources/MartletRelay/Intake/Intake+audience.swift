@@ -15,9 +15,9 @@ extension Intake {
         let numbers = queries.mapValues { queries in queries.reduce(0) { $0 + $1.audience.count } }
         let store = context.outbox.installations
         return await lookUp(numbers, from: caller, waitingForRoom: limit) {
-            () async throws(OutboxError) -> [String: [[AudienceMember]]] in
+            (continued) async throws(OutboxError) -> [String: [[AudienceMember]]] in
             var found: [String: [[AudienceMember]]] = [:]
-            for (app, queries) in queries { found[app] = try await store.allMembers(of: queries, in: app) }
+            for (app, queries) in queries { found[app] = try await store.allMembers(of: queries, in: app, continued) }
             return found
         }
     }
@@ -32,12 +32,13 @@ extension Intake {
     ) async -> Result<Set<Int>, OutboxError> {
         let outbox = context.outbox
         return await lookUp(pushes.countsByApp, from: caller, waitingForRoom: limit) {
-            () async throws(OutboxError) -> Set<Int> in
+            (continued) async throws(OutboxError) -> Set<Int> in
             var found: Set<Int> = []
             // In steps, because a store reads and writes on one thread.
             for start in stride(from: 0, to: pushes.count, by: IncomingPushes.groupSize) {
                 let group = Array(pushes[start..<min(start + IncomingPushes.groupSize, pushes.count)])
                 for place in try await outbox.conflicts(with: group) { found.insert(start + place) }
+                await continued()
             }
             return found
         }

@@ -53,7 +53,7 @@ extension InboxAPI {
         ) { (call) throws(APIProblem) in
             let (app, channel) = (call.text("app") ?? "", ChannelID(call.text("channel") ?? ""))
             guard await call.simulator.service.deleteChannel(channel, of: app) else {
-                throw .missing("\(ShownValue(app)) has no channel \(ShownValue(channel.rawValue))")
+                throw .missing("\(ShownValue(app)) has no channel with this identifier")
             }
         },
     ]

@@ -42,9 +42,13 @@ final class HTTP2ServerLoad {
     var onExcess: () -> Void = {}
 
     /// The connections that hold too much memory; nil when none do.
+    ///
+    /// When all connections together hold too much, those that are not authenticated are closed first.
     var excess: Excess? {
-        if unauthenticatedBytes > HTTP2ServerLoad.unauthenticatedBytesLimit { return .unauthenticated }
-        return heldBytes > HTTP2ServerLoad.heldBytesLimit ? .all : nil
+        let isFull = heldBytes > HTTP2ServerLoad.heldBytesLimit
+        let limit = isFull ? 0 : HTTP2ServerLoad.unauthenticatedBytesLimit
+        if unauthenticatedBytes > limit { return .unauthenticated }
+        return isFull ? .all : nil
     }
 
     /// Returns the number of octets that a connection may process in a turn of the loop, 0 when it has to wait for the

@@ -81,7 +81,8 @@ import Testing
         // More than are read in one step, some of them larger than a step.
         let large = AudienceQuery(.users((0...Installation.usersPerStep).map { "user \($0)" }), Self.device)
         let many = Array(repeatElement(queries, count: 30).joined()) + [large, large]
-        let all = try await store.allMembers(of: many, in: "orders").map { $0.map { $0.token?.hex } }
+        let members = try await store.allMembers(of: many, in: "orders") {}
+        let all = members.map { $0.map { $0.token?.hex } }
         #expect(all == Array(repeatElement(expected, count: 30).joined()) + [["a0", "a1", "a2"], ["a0", "a1", "a2"]])
         await outbox.close(isInOrder: true)
     }

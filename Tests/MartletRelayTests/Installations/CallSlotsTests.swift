@@ -18,4 +18,19 @@ import Testing
         let further = [slots.begin(of: "a"), slots.begin(of: "a")]
         #expect(further == [true, false])
     }
+
+    @Test mutating func `waiting calls begin together after a failure`() {
+        let begun = [slots.begin(of: "a"), slots.begin(of: "a")]
+        slots.wait("third", of: "a")
+        slots.wait("fourth", of: "a")
+        let together = slots.beginWaiting(of: "a")
+        #expect(begun == [true, true] && together == ["third", "fourth"])
+        // Four calls are under way, two more than the limit.
+        let isBegun = slots.begin(of: "a")
+        slots.wait("fifth", of: "a")
+        let next = [slots.end(of: "a"), slots.end(of: "a"), slots.end(of: "a"), slots.end(of: "a")]
+        #expect(!isBegun && next == [nil, nil, "fifth", nil])
+        let further = [slots.begin(of: "a"), slots.begin(of: "a")]
+        #expect(further == [true, false])
+    }
 }

@@ -142,6 +142,24 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a long request is handled although its client sends no more`() async throws {
+        let (bench, port) = try await bench()
+        let tokens = (0..<3_000).map { #""\#(String(0xA000 + $0, radix: 16))""# }.joined(separator: ",")
+        let body = later(bench, to: "[\(tokens)]")
+        #expect(body.utf8.count > LongRequests.leastByteCount)
+        let isReleased = DispatchSemaphore(value: 0)
+        bench.parts.longRequests.loop.execute { isReleased.wait() }
+        defer { isReleased.signal() }
+        let client = try open("POST", "/v1/pushes", at: port, body: body)
+        client.finish()
+        // The end of the input is read before the request is handled.
+        _ = await RawHTTP1.ask([.init("GET", "/livez"), .init("GET", "/livez")], at: port)
+        isReleased.signal()
+        let answer = await client.read()
+        #expect(answer.hasPrefix("HTTP/1.1 202") && answer.contains("accepted"))
+        await bench.stop()
+    }
+
     /// A push whose payload has 100,001 numbers.
     private static let manyValues =
         #"{"to":"5d3a6a1c","payload":{"a":["# + String(repeating: "0,", count: 100_000) + "0]}}"

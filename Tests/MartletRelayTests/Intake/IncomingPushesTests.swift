@@ -85,6 +85,18 @@ import Testing
         #expect(isAwaited && !isLateAwaited && incoming.count == 0 && incoming.oldestCall == nil)
     }
 
+    @Test func `the deadline of a look-up begins again with each step`() {
+        var incoming = IncomingPushes()
+        let (deadline, later) = (MonotonicTime(nanoseconds: 50), MonotonicTime(nanoseconds: 90))
+        let lookup = incoming.beginLookup(of: ["orders": 500], from: "a", at: 1_000, answerBy: deadline) { _, _ in }
+        incoming.continued(lookup, at: 2_000, answerBy: later)
+        let (early, overdue) = (incoming.takeOverdue(at: deadline), incoming.takeOverdue(at: later))
+        #expect(early.isEmpty && overdue.map(\.startedAt) == [2_000])
+        let isAwaited = incoming.end(lookup)
+        incoming.continued(lookup, at: 3_000, answerBy: later)
+        #expect(!isAwaited && incoming.oldestCall == nil && incoming.count == 0)
+    }
+
     @Test func `a group beyond the limit is stored alone`() throws {
         var incoming = IncomingPushes()
         let count = IncomingPushes.limitPerCaller + 1

@@ -37,6 +37,18 @@ import Testing
         #expect(load.excess == nil && load.heldBytes == 0 && closings == 2)
     }
 
+    @Test mutating func `clients without credentials are closed first`() {
+        var other = HTTP2ServedClient(HTTP2IdleMonitor(HTTP2Timeouts(), at: .zero), load: load)
+        client.authenticated()
+        client.count(heldBytes: HTTP2ServerLoad.heldBytesLimit)
+        #expect(load.excess == nil)
+        other.count(heldBytes: 1)
+        #expect(load.excess == .unauthenticated)
+        client.count(heldBytes: HTTP2ServerLoad.heldBytesLimit + 1)
+        other.count(heldBytes: 0)
+        #expect(load.excess == .all)
+    }
+
     @Test mutating func `a shutdown is announced once and finished once`() {
         let early = client.finishShutdown()
         #expect(early == nil)
