@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MartletCore
+import MartletHTTPServer
+import MartletOutbox
 import MartletTransport
 import TestSupport
 import Testing
