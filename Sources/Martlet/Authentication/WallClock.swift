@@ -16,7 +16,8 @@ package struct WallClock: Sendable {
         microsecondsSince1970 = { secondsSince1970() * 1_000_000 }
     }
 
-    private init(microsecondsSince1970: @escaping @Sendable () -> Int64) {
+    /// Creates a clock from a function that returns whole microseconds since 1970.
+    package init(microsecondsSince1970: @escaping @Sendable () -> Int64) {
         self.microsecondsSince1970 = microsecondsSince1970
     }
 

@@ -67,5 +67,6 @@ extension HTTPResponse {
     /// The beginnings of the media types of text, which may be followed by parameters.
     private static let compressibleTypes = [
         "application/json", "application/problem+json", "text/plain", "text/html", "text/css", "text/javascript",
+        "text/markdown",
     ]
 }

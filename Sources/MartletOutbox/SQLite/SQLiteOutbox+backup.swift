@@ -49,7 +49,7 @@ extension SQLiteOutbox {
     }
 
     /// Makes the log empty, which contains removed content until its space is used again; the file itself does not.
-    package func discardRemovedContent() throws(OutboxError) {
+    package func discardRemovedContent() async throws(OutboxError) {
         try read { (tables) throws(SQLiteError) in try tables.database.connection.truncateLog() }
     }
 

@@ -157,7 +157,7 @@ import Testing
         )
         let line = run.text.split(separator: "\n").first { $0.hasPrefix("orders  ") } ?? ""
         let row = line.split(separator: " ").joined(separator: " ")
-        let numbers = "\(expected.rate) \(expected.delivered) \(expected.refused) 0 \(state(expected))"
+        let numbers = "\(expected.rate) \(expected.delivered) \(expected.refused) 0 0 \(state(expected))"
         #expect(row.hasPrefix("orders production ") && row.hasSuffix(" " + numbers), "\(run.text)\(run.errorOutput)")
     }
 

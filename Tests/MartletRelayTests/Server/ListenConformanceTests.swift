@@ -128,14 +128,14 @@ import Testing
     }
 
     @Test func `a waiting answer has the same time of the end as a later one`() async throws {
-        // Each look at the clock is a second later.
-        let seconds = Mutex(WallClock.system.secondsSince1970())
-        let clock = WallClock {
-            seconds.withLock { seconds in
-                seconds += 1
-                return seconds
+        // Each look at the clock is a millisecond later.
+        let time = Mutex(WallClock.system.microsecondsSince1970())
+        let clock = WallClock(microsecondsSince1970: {
+            time.withLock { time in
+                time += 1_000
+                return time
             }
-        }
+        })
         let bench = try await RelayBench(clock: clock)
         let answer = await bench.push()
         let id = try #require(answer.json["id"]?.stringValue, "\(answer.text)")
