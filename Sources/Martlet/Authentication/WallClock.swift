@@ -16,9 +16,13 @@ package struct WallClock: Sendable {
         microsecondsSince1970 = { secondsSince1970() * 1_000_000 }
     }
 
-    /// Creates a clock from a function that returns whole microseconds since 1970.
-    package init(microsecondsSince1970: @escaping @Sendable () -> Int64) {
+    private init(microsecondsSince1970: @escaping @Sendable () -> Int64) {
         self.microsecondsSince1970 = microsecondsSince1970
+    }
+
+    /// Creates a clock from a function that returns milliseconds since 1970.
+    package static func milliseconds(_ read: @escaping @Sendable () -> Int64) -> WallClock {
+        WallClock(microsecondsSince1970: { read() * 1_000 })
     }
 
     /// Returns the whole milliseconds since 1970, UTC.

@@ -129,13 +129,13 @@ import Testing
 
     @Test func `a waiting answer has the same time of the end as a later one`() async throws {
         // Each look at the clock is a millisecond later.
-        let time = Mutex(WallClock.system.microsecondsSince1970())
-        let clock = WallClock(microsecondsSince1970: {
+        let time = Mutex(WallClock.system.millisecondsSince1970())
+        let clock = WallClock.milliseconds {
             time.withLock { time in
-                time += 1_000
+                time += 1
                 return time
             }
-        })
+        }
         let bench = try await RelayBench(clock: clock)
         let answer = await bench.push()
         let id = try #require(answer.json["id"]?.stringValue, "\(answer.text)")
