@@ -151,4 +151,11 @@ struct SQLiteInstallations: InstallationStore {
             }
         }
     }
+
+    func audiencePage(of scan: AudienceScan, limit: Int) async throws(OutboxError) -> AudiencePage {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: scan.app) else { return AudiencePage() }
+            return try InstallationTable(tables.database).page(of: scan, app, limit: limit)
+        }
+    }
 }

@@ -139,4 +139,8 @@ private struct FaultyInstallations: InstallationStore {
     ) async throws(OutboxError) -> [AudienceMember] {
         try await store.members(of: audience, in: app, slot)
     }
+
+    func audiencePage(of scan: AudienceScan, limit: Int) async throws(OutboxError) -> AudiencePage {
+        try await store.audiencePage(of: scan, limit: limit)
+    }
 }
