@@ -56,14 +56,8 @@ struct AudienceRequest {
 
     // MARK: Tokens
 
-    /// The token that a push needs, and the permission that the user may have taken away.
-    struct Need {
-        var slot: Installation.TokenSlot
-        var permission: Installation.Permission?
-    }
-
     /// Returns the token that a push to the audience needs, by its push type.
-    func need(of request: PushRequest) throws(APIProblem) -> Need {
+    func need(of request: PushRequest) throws(APIProblem) -> PushNeed {
         switch request.content {
         case .payload(let payload):
             let type = PushType(rawValue: request.pushType ?? PushType.alert.rawValue)
@@ -90,13 +84,9 @@ struct AudienceRequest {
     }
 
     /// Returns the need of a push that is not for a Live Activity.
-    private func need(of type: PushType) throws(APIProblem) -> Need {
-        switch type {
-        case .controls:
-            let kind = try name("control", "the kind of the control")
-            return Need(slot: Installation.TokenSlot(.control, kind))
-        case .alert, .background, .widgets: break
-        default:
+    private func need(of type: PushType) throws(APIProblem) -> PushNeed {
+        guard type != .controls else { return .control(try name("control", "the kind of the control")) }
+        guard let need = PushNeed(type) else {
             throw APIProblem(
                 400,
                 "push-type must be alert, background, widgets, controls or liveactivity for a user or an installation"
@@ -105,20 +95,16 @@ struct AudienceRequest {
             )
         }
         try checkNames([])
-        return Need(
-            slot: Installation.TokenSlot(type == .widgets ? .widgets : .device),
-            permission: type == .alert ? .alerts : nil
-        )
+        return need
     }
 
-    private func needOfStart(_ attributesType: String) throws(APIProblem) -> Need {
+    private func needOfStart(_ attributesType: String) throws(APIProblem) -> PushNeed {
         try checkNames([])
-        return Need(slot: Installation.TokenSlot(.start, attributesType), permission: .liveActivities)
+        return .start(attributesType)
     }
 
-    private func needOfActivity() throws(APIProblem) -> Need {
-        let name = try name("activity", "the identifier of the Live Activity that the app has reported")
-        return Need(slot: Installation.TokenSlot(.activity, name), permission: .liveActivities)
+    private func needOfActivity() throws(APIProblem) -> PushNeed {
+        .activity(try name("activity", "the identifier of the Live Activity that the app has reported"))
     }
 
     /// Returns the name of a token that a push needs.

@@ -72,18 +72,9 @@ struct PushRequestBuilder {
         var pushes: [OutboxPush] = []
         for member in members {
             let lane = Lane(app: app.name, environment: member.environment)
-            guard app.environments.contains(lane.environment), app.bundleIDs.contains(member.bundleID),
-                let renderer = clients[lane]?.renderer
-            else {
-                phones.leaveOut(.notConfigured)
-                continue
-            }
-            guard need.permission.map({ member.permissions[$0] ?? true }) ?? true else {
-                phones.leaveOut(.notAllowed)
-                continue
-            }
-            guard let token = member.token else {
-                phones.leaveOut(.noToken)
+            let reason = need.leftOutReason(of: member, in: app)
+            guard reason == nil, let renderer = clients[lane]?.renderer, let token = member.token else {
+                phones.leaveOut(reason ?? .notConfigured)
                 continue
             }
             let place = member.installation.description
