@@ -38,6 +38,16 @@ package struct AudienceExpression: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    private init(_ condition: Condition) {
+        self.condition = condition
+    }
+
+    /// The expression that every installation matches.
+    package static let all = AudienceExpression(.all)
+
+    /// Returns the expression that the installations with a tag match.
+    package static func tag(_ tag: String) -> AudienceExpression { AudienceExpression(.tag(tag)) }
+
     /// The text in its usual form.
     package var description: String { condition.description }
 

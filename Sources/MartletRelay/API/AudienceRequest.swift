@@ -6,20 +6,28 @@ internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletOutbox
 
-/// The users, or the installation, that a push goes to in place of tokens.
+/// The users, the installation, or the installations of an expression, that a push goes to in place of tokens.
 ///
 /// ```json
 /// {"users": ["anna", "bob"]}
 /// ```
 struct AudienceRequest {
+    /// The installations that a push goes to.
+    enum Target {
+        /// Those that are read when the request is accepted.
+        case audience(Audience)
+        /// Those that match an expression, whose number is not limited.
+        case matching(AudienceExpression)
+    }
+
     /// The maximum number of users in a request, who have at most 2,000 installations.
     static let userLimit = 100
-    private static let targets = ["user", "users", "installation"]
+    private static let targets = ["user", "users", "installation", "tag", "where", "all"]
     /// The members that name one of several tokens of a kind.
     private static let names = ["activity", "control"]
     static let members = targets + names
 
-    let audience: Audience
+    let target: Target
     private let field: JSONField<APIProblem>
 
     /// Reads the member `to` of a push; the error has the place of the first mistake.
@@ -28,30 +36,42 @@ struct AudienceRequest {
         try field.checkMembers(Self.members)
         let present = Self.targets.filter { field[$0].isPresent }
         guard let name = present.first, present.count == 1 else {
-            throw field.error("must have exactly one of user, users and installation")
+            throw field.error("must have exactly one of user, users, installation, tag, where and all")
         }
         let target = field[name]
         switch name {
-        case "user": audience = .users([try TextRule.user.text(of: target)])
-        case "users":
-            let count = target.value?.elements?.count ?? 1
-            guard (1...Self.userLimit).contains(count) else {
-                throw target.error(
-                    "must have 1 to \(Self.userLimit) users (found \(count)): send more in several requests"
-                )
-            }
-            var users: [String] = []
-            for element in try target.elements() { users.append(try TextRule.user.text(of: element)) }
-            audience = .users(users)
+        case "user": self.target = .audience(.users([try TextRule.user.text(of: target)]))
+        case "users": self.target = .audience(.users(try Self.users(target)))
+        case "installation": self.target = .audience(.installation(try Self.installation(target)))
+        case "tag": self.target = .matching(.tag(try TextRule.tag.text(of: target)))
+        case "where":
+            self.target = .matching(
+                try target.parsed { (text) throws(AudienceExpressionError) in try AudienceExpression(text) }
+            )
         default:
-            let text = target.value?.stringValue ?? ""
-            guard let id = InstallationID(text) else {
-                throw (try? APNsID(text, allowsUpperCase: true)) == nil
-                    ? target.mismatch("the identifier of an installation: a UUID in lower case")
-                    : target.error("has upper-case letters: write the identifier of an installation in lower case")
-            }
-            audience = .installation(id)
+            guard target.value == .bool(true) else { throw target.mismatch("true") }
+            self.target = .matching(.all)
         }
+    }
+
+    private static func users(_ field: JSONField<APIProblem>) throws(APIProblem) -> [String] {
+        let count = field.value?.elements?.count ?? 1
+        guard (1...userLimit).contains(count) else {
+            throw field.error("must have 1 to \(userLimit) users (found \(count)): send more in several requests")
+        }
+        var users: [String] = []
+        for element in try field.elements() { users.append(try TextRule.user.text(of: element)) }
+        return users
+    }
+
+    private static func installation(_ field: JSONField<APIProblem>) throws(APIProblem) -> InstallationID {
+        let text = field.value?.stringValue ?? ""
+        guard let id = InstallationID(text) else {
+            throw (try? APNsID(text, allowsUpperCase: true)) == nil
+                ? field.mismatch("the identifier of an installation: a UUID in lower case")
+                : field.error("has upper-case letters: write the identifier of an installation in lower case")
+        }
+        return id
     }
 
     // MARK: Tokens

@@ -61,14 +61,21 @@ struct PushRequestBuilder {
         guard let audience = request.audience else {
             return PushGroup(pushes: try self.pushes(of: request, line: line).map(HashedPush.init), phones: nil)
         }
+        guard case .audience(let named) = audience.target else {
+            throw APIProblem(
+                400,
+                "to must name users or an installation: a push to all installations that match must be sent by a job",
+                at: "/to"
+            )
+        }
         let app = try app(of: request)
         let need = try audience.need(of: request)
         let members = try await RelayAPI.outboxCall(
-            await outbox.installations.allMembers(of: audience.audience, in: app.name, need.slot)
+            await outbox.installations.allMembers(of: named, in: app.name, need.slot)
         )
         let key = request.id?.description ?? requestKey(ofLine: line)
         let sourceRequest = request.sourceRequest
-        var phones = PushGroup.Phones(missing: audience.audience, among: members)
+        var phones = PushGroup.Phones(missing: named, among: members)
         var pushes: [OutboxPush] = []
         for member in members {
             let lane = Lane(app: app.name, environment: member.environment)

@@ -150,7 +150,7 @@ import Testing
 
     @Test(
         arguments: [
-            (#"{}"#, alert, "/to", "exactly one of user, users and installation"),
+            (#"{}"#, alert, "/to", "exactly one of user, users, installation, tag, where and all"),
             (#"{"user":"a","users":["b"]}"#, alert, "/to", "exactly one of"),
             (#"{"user":""}"#, alert, "/to/user", "1 to 128 bytes"),
             (#"{"user":"a\u0000"}"#, alert, "/to/user", "without control characters"),
@@ -166,7 +166,12 @@ import Testing
                 #"{"user":"\#(String(repeating: "é", count: 65))"}"#, alert, "/to/user",
                 "(found a string of 65 characters, 130 bytes)"
             ),
-            (#"{"tag":"vip"}"#, alert, "/to/tag", "is unknown"),
+            (#"{"tag":"vip"}"#, alert, "/to", "must be sent by a job"),
+            (#"{"where":"vip && !trial"}"#, alert, "/to", "must be sent by a job"),
+            (#"{"all":true}"#, alert, "/to", "must be sent by a job"),
+            (#"{"tag":"two words"}"#, alert, "/to/tag", "ASCII letters"),
+            (#"{"where":"!vip"}"#, alert, "/to/where", "to.where: only excludes"),
+            (#"{"all":false}"#, alert, "/to/all", "must be true"),
             (#"{"user":"a","activity":"A"}"#, alert, "/to/activity", "must be left out unless"),
             (#"{"user":"a","control":"A"}"#, alert, "/to/control", "must be left out unless"),
             (#"{"user":"a"}"#, #"\#(alert),"environment":"production""#, "/environment", "each phone has one"),
