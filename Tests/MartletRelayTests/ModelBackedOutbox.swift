@@ -105,4 +105,8 @@ extension WrappedInstallationStore {
     func members(of queries: [AudienceQuery], in app: String) async throws(OutboxError) -> [[AudienceMember]] {
         try await store.members(of: queries, in: app)
     }
+
+    func audiencePage(of scan: AudienceScan, limit: Int) async throws(OutboxError) -> AudiencePage {
+        try await store.audiencePage(of: scan, limit: limit)
+    }
 }

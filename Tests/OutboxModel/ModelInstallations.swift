@@ -126,16 +126,20 @@ struct InstallationModel: Sendable {
             case .users(let users): users.contains { installation.isOf($0) }
             case .installation(let id): installation.id == id
             }
-        }.map { installation in
-            AudienceMember(
-                installation: installation.id,
-                user: installation.user,
-                environment: installation.environment,
-                bundleID: installation.bundleID,
-                permissions: installation.permissions,
-                token: installation.tokens[query.slot]?.token
-            )
+        }.map { AudienceMember($0, query.slot) }
+    }
+
+    func audiencePage(of scan: AudienceScan, limit: Int) -> AudiencePage {
+        let rest = entries.map(\.stored).filter { stored in
+            stored.installation.app == scan.app && stored.number > scan.cursor && stored.number <= scan.highMark
         }
+        let examined = rest.prefix(limit)
+        var page = AudiencePage()
+        page.members = examined.map(\.installation).filter { scan.expression.matches($0) }
+            .map { AudienceMember($0, scan.slot) }
+        page.examined = examined.count
+        if examined.count == limit { page.next = examined.last?.number }
+        return page
     }
 
     /// The user whose installation has a token.
@@ -218,6 +222,23 @@ struct ModelInstallations: InstallationStore {
 
     func members(of queries: [AudienceQuery], in app: String) -> [[AudienceMember]] {
         disk.model.withLock { model in queries.map { model.installations.members(of: $0, in: app) } }
+    }
+
+    func audiencePage(of scan: AudienceScan, limit: Int) -> AudiencePage {
+        disk.model.withLock { $0.installations.audiencePage(of: scan, limit: limit) }
+    }
+}
+
+extension AudienceMember {
+    fileprivate init(_ installation: Installation, _ slot: Installation.TokenSlot) {
+        self.init(
+            installation: installation.id,
+            user: installation.user,
+            environment: installation.environment,
+            bundleID: installation.bundleID,
+            permissions: installation.permissions,
+            token: installation.tokens[slot]?.token
+        )
     }
 }
 

@@ -132,6 +132,24 @@ extension Installation {
     package var tokenByteCount: Int {
         tokens.reduce(0) { $0 + $1.key.name.utf8.count + $1.value.token.hex.utf8.count }
     }
+
+    /// The maximum number of bytes of a tag.
+    package static let tagByteLimit = 120
+    /// The characters of tags besides ASCII letters and digits.
+    package static let tagSymbols = "_-.:@"
+
+    /// Returns whether a text is a tag.
+    static func isTag(_ text: String) -> Bool {
+        (1...tagByteLimit).contains(text.utf8.count) && text.unicodeScalars.allSatisfy(isInTag)
+    }
+
+    /// Returns whether a tag may contain a character.
+    static func isInTag(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9": true
+        default: tagSymbols.unicodeScalars.contains(scalar)
+        }
+    }
 }
 
 /// An installation as it is stored.

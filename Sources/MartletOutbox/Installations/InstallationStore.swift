@@ -72,6 +72,17 @@ package protocol InstallationStore: Sendable {
     /// - Throws: ``OutboxError`` when they cannot be read.
     func members(of queries: [AudienceQuery], in app: String) async throws(OutboxError) -> [[AudienceMember]]
 
+    /// Returns a page of the installations that match an expression.
+    ///
+    /// It may have no installation although others follow: only a page without a next one is the last.
+    ///
+    /// - Parameters:
+    ///   - scan: The expression, and the installations from which on and up to which it is compared.
+    ///   - limit: The maximum number of installations that are examined, so that other calls need not wait for long.
+    /// - Returns: The page.
+    /// - Throws: ``OutboxError`` when it cannot be read.
+    func audiencePage(of scan: AudienceScan, limit: Int) async throws(OutboxError) -> AudiencePage
+
     /// Replaces the content of an installation, unless it has changed or was removed since it was read.
     ///
     /// - Parameters:

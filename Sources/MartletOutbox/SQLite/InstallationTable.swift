@@ -69,6 +69,13 @@ struct InstallationTable {
         return InstallationRow.permissionValues(of: flags)
     }
 
+    /// The columns of a member of an audience; the first two parameters are the kind and the name of a token.
+    private static let memberColumns = """
+        id, user_id, environment, bundle_id, \(InstallationRow.permissions), (
+            SELECT token FROM installation_token WHERE installation = number AND kind = ? AND name = ?
+        )
+        """
+
     /// Returns the installations of audiences, with their tokens of the slots.
     func members(of queries: [AudienceQuery], _ app: Int64) throws(SQLiteError) -> [[AudienceMember]] {
         let ofUsers = try selectMembers("user_id IN (SELECT value FROM json_each(?))")
@@ -89,12 +96,7 @@ struct InstallationTable {
     /// The unary plus keeps SQLite from reading all installations of the app in the order of their numbers.
     private func selectMembers(_ condition: String) throws(SQLiteError) -> Statement {
         try database.connection.prepare(
-            """
-            SELECT id, user_id, environment, bundle_id, \(InstallationRow.permissions), (
-                SELECT token FROM installation_token WHERE installation = number AND kind = ? AND name = ?
-            )
-            FROM installation WHERE app = ? AND \(condition) ORDER BY +number
-            """
+            "SELECT \(Self.memberColumns) FROM installation WHERE app = ? AND \(condition) ORDER BY +number"
         )
     }
 
@@ -108,19 +110,77 @@ struct InstallationTable {
         defer { rows.reset() }
         var found: [AudienceMember] = []
         while try rows.step() {
-            guard let id = InstallationID(bytes: rows.blob(at: 0)) else { continue }
-            found.append(
-                AudienceMember(
-                    installation: id,
-                    user: rows.text(at: 1),
-                    environment: PushEnvironment(rows, at: 2),
-                    bundleID: rows.text(at: 3),
-                    permissions: permissions(rows, from: 4),
-                    token: rows.optionalText(at: 7).flatMap { try? DeviceToken(hex: $0) }
-                )
-            )
+            if let member = member(rows) { found.append(member) }
         }
         return found
+    }
+
+    /// Reads the columns ``memberColumns``.
+    private func member(_ row: borrowing Statement) -> AudienceMember? {
+        guard let id = InstallationID(bytes: row.blob(at: 0)) else { return nil }
+        return AudienceMember(
+            installation: id,
+            user: row.text(at: 1),
+            environment: PushEnvironment(row, at: 2),
+            bundleID: row.text(at: 3),
+            permissions: permissions(row, from: 4),
+            token: row.optionalText(at: 7).flatMap { try? DeviceToken(hex: $0) }
+        )
+    }
+
+    /// The installations `i` of an app in their order.
+    private static let installationsOfApp =
+        "installation i WHERE i.app = ?4 AND i.number > ?5 AND i.number <= ?6 ORDER BY i.number"
+
+    /// The installations `i` with the rarest of the tags in parameter 8, in their order.
+    ///
+    /// The rarest tag is the one whose next page of installations ends last.
+    private static let installationsOfTag = """
+        installation_tag d JOIN installation i ON i.number = d.installation
+        WHERE d.app = ?4 AND d.installation > ?5 AND d.installation <= ?6 AND d.tag = (
+            SELECT value FROM json_each(?8) ORDER BY (
+                SELECT installation FROM installation_tag WHERE app = ?4 AND tag = value AND installation > ?5
+                ORDER BY installation LIMIT 1 OFFSET ?7 - 1
+            ) DESC NULLS FIRST LIMIT 1
+        ) ORDER BY d.installation
+        """
+
+    /// Returns a page of an audience.
+    func page(of scan: AudienceScan, _ app: Int64, limit: Int) throws(SQLiteError) -> AudiencePage {
+        let required = scan.expression.requiredTags
+        let rows = try database.connection.prepare(
+            """
+            SELECT \(Self.memberColumns), number, locale, app_version, system_version, (
+                SELECT json_group_array(tag) FROM installation_tag
+                WHERE app = ?4 AND installation = number AND tag IN (SELECT value FROM json_each(?3))
+            )
+            FROM \(required.isEmpty ? Self.installationsOfApp : Self.installationsOfTag) LIMIT ?7
+            """
+        )
+        var position = 0
+        for text in [scan.slot.kind.rawValue, scan.slot.name, InstallationRow.text(of: scan.lookedUpTags)] {
+            try rows.bind(text, after: &position)
+        }
+        for number in [app, scan.cursor, scan.highMark, Int64(limit)] { try rows.bind(number, after: &position) }
+        if !required.isEmpty { try rows.bind(InstallationRow.text(required), after: &position) }
+        var page = AudiencePage()
+        var last = scan.cursor
+        let known = scan.knownTags
+        while try rows.step() {
+            last = rows.integer(at: 8)
+            page.examined += 1
+            let candidate = AudienceCandidate(
+                environment: PushEnvironment(rows, at: 2),
+                locale: rows.optionalText(at: 9),
+                appVersion: rows.optionalText(at: 10),
+                systemVersion: rows.optionalText(at: 11),
+                tags: InstallationRow.tags(rows.optionalText(at: 12)).union(known)
+            )
+            guard scan.expression.condition.matches(candidate), let member = member(rows) else { continue }
+            page.members.append(member)
+        }
+        if page.examined == limit { page.next = last }
+        return page
     }
 
     // MARK: Changes

@@ -141,4 +141,11 @@ struct SQLiteInstallations: InstallationStore {
             return try InstallationTable(tables.database).members(of: queries, app)
         }
     }
+
+    func audiencePage(of scan: AudienceScan, limit: Int) async throws(OutboxError) -> AudiencePage {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: scan.app) else { return AudiencePage() }
+            return try InstallationTable(tables.database).page(of: scan, app, limit: limit)
+        }
+    }
 }

@@ -87,7 +87,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
             do throws(APIProblem) {
                 let request = try PushRequest(try RelayAPI.json(of: line))
                 destinations += request.destinations.count
-                users += request.audience?.audience.count ?? 0
+                if case .audience(let audience)? = request.audience?.target { users += audience.count }
                 requests.append(.success(request))
             } catch {
                 requests.append(.failure(error))

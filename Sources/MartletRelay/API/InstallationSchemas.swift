@@ -97,6 +97,32 @@ enum InstallationSchemas {
               }
             }
           },
+          "AudienceCountRequest": {
+            "type": "object", "additionalProperties": false, "required": ["where"],
+            "properties": {
+              "where": {"type": "string", "minLength": 1, "maxLength": \#(AudienceExpression.byteLimit),
+                "description": "The installations: vip && !trial && locale:de && app-version>=2.10"},
+              "push-type": {"enum": ["alert", "background", "widgets", "controls", "liveactivity"], "default": "alert"},
+              "attributes-type": {"type": "string", "pattern": "^[!-~]{1,128}$",
+                "description": "The type of the attributes of a Live Activity, for the push type liveactivity"},
+              "control": {"type": "string", "pattern": "^[!-~]{1,128}$",
+                "description": "The kind of the control, for the push type controls"}
+            }
+          },
+          "AudienceCount": {
+            "type": "object", "required": ["matched", "reachable", "left-out", "complete"],
+            "properties": {
+              "matched": {"type": "integer", "description": "The installations that match"},
+              "reachable": {"type": "integer", "description": "Those with the token and the permission for the push"},
+              "left-out": {
+                "type": "object", "additionalProperties": {"type": "integer"},
+                "description": "The numbers of the others by reason",
+                "propertyNames": {"enum": \#(leftOutReasons)}
+              },
+              "complete": {"type": "boolean",
+                "description": "False when \#(AudienceCount.limit) installations were examined, and others were not"}
+            }
+          },
           "TicketRequest": {
             "type": "object", "additionalProperties": false, "required": ["user"],
             "properties": {

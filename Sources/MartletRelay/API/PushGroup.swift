@@ -73,10 +73,17 @@ struct PushGroup {
             let name = JSONValue.Member("installation", .string(installation.description))
             listed.append(.object((all[index].members ?? []) + [name]))
         }
-        let counts = phones.leftOut
-        let leftOut = LeftOutReason.allCases.compactMap { reason in
-            counts[reason].map { JSONValue.Member(reason.rawValue, .whole($0)) }
-        }
-        return ["pushes": .array(listed), "left-out": .object(leftOut)]
+        return ["pushes": .array(listed), "left-out": phones.leftOut.json]
+    }
+}
+
+extension [PushGroup.LeftOutReason: Int] {
+    /// The numbers by reason.
+    var json: JSONValue {
+        .object(
+            PushGroup.LeftOutReason.allCases.compactMap { reason in
+                self[reason].map { JSONValue.Member(reason.rawValue, .whole($0)) }
+            }
+        )
     }
 }

@@ -6,10 +6,11 @@ internal import MartletOutbox
 
 /// The pushes of requests to users and installations.
 extension PushRequestBuilder {
-    /// The audience of a request, with its installations.
+    /// The audience of a request, with its installations once they are looked up.
     private struct FoundAudience {
+        let audience: Audience
         let app: RelayConfiguration.App
-        let need: AudienceRequest.Need
+        let need: PushNeed
         var members: [AudienceMember] = []
     }
 
@@ -59,13 +60,12 @@ extension PushRequestBuilder {
         var queries: [String: [AudienceQuery]] = [:]
         var positions: [String: [Int]] = [:]
         for (index, request) in requests.enumerated() {
-            guard case .success(let request) = request, let audience = request.audience else { continue }
+            guard case .success(let request) = request, let requested = request.audience else { continue }
             do throws(APIProblem) {
-                let app = try app(of: request)
-                let need = try audience.need(of: request)
-                audiences[index] = .success(FoundAudience(app: app, need: need))
-                queries[app.name, default: []].append(AudienceQuery(audience.audience, need.slot))
-                positions[app.name, default: []].append(index)
+                let audience = try audience(requested, of: request)
+                audiences[index] = .success(audience)
+                queries[audience.app.name, default: []].append(AudienceQuery(audience.audience, audience.need.slot))
+                positions[audience.app.name, default: []].append(index)
             } catch {
                 audiences[index] = .failure(error)
             }
@@ -86,34 +86,40 @@ extension PushRequestBuilder {
         return audiences
     }
 
+    /// Returns the audience of a request, whose installations are not looked up yet.
+    private func audience(
+        _ requested: AudienceRequest,
+        of request: PushRequest
+    ) throws(APIProblem) -> FoundAudience {
+        guard case .audience(let audience) = requested.target else {
+            throw APIProblem(
+                400,
+                "to must name users or an installation: a push to all installations that match must be sent by a job",
+                at: "/to"
+            )
+        }
+        return FoundAudience(audience: audience, app: try app(of: request), need: try requested.need(of: request))
+    }
+
     /// Builds the pushes of a request, which has a number in a batch.
     private mutating func group(
         of request: PushRequest,
         line: Int?,
         _ found: FoundAudience?
     ) throws(APIProblem) -> PushGroup {
-        guard let audience = request.audience, let found else {
+        guard let found else {
             return PushGroup(pushes: try self.pushes(of: request, line: line).map(HashedPush.init), phones: nil)
         }
         let (app, need) = (found.app, found.need)
         let key = request.id?.description ?? requestKey(ofLine: line)
         let sourceRequest = request.sourceRequest
-        var phones = PushGroup.Phones(missing: audience.audience, among: found.members)
+        var phones = PushGroup.Phones(missing: found.audience, among: found.members)
         var pushes: [OutboxPush] = []
         for member in found.members {
             let lane = Lane(app: app.name, environment: member.environment)
-            guard app.environments.contains(lane.environment), app.bundleIDs.contains(member.bundleID),
-                let renderer = clients[lane]?.renderer
-            else {
-                phones.leaveOut(.notConfigured)
-                continue
-            }
-            guard need.permission.map({ member.permissions[$0] ?? true }) ?? true else {
-                phones.leaveOut(.notAllowed)
-                continue
-            }
-            guard let token = member.token else {
-                phones.leaveOut(.noToken)
+            let reason = need.leftOutReason(of: member, in: app)
+            guard reason == nil, let renderer = clients[lane]?.renderer, let token = member.token else {
+                phones.leaveOut(reason ?? .notConfigured)
                 continue
             }
             let place = member.installation.description

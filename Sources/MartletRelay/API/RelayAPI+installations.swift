@@ -135,7 +135,7 @@ extension RelayAPI {
             do throws(OutboxError) {
                 try await erasure.run(for: user)
             } catch {
-                throw APIProblem(503, "\(error)", retryAfter: 5)
+                throw APIProblem(error)
             }
             return .json(erasure.json)
         },
@@ -170,11 +170,16 @@ extension APIProblem {
 extension APICall<RelayAPI.Service> {
     /// Returns the reader for an app, which may not be configured any more.
     func installationReader(for app: String) async throws(APIProblem) -> InstallationReader {
+        InstallationReader(app: try await configuredApp(app))
+    }
+
+    /// Returns the configuration of an app, which may have been removed from it.
+    func configuredApp(_ name: String) async throws(APIProblem) -> RelayConfiguration.App {
         let configuration = await parts.server.context.configuration
-        guard let app = configuration.apps.first(where: { $0.name == app }) else {
-            throw APIProblem(403, "the relay no longer serves the app of this installation")
+        guard let app = configuration.apps.first(where: { $0.name == name }) else {
+            throw APIProblem(403, "the relay no longer serves the app \(name)")
         }
-        return InstallationReader(app: app)
+        return app
     }
 
     /// Returns the installation in the path.
