@@ -15,7 +15,7 @@ extension SimulatedAPNs {
                 try data.strings.set(table, language, of: app.rawValue)
             }
         } catch {
-            throw SimulatorError("the strings of \(ShownValue(app)) cannot be used: \(error)")
+            throw SimulatorError("the strings of \(ShownValue(app.rawValue)) cannot be used: \(error)")
         }
     }
 

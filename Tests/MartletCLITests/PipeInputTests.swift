@@ -102,7 +102,8 @@ import Testing
         ("relay migrate --configuration - <<< '{}'", "standard input: data, apps, listen or http are missing"),
     ])
     func `each command with a configuration reads standard input`(line: String, message: String) async throws {
-        let run = try await bash("martlet " + line, in: try await relayDirectory())
+        let directory = try await relayDirectory()
+        let run = try await bash("martlet " + line, in: directory)
         #expect(run.status == 2 && run.errorOutput.contains(message), "\(run.text)\(run.errorOutput)")
     }
 

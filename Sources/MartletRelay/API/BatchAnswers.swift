@@ -74,7 +74,8 @@ struct BatchAnswers: AsyncSequence, Sendable {
         var count: Int { requests.count }
 
         var isFull: Bool {
-            max(count, destinations) >= BatchAnswers.groupSize || users >= BatchAnswers.userLimit
+            count >= BatchAnswers.groupSize || destinations >= BatchAnswers.groupSize
+                || users >= BatchAnswers.userLimit
         }
 
         /// The answers to a caller that is no longer permitted to send.

@@ -42,7 +42,7 @@ extension Intake {
                 wait(number, for: id, of: app, by: caller, within: time) { continuation.resume(returning: $0) }
                 // The push may have ended before the waiter was added.
                 Task {
-                    if let status = try? await context.outbox.status(of: id, of: app) { reportToWaiters(status) }
+                    if let status = try? await context.outbox.status(of: id, of: app) { waiters.report(status) }
                 }
             }
         } onCancel: {
@@ -93,7 +93,7 @@ extension Intake {
     private func findEnds() async {
         let names = waiters.names.prefix(Intake.fleetLimit)
         if let shared = context.sharedOutbox, !names.isEmpty {
-            for push in (try? await shared.fleet.ended(among: Array(names))) ?? [] { reportToWaiters(push) }
+            for push in (try? await shared.fleet.ended(among: Array(names))) ?? [] { waiters.report(push) }
         }
         watchOtherRelays()
     }

@@ -248,25 +248,14 @@ actor Intake {
         let end = ContinuousClock.now + limit
         while true {
             if isDraining { return OutboxError(.closed, "the relay is shutting down") }
-            guard let refusal = refusal(of: numbers, from: caller, isBatch: limit > .zero) else { return nil }
+            let loads = numbers.map { (count: $1, load: load(of: $0, by: caller)) }
+            guard let refusal = gate.refusal(of: loads, isBatch: limit > .zero, at: context.now) else { return nil }
             guard ContinuousClock.now < end, !Task.isCancelled else {
                 counts.refused(numbers.values.reduce(0, +), from: caller.name, refusal)
                 return OutboxError(.full, refusal.message(context.store))
             }
             try? await Task.sleep(for: Intake.capacityInterval)
         }
-    }
-
-    private func refusal(
-        of numbers: [String: Int],
-        from caller: Callers.Caller,
-        isBatch: Bool
-    ) -> LoadGate.Refusal? {
-        for (app, count) in numbers {
-            let decision = gate.decision(on: count, load(of: app, by: caller), isBatch: isBatch, at: context.now)
-            if case .refuse(let refusal, _) = decision { return refusal }
-        }
-        return nil
     }
 
     /// The interval between checks for capacity.
@@ -288,7 +277,7 @@ actor Intake {
             if context.outboxHealth.current.stalledSince != nil { checkCommits() }
             record(result, of: commit.pushes)
             answer(groups, result, at: now)
-            for push in earlyOutcomes.endAcceptance(begunAt: start) { reportToWaiters(push) }
+            for push in earlyOutcomes.endAcceptance(begunAt: start) { waiters.report(push) }
         }
     }
 
@@ -362,13 +351,8 @@ actor Intake {
     /// Reports the outcome of a push to the callers that wait for it and to the event streams.
     func recordEnd(of push: PushStatus) {
         earlyOutcomes.record(push)
-        reportToWaiters(push)
+        waiters.report(push)
         events.record(push)
-    }
-
-    /// Reports the outcome of a push to the callers that wait for it.
-    func reportToWaiters(_ push: PushStatus) {
-        if push.outcome != nil { waiters.ended(push) }
     }
 }
 

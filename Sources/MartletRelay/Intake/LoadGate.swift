@@ -95,6 +95,14 @@ struct LoadGate {
         return .take(mayWait: mayWait(load))
     }
 
+    /// Returns why pushes of several apps that come in together are refused; nil if they are taken.
+    func refusal(of numbers: [(count: Int, load: Load)], isBatch: Bool, at now: Int64) -> Refusal? {
+        for (count, load) in numbers {
+            if case .refuse(let refusal, _) = decision(on: count, load, isBatch: isBatch, at: now) { return refusal }
+        }
+        return nil
+    }
+
     /// Returns whether another request may wait for the outcome of a push, also of one that was accepted earlier.
     func mayWait(_ load: Load) -> Bool {
         load.waiting < limits.waiting && load.waitingOfCaller < limits.waitingPerCaller

@@ -64,9 +64,10 @@ struct OutcomeWaiters {
         if deadlineCount > 2 * waiters.count + 1_000 { forgetDeadlines() }
     }
 
-    /// Completes the waiters for a push that has ended.
-    mutating func ended(_ push: PushStatus) {
-        guard !waiters.isEmpty, let ended = numbers[PushKey(app: push.lane.app, id: push.id)] else { return }
+    /// Completes the waiters for a push if it has ended.
+    mutating func report(_ push: PushStatus) {
+        guard push.outcome != nil, !waiters.isEmpty, let ended = numbers[PushKey(app: push.lane.app, id: push.id)]
+        else { return }
         for number in ended { remove(number)?.completion(push) }
     }
 

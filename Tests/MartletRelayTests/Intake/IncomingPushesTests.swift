@@ -72,7 +72,8 @@ import Testing
         var incoming = IncomingPushes()
         let deadline = MonotonicTime(nanoseconds: 50)
         let slow = incoming.beginLookup(of: ["orders": 3, "rides": 2], from: "a", at: 1_000, answerBy: deadline) {
-            _, _ in
+            _,
+            _ in
         }
         let later = MonotonicTime(nanoseconds: 90)
         let fast = incoming.beginLookup(of: ["orders": 1], from: "b", at: 2_000, answerBy: later) { _, _ in }

@@ -41,8 +41,8 @@ import Testing
             }
         }
         #expect(waiters.count == 4 && waiters.nextDeadline == time(5))
-        waiters.ended(ended(2, of: "rides", .refused))
-        waiters.ended(ended(2))
+        waiters.report(ended(2, of: "rides", .refused))
+        waiters.report(ended(2))
         waiters.expire(at: time(4))
         waiters.expire(at: time(10))
         #expect(recorded.words.withLock { $0.sorted() } == ["a gives up", "c delivered", "d gives up"])
@@ -60,7 +60,7 @@ import Testing
         }
         for number in 1...10_000 as ClosedRange<UInt64> {
             waiters.add(0, for: id(number), of: "orders", by: "x", until: time(Int64(number))) { _ in }
-            waiters.ended(ended(number))
+            waiters.report(ended(number))
         }
         // Some are left from after the last time that they were looked through.
         #expect(waiters.nextDeadline.map { $0 > time(8_000) } == true)
@@ -82,7 +82,7 @@ import Testing
         waiters.cancel(2)
         #expect(waiters.count(of: "x") == 1 && recorded.words.withLock { $0 } == ["b gives up"])
         waiters.cancelAll { $0 == "y" }
-        waiters.ended(ended(7))
+        waiters.report(ended(7))
         #expect(recorded.words.withLock { $0 } == ["b gives up", "c gives up", "a delivered"])
         #expect(waiters.count == 0 && waiters.count(of: "x") == 0 && waiters.names.isEmpty)
     }
