@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import MartletCore
+internal import MartletCore
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -144,12 +144,13 @@ public actor InstallationClient {
     ///   - tokens: The tokens.
     ///   - storage: The storage of the app, which the extension shares.
     ///   - send: Sends a request.
-    /// - Throws: An error of the storage or of the function.
+    /// - Throws: An error of the storage or of `send`.
     public static func reportFromExtension(
-        _ tokens: [PushTokenSlot: DeviceToken],
+        _ tokens: [PushTokenSlot: some Sequence<UInt8>],
         storage: any InstallationStorage,
         send: Send
     ) async throws {
+        let tokens = tokens.compactMapValues { try? DeviceToken(bytes: $0) }
         guard let state = try load(from: storage), let request = state.report(of: tokens) else { return }
         _ = try await send(request)
     }

@@ -4,7 +4,7 @@
     public import ActivityKit
     internal import MartletCore
     internal import UserNotifications
-    public import WidgetKit
+    internal import WidgetKit
 
     #if canImport(FoundationEssentials)
         internal import FoundationEssentials
@@ -128,28 +128,6 @@
                 group.cancelAll()
             }
             if !Task.isCancelled { await removeToken(for: slot) }
-        }
-
-        // MARK: Extensions
-
-        /// Reports the tokens of controls, from a `ControlPushHandler`, which runs in an extension.
-        ///
-        /// - Parameters:
-        ///   - controls: The controls of the handler.
-        ///   - storage: The storage that the extension shares with the app.
-        ///   - send: Sends a request, as ``urlSession(to:)``.
-        /// - Throws: An error of the storage or of the function.
-        public static func reportFromExtension(
-            _ controls: [ControlInfo],
-            storage: any InstallationStorage,
-            send: Send
-        ) async throws {
-            var tokens: [PushTokenSlot: DeviceToken] = [:]
-            for control in controls {
-                guard let token = control.pushInfo?.token else { continue }
-                tokens[.control(kind: control.kind)] = try DeviceToken(bytes: token)
-            }
-            try await reportFromExtension(tokens, storage: storage, send: send)
         }
     }
 #endif

@@ -2,23 +2,20 @@
 
 // A server needs no URLSession, which is a module of its own on Linux.
 #if canImport(Security)
-    #if canImport(FoundationEssentials)
-        internal import Foundation
-        public import FoundationEssentials
-    #else
-        public import Foundation
-    #endif
+    // URLSession and Bundle are not in FoundationEssentials, also where canImport(FoundationEssentials) is true.
+    internal import Foundation
 
     extension InstallationClient {
         /// Creates a client of an app, which sends its requests with `URLSession`.
         ///
         /// - Parameters:
-        ///   - relay: The address at which phones reach the relay, such as `https://push.example.com`.
+        ///   - relay: The address at which phones reach the relay, such as `https://push.example.com`. If it is not
+        ///     valid, ``problem`` describes that.
         ///   - environment: The environment of the build.
         ///   - storage: The storage of the state.
         ///   - ticket: Asks the app's back end for a ticket for the user that is signed in.
         public init(
-            relay: URL,
+            relay: String,
             environment: Environment,
             storage: any InstallationStorage = KeychainStorage(),
             ticket: @escaping @Sendable (_ user: String) async throws -> String
@@ -36,10 +33,10 @@
         ///
         /// - Parameter relay: The address at which phones reach the relay.
         /// - Returns: The function.
-        public static func urlSession(to relay: URL) -> Send {
+        public static func urlSession(to relay: String) -> Send {
             let session = URLSession(configuration: .ephemeral)
-            let url = relay.appendingPathComponent("v1/installation")
             return { request in
+                guard let url = URL(string: relay + "/v1/installation") else { throw URLError(.badURL) }
                 var message = URLRequest(url: url)
                 message.httpMethod = request.method
                 message.setValue(request.authorization, forHTTPHeaderField: "authorization")

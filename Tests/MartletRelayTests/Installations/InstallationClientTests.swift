@@ -223,7 +223,7 @@ import Testing
         let world = try await World()
         let network = world.network
         let client = world.launch()
-        let tokens: [PushTokenSlot: DeviceToken] = [.control(kind: "bell"): try DeviceToken(hex: "ef56")]
+        let tokens: [PushTokenSlot: [UInt8]] = [.control(kind: "bell"): [0xEF, 0x56]]
         let report = { (storage: MemoryStorage) in
             try await InstallationClient.reportFromExtension(tokens, storage: storage) { request in
                 try await network.send(request)
