@@ -79,6 +79,8 @@ public final class Activity<Attributes: ActivityAttributes>: Sendable {
     public static var pushToStartTokenUpdates: PushTokenUpdates { fatalError("a stand-in") }
     /// https://developer.apple.com/documentation/activitykit/activity/activityupdates-swift.type.property
     public static var activityUpdates: ActivityUpdates { fatalError("a stand-in") }
+    /// https://developer.apple.com/documentation/activitykit/activity/activitystate
+    public var activityState: ActivityState { fatalError("a stand-in") }
     /// https://developer.apple.com/documentation/activitykit/activity/activitystateupdates-swift.property
     public var activityStateUpdates: ActivityStateUpdates { fatalError("a stand-in") }
     /// https://developer.apple.com/documentation/activitykit/activity/end(_:dismissalpolicy:)

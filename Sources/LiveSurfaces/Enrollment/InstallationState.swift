@@ -178,7 +178,7 @@ struct InstallationState: Sendable, Hashable, Codable {
             problem = answer.description
             isRefused = owner == user
             return .zero
-        case (.report, _) where request.credential != installation?.secret:
+        case (.report, 200..<429) where request.credential != installation?.secret:
             // The user has changed meanwhile.
             return .zero
         case (.report(let changes), 200):

@@ -86,7 +86,7 @@
         // MARK: Live Activities
 
         private nonisolated func activityIDs<Attributes: ActivityAttributes>(of type: Attributes.Type) -> [String] {
-            Activity<Attributes>.activities.map(\.id)
+            Activity<Attributes>.activities.filter { !$0.activityState.isFinal }.map(\.id)
         }
 
         private nonisolated func observe<Attributes: ActivityAttributes & Sendable>(
@@ -118,16 +118,22 @@
         private nonisolated func observe<Attributes: ActivityAttributes & Sendable>(
             _ activity: Activity<Attributes>
         ) async {
+            guard !activity.activityState.isFinal else { return }
             let slot = PushTokenSlot.activity(id: activity.id)
             await withDiscardingTaskGroup { group in
                 group.addTask {
                     if let token = activity.pushToken { await self.report(token, for: slot) }
                     for await token in activity.pushTokenUpdates { await self.report(token, for: slot) }
                 }
-                for await state in activity.activityStateUpdates where state == .ended || state == .dismissed { break }
+                for await state in activity.activityStateUpdates where state.isFinal { break }
                 group.cancelAll()
             }
             if !Task.isCancelled { await removeToken(for: slot) }
         }
+    }
+
+    extension ActivityState {
+        /// Whether a Live Activity in this state accepts no update.
+        fileprivate var isFinal: Bool { self == .ended || self == .dismissed }
     }
 #endif
