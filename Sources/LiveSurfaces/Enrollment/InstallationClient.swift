@@ -163,7 +163,9 @@ public actor InstallationClient {
     /// Whether the relay has confirmed everything that was reported.
     public var isSettled: Bool { changes.isEmpty && stored != nil && state.isSettled }
 
-    /// Ends the wait after a failure, as when the app comes to the foreground, and continues after ``stop()``.
+    /// Ends the wait after a failure, also one that the relay has asked for, and continues after ``stop()``.
+    ///
+    /// Call it when the user opens the app, not on a timer.
     public func retryNow() {
         isStopped = false
         pause?.cancel()
