@@ -46,7 +46,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
                     lineNumber += 1
                 }
                 guard part.count > 0 else { return nil }
-                guard batch.maySend else {
+                guard batch.call.service.stillHas(.send) else {
                     hasEnded = true
                     return part.refusals
                 }
@@ -87,13 +87,6 @@ struct BatchAnswers: AsyncSequence, Sendable {
                 lines.append(.failure(error))
             }
         }
-    }
-
-    /// Whether the caller may still send: a reload may have removed it, or its credentials have expired.
-    private var maySend: Bool {
-        let service = call.service
-        return service.parts.server.callers.mayStillSend(service.caller)
-            && service.caller.refusal(at: service.parts.now / 1_000) == nil
     }
 
     private func answers(to part: Part, _ builder: inout PushRequestBuilder) async -> [UInt8] {
