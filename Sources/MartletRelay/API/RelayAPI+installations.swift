@@ -62,7 +62,10 @@ extension RelayAPI {
             summary: "Imports installations without tickets, a line of JSON each",
             access: .scope(scope, audit: "import-installations"),
             body: RouteBody(
-                ["type": "string", "description": "Lines with an ImportedInstallation each"],
+                [
+                    "type": "string", "description": "Lines with an ImportedInstallation each",
+                    "contentSchema": .schema("ImportedInstallation"),
+                ],
                 type: "application/x-ndjson",
                 examples: [
                     .init(

@@ -94,7 +94,7 @@ struct InstallationImportRun {
             throw APIProblem(403, "this key no longer permits changes of installations")
         }
         let store = call.parts.outbox.installations
-        let (app, page, now) = (reader.app.name, page, call.parts.now)
+        let (app, page, now) = (reader.app.name, self.page, call.parts.now)
         let results = try await RelayAPI.outboxCall(await store.importPage(page, of: app, at: now))
         for (number, result) in zip(lineNumbers, results) {
             switch result {
