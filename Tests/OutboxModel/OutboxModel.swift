@@ -268,6 +268,11 @@ package struct OutboxModel: Sendable {
         return dead.count < count
     }
 
+    /// Whether a token has a record that it is unregistered, for any topic.
+    func isUnregistered(_ token: DeviceToken, _ environment: PushEnvironment, of app: String) -> Bool {
+        dead.contains { $0.token == token && $0.environment == environment && deadOwners[$0.cursor] == app }
+    }
+
     package var allPauses: [LanePause] { Array(pauses.values) }
 
     package mutating func pause(_ lane: Lane, by caller: String, at now: Int64) -> LanePause {

@@ -63,13 +63,14 @@ BEGIN
             SELECT t.installation FROM unnest(unregistered_tokens) AS u (token)
             JOIN martlet.installation_token t ON t.token = u.token
         ) ORDER BY i.number FOR UPDATE;
+        -- `i.app + 0` keeps a plan that was made while the tables were small from reading all installations of the app.
         DELETE FROM martlet.installation_token t
         USING unnest(
             unregistered_apps, unregistered_tokens, unregistered_are_production, unregistered_numbers,
             unregistered_accepted_at
         ) AS u (app, token, is_production, number, accepted_at), martlet.installation i
         WHERE t.token = u.token AND coalesce(t.last_push < u.number, t.registered_at <= u.accepted_at)
-            AND i.number = t.installation AND i.app = u.app AND i.is_production = u.is_production;
+            AND i.number = t.installation AND i.app + 0 = u.app AND i.is_production = u.is_production;
         -- Held until the commit, so that cursors become visible in ascending order and no row is added twice. Taken
         -- last, so that the transaction waits for no other lock while it holds this one.
         PERFORM pg_advisory_xact_lock(1298232181);

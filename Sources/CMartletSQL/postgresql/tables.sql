@@ -156,7 +156,8 @@ CREATE TABLE martlet.installation (
     user_id text COLLATE "C" NOT NULL,
     is_production boolean NOT NULL,
     bundle_id text NOT NULL,
-    secret_hash bytea NOT NULL UNIQUE,
+    -- Null for an installation that a back end has imported, and whose app has not enrolled.
+    secret_hash bytea UNIQUE,
     locale text, time_zone text, app_version text, system_version text, model text,
     alerts boolean, live_activities boolean, frequent_updates boolean,
     created_at bigint NOT NULL, changed_at bigint NOT NULL, seen_at bigint NOT NULL,

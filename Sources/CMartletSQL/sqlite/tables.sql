@@ -65,10 +65,11 @@ CREATE TABLE ticket (
 ) WITHOUT ROWID;
 CREATE INDEX ticket_expiry ON ticket (expires_at);
 CREATE INDEX ticket_user ON ticket (app, user_id);
--- Numbers are not used again, because they are the cursors of lists.
+-- Numbers are not used again, because they are the cursors of lists. The hash of the secret is null for an installation
+-- that a back end has imported, and whose app has not enrolled.
 CREATE TABLE installation (
     number INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, id BLOB NOT NULL UNIQUE, user_id TEXT NOT NULL,
-    environment TEXT NOT NULL, bundle_id TEXT NOT NULL, secret_hash BLOB NOT NULL UNIQUE,
+    environment TEXT NOT NULL, bundle_id TEXT NOT NULL, secret_hash BLOB UNIQUE,
     locale TEXT, time_zone TEXT, app_version TEXT, system_version TEXT, model TEXT,
     alerts INTEGER, live_activities INTEGER, frequent_updates INTEGER,
     created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, seen_at INTEGER NOT NULL, revision INTEGER NOT NULL

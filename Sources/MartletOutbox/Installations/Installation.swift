@@ -2,10 +2,11 @@
 
 package import MartletCore
 
-/// An app on a phone that has enrolled: its user, its push tokens, and what it reports about the phone.
+/// An app on a phone that has enrolled or was imported: its user, its push tokens, and what it reports about the phone.
 ///
 /// An installation has one user as long as it exists. Another user of the same phone enrolls again, which creates
-/// another installation.
+/// another installation. Only an installation that a back end has imported, and whose app has not enrolled, can get
+/// another user, by another import.
 package struct Installation: Sendable, Hashable {
     /// The kinds of push tokens.
     package enum TokenKind: String, Sendable, Hashable, CaseIterable {

@@ -68,13 +68,13 @@ struct PostgreSQLInstallations: InstallationStore {
     }
 
     /// Stores an installation that is moved from a file, unless it has been moved before; it may be removed since.
-    func adopt(_ installation: Installation, secret: [UInt8]) async throws(OutboxError) {
+    func adopt(_ installation: Installation, secret: [UInt8]?) async throws(OutboxError) {
         _ = try await enroll(installation, secret: secret, ticket: nil, replaced: nil, at: 0)
     }
 
     private func enroll(
         _ new: Installation,
-        secret: [UInt8],
+        secret: [UInt8]?,
         ticket: [UInt8]?,
         replaced: [UInt8]?,
         at now: Int64
@@ -93,6 +93,50 @@ struct PostgreSQLInstallations: InstallationStore {
             "SELECT martlet.enroll(\(Parameter.places(20)))",
             content + difference.tokenParameters + rest
         ) { $0.first?.flag(at: 0) ?? false }
+    }
+
+    func importPage(
+        _ page: [Installation],
+        of app: String,
+        at now: Int64
+    ) async throws(OutboxError) -> [ImportResult] {
+        guard !page.isEmpty else { return [] }
+        let number = try await apps.number(of: app)
+        let (attributes, permissions) = (page.map(\.attributeColumns), page.map(\.permissionColumns))
+        let content: [Parameter] = [
+            .integer(number), .integer(Int64(Installation.limitPerUser)), .integer(now),
+            .identifiers(page.map(\.id.bytes)), .texts(page.map(\.user)),
+            .flags(page.map(\.environment.isProduction)), .texts(page.map(\.bundleID)),
+        ]
+        let texts = Installation.Attribute.allCases.indices.map { column in
+            Parameter.texts(attributes.map { $0[column] })
+        }
+        let flags = Installation.Permission.allCases.indices.map { column in
+            Parameter.integers(permissions.map { $0[column] })
+        }
+        let tags = Parameter.texts(page.map { $0.tags.sorted().joined(separator: "\u{1F}") })
+        let parameters = content + texts + flags + [tags] + Self.tokenParameters(of: page)
+        return try await connections.query(
+            .enrolling,
+            "SELECT result FROM martlet.import_installations(\(Parameter.places(20))) AS r (result)",
+            parameters
+        ) { rows in rows.all.compactMap { ImportResult(rawValue: $0.text(at: 0)) } }
+    }
+
+    /// Returns the tokens of a page as four parameters: the numbers of their installations from 1, kinds, names and
+    /// tokens.
+    private static func tokenParameters(of page: [Installation]) -> [Parameter] {
+        var lines: [Int64] = []
+        var slots: [Installation.TokenSlot] = []
+        var tokens: [String] = []
+        for (index, installation) in page.enumerated() {
+            for (slot, registered) in installation.tokens {
+                lines.append(Int64(index + 1))
+                slots.append(slot)
+                tokens.append(registered.token.hex)
+            }
+        }
+        return [.integers(lines), .texts(slots.map(\.kind.rawValue)), .texts(slots.map(\.name)), .texts(tokens)]
     }
 
     func replace(_ stored: StoredInstallation, with new: Installation) async throws(OutboxError) -> Bool {

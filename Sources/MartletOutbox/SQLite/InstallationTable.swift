@@ -5,7 +5,8 @@ internal import MartletSQLite
 
 /// The rows of installations, with their tokens and tags.
 struct InstallationTable {
-    private static let columns = """
+    /// The columns of an installation, in the order in which ``installation(_:)`` reads them.
+    static let columns = """
         number, revision, id, app, user_id, environment, bundle_id, created_at, changed_at, seen_at,
         \(InstallationRow.attributes), \(InstallationRow.permissions),
         (
@@ -13,6 +14,39 @@ struct InstallationTable {
             FROM installation_token WHERE installation = number
         ),
         (SELECT json_group_array(tag) FROM installation_tag WHERE installation = number)
+        """
+
+    static let insertion = """
+        INSERT INTO installation (
+            app, id, user_id, environment, bundle_id, secret_hash, created_at, changed_at, seen_at, revision,
+            \(InstallationRow.attributes), \(InstallationRow.permissions)
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+    static let contentUpdate = """
+        UPDATE installation SET environment = ?, bundle_id = ?, changed_at = ?, seen_at = ?,
+            revision = revision + 1,
+            (\(InstallationRow.attributes), \(InstallationRow.permissions)) = (?, ?, ?, ?, ?, ?, ?, ?)
+        WHERE number = ? AND revision = ?
+        """
+    static let tokenRemoval = "DELETE FROM installation_token WHERE installation = ? AND kind = ? AND name = ?"
+    /// Takes a token from the other installations of an app, and returns their numbers.
+    ///
+    /// Correlated: SQLite would list all installations of the app for a subquery on the right of IN.
+    static let tokenTransfer = """
+        DELETE FROM installation_token WHERE token = ? AND installation <> ? AND EXISTS (
+            SELECT 1 FROM installation i WHERE i.number = installation_token.installation AND i.app = ?
+        ) RETURNING installation
+        """
+    static let tokenInsertion = """
+        INSERT OR REPLACE INTO installation_token (installation, kind, name, token, registered_at, last_push)
+        VALUES (?, ?, ?, ?, ?, ?)
+        """
+    static let tagRemoval = "DELETE FROM installation_tag WHERE installation = ?"
+    static let tagInsertion = "INSERT INTO installation_tag (app, tag, installation) VALUES (?, ?, ?)"
+    /// Removes an installation that was imported and has no token left: no app has a secret to report another token.
+    static let emptiedImportRemoval = """
+        DELETE FROM installation WHERE number = ? AND secret_hash IS NULL
+            AND NOT EXISTS (SELECT 1 FROM installation_token t WHERE t.installation = installation.number)
         """
 
     private let database: OutboxDatabase
@@ -37,7 +71,8 @@ struct InstallationTable {
         return found
     }
 
-    private func installation(_ row: borrowing Statement) -> StoredInstallation? {
+    /// Returns the installation of a row with ``columns``.
+    func installation(_ row: borrowing Statement) -> StoredInstallation? {
         guard let id = InstallationID(bytes: row.blob(at: 2)) else { return nil }
         var installation = Installation(
             id: id,
@@ -199,15 +234,20 @@ struct InstallationTable {
     }
 
     /// Inserts an installation without tokens and tags, and returns its number.
-    func insert(_ new: Installation, _ app: Int64, secret: [UInt8]) throws(SQLiteError) -> Int64 {
-        let row = try database.connection.prepare(
-            """
-            INSERT INTO installation (
-                app, id, user_id, environment, bundle_id, secret_hash, created_at, changed_at, seen_at, revision,
-                \(InstallationRow.attributes), \(InstallationRow.permissions)
-            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
-            """
-        )
+    ///
+    /// - Parameters:
+    ///   - new: The installation.
+    ///   - app: The number of its app.
+    ///   - secret: The hash of its secret; nil for one that is imported or moved without.
+    ///   - row: The prepared ``insertion``.
+    /// - Returns: The number.
+    /// - Throws: ``SQLiteError``.
+    func insert(
+        _ new: Installation,
+        _ app: Int64,
+        secret: [UInt8]?,
+        with row: borrowing Statement
+    ) throws(SQLiteError) -> Int64 {
         var position = 0
         try row.bind(app, after: &position)
         try row.bind(new.id.bytes, after: &position)
@@ -223,15 +263,18 @@ struct InstallationTable {
     }
 
     /// Updates an installation without its tokens and tags; returns false if it has another revision.
-    func update(_ stored: StoredInstallation, to new: Installation) throws(SQLiteError) -> Bool {
-        let row = try database.connection.prepare(
-            """
-            UPDATE installation SET environment = ?, bundle_id = ?, changed_at = ?, seen_at = ?,
-                revision = revision + 1,
-                (\(InstallationRow.attributes), \(InstallationRow.permissions)) = (?, ?, ?, ?, ?, ?, ?, ?)
-            WHERE number = ? AND revision = ?
-            """
-        )
+    ///
+    /// - Parameters:
+    ///   - stored: The installation as it was read.
+    ///   - new: The new content.
+    ///   - row: The prepared ``contentUpdate``.
+    /// - Returns: Whether it was updated.
+    /// - Throws: ``SQLiteError``.
+    func update(
+        _ stored: StoredInstallation,
+        to new: Installation,
+        with row: borrowing Statement
+    ) throws(SQLiteError) -> Bool {
         var position = 0
         try row.bind(new.environment.rawValue, after: &position)
         try row.bind(new.bundleID, after: &position)
@@ -251,19 +294,14 @@ struct InstallationTable {
     /// a clock can be set back.
     func store(_ difference: InstallationDifference, of number: Int64, _ app: Int64) throws(SQLiteError) {
         for slot in difference.removed {
-            try database.connection.prepare(
-                "DELETE FROM installation_token WHERE installation = ? AND kind = ? AND name = ?"
-            ).run(with: number, slot.kind.rawValue, slot.name)
+            try database.connection.prepare(Self.tokenRemoval).run(with: number, slot.kind.rawValue, slot.name)
         }
         for (slot, registered) in difference.registered {
             try store(registered, at: slot, of: number, app)
         }
         guard let tags = difference.tags else { return }
-        try database.connection.prepare("DELETE FROM installation_tag WHERE installation = ?").run(with: number)
-        for tag in tags {
-            try database.connection.prepare("INSERT INTO installation_tag (app, tag, installation) VALUES (?, ?, ?)")
-                .run(with: app, tag, number)
-        }
+        try database.connection.prepare(Self.tagRemoval).run(with: number)
+        for tag in tags { try database.connection.prepare(Self.tagInsertion).run(with: app, tag, number) }
     }
 
     private func store(
@@ -273,20 +311,13 @@ struct InstallationTable {
         _ app: Int64
     ) throws(SQLiteError) {
         let (token, time) = (registered.token.hex, registered.registeredAt)
-        // Correlated: SQLite would list all installations of the app for a subquery on the right of IN.
-        try database.connection.prepare(
-            """
-            DELETE FROM installation_token WHERE token = ? AND installation <> ? AND EXISTS (
-                SELECT 1 FROM installation i WHERE i.number = installation_token.installation AND i.app = ?
-            )
-            """
-        ).run(with: token, number, app)
-        try database.connection.prepare(
-            """
-            INSERT OR REPLACE INTO installation_token (installation, kind, name, token, registered_at, last_push)
-            VALUES (?, ?, ?, ?, ?, ?)
-            """
-        ).run(with: number, slot.kind.rawValue, slot.name, token, time, database.state.nextNumber - 1)
+        let transfer = try database.connection.prepare(Self.tokenTransfer)
+        try transfer.bind(token, number, app)
+        var others: [Int64] = []
+        while try transfer.step() { others.append(transfer.integer(at: 0)) }
+        for other in others { try database.connection.prepare(Self.emptiedImportRemoval).run(with: other) }
+        try database.connection.prepare(Self.tokenInsertion)
+            .run(with: number, slot.kind.rawValue, slot.name, token, time, database.state.nextNumber - 1)
         try database.connection.prepare("DELETE FROM unregistered_token WHERE app = ? AND token = ?")
             .run(with: app, token)
     }

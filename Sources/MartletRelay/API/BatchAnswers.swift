@@ -46,7 +46,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
                 while !part.isFull, let line = try await lines.next(after: part.count) { part.add(line) }
                 guard part.count > 0 else { return nil }
                 lineNumber += part.count
-                guard batch.maySend else {
+                guard batch.call.service.stillHas(.send) else {
                     hasEnded = true
                     return part.refusals
                 }
@@ -94,13 +94,6 @@ struct BatchAnswers: AsyncSequence, Sendable {
                 requests.append(.failure(error))
             }
         }
-    }
-
-    /// Whether the caller may still send: a reload may have removed it, or its credentials have expired.
-    private var maySend: Bool {
-        let service = call.service
-        return service.parts.server.callers.mayStillSend(service.caller)
-            && service.caller.refusal(at: service.parts.now / 1_000) == nil
     }
 
     private func answers(to part: Part, _ builder: inout PushRequestBuilder) async -> [UInt8] {

@@ -54,6 +54,11 @@ enum InstallationSchemas {
           "items": {"type": "string", "pattern": "^[A-Za-z0-9_.:@-]{1,120}$"}}
         """#
 
+    private static let ignoredMembers = InstallationReader.ignoredMembers
+        .map { #""\#($0)": {"description": "Ignored, because the relay sets it"}"# }.joined(separator: ", ")
+
+    private static let importMembers = InstallationImportRun.counted.map(\.rawValue) + ["refused", "problems"]
+
     private static let leftOutReasons = JSONValue.strings(PushGroup.LeftOutReason.allCases.map(\.rawValue))
 
     static let text = #"""
@@ -191,6 +196,41 @@ enum InstallationSchemas {
             "properties": {
               "installations": {"type": "array", "items": {"$ref": "#/components/schemas/Installation"}},
               "cursor": {"type": "integer", "description": "The value of after for the next request"}
+            }
+          },
+          "ImportedInstallation": {
+            "type": "object", "required": ["user", "tokens"], "additionalProperties": false,
+            "description": "A line of an import: an installation as it is listed, or a part of it",
+            "properties": {
+              "id": {"oneOf": [{"$ref": "#/components/schemas/InstallationID"}, {"type": "null"}],
+                "description": "Without it, the app, the environment and the device token determine the identifier"},
+              "user": {"$ref": "#/components/schemas/User"},
+              \#(members(allowingNull: true)),
+              "tags": \#(tags),
+              \#(ignoredMembers)
+            }
+          },
+          "Import": {
+            "type": "object", "required": \#(JSONValue.strings(importMembers)),
+            "properties": {
+              "added": {"type": "integer", "description": "The lines with a new installation"},
+              "changed": {"type": "integer", "description": "The lines that changed an imported installation"},
+              "unchanged": {"type": "integer"},
+              "known": {"type": "integer", "description": "The lines about phones that have enrolled themselves"},
+              "unregistered": {"type": "integer", "description": "The lines whose tokens Apple reported as such"},
+              "refused": {"type": "integer"},
+              "problems": {
+                "type": "array", "maxItems": \#(InstallationImportRun.problemLimit),
+                "description": "The first refused lines",
+                "items": {
+                  "type": "object", "required": ["line", "detail"],
+                  "properties": {
+                    "line": {"type": "integer", "minimum": 1, "description": "The number of the line in the body"},
+                    "detail": {"type": "string", "description": "The member, its value and the rule"},
+                    "pointer": {"type": "string", "description": "The place in the line, as a JSON Pointer"}
+                  }
+                }
+              }
             }
           },
           "UserData": {

@@ -57,6 +57,37 @@ extension RelayAPI {
             ])
         },
         Route(
+            method: "POST",
+            path: "/v1/apps/{app}/installations",
+            summary: "Imports installations without tickets, a line of JSON each",
+            access: .scope(scope, audit: "import-installations"),
+            body: RouteBody(
+                [
+                    "type": "string", "description": "Lines with an ImportedInstallation each",
+                    "contentSchema": .schema("ImportedInstallation"),
+                ],
+                type: "application/x-ndjson",
+                examples: [
+                    .init(
+                        "two phones",
+                        .string(
+                            #"{"user":"anna","tokens":{"device":"5d3a6a1c8f9a42d6"},"tags":["vip"]}"# + "\n"
+                                + #"{"user":"bert","tokens":{"device":"8f9a42d65d3a6a1c"},"locale":"de-CH"}"# + "\n"
+                        )
+                    )
+                ]
+            ),
+            answers: [RouteAnswer(200, "The numbers of lines by result, and the refused lines", .schema("Import"))],
+            problems: [429, 503],
+            streamsBody: true
+        ) { (call) throws(APIProblem) in
+            let app = try call.app()
+            let reader = try await call.installationReader(for: app)
+            let slot = try await call.parts.intake.openBatch(for: call.caller)
+            var run = InstallationImportRun(call, reader, slot)
+            return .json(try await run.summary())
+        },
+        Route(
             method: "GET",
             path: "/v1/apps/{app}/installations/{id}",
             summary: "An installation with its tokens",
