@@ -137,7 +137,13 @@ extension PostgreSQLOutbox {
             """,
             [.integers(numbers)]
         ) { $0.count }
-        erased.cancelled = try await connections.query(
+        erased.cancelled = try await cancelUnclaimed(numbers, of: app, at: now)
+        return erased
+    }
+
+    /// Cancels those of some pushes of an app that no node has claimed.
+    func cancelUnclaimed(_ numbers: [Int64], of app: String, at now: Int64) async throws(OutboxError) -> [PushStatus] {
+        let cancelled = try await connections.query(
             .maintaining,
             "SELECT * FROM martlet.cancel_unclaimed($1, $2)",
             [.integers(numbers), .integer(now)]
@@ -147,8 +153,8 @@ extension PostgreSQLOutbox {
                 return PushStatus(row, from: 2, endedAs: .cancelled, in: lane, at: now)
             }
         }
-        backlogCount.pushes -= erased.cancelled.count
-        return erased
+        backlogCount.pushes -= cancelled.count
+        return cancelled
     }
 
     package func purge(

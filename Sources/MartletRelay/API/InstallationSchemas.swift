@@ -54,7 +54,7 @@ enum InstallationSchemas {
           "items": {"type": "string", "pattern": "^[A-Za-z0-9_.:@-]{1,120}$"}}
         """#
 
-    private static let leftOutReasons = JSONValue.strings(PushGroup.LeftOutReason.allCases.map(\.rawValue))
+    private static let leftOutReasons = JSONValue.strings(LeftOutReason.allCases.map(\.rawValue))
 
     static let text = #"""
         {
