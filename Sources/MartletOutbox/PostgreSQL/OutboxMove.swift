@@ -66,9 +66,27 @@ package actor OutboxMove {
         at now: Int64,
         progress: @Sendable (Account) -> Void = { _ in }
     ) async throws(OutboxError) -> Account {
+        do throws(OutboxError) {
+            try await moveAll(at: now, progress: progress)
+        } catch {
+            await close()
+            throw error
+        }
+        await close()
+        return account
+    }
+
+    private func close() async {
+        await file.close(isInOrder: true)
+        await database.close(isInOrder: true)
+    }
+
+    private func moveAll(at now: Int64, progress: @Sendable (Account) -> Void) async throws(OutboxError) {
         let stored = try await storedJobs()
         let names = try await file.read { (tables) throws(SQLiteError) in tables.database.state.apps }
         for (name, number) in names { apps[number] = try await database.apps.number(of: name) }
+        // Before the pushes, which have the numbers of their jobs, and first, because they can stop the migration.
+        for job in stored { jobs[job.number] = try await move(job) }
         try await moveUnregisteredTokens()
         // Before the pushes, so that no relay sends pushes of a paused lane.
         try await movePauses()
@@ -76,17 +94,12 @@ package actor OutboxMove {
             account.installations += count
             progress(account)
         }
-        // Before the pushes, which have the numbers of their jobs.
-        for job in stored { jobs[job.number] = try await move(job) }
         // Before the pushes, so that every dead letter has its outcome.
         while try await moveOutcomes() { progress(account) }
         while try await movePushes(at: now) { progress(account) }
         // After the pushes: an interrupted migration needs the numbers again.
         try await delete("job")
         account.jobs = stored.count
-        await file.close(isInOrder: true)
-        await database.close(isInOrder: true)
-        return account
     }
 
     private func movePushes(at now: Int64) async throws(OutboxError) -> Bool {
