@@ -11,8 +11,8 @@
 -- A push to a user is stored only while an installation of the user has its token, because the installations were read
 -- in another transaction. They are locked until the commit: the removal of the user waits, and then finds the push.
 --
--- The pushes of a job have identifiers that the job determines: as those with a fingerprint, they are not stored if an
--- outcome has their identifier, and for the returned row nothing else is known.
+-- The identifiers of a job's pushes follow from that of the job. Like pushes with a fingerprint, they are not stored
+-- while an outcome has their identifier; the returned row does not describe the other push.
 
 CREATE FUNCTION martlet.accept(
     p_times bigint[], p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],

@@ -65,7 +65,36 @@ struct PostgreSQLJobs: JobStore {
     }
 
     func expand(_ page: JobPage, at now: Int64) async throws(OutboxError) -> JobExpansion {
-        try await outbox.expand(page, at: now)
+        try await expand(page, in: outbox, at: now)
+    }
+
+    /// Stores a page on the connection of long statements: it must not delay the pushes that are sent singly.
+    private func expand(
+        _ page: JobPage,
+        in outbox: isolated PostgreSQLOutbox,
+        at now: Int64
+    ) async throws(OutboxError) -> JobExpansion {
+        guard page.pushes.count <= outbox.options.limit - outbox.backlogCount.pushes else { return .full }
+        for app in Set(page.pushes.map(\.push.lane.app)) { _ = try await outbox.apps.number(of: app) }
+        let entries = page.pushes.map { hashed in
+            let app = outbox.apps.number(ofKnown: hashed.push.lane.app) ?? 0
+            return PostgreSQLOutbox.Entry(hashed: hashed, app: app, now: now)
+        }
+        outbox.progress.recordTime(now)
+        let head: [Parameter] = [
+            .integer(page.job), .integer(page.cursor), .integer(page.nextCursor), .flag(page.isLast), .integer(now),
+            .text(JobCounts.text(page.leftOut)),
+        ]
+        let refused: [LeftOutReason: Int]? = try await outbox.connections.query(
+            .maintaining,
+            "SELECT martlet.expand(\(Parameter.places(27)))",
+            head + PostgreSQLOutbox.Entry.parameters(entries[...])
+        ) { rows in rows.first.flatMap { $0.optionalText(at: 0) }.map { JobCounts.read($0) } }
+        guard let refused else { return .outdated }
+        let stored = refused.values.reduce(entries.count, -)
+        outbox.backlogCount.pushes += stored
+        outbox.progress.recordPushes(due: now)
+        return .stored(pushes: stored, leftOut: refused)
     }
 
     func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> StoredJob? {
@@ -90,18 +119,29 @@ struct PostgreSQLJobs: JobStore {
         limit: Int,
         at now: Int64
     ) async throws(OutboxError) -> CancelledPushes {
+        try await cancelPushes(of: job, in: outbox, before: cursor ?? .max, limit: limit, at: now)
+    }
+
+    private func cancelPushes(
+        of job: StoredJob,
+        in outbox: isolated PostgreSQLOutbox,
+        before cursor: Int64,
+        limit: Int,
+        at now: Int64
+    ) async throws(OutboxError) -> CancelledPushes {
         let numbers = try await outbox.connections.query(
             .maintaining,
             """
             SELECT p.number FROM martlet.push p WHERE p.job = $1 AND p.number < $2
             ORDER BY p.number DESC LIMIT $3
             """,
-            [.integer(job.number), .integer(cursor ?? Int64.max), .integer(Int64(limit))]
+            [.integer(job.number), .integer(cursor), .integer(Int64(limit))]
         ) { rows in rows.all.map { $0.integer(at: 0) } }
         var cancelled = CancelledPushes()
         if numbers.count == limit { cancelled.next = numbers.last }
         guard !numbers.isEmpty else { return cancelled }
-        cancelled.pushes = try await outbox.cancelUnclaimed(numbers, of: job.job.app, at: now)
+        cancelled.pushes = try await outbox.connections.cancelUnclaimed(numbers, of: job.job.app, at: now)
+        outbox.backlogCount.pushes -= cancelled.pushes.count
         return cancelled
     }
 
@@ -117,34 +157,6 @@ struct PostgreSQLJobs: JobStore {
             """,
             [.integer(time), .integer(Int64(limit))]
         ) { $0.count }
-    }
-}
-
-/// Expanding jobs.
-extension PostgreSQLOutbox {
-    /// Stores a page of a job, on the connection of long statements: a page must not delay the pushes that are sent
-    /// singly.
-    func expand(_ page: JobPage, at now: Int64) async throws(OutboxError) -> JobExpansion {
-        guard page.pushes.count <= options.limit - backlogCount.pushes else { return .full }
-        for app in Set(page.pushes.map(\.push.lane.app)) { _ = try await apps.number(of: app) }
-        let entries = page.pushes.map { hashed in
-            Entry(hashed: hashed, app: apps.number(ofKnown: hashed.push.lane.app) ?? 0, now: now)
-        }
-        progress.recordTime(now)
-        let head: [Parameter] = [
-            .integer(page.job), .integer(page.cursor), .integer(page.nextCursor), .flag(page.isLast), .integer(now),
-            .text(JobCounts.text(page.leftOut)),
-        ]
-        let refused: [LeftOutReason: Int]? = try await connections.query(
-            .maintaining,
-            "SELECT martlet.expand(\(Parameter.places(27)))",
-            head + Entry.parameters(entries[...])
-        ) { rows in rows.first.flatMap { $0.optionalText(at: 0) }.map { JobCounts.read($0) } }
-        guard let refused else { return .outdated }
-        let stored = refused.values.reduce(entries.count, -)
-        backlogCount.pushes += stored
-        progress.recordPushes(due: now)
-        return .stored(pushes: stored, leftOut: refused)
     }
 }
 
