@@ -12,6 +12,7 @@ protocol ModelBackedOutbox: OutboxStore {
 extension ModelBackedOutbox {
     var records: any OutboxRecords { model.records }
     var installations: any InstallationStore { model.installations }
+    var jobs: any JobStore { model.jobs }
 
     func accept(_ pushes: [HashedPush], at now: Int64) -> [Acceptance] { model.accept(pushes, at: now) }
 

@@ -264,6 +264,11 @@ struct InstallationModel: Sendable {
         }?.user
     }
 
+    /// The greatest number of an installation of an app; 0 without one.
+    func highMark(of app: String) -> Int64 {
+        entries.map(\.stored).filter { $0.installation.app == app }.map(\.number).max() ?? 0
+    }
+
     /// Removes a token that was registered before a push; returns whether it was registered later.
     mutating func unregister(_ token: DeviceToken, in lane: Lane, before push: Int64) -> Bool {
         var isNewer = false

@@ -59,7 +59,7 @@ enum InstallationSchemas {
 
     private static let importMembers = InstallationImportRun.counted.map(\.rawValue) + ["refused", "problems"]
 
-    private static let leftOutReasons = JSONValue.strings(PushGroup.LeftOutReason.allCases.map(\.rawValue))
+    private static let leftOutReasons = JSONValue.strings(LeftOutReason.allCases.map(\.rawValue))
 
     static let text = #"""
         {

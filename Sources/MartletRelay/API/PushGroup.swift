@@ -7,19 +7,6 @@ internal import MartletTransport
 
 /// The pushes of one request, which are answered together.
 struct PushGroup {
-    /// The reasons why a push is not sent to a phone of an audience.
-    enum LeftOutReason: String, CaseIterable {
-        /// A user has no phone, or the installation does not exist.
-        case noInstallation = "no-installation"
-        case noToken = "no-token"
-        /// The user of the phone does not permit such pushes.
-        case notAllowed = "not-allowed"
-        /// The relay's configuration no longer has the environment or the bundle identifier.
-        case notConfigured = "not-configured"
-        /// Apple has reported the token as unregistered for this topic.
-        case unregistered
-    }
-
     /// The phones of an audience.
     struct Phones {
         /// The installations that the pushes are for, in the order of the pushes.
@@ -77,11 +64,11 @@ struct PushGroup {
     }
 }
 
-extension [PushGroup.LeftOutReason: Int] {
+extension [LeftOutReason: Int] {
     /// The numbers by reason.
     var json: JSONValue {
         .object(
-            PushGroup.LeftOutReason.allCases.compactMap { reason in
+            LeftOutReason.allCases.compactMap { reason in
                 self[reason].map { JSONValue.Member(reason.rawValue, .whole($0)) }
             }
         )

@@ -37,7 +37,7 @@ struct PushNeed {
     static func control(_ kind: String) -> PushNeed { PushNeed(Installation.TokenSlot(.control, kind)) }
 
     /// Returns the reason why a push is not sent to a member of an audience; nil when it is sent.
-    func leftOutReason(of member: AudienceMember, in app: RelayConfiguration.App) -> PushGroup.LeftOutReason? {
+    func leftOutReason(of member: AudienceMember, in app: RelayConfiguration.App) -> LeftOutReason? {
         guard app.environments.contains(member.environment), app.bundleIDs.contains(member.bundleID) else {
             return .notConfigured
         }

@@ -228,7 +228,7 @@ enum PushAnswer {
     var isStored: Bool { refusal == nil }
 
     /// The reason why the phone of an audience is left out; nil when its push is listed.
-    var leftOutReason: PushGroup.LeftOutReason? {
+    var leftOutReason: LeftOutReason? {
         switch refusal?.status {
         case 404: .noToken
         case 410: .unregistered

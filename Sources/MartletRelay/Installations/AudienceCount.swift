@@ -16,7 +16,7 @@ struct AudienceCount {
     private let need: PushNeed
     private var scan: AudienceScan
     private var matched = 0
-    private var leftOut: [PushGroup.LeftOutReason: Int] = [:]
+    private var leftOut: [LeftOutReason: Int] = [:]
     private var isComplete = false
 
     /// Reads a request; the error names the member, its value and the rule.

@@ -239,12 +239,13 @@ extension Lane {
 }
 
 extension Urgency {
-    /// The value of `apns-priority`.
+    /// The value of `apns-priority`, or `job` for the pushes of jobs.
     fileprivate var priority: String {
         switch self {
         case .immediate: "10"
         case .powerAware: "5"
         case .powerFirst: "1"
+        case .job: "job"
         }
     }
 }
