@@ -16,13 +16,15 @@ struct AudienceRequest {
     enum Target {
         /// Those that are read when the request is accepted.
         case audience(Audience)
-        /// Those that match an expression, whose number is not limited.
+        /// Those that match an expression, whose number is not limited: a job sends to them.
         case matching(AudienceExpression)
     }
 
     /// The maximum number of users in a request, who have at most 2,000 installations.
     static let userLimit = 100
     private static let targets = ["user", "users", "installation", "tag", "where", "all"]
+    /// The members of which a request has one, in a sentence.
+    static let targetNames = "user, users, installation, tag, where or all"
     /// The members that name one of several tokens of a kind.
     private static let names = ["activity", "control"]
     static let members = targets + names
@@ -36,7 +38,7 @@ struct AudienceRequest {
         try field.checkMembers(Self.members)
         let present = Self.targets.filter { field[$0].isPresent }
         guard let name = present.first, present.count == 1 else {
-            throw field.error("must have exactly one of user, users, installation, tag, where and all")
+            throw field.error("must have exactly one of \(Self.targetNames)")
         }
         let target = field[name]
         switch name {

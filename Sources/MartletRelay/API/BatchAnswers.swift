@@ -110,19 +110,35 @@ struct BatchAnswers: AsyncSequence, Sendable {
             waitingForRoom: BatchAnswers.capacityTime
         )
         builder.now = service.parts.now
+        let jobDeadline = ContinuousClock.now + BatchAnswers.capacityTime
         var bytes: [UInt8] = []
         var rest = answers[...]
         for group in groups {
             switch group {
             case .success(let group):
-                let answers = zip(rest, group.pushes).map { PushAnswer($0, $1.push) }
-                rest = rest.dropFirst(group.pushes.count)
-                bytes += group.json(answers, at: builder.now).encoded()
+                if let job = group.job {
+                    let answer = await json(of: job, waitingForRoomUntil: jobDeadline)
+                    bytes += answer.encoded()
+                } else {
+                    let answers = zip(rest, group.pushes).map { PushAnswer($0, $1.push) }
+                    rest = rest.dropFirst(group.pushes.count)
+                    bytes += group.json(answers, at: builder.now).encoded()
+                }
             case .failure(let problem): bytes += problem.json.encoded()
             }
             bytes.append(UInt8(ascii: "\n"))
         }
         return bytes
+    }
+
+    /// Stores a job and returns the answer to its line.
+    private func json(of job: Job, waitingForRoomUntil end: ContinuousClock.Instant) async -> JSONValue {
+        let time = max(.zero, ContinuousClock.now.duration(to: end))
+        do throws(APIProblem) {
+            return try await call.service.add(job, waitingForRoom: time).json
+        } catch {
+            return error.json
+        }
     }
 }
 

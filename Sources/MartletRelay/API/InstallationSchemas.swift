@@ -72,12 +72,20 @@ enum InstallationSchemas {
           "Audience": {
             "type": "object", "additionalProperties": false,
             "description": "Phones that have enrolled; the push type decides to which of their tokens the push is sent",
-            "oneOf": [{"required": ["user"]}, {"required": ["users"]}, {"required": ["installation"]}],
+            "oneOf": [
+              {"required": ["user"]}, {"required": ["users"]}, {"required": ["installation"]}, {"required": ["tag"]},
+              {"required": ["where"]}, {"required": ["all"]}
+            ],
             "properties": {
               "user": {"$ref": "#/components/schemas/User"},
               "users": {"type": "array", "minItems": 1, "maxItems": \#(AudienceRequest.userLimit),
                 "items": {"$ref": "#/components/schemas/User"}},
               "installation": {"$ref": "#/components/schemas/InstallationID"},
+              "tag": {"type": "string", "pattern": "^[A-Za-z0-9_.:@-]{1,120}$",
+                "description": "The installations with the tag, to which a job sends"},
+              "where": {"type": "string", "minLength": 1, "maxLength": \#(AudienceExpression.byteLimit),
+                "description": "Those that match: vip && !trial && locale:de && app-version>=2.10; by a job"},
+              "all": {"const": true, "description": "All installations of the app, to which a job sends"},
               "activity": {"type": "string", "pattern": "^[!-~]{1,128}$",
                 "description": "The identifier of the Live Activity that the push updates or ends"},
               "control": {"type": "string", "pattern": "^[!-~]{1,128}$",
@@ -100,6 +108,43 @@ enum InstallationSchemas {
                 "description": "The numbers of phones without a push by reason, and of users without a phone",
                 "propertyNames": {"enum": \#(leftOutReasons)}
               }
+            }
+          },
+          "Job": {
+            "type": "object",
+            "required": ["id", "app", "state", "audience", "created-at", "matched", "stored", "left-out", "waiting",
+              "outcomes"],
+            "description": "A push to many installations, which the relay stores page by page",
+            "properties": {
+              "id": {"$ref": "#/components/schemas/PushID"},
+              "app": {"type": "string"},
+              "state": {"enum": \#(JSONValue.strings(JobState.allCases.map(\.rawValue))),
+                "description": "expanding: pushes are still being stored. expanded: all are stored"},
+              "audience": {"type": "string", "description": "The expression that the installations match"},
+              "created-at": {"$ref": "#/components/schemas/Milliseconds",
+                "description": "Installations that have enrolled since get no push"},
+              "starts-at": {"$ref": "#/components/schemas/Milliseconds",
+                "description": "The time of not-before; absent without it"},
+              "matched": {"type": "integer", "description": "The matching installations that have been read"},
+              "stored": {"type": "integer", "description": "Those of them that have a push"},
+              "left-out": {
+                "type": "object", "additionalProperties": {"type": "integer"},
+                "description": "The numbers of the others by reason",
+                "propertyNames": {"enum": \#(leftOutReasons)}
+              },
+              "waiting": {"type": "integer", "description": "The pushes that have not ended"},
+              "outcomes": {"type": "object", "additionalProperties": {"type": "integer"},
+                "description": "The numbers of the pushes that have ended, by state"},
+              "ended-at": {"$ref": "#/components/schemas/Milliseconds",
+                "description": "Absent while pushes are being stored or have not ended"}
+            }
+          },
+          "Jobs": {
+            "type": "object", "required": ["jobs"],
+            "properties": {
+              "jobs": {"type": "array", "items": {"$ref": "#/components/schemas/Job"}},
+              "cursor": {"type": "integer",
+                "description": "The value of before for the next request; absent at the end"}
             }
           },
           "AudienceCountRequest": {

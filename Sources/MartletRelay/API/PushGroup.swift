@@ -5,7 +5,7 @@ internal import MartletHTTPServer
 internal import MartletOutbox
 internal import MartletTransport
 
-/// The pushes of one request, which are answered together.
+/// The pushes of one request, which are answered together, or the job that expands into them.
 struct PushGroup {
     /// The phones of an audience.
     struct Phones {
@@ -29,8 +29,10 @@ struct PushGroup {
     }
 
     let pushes: [HashedPush]
-    /// The phones that the pushes are for; nil for a request that names tokens or a channel.
+    /// The phones that the pushes are for; nil for a request that names tokens or a channel, and with a job.
     let phones: Phones?
+    /// The job that sends the pushes; nil when they are ``pushes``.
+    var job: Job?
 
     /// Returns the response to a request with the answers to its pushes.
     ///

@@ -4,7 +4,7 @@ internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletOutbox
 
-/// The pushes of requests to users and installations.
+/// The pushes of requests, with those to users and installations.
 extension PushRequestBuilder {
     /// The audience of a request, with its installations once they are looked up.
     private struct FoundAudience {
@@ -60,9 +60,15 @@ extension PushRequestBuilder {
         var queries: [String: [AudienceQuery]] = [:]
         var positions: [String: [Int]] = [:]
         for (index, request) in requests.enumerated() {
-            guard case .success(let request) = request, let requested = request.audience else { continue }
+            guard case .success(let request) = request, let requested = request.audience,
+                case .audience(let named) = requested.target
+            else { continue }
             do throws(APIProblem) {
-                let audience = try audience(requested, of: request)
+                let audience = FoundAudience(
+                    audience: named,
+                    app: try app(of: request),
+                    need: try requested.need(of: request)
+                )
                 audiences[index] = .success(audience)
                 queries[audience.app.name, default: []].append(AudienceQuery(audience.audience, audience.need.slot))
                 positions[audience.app.name, default: []].append(index)
@@ -86,28 +92,14 @@ extension PushRequestBuilder {
         return audiences
     }
 
-    /// Returns the audience of a request, whose installations are not looked up yet.
-    private func audience(
-        _ requested: AudienceRequest,
-        of request: PushRequest
-    ) throws(APIProblem) -> FoundAudience {
-        guard case .audience(let audience) = requested.target else {
-            throw APIProblem(
-                400,
-                "to must name users or an installation: a push to all installations that match must be sent by a job",
-                at: "/to"
-            )
-        }
-        return FoundAudience(audience: audience, app: try app(of: request), need: try requested.need(of: request))
-    }
-
-    /// Builds the pushes of a request, which has a number in a batch.
+    /// Builds the pushes, or the job, of a request, which has a number in a batch.
     private mutating func group(
         of request: PushRequest,
         line: Int?,
         _ found: FoundAudience?
     ) throws(APIProblem) -> PushGroup {
         guard let found else {
+            if let job = try job(of: request, line: line) { return PushGroup(pushes: [], phones: nil, job: job) }
             return PushGroup(pushes: try self.pushes(of: request, line: line).map(HashedPush.init), phones: nil)
         }
         let (app, need) = (found.app, found.need)
@@ -130,11 +122,7 @@ extension PushRequestBuilder {
             phones.installations.append(member.installation)
         }
         // A mistake is reported also when no phone gets the push. Snapshots were checked when they were read.
-        if pushes.isEmpty, case .payload = request.content, let token = try? DeviceToken(hex: "00"),
-            let lane = app.lanes.first, let renderer = clients[lane]?.renderer
-        {
-            _ = try push(of: request, sourceRequest, to: .device(token), lane, app.bundleIDs[0], nil, renderer)
-        }
+        if pushes.isEmpty, case .payload = request.content { try checkPush(of: request, in: app) }
         return PushGroup(pushes: pushes.map(HashedPush.init), phones: phones)
     }
 

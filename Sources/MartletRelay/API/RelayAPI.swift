@@ -103,7 +103,7 @@ struct RelayAPI: Sendable {
                 answers: [RouteAnswer(200, "An OpenAPI 3.1 document", ["type": "object"])]
             ) { _ in .bytes(description, status: 200, type: "application/json") }
         ] + healthRoutes + pushRoutes + searchRoutes + channelRoutes + feedbackRoutes + deadLetterRoutes + laneRoutes
-        + installationRoutes + audienceRoutes + enrollmentRoutes + operationRoutes
+        + installationRoutes + audienceRoutes + jobRoutes + enrollmentRoutes + operationRoutes
 
     /// Returns the route of a request on `listen`; nil when the API does not have its path, so that it is answered as
     /// APNs answers it.

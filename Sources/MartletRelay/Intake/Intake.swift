@@ -202,15 +202,14 @@ actor Intake {
         }
     }
 
-    /// Reads from the outbox for pushes to numbers of users by app, with the capacity and the deadline of as many
-    /// pushes.
+    /// Calls the outbox for numbers of users or jobs by app, with the capacity and the deadline of as many pushes.
     ///
     /// - Returns: The result, or the error that pushes would get without capacity or after the deadline.
-    func lookUp<Value: Sendable>(
-        _ numbers: [String: Int],
+    func callOutbox<Value: Sendable>(
+        for numbers: [String: Int],
         from caller: Callers.Caller,
         waitingForRoom limit: Duration,
-        _ read: @escaping @Sendable () async throws(OutboxError) -> Value
+        _ body: @escaping @Sendable () async throws(OutboxError) -> Value
     ) async -> Result<Value, OutboxError> {
         if let error = await capacityError(for: numbers, from: caller, within: limit) { return .failure(error) }
         if let refusal = context.outboxHealth.current.refusal { return .failure(refusal) }
@@ -228,7 +227,7 @@ actor Intake {
             Task {
                 let result: Result<Value, OutboxError>
                 do throws(OutboxError) {
-                    result = .success(try await read())
+                    result = .success(try await body())
                 } catch {
                     result = .failure(error)
                 }

@@ -37,6 +37,7 @@ struct RelayMetrics {
         addCallers(to: &sheet)
         addConfiguration(to: &sheet)
         addWebhooks(to: &sheet)
+        addJobs(to: &sheet)
         addTelemetry(to: &sheet)
         sheet.histogram("loop_lag_seconds", "Delay of the event loop's timers.")
         sheet.add([:], snapshot.loopLag)
