@@ -23,16 +23,18 @@ from documentation import tutorials
 
 BUILD = ROOT / ".build" / "phone"
 SWIFTC = os.environ.get("SWIFTC", "swiftc")
-STAND_INS = ["UIKit", "SwiftUI", "ActivityKit", "AppIntents", "WidgetKit", "UserNotifications", "UserNotificationsUI"]
+STAND_INS = ["UIKit", "SwiftUI", "ActivityKit", "AppIntents", "WidgetKit", "UserNotifications", "UserNotificationsUI",
+             "Security"]
 # The frameworks of each platform, and the condition that replaces os(iOS).
-PLATFORMS = {"iOS": (STAND_INS, "compiler(>=6)"), "macOS": (["UserNotifications"], "compiler(<6)")}
+PLATFORMS = {"iOS": (STAND_INS, "compiler(>=6)"), "macOS": (["UserNotifications", "Security"], "compiler(<6)")}
 MODULES = ["MartletCore", "LiveSurfaces"]
 EXAMPLES = "Examples/Sources/PhoneSide"
 FLAGS = ["-swift-version", "6", "-parse-as-library", "-warnings-as-errors"]
 # Apple's Foundation contains URLSession, which is a module of its own here.
-EXAMPLE_FLAGS = [*FLAGS, "-Xfrontend", "-import-module", "-Xfrontend", "FoundationNetworking"]
+NETWORKING = ["-Xfrontend", "-import-module", "-Xfrontend", "FoundationNetworking"]
+EXAMPLE_FLAGS = [*FLAGS, *NETWORKING]
 FEATURES = ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility", "NonisolatedNonsendingByDefault"]
-PACKAGE_FLAGS = [*FLAGS, "-package-name", "martlet",
+PACKAGE_FLAGS = [*FLAGS, *NETWORKING, "-package-name", "martlet",
                  *(flag for feature in FEATURES for flag in ("-enable-upcoming-feature", feature))]
 
 

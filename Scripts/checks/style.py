@@ -80,7 +80,8 @@ RULES = [
         lambda path, text: re.search("^ *(public |internal |package )?import Foundation$", text, re.M)
         and "canImport(FoundationEssentials)" not in text), "import Foundation\n"),
     Rule("not available to iOS apps", r"^Sources/(MartletCore|LiveSurfaces)/.*\.swift$", lines(
-        r"^ *(\w+ )?import (?!(MartletCore|LiveSurfaces|ActivityKit|Foundation|FoundationEssentials|UserNotifications)\b)\w"),
+        r"^ *(\w+ )?import (?!(MartletCore|LiveSurfaces|ActivityKit|Foundation|FoundationEssentials|Security|UserNotifications"
+        r"|WidgetKit)\b)\w"),
         "internal import Synchronization\n"),
     Rule("unchecked without a comment that gives the reason", SOURCES, unchecked, "class Planted: @unchecked Sendable {}\n"),
     Rule("too many lines; split the file", SWIFT, whole(

@@ -15,6 +15,8 @@
 #include "script.h"
 #define SCRIPT installations
 #include "script.h"
+#define SCRIPT jobs
+#include "script.h"
 #define SCRIPT maintenance
 #include "script.h"
 #define SCRIPT nodes

@@ -35,6 +35,18 @@ struct RelayClient: Sendable {
         _ body: JSONValue? = nil,
         within limit: Duration = RelayClient.timeout
     ) async throws -> JSONValue {
+        let type = body == nil ? nil : "application/json"
+        return try await send(method, path, body?.encoded() ?? [], type: type, within: limit)
+    }
+
+    /// Sends a request with a body of a type, as ``send(_:_:_:within:)``.
+    func send(
+        _ method: String,
+        _ path: String,
+        _ body: [UInt8],
+        type: String?,
+        within limit: Duration
+    ) async throws -> JSONValue {
         let key = try keyFile.firstLine()
         guard !key.isEmpty else {
             throw UsageError("\(keyFile.label): the first line must be an API key (found nothing)")
@@ -45,14 +57,14 @@ struct RelayClient: Sendable {
         let tls = server.isEncrypted ? try TLSContext.http1Client(authorities: authorities?.certificates()) : nil
         let call = HTTP1Call(host: server.host, port: server.port, tls: tls)
         var fields: HTTPFields = ["authorization": "Bearer " + key]
-        if body != nil { fields.append("content-type", "application/json") }
+        if let type { fields.append("content-type", type) }
         let answer: HTTPResponse
         do throws(TransportError) {
             answer = try await call.send(
                 method,
                 relay.path + path,
                 fields: fields,
-                body: body?.encoded() ?? [],
+                body: body,
                 within: limit,
                 on: loop
             )

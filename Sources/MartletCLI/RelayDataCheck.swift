@@ -48,7 +48,7 @@ extension OutboxCheck {
         [
             "data": .string("\(location)"), "is-sound": .bool(isSound), "waiting": .integer(waiting),
             "dead-letters": .integer(deadLetters), "damaged": .integer(damaged), "outcomes": .integer(outcomes),
-            "installations": .integer(installations), "tickets": .integer(tickets),
+            "installations": .integer(installations), "tickets": .integer(tickets), "jobs": .integer(jobs),
             "problems": .array(problems.map { .string($0) }),
             "damaged-pushes": .array(damagedPushes.map(\.json)),
         ]
@@ -64,7 +64,7 @@ extension OutboxCheck {
         lines.append(
             "\(waiting.counted("waiting push")), \(deadLetters.counted("dead letter")), "
                 + "\(outcomes.counted("outcome")), \(installations.counted("installation")), "
-                + "\(tickets.counted("ticket")). Damaged pushes: \(damaged.grouped)."
+                + "\(tickets.counted("ticket")), \(jobs.counted("job")). Damaged pushes: \(damaged.grouped)."
         )
         lines.append("\(location) is \(isSound ? "sound" : "damaged").")
         return lines.joined(separator: "\n") + "\n"

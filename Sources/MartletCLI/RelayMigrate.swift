@@ -57,12 +57,12 @@ extension Command {
                 "database": .string("\(location)"), "pushes": .integer(account.pushes),
                 "outcomes": .integer(account.outcomes),
                 "unregistered-tokens": .integer(account.unregisteredTokens),
-                "installations": .integer(account.installations),
+                "installations": .integer(account.installations), "jobs": .integer(account.jobs),
             ],
             text: "Moved from \(file.path): \(account.pushes.counted("push")), "
                 + "\(account.outcomes.counted("outcome")), "
                 + "\(account.unregisteredTokens.counted("unregistered token")), "
-                + "\(account.installations.counted("installation")).\n"
+                + "\(account.installations.counted("installation")), \(account.jobs.counted("job")).\n"
         )
     }
 }

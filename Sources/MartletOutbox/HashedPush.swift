@@ -46,7 +46,9 @@ extension OutboxPush {
     /// Left out are the values that change until the push ends, and those that are known only in the transaction:
     ///
     /// - The due time, `ready_at`: it is compared with `ready_check`, which every statement that sets it also sets.
-    /// - The urgency: it follows from the priority, and a wrong one does not change what is sent.
+    /// - The urgency: it follows from the priority and the job, and a wrong one does not change what is sent.
+    /// - The job: it changes nothing that is sent, and it has another number after a move to another store. A wrong one
+    ///   shows in the counts of the jobs, which ``OutboxCheck`` compares with the pushes.
     /// - The place behind other pushes of an order key, and the numbers of attempts: they change with other pushes, and
     ///   with each attempt.
     /// - The time of acceptance, and the user of a push to a token: the transaction sets them, and they change nothing

@@ -4,7 +4,8 @@ package import MartletCore
 
 /// The result of reading a whole outbox and comparing every push with what was accepted.
 ///
-/// Installations and tickets have no checksums: they are counted, and SQLite finds damage in the structure of its file.
+/// Installations, tickets and jobs have no checksums: they are counted, and SQLite finds damage in the structure of its
+/// file. The numbers of pushes that a job has are compared with its pushes.
 package struct OutboxCheck: Sendable, Hashable {
     /// The parts of a stored push that can differ from what was accepted.
     package enum Part: String, Sendable, Hashable {
@@ -12,7 +13,7 @@ package struct OutboxCheck: Sendable, Hashable {
         case content
         /// The time when the push is due.
         case dueTime = "due-time"
-        /// The urgency, which follows from the priority.
+        /// The urgency, which follows from the priority and the job.
         case urgency
         /// The place in the queue: the push neither waits nor is a dead letter, or the queue has another push there.
         case place = "place-in-queue"
@@ -43,6 +44,7 @@ package struct OutboxCheck: Sendable, Hashable {
     package var outcomes = 0
     package var installations = 0
     package var tickets = 0
+    package private(set) var jobs = 0
     /// The damage that concerns no single push.
     package var problems: [String] = []
 
@@ -71,6 +73,12 @@ package struct OutboxCheck: Sendable, Hashable {
         case .file(let path): try OutboxFileCheck(path).run(progress)
         case .database(let address): try OutboxCheck(ofDatabase: address, progress)
         }
+    }
+
+    /// Adds jobs, of which some have other counts than their pushes show.
+    mutating func add(jobs count: Int, miscounted: Int) {
+        jobs += count
+        if miscounted > 0 { problems.append("the counts of \(miscounted) jobs differ from their pushes") }
     }
 
     /// Adds a push that was read.

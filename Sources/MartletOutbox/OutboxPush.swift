@@ -31,6 +31,8 @@ package struct OutboxPush: Sendable, Hashable {
     ///
     /// Such a push is sent only while an installation of the user has the token.
     package var user: String?
+    /// The number of the job that the push belongs to; nil for a push that was sent singly.
+    package var job: Int64?
 
     /// Creates a push, by default without optional values.
     package init(
@@ -45,7 +47,8 @@ package struct OutboxPush: Sendable, Hashable {
         expiresAt: Int64? = nil,
         orderKey: String? = nil,
         traceParent: String? = nil,
-        user: String? = nil
+        user: String? = nil,
+        job: Int64? = nil
     ) {
         self.lane = lane
         self.id = id
@@ -59,9 +62,10 @@ package struct OutboxPush: Sendable, Hashable {
         self.orderKey = orderKey
         self.traceParent = traceParent
         self.user = user
+        self.job = job
     }
 
-    package var urgency: Urgency { Urgency(priority: headers.priority) }
+    package var urgency: Urgency { job == nil ? Urgency(priority: headers.priority) : .job }
 
     /// Returns whether the push has expired at a time.
     package func expires(by time: Int64) -> Bool { expiresAt.map { $0 <= time } ?? false }

@@ -148,6 +148,9 @@ package protocol OutboxStore: Sendable {
     /// The installations of apps, and their tickets.
     var installations: any InstallationStore { get }
 
+    /// The jobs of apps, whose pushes wait with the others.
+    var jobs: any JobStore { get }
+
     /// This store if several relays can share it; nil for one that a single relay uses.
     var shared: (any SharedOutbox)? { get }
 

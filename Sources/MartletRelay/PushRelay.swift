@@ -77,6 +77,7 @@ package actor PushRelay {
         logStart()
         await parts.monitor.start(exporter)
         await parts.maintenance.start()
+        await parts.jobs.start()
     }
 
     private func logStart() {
@@ -102,6 +103,7 @@ package actor PushRelay {
         isStopping = true
         await parts.monitor.drain()
         await parts.maintenance.drain()
+        await parts.jobs.drain()
         let inFlight = await parts.dispatcher.inFlight
         context.log.info(.shuttingDown, ["in-flight": .whole(inFlight)])
         await parts.intake.drain()
@@ -164,6 +166,7 @@ package actor PushRelay {
         await parts.server.use(context, callers, tls)
         await parts.dispatcher.use(context, clients)
         await parts.webhooks.use(context)
+        await parts.jobs.use(context)
         log.info(.configurationReloaded, ["apps": .whole(new.apps.count), "callers": .whole(new.callers.count)])
         await parts.monitor.use(context)
         await parts.maintenance.use(context)

@@ -7,13 +7,14 @@ internal import MartletTransport
 /// The parts of a relay, all on one event loop, so that an `await` between them does not switch threads.
 ///
 /// Pushes flow in one direction: from the ``RelayServer`` and the JSON API to the ``Intake``, which stores them, to the
-/// ``Dispatcher``, which delivers them and reports their outcomes to the intake. The ``RelayMonitor`` reads the others,
-/// and ``RelayMaintenance`` does their periodic work.
+/// ``Dispatcher``, which delivers them and reports their outcomes to the intake. The ``JobExpander`` stores those of
+/// jobs. The ``RelayMonitor`` reads the others, and ``RelayMaintenance`` does their periodic work.
 struct RelayParts: Sendable {
     let server: RelayServer
     let intake: Intake
     let dispatcher: Dispatcher
     let webhooks: WebhookSender
+    let jobs: JobExpander
     let registry: InstallationRegistry
     let monitor: RelayMonitor
     let maintenance: RelayMaintenance
@@ -28,13 +29,15 @@ struct RelayParts: Sendable {
         intake = Intake(context, dispatcher: dispatcher)
         server = RelayServer(context, callers, intake: intake, dispatcher: dispatcher)
         webhooks = WebhookSender(context)
+        jobs = JobExpander(context, dispatcher: dispatcher)
         registry = InstallationRegistry(context)
         monitor = RelayMonitor(
             context,
             server: server,
             intake: intake,
             dispatcher: dispatcher,
-            webhooks: webhooks
+            webhooks: webhooks,
+            jobs: jobs
         )
         maintenance = RelayMaintenance(context, monitor)
         outbox = context.outbox

@@ -6,8 +6,9 @@ extension CommandTable {
         "channels list", "channels delete", "surface validate", "surface project", "surface migrate", "surface schema",
         "surface example", "surface categories", "surface smoke", "simulate", "relay", "relay check", "relay migrate",
         "relay keys make", "relay status",
-        "relay apps", "relay pause", "relay resume", "relay purge", "relay search", "relay dead-letters", "relay drain",
-        "relay backup", "relay data check", "ca path", "ca print", "healthcheck",
+        "relay apps", "relay pause", "relay resume", "relay purge", "relay search", "relay dead-letters",
+        "relay import", "relay export", "relay drain", "relay backup", "relay data check", "ca path", "ca print",
+        "healthcheck",
         "token", "doctor", "demo", "completion", "manual", "version",
     ]
     private static let groups = ["live", "channels", "surface", "ca", "relay keys", "relay data"]

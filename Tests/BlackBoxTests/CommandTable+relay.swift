@@ -280,6 +280,33 @@ extension CommandTable {
                 status: 2,
                 errors: ["dance"]
             ),
+            Invocation(
+                "relay import phones.csv $relay --app app --key-file operator.key",
+                status: 1,
+                errors: ["403", "scope installations"]
+            ),
+            Invocation(
+                "relay import tokens.txt $relay --app app --key-file operator.key",
+                status: 2,
+                errors: ["tokens.txt, line 1:", "user and token"]
+            ),
+            Invocation(
+                "relay import missing.csv $relay --app app --key-file operator.key",
+                status: 2,
+                errors: ["missing.csv"]
+            ),
+            Invocation("relay import $relay --app app --key-file operator.key", status: 2, errors: ["file"]),
+            Invocation("relay import phones.csv $relay --key-file operator.key", status: 2, errors: ["--app"]),
+            Invocation(
+                "relay export $relay --app app --key-file operator.key",
+                status: 1,
+                errors: ["403", "scope installations"]
+            ),
+            Invocation(
+                "relay export $relay --app app --key-file operator.key --csv --json",
+                status: 2,
+                errors: ["--csv"]
+            ),
             Invocation("relay status $relay --key-file missing.key", status: 2, errors: ["missing.key"]),
             Invocation("relay status $relay", status: 2, errors: ["--key-file"]),
             Invocation("relay status $relay --key-file wrong.key", status: 1, errors: ["401"]),

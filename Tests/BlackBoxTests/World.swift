@@ -128,6 +128,7 @@ struct World: Sendable {
         "tokens.txt": "5d3a6a1c8f9a42d6\n5d3a6a1c8f9a42d7\n5d3a6a1c8f9a42d8\n",
         "tokens-unregistered.txt": "5d3a6a1c8f9a42d6\n5d3a00dead\n",
         "tokens-bad.txt": "5d3a6a1c8f9a42d6\nnot-a-token\n",
+        "phones.csv": "user,token\nanna,5d3a6a1c8f9a42d6\n",
         "devices.csv": "token,badge\n5d3a6a1c8f9a42d6,3\n5d3a6a1c8f9a42d7,4\n",
         "no-heading.csv": "device,badge\n5d3a6a1c8f9a42d6,3\n",
         "misspelled.csv": "token,titel\n5d3a6a1c8f9a42d6,3\n",

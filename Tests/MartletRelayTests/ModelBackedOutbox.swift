@@ -12,6 +12,7 @@ protocol ModelBackedOutbox: OutboxStore {
 extension ModelBackedOutbox {
     var records: any OutboxRecords { model.records }
     var installations: any InstallationStore { model.installations }
+    var jobs: any JobStore { model.jobs }
 
     func accept(_ pushes: [HashedPush], at now: Int64) -> [Acceptance] { model.accept(pushes, at: now) }
 
@@ -104,5 +105,9 @@ extension WrappedInstallationStore {
 
     func members(of queries: [AudienceQuery], in app: String) async throws(OutboxError) -> [[AudienceMember]] {
         try await store.members(of: queries, in: app)
+    }
+
+    func audiencePage(of scan: AudienceScan, limit: Int) async throws(OutboxError) -> AudiencePage {
+        try await store.audiencePage(of: scan, limit: limit)
     }
 }

@@ -8,7 +8,8 @@ internal import Synchronization
 struct InstallationModel: Sendable {
     private struct Entry {
         var stored: StoredInstallation
-        var secret: [UInt8]
+        /// The hash of the secret; nil for an imported installation.
+        var secret: [UInt8]?
         /// The numbers of the last pushes before the registrations.
         var lastPushes: [Installation.TokenSlot: Int64]
     }
@@ -30,7 +31,9 @@ struct InstallationModel: Sendable {
             return nil
         }
         if ticket.isSingleUse { tickets[ticket.hash] = nil }
-        entries.removeAll { $0.secret == enrollment.replacedSecretHash && $0.stored.installation.app == new.app }
+        if let replaced = enrollment.replacedSecretHash {
+            entries.removeAll { $0.secret == replaced && $0.stored.installation.app == new.app }
+        }
         lastNumber += 1
         takeTokens(of: new, besides: lastNumber)
         let stored = StoredInstallation(number: lastNumber, revision: 1, installation: new)
@@ -45,15 +48,126 @@ struct InstallationModel: Sendable {
         return new.tokens.values.map(\.token)
     }
 
-    /// Takes the tokens of an installation from the others of its app.
+    /// Takes the tokens of an installation from the others of its app, and removes emptied imports.
     private mutating func takeTokens(of new: Installation, besides number: Int64) {
+        let losers = takeTokensKeepingImports(of: new, besides: number)
+        removeEmptiedImports(losers)
+    }
+
+    /// Takes the tokens of an installation from the others of its app, and returns the numbers of those.
+    private mutating func takeTokensKeepingImports(of new: Installation, besides number: Int64) -> Set<Int64> {
         let tokens = Set(new.tokens.values.map(\.token))
+        var losers: Set<Int64> = []
         for index in entries.indices where entries[index].stored.number != number {
             guard entries[index].stored.installation.app == new.app else { continue }
-            entries[index].stored.installation.tokens = entries[index].stored.installation.tokens.filter {
-                !tokens.contains($0.value.token)
+            let rest = entries[index].stored.installation.tokens.filter { !tokens.contains($0.value.token) }
+            guard rest.count < entries[index].stored.installation.tokens.count else { continue }
+            entries[index].stored.installation.tokens = rest
+            losers.insert(entries[index].stored.number)
+        }
+        return losers
+    }
+
+    private mutating func removeEmptiedImports(_ numbers: Set<Int64>) {
+        entries.removeAll {
+            numbers.contains($0.stored.number) && $0.secret == nil && $0.stored.installation.tokens.isEmpty
+        }
+    }
+
+    /// Imports a page after a push.
+    mutating func importPage(
+        _ page: [Installation],
+        of app: String,
+        after push: Int64,
+        isUnregistered: (DeviceToken, PushEnvironment) -> Bool
+    ) -> [ImportResult] {
+        var results: [ImportResult] = []
+        var writes: [Installation] = []
+        var newUsers: [[UInt8]] = []
+        for new in page {
+            let result = importResult(of: new, app, newUsers, isUnregistered)
+            results.append(result)
+            guard result == .added || result == .changed else { continue }
+            var write = new
+            write.tokens = new.tokens.filter { isFree($0.value.token, of: new, isUnregistered) }
+            writes.append(write)
+            if entry(new.id)?.stored.installation.isOf(new.user) != true { newUsers.append(Array(new.user.utf8)) }
+        }
+        var losers: Set<Int64> = []
+        for write in writes {
+            losers.formUnion(takeTokensKeepingImports(of: write, besides: entry(write.id)?.stored.number ?? 0))
+        }
+        for write in writes { storeImport(write, after: push) }
+        removeEmptiedImports(losers)
+        return results
+    }
+
+    private func entry(_ id: InstallationID) -> Entry? { entries.first { $0.stored.installation.id == id } }
+
+    private func isEnrolled(_ token: DeviceToken, in app: String) -> Bool {
+        entries.contains { entry in
+            entry.secret != nil && entry.stored.installation.app == app
+                && entry.stored.installation.tokens.values.contains { $0.token == token }
+        }
+    }
+
+    private func isFree(
+        _ token: DeviceToken,
+        of new: Installation,
+        _ isUnregistered: (DeviceToken, PushEnvironment) -> Bool
+    ) -> Bool {
+        !isEnrolled(token, in: new.app) && !isUnregistered(token, new.environment)
+    }
+
+    private func importResult(
+        of new: Installation,
+        _ app: String,
+        _ newUsers: [[UInt8]],
+        _ isUnregistered: (DeviceToken, PushEnvironment) -> Bool
+    ) -> ImportResult {
+        let old = entry(new.id)
+        if let old, old.stored.installation.app != app { return .identifierIsTaken }
+        if old?.secret != nil { return .known }
+        let free = new.tokens.filter { isFree($0.value.token, of: new, isUnregistered) }
+        guard !free.isEmpty else {
+            return new.tokens.values.contains { isEnrolled($0.token, in: app) } ? .known : .unregistered
+        }
+        if let own = old?.stored.installation, own.isOf(new.user), own.environment == new.environment,
+            own.bundleID == new.bundleID, own.attributes == new.attributes, own.permissions == new.permissions,
+            own.tags == new.tags, own.tokens.mapValues(\.token) == free.mapValues(\.token)
+        {
+            return .unchanged
+        }
+        if old?.stored.installation.isOf(new.user) != true {
+            let count = entries.count {
+                $0.stored.installation.app == app && $0.stored.installation.isOf(new.user)
+            }
+            let added = newUsers.count { $0 == Array(new.user.utf8) }
+            guard count + added < Installation.limitPerUser else { return .userIsFull }
+        }
+        return old == nil ? .added : .changed
+    }
+
+    private mutating func storeImport(_ new: Installation, after push: Int64) {
+        guard let index = entries.firstIndex(where: { $0.stored.installation.id == new.id }) else {
+            lastNumber += 1
+            let stored = StoredInstallation(number: lastNumber, revision: 1, installation: new)
+            entries.append(Entry(stored: stored, secret: nil, lastPushes: new.tokens.mapValues { _ in push }))
+            return
+        }
+        let old = entries[index].stored.installation
+        var changed = new
+        changed.createdAt = old.createdAt
+        changed.seenAt = old.seenAt
+        for (slot, registered) in new.tokens {
+            if let known = old.tokens[slot], known.token == registered.token {
+                changed.tokens[slot] = known
+            } else {
+                entries[index].lastPushes[slot] = push
             }
         }
+        entries[index].stored.installation = changed
+        entries[index].stored.revision += 1
     }
 
     /// Replaces after a push; returns the tokens that are registered now, or nil when another change came first.
@@ -65,7 +179,7 @@ struct InstallationModel: Sendable {
         let index = entries.firstIndex {
             $0.stored.number == stored.number && $0.stored.revision == stored.revision
         }
-        guard let index else { return nil }
+        guard var index else { return nil }
         // Only differences are written, so that a token removed in the meantime stays removed.
         let difference = InstallationDifference(from: stored.installation, to: new)
         var tokens = entries[index].stored.installation.tokens
@@ -74,6 +188,7 @@ struct InstallationModel: Sendable {
         var written = new
         written.tokens = difference.registered
         takeTokens(of: written, besides: stored.number)
+        index = entries.firstIndex { $0.stored.number == stored.number } ?? index
         entries[index].stored.installation = new
         entries[index].stored.installation.tokens = tokens
         entries[index].stored.revision += 1
@@ -126,16 +241,20 @@ struct InstallationModel: Sendable {
             case .users(let users): users.contains { installation.isOf($0) }
             case .installation(let id): installation.id == id
             }
-        }.map { installation in
-            AudienceMember(
-                installation: installation.id,
-                user: installation.user,
-                environment: installation.environment,
-                bundleID: installation.bundleID,
-                permissions: installation.permissions,
-                token: installation.tokens[query.slot]?.token
-            )
+        }.map { AudienceMember($0, query.slot) }
+    }
+
+    func audiencePage(of scan: AudienceScan, limit: Int) -> AudiencePage {
+        let rest = entries.map(\.stored).filter { stored in
+            stored.installation.app == scan.app && stored.number > scan.cursor && stored.number <= scan.highMark
         }
+        let examined = rest.prefix(limit)
+        var page = AudiencePage()
+        page.members = examined.map(\.installation).filter { scan.expression.matches($0) }
+            .map { AudienceMember($0, scan.slot) }
+        page.examined = examined.count
+        if examined.count == limit { page.next = examined.last?.number }
+        return page
     }
 
     /// The user whose installation has a token.
@@ -143,6 +262,11 @@ struct InstallationModel: Sendable {
         entries.map(\.stored.installation).first { installation in
             installation.app == app && installation.tokens.values.contains { $0.token == token }
         }?.user
+    }
+
+    /// The greatest number of an installation of an app; 0 without one.
+    func highMark(of app: String) -> Int64 {
+        entries.map(\.stored).filter { $0.installation.app == app }.map(\.number).max() ?? 0
     }
 
     /// Removes a token that was registered before a push; returns whether it was registered later.
@@ -182,6 +306,15 @@ struct ModelInstallations: InstallationStore {
         }
     }
 
+    func importPage(_ page: [Installation], of app: String, at now: Int64) -> [ImportResult] {
+        disk.model.withLock { model in
+            let copy = model
+            return model.installations.importPage(page, of: app, after: model.lastNumber) { token, environment in
+                copy.isUnregistered(token, environment, of: app)
+            }
+        }
+    }
+
     func replace(_ stored: StoredInstallation, with new: Installation) -> Bool {
         disk.model.withLock { model in
             guard let tokens = model.installations.replace(stored, with: new, after: model.lastNumber)
@@ -218,6 +351,23 @@ struct ModelInstallations: InstallationStore {
 
     func members(of queries: [AudienceQuery], in app: String) -> [[AudienceMember]] {
         disk.model.withLock { model in queries.map { model.installations.members(of: $0, in: app) } }
+    }
+
+    func audiencePage(of scan: AudienceScan, limit: Int) -> AudiencePage {
+        disk.model.withLock { $0.installations.audiencePage(of: scan, limit: limit) }
+    }
+}
+
+extension AudienceMember {
+    fileprivate init(_ installation: Installation, _ slot: Installation.TokenSlot) {
+        self.init(
+            installation: installation.id,
+            user: installation.user,
+            environment: installation.environment,
+            bundleID: installation.bundleID,
+            permissions: installation.permissions,
+            token: installation.tokens[slot]?.token
+        )
     }
 }
 

@@ -16,6 +16,7 @@ package final class ModelOutbox: OutboxStore {
     private let disk: Disk
     package var records: any OutboxRecords { ModelRecords(disk: disk) }
     package var installations: any InstallationStore { ModelInstallations(disk: disk) }
+    package var jobs: any JobStore { ModelJobs(disk: disk) }
 
     package init(on disk: Disk, limit: Int) {
         self.disk = disk

@@ -47,6 +47,7 @@ extension OutboxModel {
         for letter in letters {
             let name = Name(app: app, id: letter.push.id)
             guard let end = ends.removeValue(forKey: name) else { continue }
+            if let job = end.push.job { jobs.count(-1, .dead, of: job, at: now) }
             rows[end.number] = Row(
                 push: end.push,
                 acceptedAt: end.acceptedAt,

@@ -47,8 +47,9 @@ package struct OutboxModel: Sendable {
     /// The number of the push that was accepted last.
     var lastNumber: Int64 { nextNumber - 1 }
     private var pauses: [Lane: LanePause] = [:]
-    private var claimed: Set<Int64> = []
+    private(set) var claimed: Set<Int64> = []
     var installations = InstallationModel()
+    var jobs = JobModel()
     /// Pushes that may wait at once.
     package var limit = Int.max
 
@@ -88,6 +89,7 @@ package struct OutboxModel: Sendable {
         {
             return .suppressed(found)
         }
+        if push.job != nil, status(of: push.id, of: push.lane.app) != nil { return .conflict }
         if let user = push.user, owner(of: push)?.utf8.elementsEqual(user.utf8) != true { return .formerUser }
         guard rows.count < limit else { return .full }
         let isScheduled = push.notBefore.map { $0 > now } ?? false
@@ -164,8 +166,9 @@ package struct OutboxModel: Sendable {
         }
     }
 
-    private mutating func end(_ number: Int64, _ outcome: Outcome, isTokenUnregistered: Bool = false, at now: Int64) {
+    mutating func end(_ number: Int64, _ outcome: Outcome, isTokenUnregistered: Bool = false, at now: Int64) {
         guard let row = rows.removeValue(forKey: number) else { return }
+        if let job = row.push.job { jobs.count(1, outcome.state, of: job, at: now) }
         let name = Name(app: row.push.lane.app, id: row.push.id)
         // The caller may not know the earlier attempts.
         var outcome = outcome
@@ -268,6 +271,11 @@ package struct OutboxModel: Sendable {
         let count = dead.count
         dead.removeAll { $0.token == token && deadOwners[$0.cursor] == app }
         return dead.count < count
+    }
+
+    /// Whether a token has a record that it is unregistered, for any topic.
+    func isUnregistered(_ token: DeviceToken, _ environment: PushEnvironment, of app: String) -> Bool {
+        dead.contains { $0.token == token && $0.environment == environment && deadOwners[$0.cursor] == app }
     }
 
     package var allPauses: [LanePause] { Array(pauses.values) }

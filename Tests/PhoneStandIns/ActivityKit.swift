@@ -79,6 +79,10 @@ public final class Activity<Attributes: ActivityAttributes>: Sendable {
     public static var pushToStartTokenUpdates: PushTokenUpdates { fatalError("a stand-in") }
     /// https://developer.apple.com/documentation/activitykit/activity/activityupdates-swift.type.property
     public static var activityUpdates: ActivityUpdates { fatalError("a stand-in") }
+    /// https://developer.apple.com/documentation/activitykit/activity/activitystate
+    public var activityState: ActivityState { fatalError("a stand-in") }
+    /// https://developer.apple.com/documentation/activitykit/activity/activitystateupdates-swift.property
+    public var activityStateUpdates: ActivityStateUpdates { fatalError("a stand-in") }
     /// https://developer.apple.com/documentation/activitykit/activity/end(_:dismissalpolicy:)
     public func end(
         _ content: ActivityContent<Activity<Attributes>.ContentState>?,
@@ -99,6 +103,47 @@ public final class Activity<Attributes: ActivityAttributes>: Sendable {
         public typealias Element = Activity<Attributes>
         public struct Iterator: AsyncIteratorProtocol {
             public mutating func next() async -> Activity<Attributes>? { nil }
+        }
+        public func makeAsyncIterator() -> Iterator { Iterator() }
+    }
+
+    /// https://developer.apple.com/documentation/activitykit/activity/activitystateupdates-swift.struct
+    public struct ActivityStateUpdates: AsyncSequence {
+        public typealias Element = ActivityState
+        public struct Iterator: AsyncIteratorProtocol {
+            public mutating func next() async -> ActivityState? { nil }
+        }
+        public func makeAsyncIterator() -> Iterator { Iterator() }
+    }
+}
+
+/// https://developer.apple.com/documentation/activitykit/activityauthorizationinfo
+public final class ActivityAuthorizationInfo: Sendable {
+    /// https://developer.apple.com/documentation/activitykit/activityauthorizationinfo/init()
+    public init() {}
+    /// https://developer.apple.com/documentation/activitykit/activityauthorizationinfo/areactivitiesenabled
+    public var areActivitiesEnabled: Bool { fatalError("a stand-in") }
+    /// https://developer.apple.com/documentation/activitykit/activityauthorizationinfo/activityenablementupdates-swift.property
+    public let activityEnablementUpdates = ActivityEnablementUpdates()
+    /// https://developer.apple.com/documentation/activitykit/activityauthorizationinfo/frequentpushesenabled
+    public var frequentPushesEnabled: Bool { fatalError("a stand-in") }
+    /// https://developer.apple.com/documentation/activitykit/activityauthorizationinfo/frequentpushenablementupdates-swift.property
+    public let frequentPushEnablementUpdates = FrequentPushEnablementUpdates()
+
+    /// https://developer.apple.com/documentation/activitykit/activityauthorizationinfo/activityenablementupdates-swift.struct
+    public struct ActivityEnablementUpdates: AsyncSequence, Sendable {
+        public typealias Element = Bool
+        public struct Iterator: AsyncIteratorProtocol {
+            public mutating func next() async -> Bool? { nil }
+        }
+        public func makeAsyncIterator() -> Iterator { Iterator() }
+    }
+
+    /// https://developer.apple.com/documentation/activitykit/activityauthorizationinfo/frequentpushenablementupdates-swift.struct
+    public struct FrequentPushEnablementUpdates: AsyncSequence, Sendable {
+        public typealias Element = Bool
+        public struct Iterator: AsyncIteratorProtocol {
+            public mutating func next() async -> Bool? { nil }
         }
         public func makeAsyncIterator() -> Iterator { Iterator() }
     }

@@ -149,4 +149,17 @@ open class UNUserNotificationCenter: NSObject {
     open class func current() -> UNUserNotificationCenter { fatalError("a stand-in") }
     /// https://developer.apple.com/documentation/usernotifications/unusernotificationcenter/setnotificationcategories(_:)
     open func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {}
+    /// https://developer.apple.com/documentation/usernotifications/unusernotificationcenter/notificationsettings()
+    open func notificationSettings() async -> UNNotificationSettings { fatalError("a stand-in") }
+}
+
+/// https://developer.apple.com/documentation/usernotifications/unauthorizationstatus
+public enum UNAuthorizationStatus: Int, Sendable {
+    case notDetermined, denied, authorized, provisional, ephemeral
+}
+
+/// https://developer.apple.com/documentation/usernotifications/unnotificationsettings
+open class UNNotificationSettings: NSObject {
+    /// https://developer.apple.com/documentation/usernotifications/unnotificationsettings/authorizationstatus
+    open var authorizationStatus: UNAuthorizationStatus { fatalError("a stand-in") }
 }

@@ -80,6 +80,8 @@ public final class WidgetCenter: Sendable {
     public func reloadAllTimelines() {}
     /// https://developer.apple.com/documentation/widgetkit/widgetcenter/reloadtimelines(ofkind:)
     public func reloadTimelines(ofKind kind: String) {}
+    /// https://developer.apple.com/documentation/widgetkit/widgetcenter/currentpushinfo
+    public var currentPushInfo: WidgetPushInfo? { get async { nil } }
 }
 
 // MARK: Push tokens
@@ -258,4 +260,6 @@ public final class ControlCenter: Sendable {
     public static let shared = ControlCenter()
     /// https://developer.apple.com/documentation/widgetkit/controlcenter/reloadallcontrols()
     public func reloadAllControls() {}
+    /// https://developer.apple.com/documentation/widgetkit/controlcenter/currentcontrols()
+    public func currentControls() async throws -> [ControlInfo] { [] }
 }

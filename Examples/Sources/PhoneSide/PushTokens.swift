@@ -1,39 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The tokens of the app on this phone, which the server needs to send pushes.
+// The app's installation at the relay, which knows the tokens of the app on this phone.
 #if os(iOS) && canImport(ActivityKit)
     import Foundation
     import LiveSurfaces
     import SwiftUI
     import WidgetKit
 
-    /// The kinds of tokens that the server stores for a phone.
-    enum PushTokenKind: String, Codable {
-        case device, activityStart, activity, widgets, controls
+    /// The address at which phones reach the relay.
+    let relay = "https://push.shop.example.com"
+    /// The keychain items of the app and its extensions.
+    let keychain = KeychainStorage(accessGroup: "group.com.example.app")
+
+    /// The app's installation at the relay.
+    let installation = InstallationClient(relay: relay, environment: .production, storage: keychain) { user in
+        try await ticket(for: user)
     }
 
-    /// Reports all tokens of a kind to the server, which replaces those that it has.
-    func report(_ tokens: [Data], as kind: PushTokenKind) async {
-        struct Report: Encodable {
-            let kind: PushTokenKind
-            let tokens: [String]
-        }
-        let hexadecimal = tokens.map { token in token.map { String(format: "%02x", $0) }.joined() }
-        guard let url = URL(string: "https://shop.example.com/tokens"),
-            let body = try? JSONEncoder().encode(Report(kind: kind, tokens: hexadecimal))
-        else { return }
-        var request = URLRequest(url: url)
-        request.httpMethod = "PUT"
-        request.setValue("application/json", forHTTPHeaderField: "content-type")
-        // An app must also store a report that fails, and repeat it; this example does not.
-        _ = try? await URLSession.shared.upload(for: request, from: body)
+    /// Asks the shop's server for a ticket.
+    ///
+    /// The server finds the user by the session, and requests the ticket from the relay with its key.
+    private func ticket(for user: String) async throws -> String {
+        guard let url = URL(string: "https://shop.example.com/ticket") else { throw URLError(.badURL) }
+        return String(decoding: try await URLSession.shared.data(from: url).0, as: UTF8.self)
     }
 
     /// Reports the tokens of the controls that the user has added.
     struct OrderControlTokens: ControlPushHandler {
         func pushTokensDidChange(controls: [ControlInfo]) {
-            let tokens = controls.compactMap(\.pushInfo?.token)
-            Task { await report(tokens, as: .controls) }
+            var tokens: [PushTokenSlot: Data] = [:]
+            for control in controls { tokens[.control(kind: control.kind)] = control.pushInfo?.token }
+            reportFromExtension(tokens)
         }
     }
 
@@ -41,9 +38,14 @@
     @available(iOS 26, *)
     struct OrderWidgetTokens: WidgetPushHandler {
         func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) {
-            let tokens = widgets.isEmpty ? [] : [pushInfo.token]
-            Task { await report(tokens, as: .widgets) }
+            reportFromExtension([.widgets: pushInfo.token])
         }
+    }
+
+    private func reportFromExtension(_ tokens: [PushTokenSlot: Data]) {
+        let send = InstallationClient.urlSession(to: relay)
+        // The app reports the tokens, too, so this one is not repeated if it fails.
+        Task { try await InstallationClient.reportFromExtension(tokens, storage: keychain, send: send) }
     }
 
     extension WidgetConfiguration {

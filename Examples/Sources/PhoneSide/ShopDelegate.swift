@@ -3,6 +3,7 @@
 // The delegate of the app, which the system launches in the background for a push.
 #if os(iOS) && canImport(ActivityKit)
     import Foundation
+    import LiveSurfaces
     import UIKit
 
     final class ShopDelegate: NSObject, UIApplicationDelegate {
@@ -11,10 +12,13 @@
             didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]? = nil
         ) -> Bool {
             application.registerForRemoteNotifications()
-            observeActivities { token in
-                await report([token], as: .activityStart)
-            } register: { token in
-                await report([token], as: .activity)
+            Task {
+                if let user = appGroup?.string(forKey: "user") {
+                    await installation.signIn(user)
+                } else {
+                    await installation.signOut()
+                }
+                await installation.observe(activitiesOf: SurfaceActivityAttributes.self)
             }
             return true
         }
@@ -23,7 +27,7 @@
             _ application: UIApplication,
             didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
         ) {
-            Task { await report([deviceToken], as: .device) }
+            Task { await installation.report(deviceToken, for: .device) }
         }
 
         func application(

@@ -14,6 +14,7 @@ MARTLET_SQL(postgresql, enqueue);
 MARTLET_SQL(postgresql, identities);
 MARTLET_SQL(postgresql, import);
 MARTLET_SQL(postgresql, installations);
+MARTLET_SQL(postgresql, jobs);
 MARTLET_SQL(postgresql, maintenance);
 MARTLET_SQL(postgresql, nodes);
 MARTLET_SQL(postgresql, order_keys);

@@ -10,13 +10,16 @@
 --
 -- A push to a user is stored only while an installation of the user has its token, because the installations were read
 -- in another transaction. They are locked until the commit: the removal of the user waits, and then finds the push.
+--
+-- The identifiers of a job's pushes follow from that of the job. Like pushes with a fingerprint, they are not stored
+-- while an outcome has their identifier; the returned row does not describe the other push.
 
 CREATE FUNCTION martlet.accept(
     p_times bigint[], p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
     p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[],
     p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
     p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
-    p_payloads bytea[], p_users text[] DEFAULT NULL
+    p_payloads bytea[], p_users text[] DEFAULT NULL, p_job bigint DEFAULT NULL
 ) RETURNS TABLE (
     place bigint, is_same boolean, apns_id uuid, is_production boolean, accepted_at bigint,
     is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
@@ -38,7 +41,7 @@ BEGIN
         INSERT INTO martlet.push (
             number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
             priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum,
-            payload, user_id, is_to_user
+            payload, user_id, is_to_user, job
         )
         SELECT g.number, g.app, g.is_production, g.apns_id, g.fingerprint, g.token, g.channel, g.bundle_id,
             g.push_type, g.topic, g.priority, g.expiration, g.collapse_id, g.trace_parent, g.order_key,
@@ -46,7 +49,7 @@ BEGIN
                 SELECT i.user_id FROM martlet.installation_token t JOIN martlet.installation i
                     ON i.number = t.installation
                 WHERE t.token = g.token AND i.app = g.app LIMIT 1
-            )), g.user_id IS NOT NULL
+            )), g.user_id IS NOT NULL, p_job
         FROM unnest(
             numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
             p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
@@ -66,10 +69,10 @@ BEGIN
         ON CONFLICT DO NOTHING RETURNING number
     )
     SELECT array_agg(fresh.number) INTO stored FROM fresh;
-    IF cardinality(array_remove(p_fingerprints, NULL)) > 0 THEN
+    IF p_job IS NOT NULL OR cardinality(array_remove(p_fingerprints, NULL)) > 0 THEN
         WITH ended AS (
             DELETE FROM martlet.push p USING martlet.outcome o
-            WHERE p.number = ANY (stored) AND p.fingerprint IS NOT NULL
+            WHERE p.number = ANY (stored) AND (p.fingerprint IS NOT NULL OR p_job IS NOT NULL)
                 AND o.apns_id = p.apns_id AND o.app = p.app
             RETURNING p.number
         )

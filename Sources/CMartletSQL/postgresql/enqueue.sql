@@ -75,7 +75,7 @@ BEGIN
     END IF;
     SELECT * INTO other FROM martlet.accept(
         ARRAY[now_ms], ARRAY[martlet.app_number(app)], ARRAY[environment = 'production'],
-        ARRAY[CASE priority WHEN 10 THEN 0 WHEN 5 THEN 1 ELSE 2 END]::bigint[], ARRAY[push_id],
+        ARRAY[martlet.urgency(priority::text, NULL)]::bigint[], ARRAY[push_id],
         ARRAY[CASE WHEN id IS NOT NULL THEN martlet.fingerprint(environment = 'production', lower(token),
             channel, CASE WHEN channel IS NOT NULL THEN topic END, push_type,
             CASE WHEN channel IS NULL THEN topic END, priority::text, expiration, collapse_id, body) END],

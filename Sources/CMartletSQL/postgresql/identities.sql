@@ -38,6 +38,11 @@ CREATE FUNCTION martlet.checksum(
         || uuid_send(p_id) || p_payload) FROM 1 FOR 8), 'hex'))::bit(64)::bigint
 $$;
 
+-- The class of a push among those that wait, as Urgency of the relay: its priority, or that of jobs.
+CREATE FUNCTION martlet.urgency(p_priority text, p_job bigint) RETURNS smallint LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN p_job IS NOT NULL THEN 3 WHEN p_priority = '5' THEN 1 WHEN p_priority = '1' THEN 2 ELSE 0 END
+$$;
+
 -- Returns the state of a push by its identifier: from the queue, or its outcome after it has ended.
 CREATE FUNCTION martlet.known(p_app bigint, p_id uuid) RETURNS TABLE (
     apns_id uuid, is_production boolean, accepted_at bigint, is_claimed boolean, ended_at bigint, state text,

@@ -11,7 +11,7 @@ CREATE FUNCTION martlet.adopt_pushes(
     p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[], p_order_keys text[],
     p_expires_at bigint[], p_accepted_at bigint[], p_ready_at bigint[], p_lines bigint[],
     p_attempts bigint[], p_unknown_tries bigint[], p_checksums bigint[], p_payloads bytea[], p_users text[],
-    p_are_to_users boolean[], p_histories text[]
+    p_are_to_users boolean[], p_histories text[], p_jobs bigint[]
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -22,12 +22,12 @@ BEGIN
     INSERT INTO martlet.push (
         number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
         priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum, payload, user_id,
-        is_to_user
+        is_to_user, job
     )
     SELECT * FROM unnest(
         numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
         p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
-        p_expires_at, p_accepted_at, p_checksums, p_payloads, p_users, p_are_to_users
+        p_expires_at, p_accepted_at, p_checksums, p_payloads, p_users, p_are_to_users, p_jobs
     ) ON CONFLICT DO NOTHING;
     -- After the insertion, because that waits for transactions that end these pushes. A dead letter, which is not in
     -- the queue, keeps its row in addition to its outcome.
@@ -87,4 +87,33 @@ BEGIN
     INSERT INTO martlet.reader
     SELECT g.name, g.cursor + behind FROM unnest(p_readers, p_reader_cursors) AS g (name, cursor)
     ON CONFLICT DO NOTHING;
+END $$;
+
+-- Adds a job that is not being expanded, with the outcomes of its pushes, and returns its number; returns null if
+-- another job has the identifier. The database counts the outcomes of pushes that are moved afterwards.
+CREATE FUNCTION martlet.adopt_job(
+    p_app bigint, p_id uuid, p_caller text, p_fingerprint bytea, p_request bytea, p_audience text, p_created_at bigint,
+    p_not_before bigint, p_expires_at bigint, p_state text, p_expanded_at bigint, p_stored bigint, p_left_out text,
+    p_changed_at bigint, p_states text[], p_counts bigint[]
+) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    adopted bigint;
+BEGIN
+    INSERT INTO martlet.job (
+        app, id, caller, fingerprint, request, audience, created_at, not_before, expires_at, high_mark, state,
+        expanded_at, stored, left_out
+    ) VALUES (
+        p_app, p_id, p_caller, p_fingerprint, p_request, p_audience, p_created_at, p_not_before, p_expires_at, 0,
+        p_state, p_expanded_at, p_stored, p_left_out::jsonb
+    ) ON CONFLICT DO NOTHING RETURNING number INTO adopted;
+    IF adopted IS NULL THEN
+        -- An earlier move that was interrupted has added it.
+        RETURN (
+            SELECT j.number FROM martlet.job j
+            WHERE j.id = p_id AND j.app = p_app AND j.fingerprint = p_fingerprint AND j.created_at = p_created_at
+        );
+    END IF;
+    INSERT INTO martlet.job_outcome (job, state, count, changed_at)
+    SELECT adopted, u.state, u.count, p_changed_at FROM unnest(p_states, p_counts) AS u (state, count);
+    RETURN adopted;
 END $$;

@@ -1,13 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 
 -- The functions that change installations and tickets, and that cancel pushes.
+--
+-- `i.app + 0` keeps a plan that was made while the tables were small from reading all installations of the app.
 
 -- Locks everything that a report of tokens touches: the tokens, then the installations that have them and those of
--- p_numbers. Every transaction that changes installations locks in this order before its first change, because
--- concurrent transactions would deadlock otherwise: a ticket, tokens, installations by number. A row of
+-- p_numbers and p_ids. Every transaction that changes installations locks in this order before its first change,
+-- because concurrent transactions would deadlock otherwise: a ticket, tokens, installations by number. A row of
 -- `installation_token` is changed only while its installation is locked.
-CREATE FUNCTION martlet.lock_installations(p_app bigint, p_tokens text[], p_numbers bigint[])
-RETURNS void LANGUAGE plpgsql
+CREATE FUNCTION martlet.lock_installations(
+    p_app bigint, p_tokens text[], p_numbers bigint[], p_ids uuid[] DEFAULT '{}'
+) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 BEGIN
     -- Held until the commit, so that two installations that register a token at the same time do not both keep it, and
@@ -15,37 +18,58 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended(k.token, p_app))
     FROM (SELECT DISTINCT u.token FROM unnest(p_tokens) AS u (token) ORDER BY u.token) k;
     PERFORM 1 FROM martlet.installation i
-    WHERE i.app = p_app AND i.number IN (
+    WHERE i.number = ANY (ARRAY(
         SELECT k.number FROM unnest(p_numbers) AS k (number)
         UNION
         SELECT t.installation FROM unnest(p_tokens) AS u (token)
         JOIN martlet.installation_token t ON t.token = u.token
-    )
+        UNION
+        SELECT o.number FROM unnest(p_ids) AS u (id) JOIN martlet.installation o ON o.id = u.id
+    )) AND i.app + 0 = p_app
     ORDER BY i.number FOR UPDATE;
 END $$;
 
+-- Removes those of some installations that were imported and have no token left: no app has a secret to report another
+-- token. The caller has locked them.
+CREATE FUNCTION martlet.remove_emptied_imports(p_numbers bigint[]) RETURNS void LANGUAGE sql
+{index_settings} AS $$
+    DELETE FROM martlet.installation i
+    WHERE i.number = ANY (p_numbers) AND i.secret_hash IS NULL
+        AND NOT EXISTS (SELECT FROM martlet.installation_token t WHERE t.installation = i.number)
+$$;
+
 -- Stores the tokens of an installation, and its tags unless they are null. A token that is reported leaves the other
 -- installations of the app: the locks order the reports, because the clocks of relays differ and can be set back. An
--- installation that is moved from a file has only its times to compare, and takes no token that was registered later.
--- The caller has called lock_installations.
+-- installation that is moved from a file has only its times to compare, and takes no token that was registered later;
+-- one whose app has enrolled comes before one that was imported. The caller has called lock_installations.
 CREATE FUNCTION martlet.set_installation_parts(
     p_number bigint, p_app bigint, p_kinds text[], p_names text[], p_tokens text[], p_times bigint[], p_tags text[],
     p_is_reported boolean
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
+DECLARE
+    is_imported boolean := (SELECT i.secret_hash IS NULL FROM martlet.installation i WHERE i.number = p_number);
+    others bigint[];
 BEGIN
     IF cardinality(p_tokens) > 0 THEN
-        DELETE FROM martlet.installation_token t
-        USING unnest(p_tokens, p_times) AS u (token, at), martlet.installation i
-        WHERE t.token = u.token AND t.installation <> p_number AND (p_is_reported OR t.registered_at <= u.at)
-            AND i.number = t.installation AND i.app = p_app;
+        WITH taken AS (
+            DELETE FROM martlet.installation_token t
+            USING unnest(p_tokens, p_times) AS u (token, at), martlet.installation i
+            WHERE t.token = u.token AND t.installation <> p_number AND i.number = t.installation AND i.app + 0 = p_app
+                AND (p_is_reported OR CASE
+                    WHEN is_imported = (i.secret_hash IS NULL) THEN t.registered_at <= u.at ELSE NOT is_imported
+                END)
+            RETURNING t.installation
+        )
+        SELECT array_agg(taken.installation) INTO others FROM taken;
+        IF others IS NOT NULL THEN PERFORM martlet.remove_emptied_imports(others); END IF;
         INSERT INTO martlet.installation_token (installation, kind, name, token, registered_at, last_push)
         SELECT p_number, u.kind, u.name, u.token, u.at,
             CASE WHEN p_is_reported THEN nextval('martlet.push_number') END
         FROM unnest(p_kinds, p_names, p_tokens, p_times) AS u (kind, name, token, at)
         WHERE NOT EXISTS (
             SELECT FROM martlet.installation_token t JOIN martlet.installation i ON i.number = t.installation
-            WHERE t.token = u.token AND t.installation <> p_number AND i.app = p_app
+            WHERE t.token = u.token AND t.installation <> p_number AND i.app + 0 = p_app
         )
         ON CONFLICT (installation, kind, name)
         DO UPDATE SET token = excluded.token, registered_at = excluded.registered_at, last_push = excluded.last_push;
@@ -136,6 +160,151 @@ BEGIN
     WHERE t.installation = p_number AND t.kind = u.kind AND t.name = u.name;
     PERFORM martlet.set_installation_parts(p_number, p_app, p_kinds, p_names, p_tokens, p_times, p_tags, true);
     RETURN true;
+END $$;
+
+-- Stores a page of installations without secrets, which a back end imports, and returns the result of each. All are
+-- decided before one of them is stored. p_lines has the number of the installation of each token, from 1: an
+-- installation has at least one token, and no other of the page has one of its tokens or its identifier. p_tags has the
+-- tags of each installation in ascending order, with the separator U+001F. OFFSET 0 keeps PostgreSQL from evaluating an
+-- expression of a subquery several times.
+CREATE FUNCTION martlet.import_installations(
+    p_app bigint, p_limit bigint, p_now bigint, p_ids uuid[], p_users text[], p_are_production boolean[],
+    p_bundle_ids text[], p_locales text[], p_time_zones text[], p_app_versions text[], p_system_versions text[],
+    p_models text[], p_alerts bigint[], p_live_activities bigint[], p_frequent_updates bigint[], p_tags text[],
+    p_lines bigint[], p_kinds text[], p_names text[], p_tokens text[]
+) RETURNS SETOF text LANGUAGE plpgsql
+{index_settings} AS $$
+DECLARE
+    -- For each token: whether an enrolled app has it; and whether that is not so and it is not unregistered either.
+    are_known boolean[];
+    are_free boolean[];
+    -- For each installation: whether an enrolled app has one of its tokens; and its free tokens as text.
+    have_known boolean[];
+    contents text[];
+    results text[];
+    numbers bigint[];
+    others bigint[];
+BEGIN
+    PERFORM martlet.lock_installations(p_app, p_tokens, '{}', p_ids);
+    -- Settlements hold this lock exclusively while they record unregistered tokens: either they see these
+    -- registrations, or this sees their records. After it, the transaction waits for no lock that a settlement holds.
+    PERFORM pg_advisory_xact_lock_shared(1298232181);
+    SELECT array_agg(k.is_known ORDER BY k.place), array_agg(NOT k.is_known AND NOT k.is_unregistered ORDER BY k.place)
+    INTO are_known, are_free FROM (
+        SELECT u.place, EXISTS (
+                SELECT FROM martlet.installation_token t JOIN martlet.installation i ON i.number = t.installation
+                WHERE t.token = u.token AND i.app + 0 = p_app AND i.secret_hash IS NOT NULL
+            ) AS is_known, EXISTS (
+                SELECT FROM martlet.unregistered_token d
+                WHERE d.app = p_app AND d.token = u.token AND d.is_production = p_are_production[u.line]
+            ) AS is_unregistered
+        FROM unnest(p_lines, p_tokens) WITH ORDINALITY AS u (line, token, place) OFFSET 0
+    ) k;
+    SELECT array_agg(k.has_known ORDER BY k.line), array_agg(k.content ORDER BY k.line) INTO have_known, contents
+    FROM (
+        SELECT u.line, bool_or(u.is_known) AS has_known,
+            string_agg(
+                concat_ws(chr(31), u.kind, u.name, u.token), chr(30) ORDER BY u.kind COLLATE "C", u.name COLLATE "C"
+            ) FILTER (WHERE u.is_free) AS content
+        FROM unnest(p_lines, p_kinds, p_names, p_tokens, are_known, are_free)
+            AS u (line, kind, name, token, is_known, is_free)
+        GROUP BY u.line
+    ) k;
+    SELECT array_agg(k.result ORDER BY k.line) INTO results FROM (
+        SELECT d.line, CASE
+            WHEN d.result IS NOT NULL THEN d.result
+            -- The numbers of installations before the page, which does not make room by moving others.
+            WHEN d.is_new AND d.others + row_number() OVER (
+                PARTITION BY d.user_id, d.is_new, d.result IS NULL ORDER BY d.line
+            ) > p_limit THEN 'user-is-full'
+            WHEN d.is_stored THEN 'changed' ELSE 'added'
+        END AS result
+        FROM (
+            SELECT r.line, r.user_id, i.number IS NOT NULL AS is_stored,
+                i.user_id IS DISTINCT FROM r.user_id AS is_new, (
+                    SELECT count(*) FROM martlet.installation o WHERE o.app = p_app AND o.user_id = r.user_id
+                ) AS others,
+                CASE
+                    WHEN i.app <> p_app THEN 'identifier-is-taken'
+                    WHEN i.secret_hash IS NOT NULL OR r.content IS NULL AND r.has_known THEN 'known'
+                    WHEN r.content IS NULL THEN 'unregistered'
+                    WHEN (
+                        i.user_id, i.is_production, i.bundle_id, i.locale, i.time_zone, i.app_version,
+                        i.system_version, i.model, i.alerts, i.live_activities, i.frequent_updates
+                    ) IS NOT DISTINCT FROM (
+                        r.user_id, r.is_production, r.bundle_id, r.locale, r.time_zone, r.app_version,
+                        r.system_version, r.model, r.alerts <> 0, r.live_activities <> 0, r.frequent_updates <> 0
+                    ) AND r.content = (
+                        SELECT string_agg(
+                            concat_ws(chr(31), t.kind, t.name, t.token), chr(30)
+                            ORDER BY t.kind COLLATE "C", t.name COLLATE "C"
+                        ) FROM martlet.installation_token t WHERE t.installation = i.number
+                    ) AND r.tags = coalesce((
+                        SELECT string_agg(g.tag, chr(31) ORDER BY g.tag)
+                        FROM martlet.installation_tag g WHERE g.installation = i.number
+                    ), '') THEN 'unchanged'
+                END AS result
+            FROM unnest(
+                p_ids, p_users, p_are_production, p_bundle_ids, p_locales, p_time_zones, p_app_versions,
+                p_system_versions, p_models, p_alerts, p_live_activities, p_frequent_updates, p_tags, have_known,
+                contents
+            ) WITH ORDINALITY AS r (
+                id, user_id, is_production, bundle_id, locale, time_zone, app_version, system_version, model, alerts,
+                live_activities, frequent_updates, tags, has_known, content, line
+            ) LEFT JOIN martlet.installation i ON i.id = r.id OFFSET 0
+        ) d
+    ) k;
+    WITH taken AS (
+        DELETE FROM martlet.installation_token t
+        USING unnest(p_lines, p_tokens, are_free) AS u (line, token, is_free), martlet.installation i
+        WHERE u.is_free AND results[u.line] IN ('added', 'changed') AND t.token = u.token
+            AND i.number = t.installation AND i.app + 0 = p_app AND i.id <> p_ids[u.line]
+        RETURNING t.installation
+    )
+    SELECT array_agg(taken.installation) INTO others FROM taken;
+    INSERT INTO martlet.installation AS i (
+        app, id, user_id, is_production, bundle_id, locale, time_zone, app_version, system_version, model, alerts,
+        live_activities, frequent_updates, created_at, changed_at, seen_at
+    )
+    SELECT p_app, r.id, r.user_id, r.is_production, r.bundle_id, r.locale, r.time_zone, r.app_version,
+        r.system_version, r.model, r.alerts <> 0, r.live_activities <> 0, r.frequent_updates <> 0, p_now, p_now, p_now
+    FROM unnest(
+        p_ids, p_users, p_are_production, p_bundle_ids, p_locales, p_time_zones, p_app_versions, p_system_versions,
+        p_models, p_alerts, p_live_activities, p_frequent_updates, results
+    ) WITH ORDINALITY AS r (
+        id, user_id, is_production, bundle_id, locale, time_zone, app_version, system_version, model, alerts,
+        live_activities, frequent_updates, result, line
+    )
+    WHERE r.result IN ('added', 'changed') ORDER BY r.line
+    ON CONFLICT (id) DO UPDATE SET
+        user_id = excluded.user_id, is_production = excluded.is_production, bundle_id = excluded.bundle_id,
+        locale = excluded.locale, time_zone = excluded.time_zone, app_version = excluded.app_version,
+        system_version = excluded.system_version, model = excluded.model, alerts = excluded.alerts,
+        live_activities = excluded.live_activities, frequent_updates = excluded.frequent_updates,
+        changed_at = excluded.changed_at, revision = i.revision + 1
+    WHERE i.app = p_app AND i.secret_hash IS NULL;
+    -- Null, so that the page fails, for an installation whose identifier another app has taken meanwhile.
+    SELECT array_agg(i.number ORDER BY r.line) INTO numbers FROM unnest(p_ids) WITH ORDINALITY AS r (id, line)
+    LEFT JOIN martlet.installation i ON i.id = r.id AND i.app + 0 = p_app AND i.secret_hash IS NULL;
+    DELETE FROM martlet.installation_token t USING unnest(numbers, contents, results) AS r (number, content, result)
+    WHERE r.result = 'changed' AND t.installation = r.number AND strpos(
+        concat(chr(30), r.content, chr(30)),
+        concat(chr(30), concat_ws(chr(31), t.kind, t.name, t.token), chr(30))
+    ) = 0;
+    INSERT INTO martlet.installation_token (installation, kind, name, token, registered_at, last_push)
+    SELECT numbers[u.line], u.kind, u.name, u.token, p_now, nextval('martlet.push_number')
+    FROM unnest(p_lines, p_kinds, p_names, p_tokens, are_free) AS u (line, kind, name, token, is_free)
+    WHERE u.is_free AND results[u.line] IN ('added', 'changed')
+    -- Only tokens that are unchanged.
+    ON CONFLICT (installation, kind, name) DO NOTHING;
+    DELETE FROM martlet.installation_tag g USING unnest(numbers, results) AS r (number, result)
+    WHERE r.result = 'changed' AND g.installation = r.number;
+    INSERT INTO martlet.installation_tag (app, tag, installation)
+    SELECT p_app, g.tag, r.number FROM unnest(numbers, p_tags, results) AS r (number, tags, result)
+        CROSS JOIN unnest(string_to_array(r.tags, chr(31))) AS g (tag)
+    WHERE r.result IN ('added', 'changed');
+    IF others IS NOT NULL THEN PERFORM martlet.remove_emptied_imports(others); END IF;
+    RETURN QUERY SELECT unnest(results);
 END $$;
 
 -- Removes the installations and tickets of a user, and returns the number of installations.

@@ -4,6 +4,19 @@
 --
 -- A transaction must lock the rows of pushes in `queue` before it ends them.
 
+-- Adds to the outcomes of jobs; negative numbers are those of pushes that are sent again.
+CREATE FUNCTION martlet.count_outcomes(p_jobs bigint[], p_states text[], p_counts bigint[], p_now bigint)
+RETURNS void LANGUAGE plpgsql
+{index_settings} AS $$
+BEGIN
+    -- In one order, because concurrent transactions would deadlock otherwise. A transaction that waits here holds no
+    -- lock of an installation.
+    PERFORM 1 FROM unnest(p_jobs, p_states) AS u (job, state) JOIN martlet.job_outcome o USING (job, state)
+    ORDER BY o.job, o.state FOR UPDATE OF o;
+    UPDATE martlet.job_outcome o SET count = o.count + u.count, changed_at = greatest(o.changed_at, p_now)
+    FROM unnest(p_jobs, p_states, p_counts) AS u (job, state, count) WHERE o.job = u.job AND o.state = u.state;
+END $$;
+
 -- Ends pushes: stores their outcomes and unregistered tokens, and makes the pushes behind them ready.
 CREATE FUNCTION martlet.finish(
     p_now bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
@@ -15,6 +28,10 @@ DECLARE
     apps bigint[];
     are_production boolean[];
     order_keys text[];
+    has_jobs boolean;
+    jobs bigint[];
+    job_states text[];
+    job_counts bigint[];
     unregistered_apps bigint[];
     unregistered_tokens text[];
     unregistered_are_production boolean[];
@@ -48,28 +65,41 @@ BEGIN
             AS g (number, unregistered_at, reason, is_unregistered)
         JOIN martlet.push p USING (number) WHERE g.is_unregistered AND p.token IS NOT NULL;
     END IF;
-    DELETE FROM martlet.push p USING unnest(p_numbers, p_states) AS g (number, state)
-    WHERE p.number = g.number AND g.state <> 'dead';
     WITH ended AS (
         DELETE FROM martlet.queue WHERE number = ANY (p_numbers)
-        RETURNING app, is_production, order_key, line
+        RETURNING app, is_production, order_key, line, urgency
     )
-    SELECT array_agg(ended.app), array_agg(ended.is_production), array_agg(ended.order_key)
-    INTO apps, are_production, order_keys FROM ended WHERE ended.line = 1;
+    SELECT array_agg(ended.app) FILTER (WHERE ended.line = 1),
+        array_agg(ended.is_production) FILTER (WHERE ended.line = 1),
+        array_agg(ended.order_key) FILTER (WHERE ended.line = 1),
+        -- The urgency of the pushes of jobs. Without one, nothing more is read.
+        bool_or(ended.urgency = 3)
+    INTO apps, are_production, order_keys, has_jobs FROM ended;
+    IF has_jobs THEN
+        SELECT array_agg(c.job), array_agg(c.state), array_agg(c.count) INTO jobs, job_states, job_counts FROM (
+            SELECT p.job, g.state, count(*) AS count
+            FROM unnest(p_numbers, p_states) AS g (number, state) JOIN martlet.push p USING (number)
+            WHERE p.job IS NOT NULL GROUP BY p.job, g.state
+        ) c;
+    END IF;
+    DELETE FROM martlet.push p USING unnest(p_numbers, p_states) AS g (number, state)
+    WHERE p.number = g.number AND g.state <> 'dead';
     IF apps IS NOT NULL THEN PERFORM martlet.advance_lines(apps, are_production, order_keys, p_now); END IF;
+    IF jobs IS NOT NULL THEN PERFORM martlet.count_outcomes(jobs, job_states, job_counts, p_now); END IF;
     IF unregistered_apps IS NOT NULL THEN
         -- In the order of martlet.lock_installations, because reports would deadlock otherwise.
         PERFORM 1 FROM martlet.installation i WHERE i.number IN (
             SELECT t.installation FROM unnest(unregistered_tokens) AS u (token)
             JOIN martlet.installation_token t ON t.token = u.token
         ) ORDER BY i.number FOR UPDATE;
+        -- `i.app + 0` keeps a plan that was made while the tables were small from reading all installations of the app.
         DELETE FROM martlet.installation_token t
         USING unnest(
             unregistered_apps, unregistered_tokens, unregistered_are_production, unregistered_numbers,
             unregistered_accepted_at
         ) AS u (app, token, is_production, number, accepted_at), martlet.installation i
         WHERE t.token = u.token AND coalesce(t.last_push < u.number, t.registered_at <= u.accepted_at)
-            AND i.number = t.installation AND i.app = u.app AND i.is_production = u.is_production;
+            AND i.number = t.installation AND i.app + 0 = u.app AND i.is_production = u.is_production;
         -- Held until the commit, so that cursors become visible in ascending order and no row is added twice. Taken
         -- last, so that the transaction waits for no other lock while it holds this one.
         PERFORM pg_advisory_xact_lock(1298232181);
@@ -182,21 +212,33 @@ CREATE FUNCTION martlet.requeue(p_app bigint, p_ids uuid[], p_now bigint)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     moved bigint;
+    jobs bigint[];
+    job_counts bigint[];
 BEGIN
     WITH ended AS (
         DELETE FROM martlet.outcome o
         WHERE o.app = p_app AND o.state = 'dead' AND o.reason IS DISTINCT FROM 'Damaged'
             AND (p_ids IS NULL OR o.apns_id = ANY (p_ids))
         RETURNING o.apns_id, o.unknown_tries
+    ), letter AS (
+        SELECT p.number, p.app, p.is_production, martlet.urgency(p.priority, p.job) AS urgency, p.expires_at,
+            p.order_key, p.job, ended.unknown_tries
+        FROM ended JOIN martlet.push p ON p.apns_id = ended.apns_id AND p.app = p_app
+    ), queued AS (
+        INSERT INTO martlet.queue (
+            number, app, is_production, urgency, ready_at, expires_at, order_key, unknown_tries
+        )
+        SELECT l.number, l.app, l.is_production, l.urgency, p_now, l.expires_at, l.order_key, l.unknown_tries
+        FROM letter l
+    ), counted AS (
+        SELECT letter.job, count(*) AS count FROM letter GROUP BY letter.job
     )
-    INSERT INTO martlet.queue (
-        number, app, is_production, urgency, ready_at, expires_at, order_key, unknown_tries
-    )
-    SELECT p.number, p.app, p.is_production,
-        CASE p.priority WHEN '5' THEN 1 WHEN '1' THEN 2 ELSE 0 END, p_now, p.expires_at, p.order_key,
-        ended.unknown_tries
-    FROM ended JOIN martlet.push p ON p.apns_id = ended.apns_id AND p.app = p_app;
-    GET DIAGNOSTICS moved = ROW_COUNT;
+    SELECT coalesce(sum(c.count), 0), array_agg(c.job) FILTER (WHERE c.job IS NOT NULL),
+        array_agg(-c.count) FILTER (WHERE c.job IS NOT NULL)
+    INTO moved, jobs, job_counts FROM counted c;
+    IF jobs IS NOT NULL THEN
+        PERFORM martlet.count_outcomes(jobs, array_fill('dead'::text, ARRAY[cardinality(jobs)]), job_counts, p_now);
+    END IF;
     RETURN moved;
 END $$;
 

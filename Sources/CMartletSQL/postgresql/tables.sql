@@ -35,11 +35,15 @@ CREATE TABLE martlet.push (
     user_id text COLLATE "C",
     -- Whether the push was sent to the user. It is sent on only while an installation of the user has the token.
     is_to_user boolean NOT NULL DEFAULT false,
+    -- The number of the job that the push belongs to; null for one that was sent singly. The job may be deleted before
+    -- its dead letters.
+    job bigint,
     UNIQUE (apns_id, app)
 );
 CREATE INDEX push_user ON martlet.push (user_id, number) WHERE user_id IS NOT NULL;
 -- By the last byte of the token, which is random: insertions change 256 pages, not a different one each.
 CREATE INDEX push_token ON martlet.push (right(token, 2), number) WHERE token IS NOT NULL;
+CREATE INDEX push_job ON martlet.push (job, number) WHERE job IS NOT NULL;
 
 -- The pushes that have not ended. `node` is the relay that has claimed the push; null when none has. `ready_at` is the
 -- time from which on it may be sent; null while it waits behind another push. `line` is its position among the pushes
@@ -156,7 +160,8 @@ CREATE TABLE martlet.installation (
     user_id text COLLATE "C" NOT NULL,
     is_production boolean NOT NULL,
     bundle_id text NOT NULL,
-    secret_hash bytea NOT NULL UNIQUE,
+    -- Null for an installation that a back end has imported, and whose app has not enrolled.
+    secret_hash bytea UNIQUE,
     locale text, time_zone text, app_version text, system_version text, model text,
     alerts boolean, live_activities boolean, frequent_updates boolean,
     created_at bigint NOT NULL, changed_at bigint NOT NULL, seen_at bigint NOT NULL,
@@ -200,3 +205,49 @@ CREATE VIEW martlet.installation_content AS
 -- The identifiers of installations that were moved from a file. A repeated move moves none of them again, because
 -- it may have been removed since.
 CREATE TABLE martlet.moved_installation (id uuid PRIMARY KEY);
+
+-- Sends to many installations, which a relay expands into pushes page by page. `cursor` is the number of the last
+-- installation that was read, and `high_mark` the greatest number at creation.
+CREATE TABLE martlet.job (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    app bigint NOT NULL,
+    id uuid NOT NULL,
+    caller text NOT NULL,
+    fingerprint bytea NOT NULL,
+    -- The JSON from which the pushes are built.
+    request bytea NOT NULL,
+    audience text NOT NULL,
+    created_at bigint NOT NULL,
+    not_before bigint, expires_at bigint,
+    high_mark bigint NOT NULL,
+    cursor bigint NOT NULL DEFAULT 0,
+    -- `expanding`, `expanded` or `cancelled`, with the time when the expansion ended.
+    state text NOT NULL DEFAULT 'expanding',
+    expanded_at bigint,
+    -- The number of stored pushes, and the numbers of installations that were left out, by reason.
+    stored bigint NOT NULL DEFAULT 0,
+    left_out jsonb NOT NULL DEFAULT '{}',
+    UNIQUE (id, app)
+);
+CREATE INDEX job_app ON martlet.job (app, number);
+CREATE INDEX job_active ON martlet.job (number) WHERE state <> 'expanded';
+CREATE INDEX job_end ON martlet.job (expanded_at) WHERE expanded_at IS NOT NULL;
+
+-- The numbers of the pushes of a job that have ended, a row for each state of an outcome. The rows are inserted with
+-- the job, so that the end of a push only updates one, and nothing is counted for a job that was deleted.
+CREATE TABLE martlet.job_outcome (
+    job bigint NOT NULL REFERENCES martlet.job ON DELETE CASCADE,
+    state text NOT NULL,
+    count bigint NOT NULL,
+    changed_at bigint NOT NULL,
+    PRIMARY KEY (job, state)
+) WITH (fillfactor = 50);
+
+-- Jobs as the relay reads them, with the outcomes of their pushes as a JSON object.
+CREATE VIEW martlet.job_content AS
+    SELECT j.*, o.outcomes, o.ended, o.changed_at
+    FROM martlet.job j CROSS JOIN LATERAL (
+        SELECT json_object_agg(c.state, c.count) AS outcomes, sum(c.count)::bigint AS ended,
+            max(c.changed_at) AS changed_at
+        FROM martlet.job_outcome c WHERE c.job = j.number
+    ) o;

@@ -18,9 +18,13 @@ CREATE TABLE push (
     -- belong to another user since.
     user_id TEXT,
     -- Whether the push was sent to the user. It is sent on only while an installation of the user has the token.
-    is_to_user INTEGER NOT NULL
+    is_to_user INTEGER NOT NULL,
+    -- The number of the job that the push belongs to; null for one that was sent singly. The job may be deleted before
+    -- its dead letters.
+    job INTEGER
 );
 CREATE INDEX push_user ON push (user_id) WHERE user_id IS NOT NULL;
+CREATE INDEX push_job ON push (job) WHERE job IS NOT NULL;
 CREATE UNIQUE INDEX push_identity ON push (apns_id, app);
 CREATE INDEX push_ready ON push (app, environment, urgency, ready_at, number) WHERE ready_at IS NOT NULL;
 CREATE INDEX push_order ON push (app, environment, order_key, number) WHERE is_in_line = 1;
@@ -65,10 +69,11 @@ CREATE TABLE ticket (
 ) WITHOUT ROWID;
 CREATE INDEX ticket_expiry ON ticket (expires_at);
 CREATE INDEX ticket_user ON ticket (app, user_id);
--- Numbers are not used again, because they are the cursors of lists.
+-- Numbers are not used again, because they are the cursors of lists. The hash of the secret is null for an installation
+-- that a back end has imported, and whose app has not enrolled.
 CREATE TABLE installation (
     number INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, id BLOB NOT NULL UNIQUE, user_id TEXT NOT NULL,
-    environment TEXT NOT NULL, bundle_id TEXT NOT NULL, secret_hash BLOB NOT NULL UNIQUE,
+    environment TEXT NOT NULL, bundle_id TEXT NOT NULL, secret_hash BLOB UNIQUE,
     locale TEXT, time_zone TEXT, app_version TEXT, system_version TEXT, model TEXT,
     alerts INTEGER, live_activities INTEGER, frequent_updates INTEGER,
     created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, seen_at INTEGER NOT NULL, revision INTEGER NOT NULL
@@ -94,4 +99,31 @@ CREATE INDEX installation_tag_installation ON installation_tag (installation);
 CREATE TRIGGER installation_removal AFTER DELETE ON installation BEGIN
     DELETE FROM installation_token WHERE installation = old.number;
     DELETE FROM installation_tag WHERE installation = old.number;
+END;
+-- Sends to many installations, which the relay expands into pushes page by page. `cursor` is the number of the last
+-- installation that was read, and `high_mark` the greatest number at creation. Numbers are not used again, because
+-- dead letters keep that of their job.
+CREATE TABLE job (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, id BLOB NOT NULL, caller TEXT NOT NULL,
+    fingerprint BLOB NOT NULL, audience TEXT NOT NULL, created_at INTEGER NOT NULL, not_before INTEGER,
+    expires_at INTEGER, high_mark INTEGER NOT NULL, cursor INTEGER NOT NULL,
+    -- `expanding`, `expanded` or `cancelled`, with the time when the expansion ended.
+    state TEXT NOT NULL, expanded_at INTEGER,
+    -- The number of stored pushes, and the numbers of installations that were left out, by reason, as a JSON object.
+    stored INTEGER NOT NULL, left_out TEXT NOT NULL,
+    -- The JSON from which the pushes are built.
+    request BLOB NOT NULL,
+    UNIQUE (id, app)
+);
+CREATE INDEX job_app ON job (app, number);
+CREATE INDEX job_active ON job (number) WHERE state <> 'expanded';
+CREATE INDEX job_end ON job (expanded_at) WHERE expanded_at IS NOT NULL;
+-- The numbers of the pushes of a job that have ended, a row for each state of an outcome. The rows are inserted with
+-- the job, so that the end of a push only updates one, and nothing is counted for a job that was deleted.
+CREATE TABLE job_outcome (
+    job INTEGER NOT NULL, state TEXT NOT NULL, count INTEGER NOT NULL, changed_at INTEGER NOT NULL,
+    PRIMARY KEY (job, state)
+) WITHOUT ROWID;
+CREATE TRIGGER job_removal AFTER DELETE ON job BEGIN
+    DELETE FROM job_outcome WHERE job = old.number;
 END;

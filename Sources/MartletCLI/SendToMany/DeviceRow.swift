@@ -33,9 +33,8 @@ struct DeviceRow: Equatable {
         /// Classifies a column by its name, normalized as those of options.
         ///
         /// - Throws: ``UsageError`` for a name close to that of an option.
-        init(_ name: String) throws(UsageError) {
+        init(_ name: String, among options: Set<String>) throws(UsageError) {
             self.name = name
-            let options = NotificationOptions.overridableNames
             if DeviceRow.isTokenName(name) {
                 role = .token
             } else if options.contains(name) {
@@ -44,7 +43,7 @@ struct DeviceRow: Equatable {
                 role = .ignored
                 guard NearestName.of(name, among: options) != nil else { return }
                 throw UsageError(
-                    "the heading has the column \"\(name)\", which is not an option that can differ between devices"
+                    "the heading has the column \"\(name)\", which is not known"
                         + NearestName.hint(for: name, among: options)
                 )
             }
@@ -65,13 +64,20 @@ struct DeviceRow: Equatable {
         /// Names of columns are compared ignoring case, and may have underscores or spaces in place of hyphens, as in
         /// databases and spreadsheets.
         ///
+        /// - Parameters:
+        ///   - line: The line.
+        ///   - options: The names of the columns besides the token.
+        /// - Returns: The format, and whether the line is only a heading.
         /// - Throws: ``UsageError`` for a line of several columns, none of which has the name of a token column.
-        static func of(firstLine line: ArraySlice<UInt8>) throws(UsageError) -> (format: Format, isHeading: Bool) {
+        static func of(
+            firstLine line: ArraySlice<UInt8>,
+            among options: Set<String> = NotificationOptions.overridableNames
+        ) throws(UsageError) -> (format: Format, isHeading: Bool) {
             if line.first == UInt8(ascii: "{") { return (.json, false) }
             let cells = try CSVScanner.fields(of: line).map(\.trimmingSpaces)
-            let names = cells.map(DeviceRow.normalized)
+            let names = cells.map { DeviceRow.normalized($0, among: options) }
             if names.contains(where: DeviceRow.isTokenName) {
-                return (.columns(try classified(names)), true)
+                return (.columns(try classified(names, among: options)), true)
             }
             guard cells.count == 1 else {
                 guard DeviceRow.isText(line) else { throw UsageError("is not valid UTF-8") }
@@ -87,7 +93,10 @@ struct DeviceRow: Equatable {
             return (.plain, false)
         }
 
-        private static func classified(_ names: [String]) throws(UsageError) -> [Column] {
+        private static func classified(
+            _ names: [String],
+            among options: Set<String>
+        ) throws(UsageError) -> [Column] {
             let tokens = names.filter(DeviceRow.isTokenName)
             guard Set(tokens).count < 2 else {
                 throw UsageError("both \(tokens[0]) and \(tokens[1]) may be the token: rename one of the columns")
@@ -95,7 +104,7 @@ struct DeviceRow: Equatable {
             var columns: [Column] = []
             var seen: Set<String> = []
             for name in names {
-                let column = try Column(name)
+                let column = try Column(name, among: options)
                 guard column.role == .ignored || seen.insert(name).inserted else {
                     throw UsageError("the heading has the column \"\(name)\" twice")
                 }
@@ -196,14 +205,17 @@ struct DeviceRow: Equatable {
     ///
     /// A name that may be a secret is that of no option, and is replaced by its description: a secret in lower case
     /// would no longer be recognized.
-    private static func normalized(_ name: String) -> String {
+    static func normalized(
+        _ name: String,
+        among options: Set<String> = NotificationOptions.overridableNames
+    ) -> String {
         let text = String(name.lowercased().map { $0 == "_" || $0 == " " ? "-" : $0 })
-        guard !isTokenName(text), !NotificationOptions.overridableNames.contains(text) else { return text }
+        guard !isTokenName(text), !options.contains(text) else { return text }
         let shown = ShownValue(name)
         return shown.isWhole ? text : shown.description
     }
 
-    private static func isTokenName(_ name: String) -> Bool {
+    static func isTokenName(_ name: String) -> Bool {
         ["token", "device-token", "devicetoken", "push-token", "apns-token"].contains(name)
     }
 

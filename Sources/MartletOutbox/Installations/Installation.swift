@@ -2,10 +2,11 @@
 
 package import MartletCore
 
-/// An app on a phone that has enrolled: its user, its push tokens, and what it reports about the phone.
+/// An app on a phone that has enrolled or was imported: its user, its push tokens, and what it reports about the phone.
 ///
 /// An installation has one user as long as it exists. Another user of the same phone enrolls again, which creates
-/// another installation.
+/// another installation. Only an installation that a back end has imported, and whose app has not enrolled, can get
+/// another user, by another import.
 package struct Installation: Sendable, Hashable {
     /// The kinds of push tokens.
     package enum TokenKind: String, Sendable, Hashable, CaseIterable {
@@ -131,6 +132,24 @@ extension Installation {
     /// The number of bytes of the tokens, as digits, and their names.
     package var tokenByteCount: Int {
         tokens.reduce(0) { $0 + $1.key.name.utf8.count + $1.value.token.hex.utf8.count }
+    }
+
+    /// The maximum number of bytes of a tag.
+    package static let tagByteLimit = 120
+    /// The characters of tags besides ASCII letters and digits.
+    package static let tagSymbols = "_-.:@"
+
+    /// Returns whether a text is a tag.
+    static func isTag(_ text: String) -> Bool {
+        (1...tagByteLimit).contains(text.utf8.count) && text.unicodeScalars.allSatisfy(isInTag)
+    }
+
+    /// Returns whether a tag may contain a character.
+    static func isInTag(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9": true
+        default: tagSymbols.unicodeScalars.contains(scalar)
+        }
     }
 }
 

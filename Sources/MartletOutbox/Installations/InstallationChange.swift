@@ -81,8 +81,8 @@ extension Installation {
         self = new
     }
 
-    /// Returns whether another state of this installation differs at most in the times of reports.
-    private func hasSameContent(as other: Installation) -> Bool {
+    /// Returns whether another state of this installation differs at most in its user and the times of reports.
+    func hasSameContent(as other: Installation) -> Bool {
         environment == other.environment && bundleID == other.bundleID && attributes == other.attributes
             && permissions == other.permissions && tags == other.tags
             && tokens.mapValues(\.token) == other.tokens.mapValues(\.token)

@@ -2,7 +2,8 @@
 
 internal import MartletCore
 
-/// The identifier of an installation: a UUID in lower-case canonical form, which the relay chooses.
+/// The identifier of an installation: a UUID in lower-case canonical form, which the relay chooses unless the
+/// installation is imported with one.
 ///
 /// It is not a secret.
 package struct InstallationID: Sendable, Hashable, CustomStringConvertible {
@@ -16,6 +17,11 @@ package struct InstallationID: Sendable, Hashable, CustomStringConvertible {
     ///   - generator: The source of random numbers.
     package init(milliseconds time: Int64, using generator: inout some RandomNumberGenerator) {
         uuid = APNsID(milliseconds: time, randomBits: (generator.next(), generator.next()))
+    }
+
+    /// Creates an identifier from a hash of at least 16 bytes: the same hash gives the same identifier.
+    package init(hash: some Sequence<UInt8>) {
+        uuid = APNsID(hash: hash)
     }
 
     /// Parses an identifier in canonical form; nil for other text.

@@ -11,6 +11,8 @@
 ///   acceptance of the push; a token that was registered since is not recorded as unregistered. Neither Apple's time
 ///   nor those of the relays count.
 /// - Registering a token deletes the records that it is unregistered.
+/// - An imported installation takes no token from one whose app has enrolled, and is removed when other installations
+///   have taken all of its tokens.
 ///
 /// Times are milliseconds since 1970. Methods can be called concurrently. Texts may not contain control characters.
 package protocol InstallationStore: Sendable {
@@ -36,6 +38,26 @@ package protocol InstallationStore: Sendable {
     /// - Returns: Whether the ticket is valid; otherwise nothing has changed.
     /// - Throws: ``OutboxError``; nothing has changed then.
     func enroll(_ enrollment: Enrollment, at now: Int64) async throws(OutboxError) -> Bool
+
+    /// Stores a page of installations that a back end imports, without secrets.
+    ///
+    /// All are decided before one of them is stored. Importing an installation again replaces its content, also its
+    /// user. A token that is registered by an enrolled app or unregistered is left out, and so is an installation all
+    /// of whose tokens are. An installation is not stored either when it would be one too many of its user; those of
+    /// the page that leave the user do not make room.
+    ///
+    /// - Parameters:
+    ///   - page: The installations, whose times are `now`. Each has at least one token, and no other of the page has
+    ///     one of its tokens or its identifier.
+    ///   - app: The app of all of them.
+    ///   - now: The time.
+    /// - Returns: The result of each.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func importPage(
+        _ page: [Installation],
+        of app: String,
+        at now: Int64
+    ) async throws(OutboxError) -> [ImportResult]
 
     /// Returns the installation with an identifier; nil for an unknown one.
     func installation(_ id: InstallationID, of app: String) async throws(OutboxError) -> StoredInstallation?
@@ -71,6 +93,17 @@ package protocol InstallationStore: Sendable {
     ///   the slot.
     /// - Throws: ``OutboxError`` when they cannot be read.
     func members(of queries: [AudienceQuery], in app: String) async throws(OutboxError) -> [[AudienceMember]]
+
+    /// Returns a page of the installations that match an expression.
+    ///
+    /// It may have no installation although others follow: only a page without a next one is the last.
+    ///
+    /// - Parameters:
+    ///   - scan: The expression, and the installations from which on and up to which it is compared.
+    ///   - limit: The maximum number of installations that are examined, so that other calls need not wait for long.
+    /// - Returns: The page.
+    /// - Throws: ``OutboxError`` when it cannot be read.
+    func audiencePage(of scan: AudienceScan, limit: Int) async throws(OutboxError) -> AudiencePage
 
     /// Replaces the content of an installation, unless it has changed or was removed since it was read.
     ///

@@ -40,7 +40,7 @@ extension OutboxCheck {
                     CASE WHEN p.is_to_user THEN p.user_id END
                 ),
                 q.ready_check IS DISTINCT FROM ~q.ready_at,
-                q.urgency <> CASE p.priority WHEN '5' THEN 1 WHEN '1' THEN 2 ELSE 0 END,
+                q.urgency <> martlet.urgency(p.priority, p.job),
                 CASE WHEN q.number IS NULL
                     THEN NOT EXISTS (
                         SELECT FROM martlet.outcome o
@@ -72,6 +72,10 @@ extension OutboxCheck {
                 (SELECT count(*) FROM martlet.ticket), (
                     SELECT count(*) FROM martlet.queue q
                     WHERE NOT EXISTS (SELECT FROM martlet.push p WHERE p.number = q.number)
+                ), (SELECT count(*) FROM martlet.job), (
+                    SELECT count(*) FROM martlet.job_content j WHERE j.stored - j.ended <> (
+                        SELECT count(*) FROM martlet.push p JOIN martlet.queue q USING (number) WHERE p.job = j.number
+                    )
                 )
             """,
             within: OutboxCheck.statementTime
@@ -81,6 +85,7 @@ extension OutboxCheck {
         installations = Int(row.integer(at: 1))
         tickets = Int(row.integer(at: 2))
         let missing = row.integer(at: 3)
+        add(jobs: Int(row.integer(at: 4)), miscounted: Int(row.integer(at: 5)))
         if missing > 0 { problems.append("\(missing) entries of the queue have no push") }
     }
 }

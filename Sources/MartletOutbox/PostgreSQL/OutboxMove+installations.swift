@@ -17,11 +17,11 @@ extension OutboxMove {
             let secrets = try tables.database.connection.prepare(
                 "SELECT secret_hash FROM installation WHERE number = ?"
             )
-            var batch: [(installation: StoredInstallation, secret: [UInt8])] = []
+            var batch: [(installation: StoredInstallation, secret: [UInt8]?)] = []
             for installation in stored {
                 try secrets.bind(installation.number)
                 guard try secrets.step() else { continue }
-                batch.append((installation, secrets.blob(at: 0)))
+                batch.append((installation, secrets.optionalBlob(at: 0)))
                 secrets.reset()
             }
             return batch

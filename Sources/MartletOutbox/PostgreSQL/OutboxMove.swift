@@ -6,7 +6,7 @@ internal import MartletSQLite
 internal import MartletTransport
 
 /// A migration of an outbox from a file into a database: waiting pushes, outcomes, dead letters, paused lanes,
-/// unregistered tokens, the positions of webhooks in the feed, and installations.
+/// unregistered tokens, the positions of webhooks in the feed, installations, and jobs that are not being expanded.
 ///
 /// Each batch is one transaction in the database, and then one in the file, which deletes it there. Rows that the
 /// database has already are left unchanged, and pushes that have ended and installations that were removed there since
@@ -20,6 +20,7 @@ package actor OutboxMove {
         package var outcomes = 0
         package var unregisteredTokens = 0
         package var installations = 0
+        package var jobs = 0
 
         package init() {}
     }
@@ -33,6 +34,8 @@ package actor OutboxMove {
     let file: SQLiteOutbox
     /// The numbers of apps in the database, by their numbers in the file.
     private var apps: [Int64: Int64] = [:]
+    /// The numbers of jobs in the database, by their numbers in the file.
+    private var jobs: [Int64: Int64] = [:]
     private var account = Account()
 
     /// Opens the file and the database.
@@ -57,13 +60,33 @@ package actor OutboxMove {
     ///   - now: The time.
     ///   - progress: A callback after each batch.
     /// - Returns: The number of rows moved.
-    /// - Throws: ``OutboxError``; rows that have been moved stay in the database.
+    /// - Throws: ``OutboxError``, also for a file with a job that is being expanded; rows that have been moved stay in
+    ///   the database.
     package func run(
         at now: Int64,
         progress: @Sendable (Account) -> Void = { _ in }
     ) async throws(OutboxError) -> Account {
+        do throws(OutboxError) {
+            try await moveAll(at: now, progress: progress)
+        } catch {
+            await close()
+            throw error
+        }
+        await close()
+        return account
+    }
+
+    private func close() async {
+        await file.close(isInOrder: true)
+        await database.close(isInOrder: true)
+    }
+
+    private func moveAll(at now: Int64, progress: @Sendable (Account) -> Void) async throws(OutboxError) {
+        let stored = try await storedJobs()
         let names = try await file.read { (tables) throws(SQLiteError) in tables.database.state.apps }
         for (name, number) in names { apps[number] = try await database.apps.number(of: name) }
+        // Before the pushes, which have the numbers of their jobs, and first, because they can stop the migration.
+        for job in stored { jobs[job.number] = try await move(job) }
         try await moveUnregisteredTokens()
         // Before the pushes, so that no relay sends pushes of a paused lane.
         try await movePauses()
@@ -74,9 +97,9 @@ package actor OutboxMove {
         // Before the pushes, so that every dead letter has its outcome.
         while try await moveOutcomes() { progress(account) }
         while try await movePushes(at: now) { progress(account) }
-        await file.close(isInOrder: true)
-        await database.close(isInOrder: true)
-        return account
+        // After the pushes: an interrupted migration needs the numbers again.
+        try await delete("job")
+        account.jobs = stored.count
     }
 
     private func movePushes(at now: Int64) async throws(OutboxError) -> Bool {
@@ -94,7 +117,13 @@ package actor OutboxMove {
             return rows
         }
         guard let last = rows.last else { return false }
-        try await database.connections.adopt(rows, apps: rows.map { apps[$0.appInFile] ?? 0 })
+        // A job that was deleted before its dead letters has no number there.
+        let moving = rows.map { row in
+            var row = row
+            row.push.job = row.push.job.flatMap { jobs[$0] }
+            return row
+        }
+        try await database.connections.adopt(moving, apps: moving.map { apps[$0.appInFile] ?? 0 })
         try await delete("push WHERE number <= ?", last.number)
         account.pushes += rows.count
         return true
@@ -195,7 +224,7 @@ struct MovingPush: Sendable {
         checksum = stored
         if DuePush.hasChangedTime(row), !due.claimed.push.differs(from: stored) { checksum = stored.map { ~$0 } }
         user = row.optionalText(at: 25)
-        fingerprint = row.optionalBlob(at: 27)
+        fingerprint = row.optionalBlob(at: 28)
         acceptedAt = due.claimed.acceptedAt
         attempts = due.claimed.attempts
         unknownTries = due.claimed.unknownTries
@@ -237,7 +266,7 @@ extension DatabaseConnections {
         let places = pushes.map(\.destination.columns)
         try await query(
             .accepting,
-            "SELECT martlet.adopt_pushes(\(Parameter.places(26)))",
+            "SELECT martlet.adopt_pushes(\(Parameter.places(27)))",
             [
                 .integers(apps), .flags(pushes.map(\.lane.environment.isProduction)),
                 .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
@@ -250,7 +279,7 @@ extension DatabaseConnections {
                 .integers(rows.map(\.readyAt)), .integers(rows.map(\.line)),
                 .integers(rows.map { Int64($0.attempts) }), .integers(rows.map { Int64($0.unknownTries) }),
                 .integers(rows.map(\.checksum)), .byteLists(pushes.map(\.payload)), .texts(rows.map(\.user)),
-                .flags(pushes.map { $0.user != nil }), .texts(rows.map(\.history)),
+                .flags(pushes.map { $0.user != nil }), .texts(rows.map(\.history)), .integers(pushes.map(\.job)),
             ]
         ) { _ in }
     }

@@ -68,13 +68,13 @@ struct PostgreSQLInstallations: InstallationStore {
     }
 
     /// Stores an installation that is moved from a file, unless it has been moved before; it may be removed since.
-    func adopt(_ installation: Installation, secret: [UInt8]) async throws(OutboxError) {
+    func adopt(_ installation: Installation, secret: [UInt8]?) async throws(OutboxError) {
         _ = try await enroll(installation, secret: secret, ticket: nil, replaced: nil, at: 0)
     }
 
     private func enroll(
         _ new: Installation,
-        secret: [UInt8],
+        secret: [UInt8]?,
         ticket: [UInt8]?,
         replaced: [UInt8]?,
         at now: Int64
@@ -93,6 +93,50 @@ struct PostgreSQLInstallations: InstallationStore {
             "SELECT martlet.enroll(\(Parameter.places(20)))",
             content + difference.tokenParameters + rest
         ) { $0.first?.flag(at: 0) ?? false }
+    }
+
+    func importPage(
+        _ page: [Installation],
+        of app: String,
+        at now: Int64
+    ) async throws(OutboxError) -> [ImportResult] {
+        guard !page.isEmpty else { return [] }
+        let number = try await apps.number(of: app)
+        let (attributes, permissions) = (page.map(\.attributeColumns), page.map(\.permissionColumns))
+        let content: [Parameter] = [
+            .integer(number), .integer(Int64(Installation.limitPerUser)), .integer(now),
+            .identifiers(page.map(\.id.bytes)), .texts(page.map(\.user)),
+            .flags(page.map(\.environment.isProduction)), .texts(page.map(\.bundleID)),
+        ]
+        let texts = Installation.Attribute.allCases.indices.map { column in
+            Parameter.texts(attributes.map { $0[column] })
+        }
+        let flags = Installation.Permission.allCases.indices.map { column in
+            Parameter.integers(permissions.map { $0[column] })
+        }
+        let tags = Parameter.texts(page.map { $0.tags.sorted().joined(separator: "\u{1F}") })
+        let parameters = content + texts + flags + [tags] + Self.tokenParameters(of: page)
+        return try await connections.query(
+            .enrolling,
+            "SELECT result FROM martlet.import_installations(\(Parameter.places(20))) AS r (result)",
+            parameters
+        ) { rows in rows.all.compactMap { ImportResult(rawValue: $0.text(at: 0)) } }
+    }
+
+    /// Returns the tokens of a page as four parameters: the numbers of their installations from 1, kinds, names and
+    /// tokens.
+    private static func tokenParameters(of page: [Installation]) -> [Parameter] {
+        var lines: [Int64] = []
+        var slots: [Installation.TokenSlot] = []
+        var tokens: [String] = []
+        for (index, installation) in page.enumerated() {
+            for (slot, registered) in installation.tokens {
+                lines.append(Int64(index + 1))
+                slots.append(slot)
+                tokens.append(registered.token.hex)
+            }
+        }
+        return [.integers(lines), .texts(slots.map(\.kind.rawValue)), .texts(slots.map(\.name)), .texts(tokens)]
     }
 
     func replace(_ stored: StoredInstallation, with new: Installation) async throws(OutboxError) -> Bool {
@@ -177,10 +221,7 @@ struct PostgreSQLInstallations: InstallationStore {
         return try await connections.query(
             .accepting,
             """
-            SELECT i.id, i.user_id, i.is_production, i.bundle_id, i.alerts, i.live_activities, i.frequent_updates, (
-                SELECT t.token FROM martlet.installation_token t
-                WHERE t.installation = i.number AND t.kind = u.kind AND t.name = u.name
-            ), u.place
+            SELECT \(Self.memberColumns(ofSlot: "u.kind", "u.name")), u.place
             FROM unnest($2, $3, $4, $5, $6) AS u (place, user_id, id, kind, name)
             CROSS JOIN LATERAL (
                 SELECT o.* FROM martlet.installation o WHERE o.app = $1 AND o.user_id = u.user_id
@@ -201,6 +242,64 @@ struct PostgreSQLInstallations: InstallationStore {
             }
             return found
         }
+    }
+
+    /// Returns the columns of the installation `i` as a member of an audience.
+    ///
+    /// - Parameters:
+    ///   - kind: The SQL expression for the kind of the token.
+    ///   - name: The SQL expression for the name of the token.
+    /// - Returns: The columns.
+    private static func memberColumns(ofSlot kind: String, _ name: String) -> String {
+        """
+        i.id, i.user_id, i.is_production, i.bundle_id, i.alerts, i.live_activities, i.frequent_updates, (
+            SELECT t.token FROM martlet.installation_token t
+            WHERE t.installation = i.number AND t.kind = \(kind) AND t.name = \(name)
+        )
+        """
+    }
+
+    /// The installations `i` of an app in their order.
+    private static let installationsOfApp =
+        "martlet.installation i WHERE i.app = $1 AND i.number > $5 AND i.number <= $6 ORDER BY i.number"
+
+    /// The installations `i` with the rarest of the tags in parameter 8, in their order.
+    ///
+    /// The rarest tag is the one whose next page of installations ends last. The lateral subquery with a limit makes
+    /// PostgreSQL look the installations up one by one; a join would read all up to the last one of the page.
+    private static let installationsOfTag = """
+        (
+            SELECT d.installation FROM martlet.installation_tag d
+            WHERE d.app = $1 AND d.installation > $5 AND d.installation <= $6 AND d.tag = (
+                SELECT r.tag FROM unnest($8) AS r (tag) ORDER BY (
+                    SELECT g.installation FROM martlet.installation_tag g
+                    WHERE g.app = $1 AND g.tag = r.tag AND g.installation > $5
+                    ORDER BY g.installation LIMIT 1 OFFSET $7 - 1
+                ) DESC NULLS FIRST LIMIT 1
+            ) ORDER BY d.installation LIMIT $7
+        ) p
+        CROSS JOIN LATERAL (SELECT * FROM martlet.installation c WHERE c.number = p.installation LIMIT 1) i
+        ORDER BY p.installation
+        """
+
+    func audiencePage(of scan: AudienceScan, limit: Int) async throws(OutboxError) -> AudiencePage {
+        let number = try await apps.number(of: scan.app)
+        let required = scan.expression.requiredTags.sorted()
+        let parameters: [Parameter] = [
+            .integer(number), .text(scan.slot.kind.rawValue), .text(scan.slot.name), .texts(scan.lookedUpTags),
+            .integer(scan.cursor), .integer(scan.highMark), .integer(Int64(limit)),
+        ]
+        return try await connections.query(
+            .enrolling,
+            """
+            SELECT \(Self.memberColumns(ofSlot: "$2", "$3")), i.number, i.locale, i.app_version, i.system_version, (
+                SELECT json_agg(g.tag) FROM martlet.installation_tag g
+                WHERE g.app = $1 AND g.installation = i.number AND g.tag = ANY ($4)
+            )
+            FROM \(required.isEmpty ? Self.installationsOfApp : Self.installationsOfTag) LIMIT $7
+            """,
+            required.isEmpty ? parameters : parameters + [.texts(required)]
+        ) { AudiencePage($0, of: scan, limit: limit) }
     }
 
     private func all(_ condition: String, _ parameters: [Parameter]) async throws(OutboxError) -> [StoredInstallation] {
@@ -273,5 +372,26 @@ extension AudienceMember {
             permissions: InstallationRow.permissionValues(of: (4..<7).map { row.optionalInteger(at: $0) }),
             token: row.optionalText(at: 7).flatMap { try? DeviceToken(hex: $0) }
         )
+    }
+}
+
+extension AudiencePage {
+    /// Reads the installations that were examined: the columns of members, followed by what expressions compare.
+    fileprivate init(_ rows: Rows, of scan: AudienceScan, limit: Int) {
+        self.init()
+        examined = rows.count
+        let known = scan.knownTags
+        for row in rows.all {
+            if rows.count == limit { next = row.integer(at: 8) }
+            let candidate = AudienceCandidate(
+                environment: PushEnvironment(isProduction: row.flag(at: 2)),
+                locale: row.optionalText(at: 9),
+                appVersion: row.optionalText(at: 10),
+                systemVersion: row.optionalText(at: 11),
+                tags: InstallationRow.tags(row.optionalText(at: 12)).union(known)
+            )
+            guard scan.expression.condition.matches(candidate), let member = AudienceMember(row) else { continue }
+            members.append(member)
+        }
     }
 }

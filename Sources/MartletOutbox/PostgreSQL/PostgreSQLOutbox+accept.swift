@@ -14,7 +14,7 @@ extension PostgreSQLOutbox {
     }
 
     /// A push with the number of its app and the time of its acceptance.
-    private struct Entry {
+    struct Entry {
         var hashed: HashedPush
         var app: Int64
         var now: Int64

@@ -139,16 +139,7 @@ extension PostgreSQLOutbox {
             """,
             [.integers(numbers)]
         ) { $0.count }
-        erased.cancelled = try await connections.query(
-            .maintaining,
-            "SELECT * FROM martlet.cancel_unclaimed($1, $2)",
-            [.integers(numbers), .integer(now)]
-        ) { rows in
-            rows.all.compactMap { row in
-                let lane = Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: 1)))
-                return PushStatus(row, from: 2, endedAs: .cancelled, in: lane, at: now)
-            }
-        }
+        erased.cancelled = try await connections.cancelUnclaimed(numbers, of: app, at: now)
         // Those that are left are claimed. Without a user, none of them is claimed again to be sent. Their rows in
         // `queue` are locked first, in the order of settlements, which would deadlock otherwise.
         try await connections.query(
@@ -193,5 +184,21 @@ extension PostgreSQLOutbox {
         }
         backlogCount.pushes -= pushes.count
         return PurgedPushes(pushes: pushes, last: bound)
+    }
+}
+
+extension DatabaseConnections {
+    /// Cancels those of some pushes of an app that no node has claimed.
+    func cancelUnclaimed(_ numbers: [Int64], of app: String, at now: Int64) async throws(OutboxError) -> [PushStatus] {
+        try await query(
+            .maintaining,
+            "SELECT * FROM martlet.cancel_unclaimed($1, $2)",
+            [.integers(numbers), .integer(now)]
+        ) { rows in
+            rows.all.compactMap { row in
+                let lane = Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: 1)))
+                return PushStatus(row, from: 2, endedAs: .cancelled, in: lane, at: now)
+            }
+        }
     }
 }

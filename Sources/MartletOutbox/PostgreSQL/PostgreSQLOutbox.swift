@@ -74,6 +74,7 @@ package actor PostgreSQLOutbox: SharedOutbox {
     package nonisolated var installations: any InstallationStore {
         PostgreSQLInstallations(connections: connections, apps: apps)
     }
+    package nonisolated var jobs: any JobStore { PostgreSQLJobs(outbox: self) }
 
     /// Connects to a database with tables of this version.
     ///

@@ -175,7 +175,7 @@ struct PostgreSQLRecords: OutboxRecords {
             SELECT p.number, 0, o.attempts, o.unknown_tries, p.apns_id, p.fingerprint IS NOT NULL, p.token, p.channel,
                 p.bundle_id, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace_parent, p.order_key,
                 p.expires_at, p.accepted_at, p.payload, o.is_production, o.state, o.status, o.reason, o.unique_id,
-                o.unregistered_at, o.attempts, o.unknown_tries, o.ended_at, o.history
+                o.unregistered_at, o.attempts, o.unknown_tries, o.ended_at, o.history, p.job
             FROM martlet.outcome o JOIN martlet.push p ON p.apns_id = o.apns_id AND p.app = o.app
             WHERE o.app = $1 AND o.state = 'dead' \(condition)
             """,
@@ -184,8 +184,10 @@ struct PostgreSQLRecords: OutboxRecords {
             rows.all.map { row in
                 let lane = Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: 19)))
                 let claimed = ClaimedPush(row, lane: lane)
+                var push = claimed.push
+                push.job = row.optionalInteger(at: 29)
                 return DeadLetter(
-                    push: claimed.push,
+                    push: push,
                     acceptedAt: claimed.acceptedAt,
                     outcome: Outcome(row, from: 20),
                     endedAt: row.integer(at: 27),

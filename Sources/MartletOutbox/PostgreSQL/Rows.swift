@@ -67,7 +67,7 @@ extension Outcome {
 }
 
 extension ClaimedPush {
-    /// Reads the columns of `martlet.claim`; without the last five, the push counts as sound and sent to a token.
+    /// Reads the columns of `martlet.claim`; without the last six, the push counts as sound and sent singly to a token.
     init(_ row: Row, lane: Lane, isChecked: Bool = false) {
         let destination: PushDestination =
             if let token = row.optionalText(at: 6).flatMap({ try? DeviceToken(hex: $0) }) {
@@ -90,7 +90,8 @@ extension ClaimedPush {
             expiresAt: row.optionalInteger(at: 16),
             orderKey: row.optionalText(at: 15),
             traceParent: row.optionalText(at: 14),
-            user: isChecked ? row.optionalText(at: 22) : nil
+            user: isChecked ? row.optionalText(at: 22) : nil,
+            job: isChecked ? row.optionalInteger(at: 24) : nil
         )
         self.init(
             number: row.integer(at: 0),

@@ -125,7 +125,7 @@ final class ClaimTable {
         )
         while due.count < limit, try findDue.step() {
             var row = DuePush(findDue, lane: lane)
-            row.claimed.hasFormerUser = findDue.integer(at: 27) != 0
+            row.claimed.hasFormerUser = findDue.integer(at: 28) != 0
             cursor = OutboxDatabase.Cursor(readyAt: row.readyAt, number: row.claimed.number)
             if !database.state.claimed.contains(cursor.number) { due.append(row) }
         }
@@ -244,6 +244,36 @@ final class ClaimTable {
         var found: [EndingPush] = []
         try addUnclaimed(rows, endedAs: .cancelled, to: &found, limit: .max, at: now)
         return found
+    }
+
+    /// Returns the unclaimed pushes of a job in a range of numbers, latest first.
+    func unclaimed(ofJob job: Int64, in numbers: Range<Int64>, at now: Int64) throws(SQLiteError) -> [EndingPush] {
+        let rows = try database.connection.prepare(
+            """
+            SELECT number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries
+            FROM \(JobTable.pushes) AND number >= ?2 AND number < ?3 AND (ready_at IS NOT NULL OR is_in_line = 1)
+            ORDER BY number DESC
+            """
+        )
+        try rows.bind(job, numbers.lowerBound, numbers.upperBound)
+        var found: [EndingPush] = []
+        try addUnclaimed(rows, endedAs: .cancelled, to: &found, limit: .max, at: now)
+        return found
+    }
+
+    /// Returns the number of the last row of a step that reads the rows before a number, latest first; nil if it reads
+    /// all of them.
+    func startOfStep(
+        _ rows: String,
+        _ value: some Bindable,
+        before end: Int64,
+        limit: Int
+    ) throws(SQLiteError) -> Int64? {
+        let row = try database.connection.prepare(
+            "SELECT number FROM \(rows) AND number < ?2 ORDER BY number DESC LIMIT 1 OFFSET ?3"
+        )
+        try row.bind(value, end, Int64(limit) - 1)
+        return try row.step() ? row.integer(at: 0) : nil
     }
 
     /// Appends the unclaimed pushes of rows, up to a limit.

@@ -11,6 +11,8 @@ struct DeadLetterRow {
     var unknownTries: Int
     /// Whether the push was not sent because its stored content is damaged.
     var isDamaged: Bool
+    /// The number of the job that the push belongs to; nil for none.
+    var job: Int64?
 }
 
 extension OutboxDatabase {
@@ -18,7 +20,7 @@ extension OutboxDatabase {
     func deadLetters(_ ids: [APNsID]?, of app: Int64) throws(SQLiteError) -> [DeadLetterRow] {
         let found = """
             SELECT number, push.app, push.environment, urgency, push.apns_id, outcome.unknown_tries,
-                outcome.reason IS '\(Outcome.damagedReason)'
+                outcome.reason IS '\(Outcome.damagedReason)', job
             FROM outcome JOIN push USING (apns_id, app) WHERE outcome.app = ? AND state = 'dead'
             """
         var letters: [DeadLetterRow] = []
@@ -69,7 +71,8 @@ extension OutboxDatabase {
                     id: id,
                     queue: queue,
                     unknownTries: Int(rows.integer(at: 5)),
-                    isDamaged: rows.integer(at: 6) != 0
+                    isDamaged: rows.integer(at: 6) != 0,
+                    job: rows.optionalInteger(at: 7)
                 )
             )
         }

@@ -5,7 +5,8 @@ internal import MartletSQLite
 
 /// The rows of installations, with their tokens and tags.
 struct InstallationTable {
-    private static let columns = """
+    /// The columns of an installation, in the order in which ``installation(_:)`` reads them.
+    static let columns = """
         number, revision, id, app, user_id, environment, bundle_id, created_at, changed_at, seen_at,
         \(InstallationRow.attributes), \(InstallationRow.permissions),
         (
@@ -13,6 +14,39 @@ struct InstallationTable {
             FROM installation_token WHERE installation = number
         ),
         (SELECT json_group_array(tag) FROM installation_tag WHERE installation = number)
+        """
+
+    static let insertion = """
+        INSERT INTO installation (
+            app, id, user_id, environment, bundle_id, secret_hash, created_at, changed_at, seen_at, revision,
+            \(InstallationRow.attributes), \(InstallationRow.permissions)
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+    static let contentUpdate = """
+        UPDATE installation SET environment = ?, bundle_id = ?, changed_at = ?, seen_at = ?,
+            revision = revision + 1,
+            (\(InstallationRow.attributes), \(InstallationRow.permissions)) = (?, ?, ?, ?, ?, ?, ?, ?)
+        WHERE number = ? AND revision = ?
+        """
+    static let tokenRemoval = "DELETE FROM installation_token WHERE installation = ? AND kind = ? AND name = ?"
+    /// Takes a token from the other installations of an app, and returns their numbers.
+    ///
+    /// Correlated: SQLite would list all installations of the app for a subquery on the right of IN.
+    static let tokenTransfer = """
+        DELETE FROM installation_token WHERE token = ? AND installation <> ? AND EXISTS (
+            SELECT 1 FROM installation i WHERE i.number = installation_token.installation AND i.app = ?
+        ) RETURNING installation
+        """
+    static let tokenInsertion = """
+        INSERT OR REPLACE INTO installation_token (installation, kind, name, token, registered_at, last_push)
+        VALUES (?, ?, ?, ?, ?, ?)
+        """
+    static let tagRemoval = "DELETE FROM installation_tag WHERE installation = ?"
+    static let tagInsertion = "INSERT INTO installation_tag (app, tag, installation) VALUES (?, ?, ?)"
+    /// Removes an installation that was imported and has no token left: no app has a secret to report another token.
+    static let emptiedImportRemoval = """
+        DELETE FROM installation WHERE number = ? AND secret_hash IS NULL
+            AND NOT EXISTS (SELECT 1 FROM installation_token t WHERE t.installation = installation.number)
         """
 
     private let database: OutboxDatabase
@@ -37,7 +71,8 @@ struct InstallationTable {
         return found
     }
 
-    private func installation(_ row: borrowing Statement) -> StoredInstallation? {
+    /// Returns the installation of a row with ``columns``.
+    func installation(_ row: borrowing Statement) -> StoredInstallation? {
         guard let id = InstallationID(bytes: row.blob(at: 2)) else { return nil }
         var installation = Installation(
             id: id,
@@ -69,6 +104,13 @@ struct InstallationTable {
         return InstallationRow.permissionValues(of: flags)
     }
 
+    /// The columns of a member of an audience; the first two parameters are the kind and the name of a token.
+    private static let memberColumns = """
+        id, user_id, environment, bundle_id, \(InstallationRow.permissions), (
+            SELECT token FROM installation_token WHERE installation = number AND kind = ? AND name = ?
+        )
+        """
+
     /// Returns the installations of audiences, with their tokens of the slots.
     func members(of queries: [AudienceQuery], _ app: Int64) throws(SQLiteError) -> [[AudienceMember]] {
         let ofUsers = try selectMembers("user_id IN (SELECT value FROM json_each(?))")
@@ -89,12 +131,7 @@ struct InstallationTable {
     /// The unary plus keeps SQLite from reading all installations of the app in the order of their numbers.
     private func selectMembers(_ condition: String) throws(SQLiteError) -> Statement {
         try database.connection.prepare(
-            """
-            SELECT id, user_id, environment, bundle_id, \(InstallationRow.permissions), (
-                SELECT token FROM installation_token WHERE installation = number AND kind = ? AND name = ?
-            )
-            FROM installation WHERE app = ? AND \(condition) ORDER BY +number
-            """
+            "SELECT \(Self.memberColumns) FROM installation WHERE app = ? AND \(condition) ORDER BY +number"
         )
     }
 
@@ -108,19 +145,77 @@ struct InstallationTable {
         defer { rows.reset() }
         var found: [AudienceMember] = []
         while try rows.step() {
-            guard let id = InstallationID(bytes: rows.blob(at: 0)) else { continue }
-            found.append(
-                AudienceMember(
-                    installation: id,
-                    user: rows.text(at: 1),
-                    environment: PushEnvironment(rows, at: 2),
-                    bundleID: rows.text(at: 3),
-                    permissions: permissions(rows, from: 4),
-                    token: rows.optionalText(at: 7).flatMap { try? DeviceToken(hex: $0) }
-                )
-            )
+            if let member = member(rows) { found.append(member) }
         }
         return found
+    }
+
+    /// Reads the columns ``memberColumns``.
+    private func member(_ row: borrowing Statement) -> AudienceMember? {
+        guard let id = InstallationID(bytes: row.blob(at: 0)) else { return nil }
+        return AudienceMember(
+            installation: id,
+            user: row.text(at: 1),
+            environment: PushEnvironment(row, at: 2),
+            bundleID: row.text(at: 3),
+            permissions: permissions(row, from: 4),
+            token: row.optionalText(at: 7).flatMap { try? DeviceToken(hex: $0) }
+        )
+    }
+
+    /// The installations `i` of an app in their order.
+    private static let installationsOfApp =
+        "installation i WHERE i.app = ?4 AND i.number > ?5 AND i.number <= ?6 ORDER BY i.number"
+
+    /// The installations `i` with the rarest of the tags in parameter 8, in their order.
+    ///
+    /// The rarest tag is the one whose next page of installations ends last.
+    private static let installationsOfTag = """
+        installation_tag d JOIN installation i ON i.number = d.installation
+        WHERE d.app = ?4 AND d.installation > ?5 AND d.installation <= ?6 AND d.tag = (
+            SELECT value FROM json_each(?8) ORDER BY (
+                SELECT installation FROM installation_tag WHERE app = ?4 AND tag = value AND installation > ?5
+                ORDER BY installation LIMIT 1 OFFSET ?7 - 1
+            ) DESC NULLS FIRST LIMIT 1
+        ) ORDER BY d.installation
+        """
+
+    /// Returns a page of an audience.
+    func page(of scan: AudienceScan, _ app: Int64, limit: Int) throws(SQLiteError) -> AudiencePage {
+        let required = scan.expression.requiredTags
+        let rows = try database.connection.prepare(
+            """
+            SELECT \(Self.memberColumns), number, locale, app_version, system_version, (
+                SELECT json_group_array(tag) FROM installation_tag
+                WHERE app = ?4 AND installation = number AND tag IN (SELECT value FROM json_each(?3))
+            )
+            FROM \(required.isEmpty ? Self.installationsOfApp : Self.installationsOfTag) LIMIT ?7
+            """
+        )
+        var position = 0
+        for text in [scan.slot.kind.rawValue, scan.slot.name, InstallationRow.text(of: scan.lookedUpTags)] {
+            try rows.bind(text, after: &position)
+        }
+        for number in [app, scan.cursor, scan.highMark, Int64(limit)] { try rows.bind(number, after: &position) }
+        if !required.isEmpty { try rows.bind(InstallationRow.text(required), after: &position) }
+        var page = AudiencePage()
+        var last = scan.cursor
+        let known = scan.knownTags
+        while try rows.step() {
+            last = rows.integer(at: 8)
+            page.examined += 1
+            let candidate = AudienceCandidate(
+                environment: PushEnvironment(rows, at: 2),
+                locale: rows.optionalText(at: 9),
+                appVersion: rows.optionalText(at: 10),
+                systemVersion: rows.optionalText(at: 11),
+                tags: InstallationRow.tags(rows.optionalText(at: 12)).union(known)
+            )
+            guard scan.expression.condition.matches(candidate), let member = member(rows) else { continue }
+            page.members.append(member)
+        }
+        if page.examined == limit { page.next = last }
+        return page
     }
 
     // MARK: Changes
@@ -139,15 +234,20 @@ struct InstallationTable {
     }
 
     /// Inserts an installation without tokens and tags, and returns its number.
-    func insert(_ new: Installation, _ app: Int64, secret: [UInt8]) throws(SQLiteError) -> Int64 {
-        let row = try database.connection.prepare(
-            """
-            INSERT INTO installation (
-                app, id, user_id, environment, bundle_id, secret_hash, created_at, changed_at, seen_at, revision,
-                \(InstallationRow.attributes), \(InstallationRow.permissions)
-            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
-            """
-        )
+    ///
+    /// - Parameters:
+    ///   - new: The installation.
+    ///   - app: The number of its app.
+    ///   - secret: The hash of its secret; nil for one that is imported or moved without.
+    ///   - row: The prepared ``insertion``.
+    /// - Returns: The number.
+    /// - Throws: ``SQLiteError``.
+    func insert(
+        _ new: Installation,
+        _ app: Int64,
+        secret: [UInt8]?,
+        with row: borrowing Statement
+    ) throws(SQLiteError) -> Int64 {
         var position = 0
         try row.bind(app, after: &position)
         try row.bind(new.id.bytes, after: &position)
@@ -163,15 +263,18 @@ struct InstallationTable {
     }
 
     /// Updates an installation without its tokens and tags; returns false if it has another revision.
-    func update(_ stored: StoredInstallation, to new: Installation) throws(SQLiteError) -> Bool {
-        let row = try database.connection.prepare(
-            """
-            UPDATE installation SET environment = ?, bundle_id = ?, changed_at = ?, seen_at = ?,
-                revision = revision + 1,
-                (\(InstallationRow.attributes), \(InstallationRow.permissions)) = (?, ?, ?, ?, ?, ?, ?, ?)
-            WHERE number = ? AND revision = ?
-            """
-        )
+    ///
+    /// - Parameters:
+    ///   - stored: The installation as it was read.
+    ///   - new: The new content.
+    ///   - row: The prepared ``contentUpdate``.
+    /// - Returns: Whether it was updated.
+    /// - Throws: ``SQLiteError``.
+    func update(
+        _ stored: StoredInstallation,
+        to new: Installation,
+        with row: borrowing Statement
+    ) throws(SQLiteError) -> Bool {
         var position = 0
         try row.bind(new.environment.rawValue, after: &position)
         try row.bind(new.bundleID, after: &position)
@@ -191,19 +294,14 @@ struct InstallationTable {
     /// a clock can be set back.
     func store(_ difference: InstallationDifference, of number: Int64, _ app: Int64) throws(SQLiteError) {
         for slot in difference.removed {
-            try database.connection.prepare(
-                "DELETE FROM installation_token WHERE installation = ? AND kind = ? AND name = ?"
-            ).run(with: number, slot.kind.rawValue, slot.name)
+            try database.connection.prepare(Self.tokenRemoval).run(with: number, slot.kind.rawValue, slot.name)
         }
         for (slot, registered) in difference.registered {
             try store(registered, at: slot, of: number, app)
         }
         guard let tags = difference.tags else { return }
-        try database.connection.prepare("DELETE FROM installation_tag WHERE installation = ?").run(with: number)
-        for tag in tags {
-            try database.connection.prepare("INSERT INTO installation_tag (app, tag, installation) VALUES (?, ?, ?)")
-                .run(with: app, tag, number)
-        }
+        try database.connection.prepare(Self.tagRemoval).run(with: number)
+        for tag in tags { try database.connection.prepare(Self.tagInsertion).run(with: app, tag, number) }
     }
 
     private func store(
@@ -213,20 +311,13 @@ struct InstallationTable {
         _ app: Int64
     ) throws(SQLiteError) {
         let (token, time) = (registered.token.hex, registered.registeredAt)
-        // Correlated: SQLite would list all installations of the app for a subquery on the right of IN.
-        try database.connection.prepare(
-            """
-            DELETE FROM installation_token WHERE token = ? AND installation <> ? AND EXISTS (
-                SELECT 1 FROM installation i WHERE i.number = installation_token.installation AND i.app = ?
-            )
-            """
-        ).run(with: token, number, app)
-        try database.connection.prepare(
-            """
-            INSERT OR REPLACE INTO installation_token (installation, kind, name, token, registered_at, last_push)
-            VALUES (?, ?, ?, ?, ?, ?)
-            """
-        ).run(with: number, slot.kind.rawValue, slot.name, token, time, database.state.nextNumber - 1)
+        let transfer = try database.connection.prepare(Self.tokenTransfer)
+        try transfer.bind(token, number, app)
+        var others: [Int64] = []
+        while try transfer.step() { others.append(transfer.integer(at: 0)) }
+        for other in others { try database.connection.prepare(Self.emptiedImportRemoval).run(with: other) }
+        try database.connection.prepare(Self.tokenInsertion)
+            .run(with: number, slot.kind.rawValue, slot.name, token, time, database.state.nextNumber - 1)
         try database.connection.prepare("DELETE FROM unregistered_token WHERE app = ? AND token = ?")
             .run(with: app, token)
     }

@@ -197,7 +197,7 @@ final class OutboxDatabase {
     ///
     /// Until the indexes were rebuilt, claims found them by the intact entries of the index.
     private func exposeDamagedPushes() throws(SQLiteError) {
-        let urgency = "CASE priority WHEN '5' THEN 1 WHEN '1' THEN 2 ELSE 0 END"
+        let urgency = "iif(job IS NOT NULL, 3, CASE priority WHEN '5' THEN 1 WHEN '1' THEN 2 ELSE 0 END)"
         try connection.execute(
             """
             UPDATE push SET

@@ -10,6 +10,8 @@ final class OutboxFileCheck {
 
     private let connection: Connection
     private var apps: [Int64: String] = [:]
+    /// The numbers of waiting pushes of jobs.
+    private var unfinished: [Int64: Int64] = [:]
     private var check = OutboxCheck()
 
     /// Opens a file with tables of this version, which stays as it is.
@@ -45,6 +47,7 @@ final class OutboxFileCheck {
             check.installations = try countRows(of: "installation")
             check.tickets = try countRows(of: "ticket")
         }
+        attempt { () throws(SQLiteError) in try readJobs() }
         check.step = "checking the pages of the file"
         progress(check)
         attempt { () throws(SQLiteError) in
@@ -70,6 +73,18 @@ final class OutboxFileCheck {
     private func countRows(of table: String) throws(SQLiteError) -> Int {
         let rows = try connection.prepare("SELECT COUNT(*) FROM \(table)")
         return try rows.step() ? Int(rows.integer(at: 0)) : 0
+    }
+
+    private func readJobs() throws(SQLiteError) {
+        let rows = try connection.prepare(
+            "SELECT number, stored - (SELECT total(count) FROM job_outcome WHERE job = number) FROM job NOT INDEXED"
+        )
+        var (count, miscounted) = (0, 0)
+        while try rows.step() {
+            count += 1
+            if rows.integer(at: 1) != unfinished[rows.integer(at: 0)] ?? 0 { miscounted += 1 }
+        }
+        check.add(jobs: count, miscounted: miscounted)
     }
 
     /// Reads all pushes; those behind a damaged page from the end.
@@ -110,6 +125,7 @@ final class OutboxFileCheck {
         if row.integer(at: 21) != Int64(push.urgency.rawValue) { parts.append(.urgency) }
         let hasTime = !row.isNull(at: 20)
         let isWaiting = hasTime || due.isInLine
+        if isWaiting, let job = push.job { unfinished[job, default: 0] += 1 }
         if !isWaiting {
             try deadLetter.bind(id, app)
             if try !deadLetter.step() { parts.append(.place) }

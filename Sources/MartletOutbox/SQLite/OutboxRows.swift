@@ -26,7 +26,8 @@ struct DuePush {
             expiresAt: row.optionalInteger(at: 15),
             orderKey: row.optionalText(at: 14),
             traceParent: row.optionalText(at: 12),
-            user: row.integer(at: 26) != 0 ? row.optionalText(at: 25) : nil
+            user: row.integer(at: 26) != 0 ? row.optionalText(at: 25) : nil,
+            job: row.optionalInteger(at: 27)
         )
         let hasChangedTime = DuePush.hasChangedTime(row)
         claimed = ClaimedPush(

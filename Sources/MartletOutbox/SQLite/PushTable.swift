@@ -10,10 +10,11 @@ final class PushTable {
     static let columns = """
         number, app, environment, apns_id, token, channel, bundle_id, push_type, topic, priority, expiration, \
         collapse_id, trace_parent, payload, order_key, expires_at, accepted_at, attempts, unknown_tries, is_in_line, \
-        ready_at, urgency, checksum, ready_check, history, user_id, is_to_user
+        ready_at, urgency, checksum, ready_check, history, user_id, is_to_user, job
         """
 
     private let database: OutboxDatabase
+    private let jobs: JobTable
     private let unregisteredTokens: UnregisteredTokenTable
     private let insertPush: Statement
     private let findPush: Statement
@@ -29,8 +30,9 @@ final class PushTable {
     private let keepDeadLetter: Statement
 
     /// Prepares the statements.
-    init(_ database: OutboxDatabase) throws(SQLiteError) {
+    init(_ database: OutboxDatabase, _ jobs: JobTable) throws(SQLiteError) {
         self.database = database
+        self.jobs = jobs
         unregisteredTokens = try UnregisteredTokenTable(database)
         insertPush = try database.connection.prepare(
             """
@@ -38,12 +40,12 @@ final class PushTable {
                 number, app, environment, urgency, ready_at, is_in_line, order_key, expires_at, apns_id, fingerprint,
                 token, channel, bundle_id, push_type, topic, priority, expiration, collapse_id, trace_parent,
                 accepted_at, attempts, unknown_tries, checksum, ready_check, payload, user_id,
-                is_to_user
+                is_to_user, job
             ) VALUES (
                 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ~?5, ?, coalesce(?23, (
                     SELECT i.user_id FROM installation_token t CROSS JOIN installation i
                     WHERE t.token = ?11 AND i.number = t.installation AND i.app = ?2
-                )), ?23 IS NOT NULL
+                )), ?23 IS NOT NULL, ?24
             )
             """
         )
@@ -82,7 +84,7 @@ final class PushTable {
         )
         findPosition = try database.connection.prepare(
             """
-            SELECT app, environment, urgency, order_key, token, topic, is_in_line = 1 AND ready_at IS NOT NULL
+            SELECT app, environment, urgency, order_key, token, topic, is_in_line = 1 AND ready_at IS NOT NULL, job
             FROM push WHERE number = ?
             """
         )
@@ -118,6 +120,8 @@ final class PushTable {
         {
             return .suppressed(record)
         }
+        // Its identifier follows from that of the job, which another job may have had.
+        if push.job != nil, try known(push.id, app) != nil { return .conflict }
         if let user = push.user, try !hasToken(push, app, user) { return .formerUser }
         guard database.count < database.limit else { return .full }
         try insert(hashed, app: app, at: now)
@@ -170,6 +174,7 @@ final class PushTable {
         try insertPush.bind(hashed.checksum, after: &position)
         try insertPush.bind(push.payload, after: &position)
         try insertPush.bind(push.user, after: &position)
+        try insertPush.bind(push.job, after: &position)
         try insertPush.run()
     }
 
@@ -277,6 +282,7 @@ final class PushTable {
         )
         database.state.claimed.remove(number)
         database.state.counts[database.lane(of: position.queue), default: 1] -= 1
+        if let job = position.job { try jobs.count(1, outcome.state, of: job, at: now) }
         // The row of a dead letter is kept, so that the push can be sent again on request.
         if outcome.state == .dead {
             try keepDeadLetter.run(with: number)
@@ -312,6 +318,8 @@ final class PushTable {
         var topic: String
         /// Whether the push is the first of its order key; a push behind others has no due time.
         var isFirstInLine: Bool
+        /// The number of the job that the push belongs to; nil for none.
+        var job: Int64?
 
         init(_ row: borrowing Statement) {
             queue = UrgencyQueue(row, from: 0)
@@ -319,6 +327,7 @@ final class PushTable {
             token = row.optionalText(at: 4)
             topic = row.text(at: 5)
             isFirstInLine = row.integer(at: 6) != 0
+            job = row.optionalInteger(at: 7)
         }
     }
 

@@ -57,10 +57,22 @@ struct SQLiteInstallations: InstallationStore {
             let app = try tables.database.number(of: new.app)
             guard try table.use(enrollment.ticketHash, app, new.user, at: now) else { return false }
             if let replaced = enrollment.replacedSecretHash { try table.remove(withSecret: replaced, app) }
-            let number = try table.insert(new, app, secret: enrollment.secretHash)
+            let insertion = try tables.database.connection.prepare(InstallationTable.insertion)
+            let number = try table.insert(new, app, secret: enrollment.secretHash, with: insertion)
             try table.store(InstallationDifference(from: nil, to: new), of: number, app)
             try table.removeLeastRecent(of: new.user, app, besides: number)
             return true
+        }
+    }
+
+    func importPage(
+        _ page: [Installation],
+        of app: String,
+        at now: Int64
+    ) async throws(OutboxError) -> [ImportResult] {
+        guard !page.isEmpty else { return [] }
+        return try await outbox.change { (tables) throws(SQLiteError) in
+            try InstallationImport(tables.database, of: app, at: now).store(page)
         }
     }
 
@@ -68,7 +80,8 @@ struct SQLiteInstallations: InstallationStore {
         try await outbox.change { (tables) throws(SQLiteError) in
             let app = try tables.database.number(of: new.app)
             let table = InstallationTable(tables.database)
-            guard try table.update(stored, to: new) else { return false }
+            let update = try tables.database.connection.prepare(InstallationTable.contentUpdate)
+            guard try table.update(stored, to: new, with: update) else { return false }
             try table.store(InstallationDifference(from: stored.installation, to: new), of: stored.number, app)
             return true
         }
@@ -139,6 +152,13 @@ struct SQLiteInstallations: InstallationStore {
         try await outbox.read { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return queries.map { _ in [] } }
             return try InstallationTable(tables.database).members(of: queries, app)
+        }
+    }
+
+    func audiencePage(of scan: AudienceScan, limit: Int) async throws(OutboxError) -> AudiencePage {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: scan.app) else { return AudiencePage() }
+            return try InstallationTable(tables.database).page(of: scan, app, limit: limit)
         }
     }
 }

@@ -84,12 +84,7 @@ extension SQLiteOutbox {
             var erased = ErasedPushes()
             guard let app = tables.database.number(ofKnown: app) else { return erased }
             let end: Int64 = cursor ?? .max
-            let start = try tables.database.connection.prepare(
-                "SELECT number FROM \(selection.fileRows) AND number < ?2 ORDER BY number DESC LIMIT 1 OFFSET ?3"
-            )
-            try start.bind(selection.value, end, Int64(limit) - 1)
-            if try start.step() { erased.next = start.integer(at: 0) }
-            start.reset()
+            erased.next = try tables.claims.startOfStep(selection.fileRows, selection.value, before: end, limit: limit)
             let numbers = (erased.next ?? 0)..<end
             erased.deadLetters = try tables.database.deleteDeadLetters(selection, app, in: numbers)
             let pushes = try tables.claims.unclaimed(selection, app, in: numbers, at: now)
@@ -160,6 +155,7 @@ extension SQLiteOutbox {
                     unknownTries: tries
                 )
                 tables.database.state.counts[tables.database.lane(of: letter.queue), default: 0] += 1
+                if let job = letter.job { try tables.jobs.count(-1, .dead, of: job, at: now) }
             }
             return letters.count
         }

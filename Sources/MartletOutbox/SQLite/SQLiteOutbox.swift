@@ -79,6 +79,7 @@ package actor SQLiteOutbox: OutboxStore {
     package private(set) var measures = OutboxMeasures()
     package nonisolated var records: any OutboxRecords { SQLiteRecords(outbox: self) }
     package nonisolated var installations: any InstallationStore { SQLiteInstallations(outbox: self) }
+    package nonisolated var jobs: any JobStore { SQLiteJobs(outbox: self) }
 
     /// Opens or creates a file; no other process can use it until the outbox is closed.
     ///

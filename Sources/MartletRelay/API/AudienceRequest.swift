@@ -6,20 +6,30 @@ internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletOutbox
 
-/// The users, or the installation, that a push goes to in place of tokens.
+/// The users, the installation, or the installations of an expression, that a push goes to in place of tokens.
 ///
 /// ```json
 /// {"users": ["anna", "bob"]}
 /// ```
 struct AudienceRequest {
+    /// The installations that a push goes to.
+    enum Target {
+        /// Those that are read when the request is accepted.
+        case audience(Audience)
+        /// Those that match an expression, whose number is not limited: a job sends to them.
+        case matching(AudienceExpression)
+    }
+
     /// The maximum number of users in a request, who have at most 2,000 installations.
     static let userLimit = 100
-    private static let targets = ["user", "users", "installation"]
+    private static let targets = ["user", "users", "installation", "tag", "where", "all"]
+    /// The members of which a request has one, in a sentence.
+    static let targetNames = "user, users, installation, tag, where or all"
     /// The members that name one of several tokens of a kind.
     private static let names = ["activity", "control"]
     static let members = targets + names
 
-    let audience: Audience
+    let target: Target
     private let field: JSONField<APIProblem>
 
     /// Reads the member `to` of a push; the error has the place of the first mistake.
@@ -28,42 +38,48 @@ struct AudienceRequest {
         try field.checkMembers(Self.members)
         let present = Self.targets.filter { field[$0].isPresent }
         guard let name = present.first, present.count == 1 else {
-            throw field.error("must have exactly one of user, users and installation")
+            throw field.error("must have exactly one of \(Self.targetNames)")
         }
         let target = field[name]
         switch name {
-        case "user": audience = .users([try TextRule.user.text(of: target)])
-        case "users":
-            let count = target.value?.elements?.count ?? 1
-            guard (1...Self.userLimit).contains(count) else {
-                throw target.error(
-                    "must have 1 to \(Self.userLimit) users (found \(count)): send more in several requests"
-                )
-            }
-            var users: [String] = []
-            for element in try target.elements() { users.append(try TextRule.user.text(of: element)) }
-            audience = .users(users)
+        case "user": self.target = .audience(.users([try TextRule.user.text(of: target)]))
+        case "users": self.target = .audience(.users(try Self.users(target)))
+        case "installation": self.target = .audience(.installation(try Self.installation(target)))
+        case "tag": self.target = .matching(.tag(try TextRule.tag.text(of: target)))
+        case "where":
+            self.target = .matching(
+                try target.parsed { (text) throws(AudienceExpressionError) in try AudienceExpression(text) }
+            )
         default:
-            let text = target.value?.stringValue ?? ""
-            guard let id = InstallationID(text) else {
-                throw (try? APNsID(text, allowsUpperCase: true)) == nil
-                    ? target.mismatch("the identifier of an installation: a UUID in lower case")
-                    : target.error("has upper-case letters: write the identifier of an installation in lower case")
-            }
-            audience = .installation(id)
+            guard target.value == .bool(true) else { throw target.mismatch("true") }
+            self.target = .matching(.all)
         }
+    }
+
+    private static func users(_ field: JSONField<APIProblem>) throws(APIProblem) -> [String] {
+        let count = field.value?.elements?.count ?? 1
+        guard (1...userLimit).contains(count) else {
+            throw field.error("must have 1 to \(userLimit) users (found \(count)): send more in several requests")
+        }
+        var users: [String] = []
+        for element in try field.elements() { users.append(try TextRule.user.text(of: element)) }
+        return users
+    }
+
+    private static func installation(_ field: JSONField<APIProblem>) throws(APIProblem) -> InstallationID {
+        let text = field.value?.stringValue ?? ""
+        guard let id = InstallationID(text) else {
+            throw (try? APNsID(text, allowsUpperCase: true)) == nil
+                ? field.mismatch("the identifier of an installation: a UUID in lower case")
+                : field.error("has upper-case letters: write the identifier of an installation in lower case")
+        }
+        return id
     }
 
     // MARK: Tokens
 
-    /// The token that a push needs, and the permission that the user may have taken away.
-    struct Need {
-        var slot: Installation.TokenSlot
-        var permission: Installation.Permission?
-    }
-
     /// Returns the token that a push to the audience needs, by its push type.
-    func need(of request: PushRequest) throws(APIProblem) -> Need {
+    func need(of request: PushRequest) throws(APIProblem) -> PushNeed {
         switch request.content {
         case .payload(let payload):
             let type = PushType(rawValue: request.pushType ?? PushType.alert.rawValue)
@@ -90,13 +106,9 @@ struct AudienceRequest {
     }
 
     /// Returns the need of a push that is not for a Live Activity.
-    private func need(of type: PushType) throws(APIProblem) -> Need {
-        switch type {
-        case .controls:
-            let kind = try name("control", "the kind of the control")
-            return Need(slot: Installation.TokenSlot(.control, kind))
-        case .alert, .background, .widgets: break
-        default:
+    private func need(of type: PushType) throws(APIProblem) -> PushNeed {
+        guard type != .controls else { return .control(try name("control", "the kind of the control")) }
+        guard let need = PushNeed(type) else {
             throw APIProblem(
                 400,
                 "push-type must be alert, background, widgets, controls or liveactivity for a user or an installation"
@@ -105,20 +117,16 @@ struct AudienceRequest {
             )
         }
         try checkNames([])
-        return Need(
-            slot: Installation.TokenSlot(type == .widgets ? .widgets : .device),
-            permission: type == .alert ? .alerts : nil
-        )
+        return need
     }
 
-    private func needOfStart(_ attributesType: String) throws(APIProblem) -> Need {
+    private func needOfStart(_ attributesType: String) throws(APIProblem) -> PushNeed {
         try checkNames([])
-        return Need(slot: Installation.TokenSlot(.start, attributesType), permission: .liveActivities)
+        return .start(attributesType)
     }
 
-    private func needOfActivity() throws(APIProblem) -> Need {
-        let name = try name("activity", "the identifier of the Live Activity that the app has reported")
-        return Need(slot: Installation.TokenSlot(.activity, name), permission: .liveActivities)
+    private func needOfActivity() throws(APIProblem) -> PushNeed {
+        .activity(try name("activity", "the identifier of the Live Activity that the app has reported"))
     }
 
     /// Returns the name of a token that a push needs.

@@ -48,7 +48,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
                 }
                 guard part.count > 0 else { return nil }
                 lineNumber += part.count
-                guard batch.maySend else {
+                guard batch.call.service.stillHas(.send) else {
                     hasEnded = true
                     return part.refusals
                 }
@@ -90,7 +90,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
             do throws(APIProblem) {
                 let request = try PushRequest(try RelayAPI.json(of: line))
                 destinations += request.destinations.count
-                users += request.audience?.audience.count ?? 0
+                if case .audience(let audience)? = request.audience?.target { users += audience.count }
                 requests.append(.success(request))
             } catch {
                 requests.append(.failure(error))
@@ -110,13 +110,6 @@ struct BatchAnswers: AsyncSequence, Sendable {
         }
     }
 
-    /// Whether the caller may still send: a reload may have removed it, or its credentials have expired.
-    private var maySend: Bool {
-        let service = call.service
-        return service.parts.server.callers.mayStillSend(service.caller)
-            && service.caller.refusal(at: service.parts.now / 1_000) == nil
-    }
-
     private func answers(to part: Part, _ builder: inout PushRequestBuilder) async -> [UInt8] {
         let service = call.service
         let groups = await builder.groups(
@@ -131,19 +124,35 @@ struct BatchAnswers: AsyncSequence, Sendable {
             waitingForRoom: BatchAnswers.capacityTime
         )
         builder.now = service.parts.now
+        let jobDeadline = ContinuousClock.now + BatchAnswers.capacityTime
         var bytes: [UInt8] = []
         var rest = answers[...]
         for group in groups {
             switch group {
             case .success(let group):
-                let answers = zip(rest, group.pushes).map { PushAnswer($0, $1.push) }
-                rest = rest.dropFirst(group.pushes.count)
-                bytes += group.json(answers, at: builder.now).encoded()
+                if let job = group.job {
+                    let answer = await json(of: job, waitingForRoomUntil: jobDeadline)
+                    bytes += answer.encoded()
+                } else {
+                    let answers = zip(rest, group.pushes).map { PushAnswer($0, $1.push) }
+                    rest = rest.dropFirst(group.pushes.count)
+                    bytes += group.json(answers, at: builder.now).encoded()
+                }
             case .failure(let problem): bytes += problem.json.encoded()
             }
             bytes.append(UInt8(ascii: "\n"))
         }
         return bytes
+    }
+
+    /// Stores a job and returns the answer to its line.
+    private func json(of job: Job, waitingForRoomUntil end: ContinuousClock.Instant) async -> JSONValue {
+        let time = max(.zero, ContinuousClock.now.duration(to: end))
+        do throws(APIProblem) {
+            return try await call.service.add(job, waitingForRoom: time).json
+        } catch {
+            return error.json
+        }
     }
 }
 

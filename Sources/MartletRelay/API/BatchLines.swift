@@ -26,6 +26,8 @@ struct BatchLines {
     private var start = 0
     private var searched = 0
     private var stream: HTTP1Body.Iterator?
+    /// The number of the last line, counted from 1, with empty lines.
+    private(set) var lineNumber = 0
 
     /// Creates a reader of a complete body, or of the stream that replaces it.
     init(_ body: [UInt8], _ stream: HTTP1Body?) {
@@ -56,6 +58,7 @@ struct BatchLines {
             }
             start = min(searched + 1, bytes.count)
             searched = start
+            lineNumber += 1
             if !line.isEmpty { return Array(bytes[line]) }
             if lineFeed == nil { return nil }
         }

@@ -54,7 +54,12 @@ enum InstallationSchemas {
           "items": {"type": "string", "pattern": "^[A-Za-z0-9_.:@-]{1,120}$"}}
         """#
 
-    private static let leftOutReasons = JSONValue.strings(PushGroup.LeftOutReason.allCases.map(\.rawValue))
+    private static let ignoredMembers = InstallationReader.ignoredMembers
+        .map { #""\#($0)": {"description": "Ignored, because the relay sets it"}"# }.joined(separator: ", ")
+
+    private static let importMembers = InstallationImportRun.counted.map(\.rawValue) + ["refused", "problems"]
+
+    private static let leftOutReasons = JSONValue.strings(LeftOutReason.allCases.map(\.rawValue))
 
     static let text = #"""
         {
@@ -67,12 +72,20 @@ enum InstallationSchemas {
           "Audience": {
             "type": "object", "additionalProperties": false,
             "description": "Phones that have enrolled; the push type decides to which of their tokens the push is sent",
-            "oneOf": [{"required": ["user"]}, {"required": ["users"]}, {"required": ["installation"]}],
+            "oneOf": [
+              {"required": ["user"]}, {"required": ["users"]}, {"required": ["installation"]}, {"required": ["tag"]},
+              {"required": ["where"]}, {"required": ["all"]}
+            ],
             "properties": {
               "user": {"$ref": "#/components/schemas/User"},
               "users": {"type": "array", "minItems": 1, "maxItems": \#(AudienceRequest.userLimit),
                 "items": {"$ref": "#/components/schemas/User"}},
               "installation": {"$ref": "#/components/schemas/InstallationID"},
+              "tag": {"type": "string", "pattern": "^[A-Za-z0-9_.:@-]{1,120}$",
+                "description": "The installations with the tag, to which a job sends"},
+              "where": {"type": "string", "minLength": 1, "maxLength": \#(AudienceExpression.byteLimit),
+                "description": "Those that match: vip && !trial && locale:de && app-version>=2.10; by a job"},
+              "all": {"const": true, "description": "All installations of the app, to which a job sends"},
               "activity": {"type": "string", "pattern": "^[!-~]{1,128}$",
                 "description": "The identifier of the Live Activity that the push updates or ends"},
               "control": {"type": "string", "pattern": "^[!-~]{1,128}$",
@@ -95,6 +108,69 @@ enum InstallationSchemas {
                 "description": "The numbers of phones without a push by reason, and of users without a phone",
                 "propertyNames": {"enum": \#(leftOutReasons)}
               }
+            }
+          },
+          "Job": {
+            "type": "object",
+            "required": ["id", "app", "state", "audience", "created-at", "matched", "stored", "left-out", "waiting",
+              "outcomes"],
+            "description": "A push to many installations, which the relay stores page by page",
+            "properties": {
+              "id": {"$ref": "#/components/schemas/PushID"},
+              "app": {"type": "string"},
+              "state": {"enum": \#(JSONValue.strings(JobState.allCases.map(\.rawValue))),
+                "description": "expanding: pushes are still being stored. expanded: all are stored"},
+              "audience": {"type": "string", "description": "The expression that the installations match"},
+              "created-at": {"$ref": "#/components/schemas/Milliseconds",
+                "description": "Installations that have enrolled since get no push"},
+              "starts-at": {"$ref": "#/components/schemas/Milliseconds",
+                "description": "The time of not-before; absent without it"},
+              "matched": {"type": "integer", "description": "The matching installations that have been read"},
+              "stored": {"type": "integer", "description": "Those of them that have a push"},
+              "left-out": {
+                "type": "object", "additionalProperties": {"type": "integer"},
+                "description": "The numbers of the others by reason",
+                "propertyNames": {"enum": \#(leftOutReasons)}
+              },
+              "waiting": {"type": "integer", "description": "The pushes that have not ended"},
+              "outcomes": {"type": "object", "additionalProperties": {"type": "integer"},
+                "description": "The numbers of the pushes that have ended, by state"},
+              "ended-at": {"$ref": "#/components/schemas/Milliseconds",
+                "description": "Absent while pushes are being stored or have not ended"}
+            }
+          },
+          "Jobs": {
+            "type": "object", "required": ["jobs"],
+            "properties": {
+              "jobs": {"type": "array", "items": {"$ref": "#/components/schemas/Job"}},
+              "cursor": {"type": "integer",
+                "description": "The value of before for the next request; absent at the end"}
+            }
+          },
+          "AudienceCountRequest": {
+            "type": "object", "additionalProperties": false, "required": ["where"],
+            "properties": {
+              "where": {"type": "string", "minLength": 1, "maxLength": \#(AudienceExpression.byteLimit),
+                "description": "The installations: vip && !trial && locale:de && app-version>=2.10"},
+              "push-type": {"enum": ["alert", "background", "widgets", "controls", "liveactivity"], "default": "alert"},
+              "attributes-type": {"type": "string", "pattern": "^[!-~]{1,128}$",
+                "description": "The type of the attributes of a Live Activity, for the push type liveactivity"},
+              "control": {"type": "string", "pattern": "^[!-~]{1,128}$",
+                "description": "The kind of the control, for the push type controls"}
+            }
+          },
+          "AudienceCount": {
+            "type": "object", "required": ["matched", "reachable", "left-out", "complete"],
+            "properties": {
+              "matched": {"type": "integer", "description": "The installations that match"},
+              "reachable": {"type": "integer", "description": "Those with the token and the permission for the push"},
+              "left-out": {
+                "type": "object", "additionalProperties": {"type": "integer"},
+                "description": "The numbers of the others by reason",
+                "propertyNames": {"enum": \#(leftOutReasons)}
+              },
+              "complete": {"type": "boolean",
+                "description": "False when \#(AudienceCount.limit) installations were examined, and others were not"}
             }
           },
           "TicketRequest": {
@@ -165,6 +241,41 @@ enum InstallationSchemas {
             "properties": {
               "installations": {"type": "array", "items": {"$ref": "#/components/schemas/Installation"}},
               "cursor": {"type": "integer", "description": "The value of after for the next request"}
+            }
+          },
+          "ImportedInstallation": {
+            "type": "object", "required": ["user", "tokens"], "additionalProperties": false,
+            "description": "A line of an import: an installation as it is listed, or a part of it",
+            "properties": {
+              "id": {"oneOf": [{"$ref": "#/components/schemas/InstallationID"}, {"type": "null"}],
+                "description": "Without it, the app, the environment and the device token determine the identifier"},
+              "user": {"$ref": "#/components/schemas/User"},
+              \#(members(allowingNull: true)),
+              "tags": \#(tags),
+              \#(ignoredMembers)
+            }
+          },
+          "Import": {
+            "type": "object", "required": \#(JSONValue.strings(importMembers)),
+            "properties": {
+              "added": {"type": "integer", "description": "The lines with a new installation"},
+              "changed": {"type": "integer", "description": "The lines that changed an imported installation"},
+              "unchanged": {"type": "integer"},
+              "known": {"type": "integer", "description": "The lines about phones that have enrolled themselves"},
+              "unregistered": {"type": "integer", "description": "The lines whose tokens Apple reported as such"},
+              "refused": {"type": "integer"},
+              "problems": {
+                "type": "array", "maxItems": \#(InstallationImportRun.problemLimit),
+                "description": "The first refused lines",
+                "items": {
+                  "type": "object", "required": ["line", "detail"],
+                  "properties": {
+                    "line": {"type": "integer", "minimum": 1, "description": "The number of the line in the body"},
+                    "detail": {"type": "string", "description": "The member, its value and the rule"},
+                    "pointer": {"type": "string", "description": "The place in the line, as a JSON Pointer"}
+                  }
+                }
+              }
             }
           },
           "UserData": {

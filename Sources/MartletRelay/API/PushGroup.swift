@@ -5,21 +5,8 @@ internal import MartletHTTPServer
 internal import MartletOutbox
 internal import MartletTransport
 
-/// The pushes of one request, which are answered together.
+/// The pushes of one request, which are answered together, or the job that expands into them.
 struct PushGroup {
-    /// The reasons why a push is not sent to a phone of an audience.
-    enum LeftOutReason: String, CaseIterable {
-        /// A user has no phone, or the installation does not exist.
-        case noInstallation = "no-installation"
-        case noToken = "no-token"
-        /// The user of the phone does not permit such pushes.
-        case notAllowed = "not-allowed"
-        /// The relay's configuration no longer has the environment or the bundle identifier.
-        case notConfigured = "not-configured"
-        /// Apple has reported the token as unregistered for this topic.
-        case unregistered
-    }
-
     /// The phones of an audience.
     struct Phones {
         /// The installations that the pushes are for, in the order of the pushes.
@@ -42,8 +29,10 @@ struct PushGroup {
     }
 
     let pushes: [HashedPush]
-    /// The phones that the pushes are for; nil for a request that names tokens or a channel.
+    /// The phones that the pushes are for; nil for a request that names tokens or a channel, and with a job.
     let phones: Phones?
+    /// The job that sends the pushes; nil when they are ``pushes``.
+    var job: Job?
 
     /// Returns the response to a request with the answers to its pushes.
     ///
@@ -73,10 +62,17 @@ struct PushGroup {
             let name = JSONValue.Member("installation", .string(installation.description))
             listed.append(.object((all[index].members ?? []) + [name]))
         }
-        let counts = phones.leftOut
-        let leftOut = LeftOutReason.allCases.compactMap { reason in
-            counts[reason].map { JSONValue.Member(reason.rawValue, .whole($0)) }
-        }
-        return ["pushes": .array(listed), "left-out": .object(leftOut)]
+        return ["pushes": .array(listed), "left-out": phones.leftOut.json]
+    }
+}
+
+extension [LeftOutReason: Int] {
+    /// The numbers by reason.
+    var json: JSONValue {
+        .object(
+            LeftOutReason.allCases.compactMap { reason in
+                self[reason].map { JSONValue.Member(reason.rawValue, .whole($0)) }
+            }
+        )
     }
 }

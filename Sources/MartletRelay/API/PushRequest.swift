@@ -46,7 +46,7 @@ struct PushRequest {
     var environment: PushEnvironment?
     /// The tokens or the channel; empty for a push to an audience.
     var destinations: [Destination]
-    /// The users or the installation that the push goes to; nil for a push to tokens or a channel.
+    /// The users or the installations that the push goes to; nil for a push to tokens or a channel.
     var audience: AudienceRequest?
     var bundleID: String?
     var pushType: String?
@@ -58,10 +58,13 @@ struct PushRequest {
     /// Milliseconds since 1970.
     var notBefore: Int64?
     var content: Content
+    /// The request of a job in JSON, without the app and the identifier; nil for a push without a job.
+    let jobRequest: [UInt8]?
 
     /// Reads a request; the error has the place of the first mistake.
     init(_ json: JSONValue) throws(APIProblem) {
-        let request = JSONField<APIProblem>(PushRequest.withoutNulls(json), named: "the push")
+        let json = PushRequest.withoutNulls(json)
+        let request = JSONField<APIProblem>(json, named: "the push")
         if request["aps"].isPresent {
             // The body of a request to APNs, which has the members of the payload.
             throw request["aps"].error(#"belongs in the payload: send {"to": …, "payload": {"aps": …}}"#)
@@ -89,6 +92,13 @@ struct PushRequest {
         let earliest: Int64? = try request["not-before"].ifPresent?.integer(in: 0...PushRequest.latestSecond)
         notBefore = earliest.map { $0 * 1_000 }
         content = try PushRequest.content(request)
+        jobRequest = if case .matching? = audience?.target { PushRequest.jobRequest(of: json) } else { nil }
+    }
+
+    /// Returns the members of a request except for the app and the identifier, in one order.
+    private static func jobRequest(of json: JSONValue) -> [UInt8] {
+        let members = (json.members ?? []).filter { $0.name != "app" && $0.name != "id" }
+        return JSONValue.object(members.sorted { $0.name < $1.name }).encoded()
     }
 
     /// Returns the request without the members that are null: many encoders write null for a value that is absent.
@@ -106,7 +116,7 @@ struct PushRequest {
             return [.channel(ChannelID(channel))]
         }
         guard let value = to.value else {
-            let expected = "a device token, an array of them, or an object with user, users or installation"
+            let expected = "a device token, an array of them, or an object with \(AudienceRequest.targetNames)"
             throw APIProblem(400, "to is missing: it must be \(expected)", at: "")
         }
         guard let tokens = value.elements else { return [.device(try to.deviceToken())] }

@@ -4,12 +4,13 @@ internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletOutbox
 
-/// The pushes of requests to users and installations.
+/// The pushes of requests, with those to users and installations.
 extension PushRequestBuilder {
-    /// The audience of a request, with its installations.
+    /// The audience of a request, with its installations once they are looked up.
     private struct FoundAudience {
+        let audience: Audience
         let app: RelayConfiguration.App
-        let need: AudienceRequest.Need
+        let need: PushNeed
         var members: [AudienceMember] = []
     }
 
@@ -59,13 +60,18 @@ extension PushRequestBuilder {
         var queries: [String: [AudienceQuery]] = [:]
         var positions: [String: [Int]] = [:]
         for (index, request) in requests.enumerated() {
-            guard case .success(let request) = request, let audience = request.audience else { continue }
+            guard case .success(let request) = request, let requested = request.audience,
+                case .audience(let named) = requested.target
+            else { continue }
             do throws(APIProblem) {
-                let app = try app(of: request)
-                let need = try audience.need(of: request)
-                audiences[index] = .success(FoundAudience(app: app, need: need))
-                queries[app.name, default: []].append(AudienceQuery(audience.audience, need.slot))
-                positions[app.name, default: []].append(index)
+                let audience = FoundAudience(
+                    audience: named,
+                    app: try app(of: request),
+                    need: try requested.need(of: request)
+                )
+                audiences[index] = .success(audience)
+                queries[audience.app.name, default: []].append(AudienceQuery(audience.audience, audience.need.slot))
+                positions[audience.app.name, default: []].append(index)
             } catch {
                 audiences[index] = .failure(error)
             }
@@ -86,34 +92,26 @@ extension PushRequestBuilder {
         return audiences
     }
 
-    /// Builds the pushes of a request, which has a number in a batch.
+    /// Builds the pushes, or the job, of a request, which has a number in a batch.
     private mutating func group(
         of request: PushRequest,
         line: Int?,
         _ found: FoundAudience?
     ) throws(APIProblem) -> PushGroup {
-        guard let audience = request.audience, let found else {
+        guard let found else {
+            if let job = try job(of: request, line: line) { return PushGroup(pushes: [], phones: nil, job: job) }
             return PushGroup(pushes: try self.pushes(of: request, line: line).map(HashedPush.init), phones: nil)
         }
         let (app, need) = (found.app, found.need)
         let key = request.id?.description ?? requestKey(ofLine: line)
         let sourceRequest = request.sourceRequest
-        var phones = PushGroup.Phones(missing: audience.audience, among: found.members)
+        var phones = PushGroup.Phones(missing: found.audience, among: found.members)
         var pushes: [OutboxPush] = []
         for member in found.members {
             let lane = Lane(app: app.name, environment: member.environment)
-            guard app.environments.contains(lane.environment), app.bundleIDs.contains(member.bundleID),
-                let renderer = clients[lane]?.renderer
-            else {
-                phones.leaveOut(.notConfigured)
-                continue
-            }
-            guard need.permission.map({ member.permissions[$0] ?? true }) ?? true else {
-                phones.leaveOut(.notAllowed)
-                continue
-            }
-            guard let token = member.token else {
-                phones.leaveOut(.noToken)
+            let reason = need.leftOutReason(of: member, in: app)
+            guard reason == nil, let renderer = clients[lane]?.renderer, let token = member.token else {
+                phones.leaveOut(reason ?? .notConfigured)
                 continue
             }
             let place = member.installation.description
@@ -124,11 +122,7 @@ extension PushRequestBuilder {
             phones.installations.append(member.installation)
         }
         // A mistake is reported also when no phone gets the push. Snapshots were checked when they were read.
-        if pushes.isEmpty, case .payload = request.content, let token = try? DeviceToken(hex: "00"),
-            let lane = app.lanes.first, let renderer = clients[lane]?.renderer
-        {
-            _ = try push(of: request, sourceRequest, to: .device(token), lane, app.bundleIDs[0], nil, renderer)
-        }
+        if pushes.isEmpty, case .payload = request.content { try checkPush(of: request, in: app) }
         return PushGroup(pushes: pushes.map(HashedPush.init), phones: phones)
     }
 

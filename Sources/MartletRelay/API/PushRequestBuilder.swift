@@ -25,6 +25,9 @@ struct PushRequestBuilder {
     var now: Int64
     /// The generator of identifiers that the client has not chosen.
     var generator: SplitMix64
+    /// The time whose timestamp all pushes of a job to Live Activities have, in milliseconds since 1970; nil without a
+    /// job, so that each has a timestamp of its own.
+    var timeOfJob: Int64?
 
     /// Builds the pushes of a request that names tokens or a channel, one for each destination.
     ///
@@ -154,9 +157,8 @@ struct PushRequestBuilder {
             delivery.expiration = request.expiration.map(PushNotification.Expiration.init(secondsSince1970:))
             let target = destination.surface(of: surface)
             // A snapshot to be sent later gets the timestamp for the earliest time at which it may be sent.
-            if let notBefore = request.notBefore, notBefore > now {
-                delivery.schedule(at: notBefore, to: target, topic: Topic(bundle))
-            }
+            let later = request.notBefore.flatMap { $0 > now ? $0 : nil }
+            if let time = timeOfJob ?? later { delivery.schedule(at: time, to: target, topic: Topic(bundle)) }
             do throws(APNsError) {
                 let push = try renderer.render(
                     surface.snapshot,

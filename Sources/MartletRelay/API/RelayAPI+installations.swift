@@ -57,6 +57,37 @@ extension RelayAPI {
             ])
         },
         Route(
+            method: "POST",
+            path: "/v1/apps/{app}/installations",
+            summary: "Imports installations without tickets, a line of JSON each",
+            access: .scope(scope, audit: "import-installations"),
+            body: RouteBody(
+                [
+                    "type": "string", "description": "Lines with an ImportedInstallation each",
+                    "contentSchema": .schema("ImportedInstallation"),
+                ],
+                type: "application/x-ndjson",
+                examples: [
+                    .init(
+                        "two phones",
+                        .string(
+                            #"{"user":"anna","tokens":{"device":"5d3a6a1c8f9a42d6"},"tags":["vip"]}"# + "\n"
+                                + #"{"user":"bert","tokens":{"device":"8f9a42d65d3a6a1c"},"locale":"de-CH"}"# + "\n"
+                        )
+                    )
+                ]
+            ),
+            answers: [RouteAnswer(200, "The numbers of lines by result, and the refused lines", .schema("Import"))],
+            problems: [429, 503],
+            streamsBody: true
+        ) { (call) throws(APIProblem) in
+            let app = try call.app()
+            let reader = try await call.installationReader(for: app)
+            let slot = try await call.parts.intake.openBatch(for: call.caller)
+            var run = InstallationImportRun(call, reader, slot)
+            return .json(try await run.summary())
+        },
+        Route(
             method: "GET",
             path: "/v1/apps/{app}/installations/{id}",
             summary: "An installation with its tokens",
@@ -137,7 +168,7 @@ extension RelayAPI {
             do throws(OutboxError) {
                 try await erasure.run(for: user)
             } catch {
-                throw APIProblem(503, "\(error)", retryAfter: 5)
+                throw APIProblem(error)
             }
             return .json(erasure.json)
         },
@@ -172,11 +203,16 @@ extension APIProblem {
 extension APICall<RelayAPI.Service> {
     /// Returns the reader for an app, which may not be configured any more.
     func installationReader(for app: String) async throws(APIProblem) -> InstallationReader {
+        InstallationReader(app: try await configuredApp(app))
+    }
+
+    /// Returns the configuration of an app, which may have been removed from it.
+    func configuredApp(_ name: String) async throws(APIProblem) -> RelayConfiguration.App {
         let configuration = await parts.server.context.configuration
-        guard let app = configuration.apps.first(where: { $0.name == app }) else {
-            throw APIProblem(403, "the relay no longer serves the app of this installation")
+        guard let app = configuration.apps.first(where: { $0.name == name }) else {
+            throw APIProblem(403, "the relay no longer serves the app \(name)")
         }
-        return InstallationReader(app: app)
+        return app
     }
 
     /// Waits until no earlier push to a former user of a token is sent any more, if a change has other tokens.

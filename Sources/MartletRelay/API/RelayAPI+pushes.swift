@@ -32,6 +32,7 @@ extension RelayAPI {
     private static let requestExamples: [JSONValue.Member] = [
         .init("alert", ["to": "5d3a6a1c8f9a42d6", "payload": ["aps": ["alert": "Order ready"]]]),
         .init("user", ["app": "orders", "to": ["user": "anna"], "payload": ["aps": ["alert": "Order ready"]]]),
+        .init("job", ["app": "orders", "to": ["where": "vip && !trial"], "payload": ["aps": ["alert": "Sale"]]]),
         .init(
             "scheduled",
             [
@@ -46,22 +47,22 @@ extension RelayAPI {
         Route(
             method: "POST",
             path: "/v1/pushes",
-            summary: "Accepts a push for devices, a channel, or the phones of users",
+            summary: "Accepts a push for devices, a channel, the phones of users, or all phones that match",
             access: .scope("send", audit: nil),
             parameters: [wait] + requestFields,
             body: RouteBody(.schema("PushRequest"), examples: requestExamples),
             answers: [
                 RouteAnswer(
                     200,
-                    "The push has its outcome; for an audience, no push waits: each has its outcome or its problem",
+                    "The push has its outcome; for users, no push waits: each has its outcome or its problem",
                     .schema("PushAnswer"),
-                    fields: [("location", "The path of the push; missing for an audience")]
+                    fields: [("location", "The path of the push or the job; missing for users")]
                 ),
                 RouteAnswer(
                     202,
-                    "The push is stored, or at least one of several; a push that is not has its own status",
+                    "The push or the job is stored, or at least one of several; a push that is not has its own status",
                     .schema("PushAnswer"),
-                    fields: [("location", "The path of the push; missing with several tokens, and for an audience")]
+                    fields: [("location", "The path of the push or the job; missing with several tokens or users")]
                 ),
             ],
             problems: [410, 422, 429, 503]
@@ -71,6 +72,12 @@ extension RelayAPI {
             let group = try await builder.group(of: request, by: call.parts.intake)
             let caller = call.caller
             let time = try call.waitingTime()
+            if let job = group.job {
+                guard time == nil else {
+                    throw APIProblem(400, "wait must be left out of a push by a job: query the path in location")
+                }
+                return try await call.service.add(job).answer
+            }
             let stored = await call.parts.intake.accept(group.pushes, from: caller)
             let pushes = group.pushes.map(\.push)
             let answers = await call.parts.intake.statuses(of: pushes, stored, for: caller, waiting: time)
@@ -228,7 +235,7 @@ enum PushAnswer {
     var isStored: Bool { refusal == nil }
 
     /// The reason why the phone of an audience is left out; nil when its push is listed.
-    var leftOutReason: PushGroup.LeftOutReason? {
+    var leftOutReason: LeftOutReason? {
         switch refusal?.status {
         case 404: .noToken
         case 410: .unregistered
@@ -277,12 +284,12 @@ extension APICall<RelayAPI.Service> {
         return app
     }
 
-    /// Returns the identifier of a push in the path.
-    func pushID() throws(APIProblem) -> APNsID {
+    /// Returns the identifier of a push, or of a job, in the path.
+    func pushID(of subject: String = "push") throws(APIProblem) -> APNsID {
         let text = arguments["id"] ?? ""
         guard let id = try? APNsID(text) else {
             let found = ShownValue.quoted(text)
-            throw APIProblem(400, "the identifier of a push must be a UUID in lower case (found \(found))")
+            throw APIProblem(400, "the identifier of a \(subject) must be a UUID in lower case (found \(found))")
         }
         return id
     }

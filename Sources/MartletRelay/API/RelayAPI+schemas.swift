@@ -22,7 +22,7 @@ extension RelayAPI {
         {
           "PushRequest": {
             "type": "object",
-            "description": "A push: one content for devices, for the phones of users, or for a broadcast channel",
+            "description": "A push: one content for devices, for phones that have enrolled, or for a channel",
             "additionalProperties": false,
             "properties": {
               "app": {"type": "string", "minLength": 1,
@@ -129,9 +129,10 @@ extension RelayAPI {
             }
           },
           "PushAnswer": {
-            "description": "The status of the push, or with several tokens the status or problem of each, in order",
+            "description": "The status of the push, a job, or with several tokens the status or problem of each",
             "anyOf": [
               {"$ref": "#/components/schemas/PushStatus"}, {"$ref": "#/components/schemas/AudienceAnswer"},
+              {"$ref": "#/components/schemas/Job"},
               {"type": "object", "required": ["pushes"], "properties": {"pushes": {"type": "array", "items": {
                 "anyOf": [
                   {"$ref": "#/components/schemas/PushStatus"}, {"$ref": "#/components/schemas/Problem"}

@@ -57,6 +57,11 @@ struct RelayAPI: Sendable {
             }
         }
 
+        /// Returns whether the caller still has a scope: a reload may have removed it, or its credentials have expired.
+        func stillHas(_ scope: RelayConfiguration.Caller.Scope) -> Bool {
+            parts.server.callers.stillPermit(scope, to: caller) && caller.refusal(at: parts.now / 1_000) == nil
+        }
+
         func requireAccess(to app: String) throws(APIProblem) {
             guard caller.apps.contains(app) else {
                 throw APIProblem(403, "this key is not for the app \(ShownValue(app))")
@@ -101,7 +106,7 @@ struct RelayAPI: Sendable {
                 answers: [RouteAnswer(200, "An OpenAPI 3.1 document", ["type": "object"])]
             ) { call in description.answer(HTTPRequest(fields: call.fields)) ?? .done }
         ] + healthRoutes + pushRoutes + searchRoutes + channelRoutes + feedbackRoutes + deadLetterRoutes + laneRoutes
-        + installationRoutes + enrollmentRoutes + operationRoutes
+        + installationRoutes + audienceRoutes + jobRoutes + enrollmentRoutes + operationRoutes
 
     /// Returns the route of a request on `listen`; nil when the API does not have its path, so that it is answered as
     /// APNs answers it.

@@ -13,7 +13,7 @@ extension RelayConfiguration {
     package struct Caller: Sendable, Hashable {
         /// An action that a caller is permitted.
         package enum Scope: String, Sendable, Hashable, CaseIterable {
-            /// Sending pushes, and cancelling them.
+            /// Sending and cancelling pushes, and counting audiences.
             case send
             /// Reading the status of pushes, and the feeds.
             case read

@@ -23,7 +23,10 @@ struct TextRule: Sendable, CustomStringConvertible {
     let characters: Characters
 
     static let user = TextRule(longest: 128, characters: .allButControls)
-    static let tag = TextRule(longest: 120, characters: .lettersDigits(or: "_-.:@"))
+    static let tag = TextRule(
+        longest: Installation.tagByteLimit,
+        characters: .lettersDigits(or: Installation.tagSymbols)
+    )
     /// The rule for the name of a token: a type of attributes, an activity or a control.
     static let tokenName = TextRule(longest: 128, characters: .visible)
 

@@ -14,7 +14,7 @@ extension Intake {
     ) async -> Result<[String: [[AudienceMember]]], OutboxError> {
         let numbers = queries.mapValues { queries in queries.reduce(0) { $0 + $1.audience.count } }
         let store = context.outbox.installations
-        return await lookUp(numbers, from: caller, waitingForRoom: limit) {
+        return await callOutbox(for: numbers, from: caller, waitingForRoom: limit) {
             (continued) async throws(OutboxError) -> [String: [[AudienceMember]]] in
             var found: [String: [[AudienceMember]]] = [:]
             for (app, queries) in queries { found[app] = try await store.allMembers(of: queries, in: app, continued) }
@@ -31,7 +31,7 @@ extension Intake {
         waitingForRoom limit: Duration
     ) async -> Result<Set<Int>, OutboxError> {
         let outbox = context.outbox
-        return await lookUp(pushes.countsByApp, from: caller, waitingForRoom: limit) {
+        return await callOutbox(for: pushes.countsByApp, from: caller, waitingForRoom: limit) {
             (continued) async throws(OutboxError) -> Set<Int> in
             var found: Set<Int> = []
             // In steps, because a store reads and writes on one thread.

@@ -202,18 +202,17 @@ actor Intake {
         }
     }
 
-    /// Reads from the outbox for pushes to numbers of users by app, with the capacity and the deadline of as many
-    /// pushes.
+    /// Calls the outbox for numbers of users or jobs by app, with the capacity and the deadline of as many pushes.
     ///
-    /// The look-up calls the parameter of `read` after each of its steps: a store that answers each of many steps in
+    /// The call calls the parameter of `body` after each of its steps: a store that answers each of many steps in
     /// time is not stalled.
     ///
     /// - Returns: The result, or the error that pushes would get without capacity or after the deadline.
-    func lookUp<Value: Sendable>(
-        _ numbers: [String: Int],
+    func callOutbox<Value: Sendable>(
+        for numbers: [String: Int],
         from caller: Callers.Caller,
         waitingForRoom limit: Duration,
-        _ read: @escaping @Sendable (_ continued: () async -> Void) async throws(OutboxError) -> Value
+        _ body: @escaping @Sendable (_ continued: () async -> Void) async throws(OutboxError) -> Value
     ) async -> Result<Value, OutboxError> {
         if let error = await capacityError(for: numbers, from: caller, within: limit) { return .failure(error) }
         if let refusal = context.outboxHealth.current.refusal { return .failure(refusal) }
@@ -232,7 +231,7 @@ actor Intake {
                 let result: Result<Value, OutboxError>
                 do throws(OutboxError) {
                     result = .success(
-                        try await read {
+                        try await body {
                             incoming.continued(lookup, at: context.now, answerBy: answerDeadline)
                         }
                     )

@@ -55,6 +55,12 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
     case providerTokenNotShared = "provider token not shared"
     case sharedProviderTokenReplaced = "shared provider token replaced"
 
+    // MARK: Jobs
+
+    case jobStarted = "job started"
+    case jobExpanded = "job expanded"
+    case jobNotExpanded = "job not expanded"
+
     // MARK: Delivery
 
     case connected = "connected to APNs"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
+internal import MartletOutbox
 internal import MartletTransport
 
-/// Metrics of callers, of the configuration and of webhooks.
+/// Metrics of callers, of the configuration, of webhooks and of jobs.
 extension RelayMetrics {
     /// Adds the requests of callers whose apps are all among these, and those of unknown clients.
     func addCallers(to sheet: inout MetricSheet) {
@@ -66,6 +67,28 @@ extension RelayMetrics {
             let count = snapshot.webhooks[app.name] ?? WebhookSender.Counts()
             sheet.add(["app": app.name, "result": "ok"], count.succeeded)
             sheet.add(["app": app.name, "result": "failed"], count.failed)
+        }
+    }
+
+    /// Adds the jobs of some apps; their pushes are among those of the lanes.
+    func addJobs(to sheet: inout MetricSheet) {
+        let jobs = snapshot.jobs
+        sheet.gauge(
+            "jobs",
+            "Jobs that are being expanded, or cancelled with pushes that have not ended, on the relay that leads."
+        )
+        for app in apps.sorted() {
+            for state in [JobState.expanding, .cancelled] {
+                sheet.add(["app": app, "state": state.rawValue], jobs.active[app]?[state] ?? 0)
+            }
+        }
+        sheet.counter("job_pages_total", "Pages of pushes that were stored for jobs.")
+        for app in apps.sorted() { sheet.add(["app": app], jobs.pages[app] ?? 0) }
+        sheet.counter("job_left_out_total", "Installations of jobs without a push, by reason.")
+        for app in apps.sorted() {
+            for reason in LeftOutReason.allCases where reason != .noInstallation {
+                sheet.add(["app": app, "reason": reason.rawValue], jobs.leftOut[app]?[reason] ?? 0)
+            }
         }
     }
 

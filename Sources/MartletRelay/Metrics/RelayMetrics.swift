@@ -37,6 +37,7 @@ struct RelayMetrics {
         addCallers(to: &sheet)
         addConfiguration(to: &sheet)
         addWebhooks(to: &sheet)
+        addJobs(to: &sheet)
         addTelemetry(to: &sheet)
         sheet.histogram("loop_lag_seconds", "Delay of the event loop's timers.")
         sheet.add([:], snapshot.loopLag)
@@ -253,12 +254,13 @@ extension Lane {
 }
 
 extension Urgency {
-    /// The value of `apns-priority`.
+    /// The value of `apns-priority`, or `job` for the pushes of jobs.
     fileprivate var priority: String {
         switch self {
         case .immediate: "10"
         case .powerAware: "5"
         case .powerFirst: "1"
+        case .job: "job"
         }
     }
 }

@@ -5,7 +5,8 @@ internal import MartletCore
 internal import MartletOutbox
 internal import MartletTransport
 
-/// The part of a relay that does its periodic work: expired pushes, old outcomes, warnings, webhooks and memory.
+/// The part of a relay that does its periodic work: expired pushes, old outcomes and jobs, warnings, webhooks and
+/// memory.
 actor RelayMaintenance {
     /// The interval between looks for a database that does not answer, and the one between checks of it.
     private static let outboxWatchInterval = Duration.milliseconds(250)
@@ -112,7 +113,9 @@ actor RelayMaintenance {
         await checkOutbox()
         // A clock that was set ahead by mistake must not delete outcomes, which cannot be undone.
         if state.fleet.isLeader, clockWatch.isTrusted {
-            await forgetOutcomes(before: now - context.configuration.retention)
+            let time = now - context.configuration.retention
+            await forgetOutcomes(before: time)
+            _ = try? await context.outbox.jobs.deleteJobs(endedBefore: time, limit: RelayMaintenance.batch)
         }
     }
 

@@ -25,6 +25,7 @@ actor RelayMonitor {
     nonisolated let intake: Intake
     nonisolated let dispatcher: Dispatcher
     nonisolated let webhooks: WebhookSender
+    private nonisolated let jobs: JobExpander
     /// The other relays that share the outbox.
     private var fleet = FleetView()
     private var rates = RecentRates()
@@ -45,7 +46,8 @@ actor RelayMonitor {
         server: RelayServer,
         intake: Intake,
         dispatcher: Dispatcher,
-        webhooks: WebhookSender
+        webhooks: WebhookSender,
+        jobs: JobExpander
     ) {
         loop = context.loop
         self.context = context
@@ -53,6 +55,7 @@ actor RelayMonitor {
         self.intake = intake
         self.dispatcher = dispatcher
         self.webhooks = webhooks
+        self.jobs = jobs
         health = SharedHealth(context.outboxHealth)
         reloads = ConfigurationReloads(startedAt: context.startedAt)
         observations = StatusObservations(startedAt: context.startedAt, version: MartletVersion.current)
@@ -182,6 +185,7 @@ actor RelayMonitor {
             intake: intake.assumeIsolated { $0.snapshot },
             dispatcher: dispatcher.assumeIsolated { $0.snapshot },
             webhooks: webhooks.assumeIsolated { $0.counts },
+            jobs: jobs.assumeIsolated { $0.counts },
             fleet: fleet,
             rates: rates,
             reloads: reloads,

@@ -14,6 +14,7 @@ struct RelaySnapshot: Sendable {
     let intake: Intake.Snapshot
     let dispatcher: Dispatcher.Snapshot
     let webhooks: [String: WebhookSender.Counts]
+    let jobs: JobExpander.Counts
     let fleet: FleetView
     let rates: RecentRates
     let reloads: ConfigurationReloads

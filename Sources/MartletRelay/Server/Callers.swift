@@ -92,10 +92,10 @@ struct Callers: Sendable {
         return apps
     }
 
-    /// Returns whether a caller that was identified before may still send for its apps.
-    func mayStillSend(_ caller: Caller) -> Bool {
+    /// Returns whether a caller that was identified before still has a scope for its apps.
+    func stillPermit(_ scope: RelayConfiguration.Caller.Scope, to caller: Caller) -> Bool {
         if let known = configured.first(where: { $0.name == caller.name }) {
-            return known.scopes.contains(.send) && caller.apps.isSubset(of: known.apps)
+            return known.scopes.contains(scope) && caller.apps.isSubset(of: known.apps)
         }
         return caller.apps.isSubset(of: appsByCaller[caller.name] ?? [])
     }

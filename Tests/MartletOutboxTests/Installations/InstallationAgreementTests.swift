@@ -12,6 +12,7 @@ import Testing
     private enum Step: Sendable {
         case ticket(EnrollmentTicket)
         case enroll(Enrollment)
+        case importPage([Installation], String)
         case report(InstallationID, String, InstallationChange)
         case remove(InstallationID, String)
         case removeUser(String, String)
@@ -59,7 +60,7 @@ import Testing
         mutating func next() throws -> Step {
             now += .random(in: 1...50, using: &random)
             number &+= 1
-            switch Int.random(in: 0..<14, using: &random) {
+            switch Int.random(in: 0..<16, using: &random) {
             case 0..<3:
                 let ticket = EnrollmentTicket(
                     hash: [number],
@@ -111,10 +112,35 @@ import Testing
                 var push = try OutboxPush.numbered(UInt64(now), lane(), token: pick(Self.tokens) ?? "")
                 push.headers.topic = pick(["one", "two"])
                 return .accept(push)
+            case 13..<15: return try importPage()
             default:
                 let apple = Bool.random(using: &random) ? now - .random(in: 0...400, using: &random) : nil
                 return .unregister(lane(), apple: apple)
             }
+        }
+
+        /// A page of installations that were imported before, have enrolled, or are new.
+        private mutating func importPage() throws -> Step {
+            let app = pick(Self.apps) ?? ""
+            var page: [Installation] = []
+            for hex in Self.tokens.shuffled(using: &random).prefix(.random(in: 1...3, using: &random)) {
+                let another = InstallationID(milliseconds: now, using: &random)
+                let id = Bool.random(using: &random) ? pick(known)?.id ?? another : another
+                guard !page.contains(where: { $0.id == id }) else { continue }
+                var new = Installation(
+                    id: id,
+                    app: app,
+                    user: pick(Self.users) ?? "",
+                    environment: pick(PushEnvironment.allCases) ?? .production,
+                    bundleID: "com.example",
+                    at: now
+                )
+                new.tokens[slot()] = .init(try DeviceToken(hex: hex), registeredAt: now)
+                if Bool.random(using: &random) { new.tags = Set([pick(Self.tags)].compactMap(\.self)) }
+                known.append((id, app))
+                page.append(new)
+            }
+            return .importPage(page, app)
         }
 
         private mutating func lane() -> Lane {
@@ -132,6 +158,7 @@ import Testing
             try await store.add(ticket, at: 0)
             return "\(String(describing: try await store.ticket(ticket.hash, at: now)?.user))"
         case .enroll(let enrollment): return "\(try await store.enroll(enrollment, at: now))"
+        case .importPage(let page, let app): return "\(try await store.importPage(page, of: app, at: now))"
         case .report(let id, let app, let change):
             guard let stored = try await store.installation(id, of: app) else { return "unknown" }
             var new = stored.installation

@@ -78,6 +78,9 @@ import Testing
             let permissions = members?["permissions"]?["properties"]?.members?.map(\.name)
             #expect(permissions == Installation.Permission.allCases.map(\.rawValue))
         }
+        let imported = schemas?["ImportedInstallation"]?["properties"]?.members?.map(\.name) ?? []
+        let importMembers = InstallationReader.appMembers + InstallationReader.ignoredMembers + ["id", "user", "tags"]
+        #expect(imported.sorted() == importMembers.sorted())
         let states = Self.names(schemas?["PushStatus"]?["properties"]?["state"]?["enum"])
         #expect(states == Set(Outcome.State.allCases.map(\.rawValue) + ["accepted", "in-flight"]))
     }

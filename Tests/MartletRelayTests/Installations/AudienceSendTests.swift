@@ -150,7 +150,7 @@ import Testing
 
     @Test(
         arguments: [
-            (#"{}"#, alert, "/to", "exactly one of user, users and installation"),
+            (#"{}"#, alert, "/to", "exactly one of user, users, installation, tag, where or all"),
             (#"{"user":"a","users":["b"]}"#, alert, "/to", "exactly one of"),
             (#"{"user":""}"#, alert, "/to/user", "1 to 128 bytes"),
             (#"{"user":"a\u0000"}"#, alert, "/to/user", "without control characters"),
@@ -166,7 +166,9 @@ import Testing
                 #"{"user":"\#(String(repeating: "é", count: 65))"}"#, alert, "/to/user",
                 "(found a string of 65 characters, 130 bytes)"
             ),
-            (#"{"tag":"vip"}"#, alert, "/to/tag", "is unknown"),
+            (#"{"tag":"two words"}"#, alert, "/to/tag", "ASCII letters"),
+            (#"{"where":"!vip"}"#, alert, "/to/where", "to.where: only excludes"),
+            (#"{"all":false}"#, alert, "/to/all", "must be true"),
             (#"{"user":"a","activity":"A"}"#, alert, "/to/activity", "must be left out unless"),
             (#"{"user":"a","control":"A"}"#, alert, "/to/control", "must be left out unless"),
             (#"{"user":"a"}"#, #"\#(alert),"environment":"production""#, "/environment", "each phone has one"),
@@ -348,7 +350,7 @@ import Testing
     @Test func `a line of a batch may name a user`() async throws {
         let bench = try await EnrollmentBench()
         let anna = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
-        let lines = [#"{"user":"anna"}"#, #""5d3a6a1c""#, #"{"user":"bob"}"#, #"{"users":1}"#]
+        let lines = [#"{"user":"anna"}"#, #""5d3a6a1c""#, #"{"user":"bob"}"#, #"{"users":1}"#, #"{"all":1}"#]
         let body = lines.map { #"{"to":\#($0),\#(Self.alert)}"# }.joined(separator: "\n")
         let request = HTTPRequest(
             method: "POST",
@@ -365,11 +367,12 @@ import Testing
         var bytes: [UInt8] = []
         for await piece in pieces { bytes += piece }
         let answers = bytes.split(separator: UInt8(ascii: "\n")).map { (try? JSONReader.read(Array($0))) ?? .null }
-        try #require(answers.count == 4)
+        try #require(answers.count == 5)
         #expect(answers[0]["pushes"]?.elements?.first?["installation"]?.stringValue == anna.id)
         #expect(answers[1]["state"] == "accepted" && answers[1]["installation"] == nil)
         #expect(answers[2] == ["pushes": [], "left-out": ["no-installation": 1]])
         #expect(answers[3]["errors"]?.elements?.first?["pointer"] == "/to/users")
+        #expect(answers[4]["errors"]?.elements?.first?["pointer"] == "/to/all")
         await bench.stop()
     }
 }

@@ -15,7 +15,10 @@ struct EnrollmentBench {
     init(clock: WallClock = .system, log: Logger = .silent) async throws {
         let own = try RelayConfiguration.Caller(key: Self.key, apps: ["orders"], scopes: [.installations])
         let other = try RelayConfiguration.Caller(key: "mrt_rides", apps: ["rides"], scopes: [.installations, .send])
-        relay = try await RelayBench(clock: clock, log: log) { $0.callers += [own, other] }
+        relay = try await RelayBench(clock: clock, log: log) {
+            $0.callers += [own, other]
+            $0.http = RelayConfiguration.Address(port: 0)
+        }
     }
 
     /// Sends a request of a back end.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The app's part of LiveSurfaces: it starts activities, reports their tokens, and stores entries for its extensions.
+// The app's part of LiveSurfaces: it starts activities, and stores entries for its extensions.
 import ActivityKit
 import Foundation
 import LiveSurfaces
@@ -10,9 +10,8 @@ private let appGroupName = "group.com.example.app"
 /// The user defaults that the app shares with its extensions.
 var appGroup: UserDefaults? { UserDefaults(suiteName: appGroupName) }
 
-/// Starts an activity that pushes update, and reports its tokens.
-func startActivity(for snapshot: LiveActivitySnapshot, register: @escaping @Sendable (Data) async -> Void) throws {
+/// Starts an activity that pushes update.
+func startActivity(for snapshot: LiveActivitySnapshot) throws {
     let content = ActivityContent(state: snapshot.contentState, staleDate: nil)
-    let activity = try Activity.request(attributes: snapshot.attributes, content: content, pushType: .token)
-    Task { for await token in activity.pushTokenUpdates { await register(token) } }
+    _ = try Activity.request(attributes: snapshot.attributes, content: content, pushType: .token)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The app's part of LiveSurfaces: it starts activities, reports their tokens, and stores entries for its extensions.
+// The app's part of LiveSurfaces: it starts activities, and stores entries for its extensions.
 import ActivityKit
 import Foundation
 import LiveSurfaces
@@ -11,29 +11,10 @@ private let appGroupName = "group.com.example.app"
 /// The user defaults that the app shares with its extensions.
 var appGroup: UserDefaults? { UserDefaults(suiteName: appGroupName) }
 
-/// Starts an activity that pushes update, and reports its tokens.
-func startActivity(for snapshot: LiveActivitySnapshot, register: @escaping @Sendable (Data) async -> Void) throws {
+/// Starts an activity that pushes update.
+func startActivity(for snapshot: LiveActivitySnapshot) throws {
     let content = ActivityContent(state: snapshot.contentState, staleDate: nil)
-    let activity = try Activity.request(attributes: snapshot.attributes, content: content, pushType: .token)
-    Task { for await token in activity.pushTokenUpdates { await register(token) } }
-}
-
-/// Reports the tokens with which a server starts activities, and those of the activities it started.
-///
-/// Call this at every launch: the system wakes the app in the background when a push starts an activity.
-func observeActivities(
-    registerStart: @escaping @Sendable (Data) async -> Void,
-    register: @escaping @Sendable (Data) async -> Void
-) {
-    Task {
-        let tokens = Activity<SurfaceActivityAttributes>.pushToStartTokenUpdates
-        for await token in tokens { await registerStart(token) }
-    }
-    Task {
-        for await activity in Activity<SurfaceActivityAttributes>.activityUpdates {
-            Task { for await token in activity.pushTokenUpdates { await register(token) } }
-        }
-    }
+    _ = try Activity.request(attributes: snapshot.attributes, content: content, pushType: .token)
 }
 
 /// Stores the snapshot of a background push where the extensions find it.

@@ -1,0 +1,70 @@
+-- SPDX-License-Identifier: Apache-2.0
+
+-- The functions that add jobs and expand them into pushes.
+
+-- Adds a job; returns false if another job of the app has its identifier.
+CREATE FUNCTION martlet.add_job(
+    p_app bigint, p_id uuid, p_caller text, p_fingerprint bytea, p_request bytea, p_audience text, p_created_at bigint,
+    p_not_before bigint, p_expires_at bigint, p_states text[]
+) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    added bigint;
+BEGIN
+    INSERT INTO martlet.job (
+        app, id, caller, fingerprint, request, audience, created_at, not_before, expires_at, high_mark
+    ) VALUES (
+        p_app, p_id, p_caller, p_fingerprint, p_request, p_audience, p_created_at, p_not_before, p_expires_at,
+        coalesce((SELECT max(i.number) FROM martlet.installation i WHERE i.app = p_app), 0)
+    ) ON CONFLICT DO NOTHING RETURNING number INTO added;
+    IF added IS NULL THEN RETURN false; END IF;
+    INSERT INTO martlet.job_outcome (job, state, count, changed_at)
+    SELECT added, u.state, 0, 0 FROM unnest(p_states) AS u (state);
+    RETURN true;
+END $$;
+
+-- Stores a page of a job: its pushes, and the numbers of installations that were left out. Returns the numbers of
+-- pushes that were not stored by reason, as a JSON object; null, and stores nothing, if the job is not being expanded
+-- or has another cursor. The row of the job is locked first, so that its pages and its cancellation are stored one
+-- after the other.
+CREATE FUNCTION martlet.expand(
+    p_job bigint, p_cursor bigint, p_next_cursor bigint, p_is_last boolean, p_now bigint, p_left_out text,
+    p_times bigint[], p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
+    p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[],
+    p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
+    p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
+    p_payloads bytea[], p_users text[]
+) RETURNS text LANGUAGE plpgsql
+{index_settings} AS $$
+DECLARE
+    refused jsonb;
+BEGIN
+    PERFORM 1 FROM martlet.job j
+    WHERE j.number = p_job AND j.cursor = p_cursor AND j.state = 'expanding' FOR NO KEY UPDATE;
+    IF NOT FOUND THEN RETURN NULL; END IF;
+    SELECT coalesce(jsonb_object_agg(r.reason, r.count), '{}') INTO refused FROM (
+        SELECT CASE
+            WHEN a.token_cursor IS NOT NULL THEN 'unregistered' WHEN a.has_former_user THEN 'moved' ELSE 'duplicate'
+        END AS reason, count(*) AS count
+        FROM martlet.accept(
+            p_times, p_apps, p_are_production, p_urgencies, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
+            p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
+            p_not_before, p_expires_at, p_checksums, p_payloads, p_users, p_job
+        ) a GROUP BY 1
+    ) r;
+    UPDATE martlet.job j
+    SET cursor = p_next_cursor, state = CASE WHEN p_is_last THEN 'expanded' ELSE j.state END,
+        expanded_at = CASE WHEN p_is_last THEN p_now END,
+        stored = j.stored + cardinality(p_ids)
+            - (SELECT coalesce(sum(e.value::bigint), 0) FROM jsonb_each_text(refused) e),
+        left_out = (
+            SELECT coalesce(jsonb_object_agg(c.reason, c.count), '{}') FROM (
+                SELECT e.reason, sum(e.count) AS count FROM (
+                    SELECT key, value::bigint FROM jsonb_each_text(j.left_out)
+                    UNION ALL SELECT key, value::bigint FROM jsonb_each_text(refused)
+                    UNION ALL SELECT key, value::bigint FROM jsonb_each_text(p_left_out::jsonb)
+                ) e (reason, count) GROUP BY e.reason
+            ) c
+        )
+    WHERE j.number = p_job;
+    RETURN refused::text;
+END $$;

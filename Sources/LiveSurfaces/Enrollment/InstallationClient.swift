@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The installation of the app at a relay: enrolls the signed-in user, and reports the push tokens and everything else
+/// that has changed.
+///
+/// Create one client when the app launches, and call ``signIn(_:)`` or ``signOut()`` at each launch, because the stored
+/// state may be older or newer than the app's own. The client sends one request at a time, always with the newest
+/// values, and repeats it until the relay has answered.
+public actor InstallationClient {
+    /// The environment of the app's push tokens, which belongs to the build.
+    public enum Environment: String, Sendable, Hashable {
+        /// The environment of TestFlight and the App Store.
+        case production
+        /// The environment of a build that Xcode has installed.
+        case development
+    }
+
+    /// A function that sends a request to `/v1/installation` of the relay, and returns the answer.
+    public typealias Send = @Sendable (InstallationRequest) async throws -> InstallationAnswer
+
+    /// The maximum time for a ticket and for an answer.
+    private static let requestTime = Duration.seconds(60)
+    /// The delay after which a storage that failed is used again.
+    private static let storageDelay = Duration.seconds(60)
+
+    private let environment: Environment
+    private let bundleID: String?
+    private let storage: any InstallationStorage
+    private let gathering: Duration
+    private let ticket: @Sendable (String) async throws -> String
+    private let send: Send
+
+    private var state = InstallationState()
+    /// The state as it is stored; nil before it has been loaded.
+    private var stored: InstallationState?
+    /// The changes that are not applied to ``state`` yet.
+    private var changes: [(inout InstallationState) -> Void] = []
+    private var storageProblem: String?
+    private var worker: Task<Void, Never>?
+    private var pause: Task<Void, Never>?
+    private var isStopped = false
+
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - environment: The environment of the build.
+    ///   - bundleID: The bundle identifier; that of the relay's configuration by default.
+    ///   - storage: The storage of the state.
+    ///   - gathering: The time in which changes are collected before a request.
+    ///   - ticket: Asks the app's back end for a ticket for the signed-in user; it must respond to cancellation.
+    ///   - send: Sends a request; it must respond to cancellation.
+    public init(
+        environment: Environment,
+        bundleID: String? = nil,
+        storage: any InstallationStorage,
+        gathering: Duration = .milliseconds(500),
+        ticket: @escaping @Sendable (_ user: String) async throws -> String,
+        send: @escaping Send
+    ) {
+        self.environment = environment
+        self.bundleID = bundleID
+        self.storage = storage
+        self.gathering = gathering
+        self.ticket = ticket
+        self.send = send
+    }
+
+    // MARK: Users
+
+    /// Sets the signed-in user.
+    ///
+    /// The installation of another user is removed first.
+    ///
+    /// - Parameter user: The app's identifier of the user, which the ticket function gets.
+    public func signIn(_ user: String) {
+        change { $0.setUser(user) }
+    }
+
+    /// Removes the installation of the user, as soon as the relay can be reached.
+    ///
+    /// The tokens stay known, for the next user.
+    public func signOut() {
+        change { $0.setUser(nil) }
+    }
+
+    // MARK: Reports
+
+    /// Reports a token; one that is not 1 to 512 bytes is ignored.
+    ///
+    /// Report a token each time the system provides it, even if it is the same.
+    ///
+    /// - Parameters:
+    ///   - token: The bytes of the token.
+    ///   - slot: The place of the token.
+    public func report(_ token: some Sequence<UInt8>, for slot: PushTokenSlot) {
+        guard let token = try? DeviceToken(bytes: token) else { return }
+        change { $0.set(.text(token.hex), at: slot.path) }
+    }
+
+    /// Removes a token, as when its Live Activity has ended.
+    public func removeToken(for slot: PushTokenSlot) {
+        change { $0.set(nil, at: slot.path) }
+    }
+
+    /// Removes the tokens of all other Live Activities, which have ended while the app did not run.
+    ///
+    /// - Parameter ids: The identifiers of the Live Activities that exist.
+    public func removeActivities(except ids: Set<String>) {
+        change { $0.removeTokens(of: "activities", except: ids) }
+    }
+
+    /// Removes the tokens of all other controls, which the user has removed.
+    ///
+    /// - Parameter kinds: The kinds of the controls that exist.
+    public func removeControls(except kinds: Set<String>) {
+        change { $0.removeTokens(of: "controls", except: kinds) }
+    }
+
+    /// Reports texts about the app and the phone; others stay as they are.
+    public func report(_ attributes: [PhoneAttribute: String]) {
+        change { for (name, text) in attributes { $0.set(.text(text), at: MemberPath(name.rawValue)) } }
+    }
+
+    /// Reports permissions of the user; others stay as they are.
+    public func report(_ permissions: [PhonePermission: Bool]) {
+        change { for (name, flag) in permissions { $0.set(.flag(flag), at: MemberPath("permissions", name.rawValue)) } }
+    }
+
+    /// Reports tokens from an extension of the app, which has no client: the system passes the tokens of widgets and
+    /// controls to an extension.
+    ///
+    /// The state is not changed, and a request that fails is not repeated, because the app reports the tokens, too. The
+    /// call does nothing if no user is signed in.
+    ///
+    /// - Parameters:
+    ///   - tokens: The tokens.
+    ///   - storage: The storage of the app, which the extension shares.
+    ///   - send: Sends a request.
+    /// - Throws: An error of the storage or of `send`.
+    public static func reportFromExtension(
+        _ tokens: [PushTokenSlot: some Sequence<UInt8>],
+        storage: any InstallationStorage,
+        send: Send
+    ) async throws {
+        let tokens = tokens.compactMapValues { try? DeviceToken(bytes: $0) }
+        guard let state = try load(from: storage), let request = state.report(of: tokens) else { return }
+        _ = try await send(request)
+    }
+
+    // MARK: Progress
+
+    /// The problem that delays the next request, or the values that the relay refused; nil after a success.
+    public var problem: String? { storageProblem ?? state.problem }
+
+    /// Whether the relay has confirmed everything that was reported.
+    public var isSettled: Bool { changes.isEmpty && stored != nil && state.isSettled }
+
+    /// Ends the wait after a failure, also one that the relay has asked for, and continues after ``stop()``.
+    ///
+    /// Call it when the user opens the app, not on a timer.
+    public func retryNow() {
+        isStopped = false
+        pause?.cancel()
+        start()
+    }
+
+    /// Cancels the request under way, and sends nothing until the next report or ``retryNow()``.
+    public func stop() {
+        isStopped = true
+        worker?.cancel()
+        pause?.cancel()
+    }
+
+    // MARK: Requests
+
+    private func change(_ change: @escaping (inout InstallationState) -> Void) {
+        changes.append(change)
+        isStopped = false
+        start()
+    }
+
+    private func start() {
+        guard worker == nil else { return }
+        worker = Task { await run() }
+    }
+
+    private func run() async {
+        await wait(gathering)
+        while !Task.isCancelled, let delay = await step() { await wait(delay) }
+        worker = nil
+        if !isStopped, Task.isCancelled || !changes.isEmpty { start() }
+    }
+
+    private func wait(_ delay: Duration) async {
+        guard delay > .zero, !Task.isCancelled else { return }
+        let pause = Task { _ = try? await Task.sleep(for: delay) }
+        self.pause = pause
+        await pause.value
+        self.pause = nil
+    }
+
+    /// Performs the next step and returns the delay before the one after it; nil if there is nothing to do.
+    private func step() async -> Duration? {
+        guard applyAndSave() else { return Self.storageDelay }
+        guard let step = state.nextStep else { return nil }
+        let jitter = Double.random(in: 0.5...1)
+        let request: InstallationRequest
+        switch step {
+        case .send(let next): request = next
+        case .enroll(let user):
+            do {
+                let ticket = ticket
+                let text = try await Self.bounded { try await ticket(user) }
+                request = state.enrollment(of: user, with: text)
+            } catch {
+                return state.retry(because: "the back end issued no ticket: \(error)", jitter: jitter)
+            }
+        }
+        // Before the request, because the app may be killed before the answer arrives.
+        state.begin(request)
+        guard applyAndSave() else { return Self.storageDelay }
+        // The user may have signed out while the back end issued the ticket.
+        if case .enroll = step, state.nextStep != step { return .zero }
+        do {
+            let send = send
+            let answer = try await Self.bounded { try await send(request) }
+            let delay = state.receive(answer, to: request, jitter: jitter)
+            // A failure is reported by the next step.
+            _ = applyAndSave()
+            return delay
+        } catch {
+            return state.retry(because: "the relay did not answer: \(error)", jitter: jitter)
+        }
+    }
+
+    // MARK: Storage
+
+    /// Applies all changes to the state and stores it; returns whether that succeeded.
+    private func applyAndSave() -> Bool {
+        do {
+            if stored == nil {
+                state = try Self.load(from: storage) ?? InstallationState()
+                stored = state
+                state.configure(environment, bundleID: bundleID)
+            }
+            for change in changes { change(&state) }
+            changes = []
+            if state != stored {
+                try storage.save(Array(JSONEncoder().encode(state)))
+                stored = state
+            }
+            storageProblem = nil
+            return true
+        } catch {
+            storageProblem = "the state cannot be stored: \(error)"
+            return false
+        }
+    }
+
+    /// Returns the stored state; nil if there is none, or it was stored by an incompatible version.
+    private static func load(from storage: any InstallationStorage) throws -> InstallationState? {
+        try storage.load().flatMap { try? JSONDecoder().decode(InstallationState.self, from: Data($0)) }
+    }
+
+    // MARK: Time
+
+    private struct Timeout: Error, CustomStringConvertible {
+        var description: String { "no result within \(InstallationClient.requestTime.components.seconds) seconds" }
+    }
+
+    /// Returns the result of an operation, which is cancelled after ``requestTime``.
+    private static func bounded<Value: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask { try await operation() }
+            group.addTask {
+                try await Task.sleep(for: requestTime)
+                throw Timeout()
+            }
+            defer { group.cancelAll() }
+            guard let value = try await group.next() else { throw Timeout() }
+            return value
+        }
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+
+/// A request of an app to `/v1/installation` of a relay.
+public struct InstallationRequest: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    enum Purpose: Sendable, Hashable {
+        /// An enrollment as a user, with these members.
+        case enrollment(user: String, [MemberPath: MemberValue])
+        /// A change of these members; nil removes one.
+        case report([MemberPath: MemberValue?])
+        case removal
+    }
+
+    let purpose: Purpose
+    /// The ticket of an enrollment; otherwise the secret of the installation.
+    let credential: String
+    /// The body in JSON; empty if the request has none.
+    public let body: [UInt8]
+
+    init(_ purpose: Purpose, credential: String) {
+        self.purpose = purpose
+        self.credential = credential
+        body =
+            switch purpose {
+            case .enrollment(_, let members): members.mapValues(Optional.some).mergePatch.encoded()
+            case .report(let changes): changes.mergePatch.encoded()
+            case .removal: []
+            }
+    }
+
+    /// The method: `POST`, `PATCH` or `DELETE`.
+    public var method: String {
+        switch purpose {
+        case .enrollment: "POST"
+        case .report: "PATCH"
+        case .removal: "DELETE"
+        }
+    }
+
+    /// The value of the header field `authorization`, which is secret.
+    public var authorization: String { "Bearer \(credential)" }
+
+    /// The method and the size, without the credential and the tokens.
+    public var description: String { "\(method) /v1/installation (\(body.count.counted("byte")))" }
+
+    /// A mirror without the credential and the tokens, so that dumps do not contain them.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// An answer of a relay to an ``InstallationRequest``.
+public struct InstallationAnswer: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The status of HTTP.
+    public let status: Int
+    /// The delay in seconds that the header field `retry-after` asks for; nil if it is absent or a date.
+    public let retryAfter: Int?
+    let json: JSONValue
+
+    /// Creates an answer.
+    ///
+    /// - Parameters:
+    ///   - status: The status of HTTP.
+    ///   - retryAfter: The value of the header field `retry-after`.
+    ///   - body: The body, at most 4 MB.
+    public init(status: Int, retryAfter: String? = nil, body: [UInt8]) {
+        self.status = status
+        self.retryAfter = retryAfter.flatMap { Int($0) }
+        json = (try? JSONReader.read(body)) ?? .null
+    }
+
+    /// The JSON Pointers to the members that break a rule.
+    var pointers: [String] { json["errors"]?.elements?.compactMap { $0["pointer"]?.stringValue } ?? [] }
+
+    /// The status and the relay's description of a problem.
+    public var description: String {
+        "the relay answered \(status)" + (json["detail"]?.stringValue.map { ": \($0)" } ?? "")
+    }
+
+    /// A mirror without the body, which may contain a secret.
+    public var customMirror: Mirror { Mirror(self, children: ["status": status]) }
+}
+
+/// A place for the state of an ``InstallationClient``, which contains the secret of the installation.
+///
+/// It must not be copied to another phone, because both phones would then share one installation. `KeychainStorage`
+/// fulfils that.
+public protocol InstallationStorage: Sendable {
+    /// Reads the state that was saved last.
+    ///
+    /// - Returns: The state; nil if there is none.
+    /// - Throws: An error if the state cannot be read at the moment, as before the first unlock of the phone.
+    func load() throws -> [UInt8]?
+
+    /// Replaces the state.
+    ///
+    /// - Parameter state: The new state.
+    /// - Throws: An error if the state cannot be saved.
+    func save(_ state: [UInt8]) throws
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The reasons why an audience's installation gets no push.
+package enum LeftOutReason: String, Sendable, Hashable, CaseIterable {
+    /// A user has no installation, or the installation does not exist.
+    case noInstallation = "no-installation"
+    case noToken = "no-token"
+    /// The user of the phone does not permit such pushes.
+    case notAllowed = "not-allowed"
+    /// The relay's configuration no longer has the environment or the bundle identifier.
+    case notConfigured = "not-configured"
+    /// Apple has reported the token as unregistered for this topic.
+    case unregistered
+    /// The token has left the user since the installation was read, as in ``Acceptance/formerUser``; only in a job.
+    case moved
+    /// A push with the identifier was stored earlier, for a deleted job with the same identifier; only in a job.
+    case duplicate
+}
+
+extension Acceptance {
+    /// The reason why a push of a job was not stored; nil for a push that was.
+    package var leftOutReason: LeftOutReason? {
+        switch self {
+        case .accepted: nil
+        case .suppressed: .unregistered
+        case .formerUser: .moved
+        case .duplicate, .conflict, .vanished, .full: .duplicate
+        }
+    }
+}

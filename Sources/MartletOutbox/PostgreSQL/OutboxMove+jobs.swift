@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletPostgreSQL
+internal import MartletSQLite
+
+/// Moving of jobs. One that is being expanded does not move: its cursor is the number of an installation, which has
+/// another number in the database.
+extension OutboxMove {
+    /// Returns the jobs of the file; throws if one of them is being expanded.
+    func storedJobs() async throws(OutboxError) -> [StoredJob] {
+        let jobs = try await file.read { (tables) throws(SQLiteError) in
+            try tables.jobs.all("number > 0 ORDER BY number")
+        }
+        guard let job = jobs.first(where: { $0.state == .expanding })?.job else { return jobs }
+        throw OutboxError(
+            .unavailable,
+            "the job \(job.id) of the app \(job.app) is being expanded: start the relay with the file again, wait until"
+                + " the job is expanded or cancel it, stop the relay, and repeat the command"
+        )
+    }
+
+    /// Moves a job, unless an interrupted migration has moved it, and returns its number in the database.
+    func move(_ stored: StoredJob) async throws(OutboxError) -> Int64 {
+        let job = stored.job
+        let app = try await database.apps.number(of: job.app)
+        let states = Outcome.State.allCases
+        let number = try await database.connections.query(
+            .accepting,
+            "SELECT martlet.adopt_job(\(Parameter.places(16)))",
+            [
+                .integer(app), .identifier(job.id), .text(job.caller), .bytes(job.fingerprint), .bytes(job.request),
+                .text(job.audience), .integer(stored.createdAt), .integer(job.notBefore), .integer(job.expiresAt),
+                .text(stored.state.rawValue), .integer(stored.expandedAt), .integer(Int64(stored.stored)),
+                .text(JobCounts.text(stored.leftOut)), .integer(stored.outcomesChangedAt),
+                .texts(states.map(\.rawValue)), .integers(states.map { Int64(stored.outcomes[$0] ?? 0) }),
+            ]
+        ) { $0.first?.optionalInteger(at: 0) }
+        if let number { return number }
+        throw OutboxError(
+            .unavailable,
+            "the database has another job of the app \(job.app) with the identifier \(job.id): move into a new database"
+        )
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletPostgreSQL
+
+/// The jobs of an outbox in PostgreSQL.
+struct PostgreSQLJobs: JobStore {
+    let outbox: PostgreSQLOutbox
+
+    func add(_ job: Job, at now: Int64) async throws(OutboxError) -> JobAddition {
+        let app = try await outbox.apps.number(of: job.app)
+        let isNew = try await outbox.connections.query(
+            .watching,
+            "SELECT martlet.add_job(\(Parameter.places(10)))",
+            [
+                .integer(app), .identifier(job.id), .text(job.caller), .bytes(job.fingerprint), .bytes(job.request),
+                .text(job.audience), .integer(now), .integer(job.notBefore), .integer(job.expiresAt),
+                .texts(Outcome.State.allCases.map(\.rawValue)),
+            ]
+        ) { $0.first?.flag(at: 0) ?? false }
+        guard let stored = try await self.job(job.id, of: job.app) else {
+            throw OutboxError(.unavailable, "the job was deleted while it was submitted again: submit it once more")
+        }
+        if isNew { return .added(stored) }
+        return stored.job.fingerprint == job.fingerprint ? .duplicate(stored) : .conflict
+    }
+
+    func job(_ id: APNsID, of app: String) async throws(OutboxError) -> StoredJob? {
+        let number = try await outbox.apps.number(of: app)
+        return try await all("j.id = $1 AND j.app = $2", [.identifier(id), .integer(number)]).first
+    }
+
+    func jobs(of app: String, before number: Int64?, limit: Int) async throws(OutboxError) -> [StoredJob] {
+        let appNumber = try await outbox.apps.number(of: app)
+        return try await all(
+            "j.app = $1 AND j.number < $2 ORDER BY j.number DESC LIMIT $3",
+            [.integer(appNumber), .integer(number ?? Int64.max), .integer(Int64(limit))]
+        )
+    }
+
+    func activeJobs(at now: Int64, limit: Int) async throws(OutboxError) -> [StoredJob] {
+        // The first condition is that of the index.
+        try await all(
+            """
+            j.state <> 'expanded' AND (
+                j.state = 'expanding' AND coalesce(j.not_before, 0) <= $1
+                OR j.state = 'cancelled' AND j.ended < j.stored
+            ) ORDER BY j.number LIMIT $2
+            """,
+            [.integer(now), .integer(Int64(limit))]
+        )
+    }
+
+    private func all(_ condition: String, _ parameters: [Parameter]) async throws(OutboxError) -> [StoredJob] {
+        try await outbox.connections.query(
+            .watching,
+            """
+            SELECT j.number, a.name, j.id, j.caller, j.fingerprint, j.request, j.audience, j.not_before, j.expires_at,
+                j.created_at, j.high_mark, j.cursor, j.state, j.expanded_at, j.stored, j.left_out::text, j.outcomes,
+                j.changed_at
+            FROM martlet.job_content j JOIN martlet.app a ON a.number = j.app WHERE \(condition)
+            """,
+            parameters
+        ) { rows in rows.all.compactMap { StoredJob($0) } }
+    }
+
+    func expand(_ page: JobPage, at now: Int64) async throws(OutboxError) -> JobExpansion {
+        try await expand(page, in: outbox, at: now)
+    }
+
+    /// Stores a page on the connection of long statements: it must not delay the pushes that are sent singly.
+    private func expand(
+        _ page: JobPage,
+        in outbox: isolated PostgreSQLOutbox,
+        at now: Int64
+    ) async throws(OutboxError) -> JobExpansion {
+        guard page.pushes.count <= outbox.options.limit - outbox.backlogCount.pushes else { return .full }
+        for app in Set(page.pushes.map(\.push.lane.app)) { _ = try await outbox.apps.number(of: app) }
+        let entries = page.pushes.map { hashed in
+            let app = outbox.apps.number(ofKnown: hashed.push.lane.app) ?? 0
+            return PostgreSQLOutbox.Entry(hashed: hashed, app: app, now: now)
+        }
+        outbox.progress.recordTime(now)
+        let head: [Parameter] = [
+            .integer(page.job), .integer(page.cursor), .integer(page.nextCursor), .flag(page.isLast), .integer(now),
+            .text(JobCounts.text(page.leftOut)),
+        ]
+        let refused: [LeftOutReason: Int]? = try await outbox.connections.query(
+            .maintaining,
+            "SELECT martlet.expand(\(Parameter.places(27)))",
+            head + PostgreSQLOutbox.Entry.parameters(entries[...])
+        ) { rows in rows.first.flatMap { $0.optionalText(at: 0) }.map { JobCounts.read($0) } }
+        guard let refused else { return .outdated }
+        let stored = refused.values.reduce(entries.count, -)
+        outbox.backlogCount.pushes += stored
+        outbox.progress.recordPushes(due: now)
+        return .stored(pushes: stored, leftOut: refused)
+    }
+
+    func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> StoredJob? {
+        let number = try await outbox.apps.number(of: app)
+        try await outbox.connections.query(
+            .watching,
+            """
+            UPDATE martlet.job j SET state = 'cancelled', expanded_at = coalesce(j.expanded_at, $3)
+            WHERE j.id = $1 AND j.app = $2 AND (
+                j.state = 'expanding' OR j.state = 'expanded'
+                    AND (SELECT sum(o.count) FROM martlet.job_outcome o WHERE o.job = j.number) < j.stored
+            )
+            """,
+            [.identifier(id), .integer(number), .integer(now)]
+        ) { _ in }
+        return try await job(id, of: app)
+    }
+
+    func cancelPushes(
+        of job: StoredJob,
+        before cursor: Int64?,
+        limit: Int,
+        at now: Int64
+    ) async throws(OutboxError) -> CancelledPushes {
+        try await cancelPushes(of: job, in: outbox, before: cursor ?? .max, limit: limit, at: now)
+    }
+
+    private func cancelPushes(
+        of job: StoredJob,
+        in outbox: isolated PostgreSQLOutbox,
+        before cursor: Int64,
+        limit: Int,
+        at now: Int64
+    ) async throws(OutboxError) -> CancelledPushes {
+        let numbers = try await outbox.connections.query(
+            .maintaining,
+            """
+            SELECT p.number FROM martlet.push p WHERE p.job = $1 AND p.number < $2
+            ORDER BY p.number DESC LIMIT $3
+            """,
+            [.integer(job.number), .integer(cursor), .integer(Int64(limit))]
+        ) { rows in rows.all.map { $0.integer(at: 0) } }
+        var cancelled = CancelledPushes()
+        if numbers.count == limit { cancelled.next = numbers.last }
+        guard !numbers.isEmpty else { return cancelled }
+        cancelled.pushes = try await outbox.connections.cancelUnclaimed(numbers, of: job.job.app, at: now)
+        outbox.backlogCount.pushes -= cancelled.pushes.count
+        return cancelled
+    }
+
+    func deleteJobs(endedBefore time: Int64, limit: Int) async throws(OutboxError) -> Int {
+        try await outbox.connections.query(
+            .maintaining,
+            """
+            DELETE FROM martlet.job WHERE number IN (
+                SELECT j.number FROM martlet.job_content j
+                WHERE j.expanded_at < $1 AND j.ended >= j.stored AND j.changed_at < $1
+                ORDER BY j.expanded_at LIMIT $2
+            ) RETURNING 1
+            """,
+            [.integer(time), .integer(Int64(limit))]
+        ) { $0.count }
+    }
+}
+
+extension StoredJob {
+    fileprivate init?(_ row: Row) {
+        guard let id = APNsID(bytes: row.bytes(at: 2)), let state = JobState(rawValue: row.text(at: 12)) else {
+            return nil
+        }
+        let job = Job(
+            app: row.text(at: 1),
+            id: id,
+            caller: row.text(at: 3),
+            fingerprint: row.bytes(at: 4),
+            request: row.bytes(at: 5),
+            audience: row.text(at: 6),
+            notBefore: row.optionalInteger(at: 7),
+            expiresAt: row.optionalInteger(at: 8)
+        )
+        self.init(
+            number: row.integer(at: 0),
+            job: job,
+            createdAt: row.integer(at: 9),
+            highMark: row.integer(at: 10),
+            cursor: row.integer(at: 11),
+            state: state,
+            expandedAt: row.optionalInteger(at: 13),
+            stored: Int(row.integer(at: 14)),
+            leftOut: JobCounts.read(row.text(at: 15)),
+            outcomes: JobCounts.read(row.optionalText(at: 16)),
+            outcomesChangedAt: row.integer(at: 17)
+        )
+    }
+}

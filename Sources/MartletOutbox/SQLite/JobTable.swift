@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletSQLite
+
+/// The jobs of an outbox, with the outcomes of their pushes.
+final class JobTable {
+    /// The rows of `push` of a job, `?1`, in the order of their numbers.
+    static let pushes = "push INDEXED BY push_job WHERE job = ?1"
+    /// The condition of a job whose pushes have all ended.
+    static let hasNoUnfinished = "stored <= (SELECT sum(count) FROM job_outcome WHERE job = number)"
+    /// The columns that ``all(_:_:)`` reads.
+    private static let columns = """
+        number, app, id, caller, fingerprint, request, audience, not_before, expires_at, created_at, high_mark, cursor,
+        state, expanded_at, stored, left_out,
+        (SELECT json_group_object(state, count) FROM job_outcome WHERE job = number),
+        (SELECT max(changed_at) FROM job_outcome WHERE job = number)
+        """
+
+    private let database: OutboxDatabase
+    private let countOutcome: Statement
+
+    /// Prepares the statement that ends of pushes need.
+    init(_ database: OutboxDatabase) throws(SQLiteError) {
+        self.database = database
+        countOutcome = try database.connection.prepare(
+            "UPDATE job_outcome SET count = count + ?, changed_at = max(changed_at, ?) WHERE job = ? AND state = ?"
+        )
+    }
+
+    /// Adds to the outcomes of a job; a negative number is that of pushes that are sent again.
+    func count(_ change: Int64, _ state: Outcome.State, of job: Int64, at now: Int64) throws(SQLiteError) {
+        try countOutcome.run(with: change, now, job, state.rawValue)
+    }
+
+    /// Returns the jobs that a condition selects.
+    func all<each Value: Bindable>(
+        _ condition: String,
+        _ values: repeat each Value
+    ) throws(SQLiteError) -> [StoredJob] {
+        let rows = try database.connection.prepare("SELECT \(Self.columns) FROM job WHERE \(condition)")
+        try rows.bind(repeat each values)
+        var found: [StoredJob] = []
+        while try rows.step() {
+            if let job = job(rows) { found.append(job) }
+        }
+        return found
+    }
+
+    private func job(_ row: borrowing Statement) -> StoredJob? {
+        guard let id = APNsID(bytes: row.blob(at: 2)), let state = JobState(rawValue: row.text(at: 12)) else {
+            return nil
+        }
+        let job = Job(
+            app: database.name(of: row.integer(at: 1)),
+            id: id,
+            caller: row.text(at: 3),
+            fingerprint: row.blob(at: 4),
+            request: row.blob(at: 5),
+            audience: row.text(at: 6),
+            notBefore: row.optionalInteger(at: 7),
+            expiresAt: row.optionalInteger(at: 8)
+        )
+        return StoredJob(
+            number: row.integer(at: 0),
+            job: job,
+            createdAt: row.integer(at: 9),
+            highMark: row.integer(at: 10),
+            cursor: row.integer(at: 11),
+            state: state,
+            expandedAt: row.optionalInteger(at: 13),
+            stored: Int(row.integer(at: 14)),
+            leftOut: JobCounts.read(row.text(at: 15)),
+            outcomes: JobCounts.read(row.text(at: 16)),
+            outcomesChangedAt: row.integer(at: 17)
+        )
+    }
+
+    /// Stores a job, with a row for each state of an outcome, and returns its number.
+    func insert(_ job: Job, _ app: Int64, at now: Int64) throws(SQLiteError) -> Int64 {
+        try database.connection.prepare(
+            """
+            INSERT INTO job (
+                app, id, caller, fingerprint, audience, created_at, not_before, expires_at, high_mark, cursor, state,
+                stored, left_out, request
+            ) VALUES (
+                ?1, ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT max(number) FROM installation WHERE app = ?1), 0), 0,
+                'expanding', 0, '{}', ?
+            )
+            """
+        ).run(
+            with: app,
+            job.id.bytes,
+            job.caller,
+            job.fingerprint,
+            job.audience,
+            now,
+            job.notBefore,
+            job.expiresAt,
+            job.request
+        )
+        let number = database.connection.lastInsertRowID
+        let outcome = try database.connection.prepare(
+            "INSERT INTO job_outcome (job, state, count, changed_at) VALUES (?, ?, 0, 0)"
+        )
+        for state in Outcome.State.allCases { try outcome.run(with: number, state.rawValue) }
+        return number
+    }
+
+    /// Stores a page of a job, if the job has its cursor.
+    func expand(_ page: JobPage, into pushes: PushTable, at now: Int64) throws(SQLiteError) -> JobExpansion {
+        guard page.pushes.count <= database.limit - database.count else { return .full }
+        let row = try database.connection.prepare(
+            "SELECT left_out FROM job WHERE number = ? AND cursor = ? AND state = 'expanding'"
+        )
+        try row.bind(page.job, page.cursor)
+        guard try row.step() else { return .outdated }
+        var leftOut: [LeftOutReason: Int] = JobCounts.read(row.text(at: 0))
+        row.reset()
+        database.state.latest = max(database.state.latest, now)
+        var refused: [LeftOutReason: Int] = [:]
+        for push in page.pushes {
+            if let reason = try pushes.accept(push, at: now).leftOutReason { refused[reason, default: 0] += 1 }
+        }
+        let stored = refused.values.reduce(page.pushes.count, -)
+        leftOut.merge(page.leftOut, uniquingKeysWith: &+)
+        leftOut.merge(refused, uniquingKeysWith: &+)
+        try database.connection.prepare(
+            """
+            UPDATE job SET cursor = ?, state = iif(?2, 'expanded', state), expanded_at = iif(?2, ?, NULL),
+                stored = stored + ?, left_out = ?
+            WHERE number = ?
+            """
+        ).run(with: page.nextCursor, Int64(page.isLast ? 1 : 0), now, Int64(stored), JobCounts.text(leftOut), page.job)
+        return .stored(pushes: stored, leftOut: refused)
+    }
+}

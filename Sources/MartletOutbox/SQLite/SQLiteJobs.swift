@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletSQLite
+
+/// The jobs of an outbox in a SQLite file.
+struct SQLiteJobs: JobStore {
+    /// The outbox, whose transactions run the statements.
+    let outbox: SQLiteOutbox
+
+    func add(_ job: Job, at now: Int64) async throws(OutboxError) -> JobAddition {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            let app = try tables.database.number(of: job.app)
+            if let stored = try tables.jobs.all("id = ? AND app = ?", job.id.bytes, app).first {
+                return stored.job.fingerprint == job.fingerprint ? .duplicate(stored) : .conflict
+            }
+            let number = try tables.jobs.insert(job, app, at: now)
+            return try tables.jobs.all("number = ?", number).first.map(JobAddition.added) ?? .conflict
+        }
+    }
+
+    func job(_ id: APNsID, of app: String) async throws(OutboxError) -> StoredJob? {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return nil }
+            return try tables.jobs.all("id = ? AND app = ?", id.bytes, app).first
+        }
+    }
+
+    func jobs(of app: String, before number: Int64?, limit: Int) async throws(OutboxError) -> [StoredJob] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return [] }
+            let condition = "app = ? AND number < ? ORDER BY number DESC LIMIT ?"
+            return try tables.jobs.all(condition, app, number ?? Int64.max, Int64(limit))
+        }
+    }
+
+    func activeJobs(at now: Int64, limit: Int) async throws(OutboxError) -> [StoredJob] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            // The first condition is that of the index.
+            let condition = """
+                state <> 'expanded' AND (
+                    state = 'expanding' AND coalesce(not_before, 0) <= ?
+                    OR state = 'cancelled' AND NOT \(JobTable.hasNoUnfinished)
+                ) ORDER BY number LIMIT ?
+                """
+            return try tables.jobs.all(condition, now, Int64(limit))
+        }
+    }
+
+    func expand(_ page: JobPage, at now: Int64) async throws(OutboxError) -> JobExpansion {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            try tables.jobs.expand(page, into: tables.pushes, at: now)
+        }
+    }
+
+    func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> StoredJob? {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return nil }
+            try tables.database.connection.prepare(
+                """
+                UPDATE job SET state = 'cancelled', expanded_at = coalesce(expanded_at, ?)
+                WHERE id = ? AND app = ?
+                    AND (state = 'expanding' OR state = 'expanded' AND NOT \(JobTable.hasNoUnfinished))
+                """
+            ).run(with: now, id.bytes, app)
+            return try tables.jobs.all("id = ? AND app = ?", id.bytes, app).first
+        }
+    }
+
+    func cancelPushes(
+        of job: StoredJob,
+        before cursor: Int64?,
+        limit: Int,
+        at now: Int64
+    ) async throws(OutboxError) -> CancelledPushes {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            var cancelled = CancelledPushes()
+            let end: Int64 = cursor ?? .max
+            cancelled.next = try tables.claims.startOfStep(JobTable.pushes, job.number, before: end, limit: limit)
+            let pushes = try tables.claims.unclaimed(ofJob: job.number, in: (cancelled.next ?? 0)..<end, at: now)
+            for push in pushes { try tables.pushes.end(push.number, Outcome(.cancelled), at: now) }
+            cancelled.pushes = pushes.map(\.status)
+            return cancelled
+        }
+    }
+
+    func deleteJobs(endedBefore time: Int64, limit: Int) async throws(OutboxError) -> Int {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            try tables.database.connection.prepare(
+                """
+                DELETE FROM job WHERE number IN (
+                    SELECT number FROM job WHERE expanded_at < ?1 AND \(JobTable.hasNoUnfinished)
+                        AND (SELECT max(changed_at) FROM job_outcome WHERE job = number) < ?1
+                    ORDER BY expanded_at LIMIT ?2
+                )
+                """
+            ).run(with: time, Int64(limit))
+            return tables.database.connection.changes
+        }
+    }
+}

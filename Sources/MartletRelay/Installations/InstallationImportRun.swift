@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+
+/// The import of the installations in a body, which is read while it arrives, as fast as its installations are stored.
+struct InstallationImportRun {
+    /// The maximum number of installations that are stored together, so that other calls need not wait for long.
+    static let pageSize = 500
+    /// The number of tokens from which on no further installation is added to those that are stored together.
+    private static let pageTokens = 1_000
+    /// The maximum number of refused lines that are named; all of them are counted.
+    static let problemLimit = 1_000
+    /// The results that are no refusals, in the order of the summary.
+    static let counted: [ImportResult] = [.added, .changed, .unchanged, .known, .unregistered]
+
+    private let call: RelayAPI.Call
+    private let reader: InstallationReader
+    /// The slot among the open batches of the caller, held until this value is released.
+    private let slot: OpenBatch
+    private var lines: BatchLines
+    private var page: [Installation] = []
+    /// The numbers of the lines of the page.
+    private var lineNumbers: [Int] = []
+    /// The identifiers and tokens of the page, each of which it has only once.
+    private var identifiers: Set<InstallationID> = []
+    private var tokens: Set<DeviceToken> = []
+    private var counts: [ImportResult: Int] = [:]
+    private var refused = 0
+    private var problems: [JSONValue] = []
+
+    init(_ call: RelayAPI.Call, _ reader: InstallationReader, _ slot: OpenBatch) {
+        self.call = call
+        self.reader = reader
+        self.slot = slot
+        lines = BatchLines(call.body, call.stream)
+    }
+
+    /// Imports all installations, and returns the numbers of lines by result, and the refused lines.
+    ///
+    /// - Returns: The JSON of the answer.
+    /// - Throws: ``APIProblem`` when the import has to stop. What is stored then stays, and the same import changes
+    ///   nothing of it.
+    mutating func summary() async throws(APIProblem) -> JSONValue {
+        while let line = try await nextLine() {
+            do throws(APIProblem) {
+                try await add(try installation(on: line))
+            } catch {
+                guard error.status == 400 else { throw error }
+                refuse(lines.lineNumber, error)
+            }
+        }
+        try await storePage()
+        var members = Self.counted.map { JSONValue.Member($0.rawValue, .whole(counts[$0, default: 0])) }
+        members += [.init("refused", .whole(refused)), .init("problems", .array(problems))]
+        return .object(members)
+    }
+
+    private mutating func nextLine() async throws(APIProblem) -> [UInt8]? {
+        do throws(BatchLines.Failure) {
+            return try await lines.next(after: 0)
+        } catch {
+            guard let problem = error.problem else {
+                throw APIProblem(400, "the connection ended before the body was complete")
+            }
+            throw APIProblem(problem.status, "line \(lines.lineNumber + 1): \(problem.detail)")
+        }
+    }
+
+    private func installation(on line: [UInt8]) throws(APIProblem) -> Installation {
+        let row = InstallationReader.Field(try RelayAPI.json(of: line), named: "")
+        do throws(InstallationError) {
+            return try reader.importedInstallation(row, at: call.parts.now)
+        } catch {
+            throw APIProblem(error)
+        }
+    }
+
+    /// Adds an installation to the page, which is stored before if it is full or has its identifier or a token.
+    private mutating func add(_ new: Installation) async throws(APIProblem) {
+        let own = Set(new.tokens.values.map(\.token))
+        let isFull = page.count >= Self.pageSize || tokens.count >= Self.pageTokens
+        if isFull || identifiers.contains(new.id) || !tokens.isDisjoint(with: own) { try await storePage() }
+        page.append(new)
+        lineNumbers.append(lines.lineNumber)
+        identifiers.insert(new.id)
+        tokens.formUnion(own)
+    }
+
+    private mutating func storePage() async throws(APIProblem) {
+        guard !page.isEmpty else { return }
+        guard call.service.stillHas(.installations) else {
+            throw APIProblem(403, "this key no longer permits changes of installations")
+        }
+        let store = call.parts.outbox.installations
+        let (app, page, now) = (reader.app.name, self.page, call.parts.now)
+        let results = try await RelayAPI.outboxCall(await store.importPage(page, of: app, at: now))
+        for (number, result) in zip(lineNumbers, results) {
+            switch result {
+            case .added, .changed, .unchanged, .known, .unregistered: counts[result, default: 0] += 1
+            case .identifierIsTaken:
+                refuse(number, APIProblem(400, "id is that of another app's installation: leave it out", at: "/id"))
+            case .userIsFull:
+                let limit = Installation.limitPerUser
+                refuse(number, APIProblem(400, "user has \(limit) installations already, the most", at: "/user"))
+            }
+        }
+        self.page = []
+        lineNumbers = []
+        identifiers = []
+        tokens = []
+    }
+
+    private mutating func refuse(_ line: Int, _ problem: APIProblem) {
+        refused += 1
+        guard problems.count < Self.problemLimit else { return }
+        problems.append(
+            .members([
+                "line": .whole(line), "detail": .string(problem.detail), "pointer": problem.pointer.map { .string($0) },
+            ])
+        )
+    }
+}

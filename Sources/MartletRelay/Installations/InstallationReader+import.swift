@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletOutbox
+internal import MartletTransport
+
+extension InstallationReader {
+    /// The members of a listed installation that an import ignores, because the relay sets them.
+    static let ignoredMembers = ["app", "created-at", "changed-at", "seen-at"]
+
+    /// Reads an installation that a back end imports.
+    ///
+    /// Without `id`, the app, the environment and the device token determine the identifier, so that a repeated import
+    /// finds the installation.
+    ///
+    /// - Parameters:
+    ///   - row: The installation.
+    ///   - now: The time in milliseconds since 1970.
+    /// - Returns: The installation.
+    /// - Throws: ``InstallationError`` that names the member, its value and the rule.
+    func importedInstallation(_ row: Field, at now: Int64) throws(InstallationError) -> Installation {
+        let change = try change(of: row, by: .backEnd, besides: ["id", "user"] + Self.ignoredMembers)
+        let environment = change.environment ?? defaultEnvironment
+        var installation = Installation(
+            id: try identifier(of: row, change, environment),
+            app: app.name,
+            user: try TextRule.user.text(of: row["user"]),
+            environment: environment,
+            bundleID: change.bundleID ?? app.bundleIDs[0],
+            at: now
+        )
+        try Self.apply(change, to: &installation, at: now, by: .app)
+        guard !installation.tokens.isEmpty else { throw row["tokens"].error("must have at least one token") }
+        return installation
+    }
+
+    /// The environment of an installation that names none: production, unless the app is configured without it.
+    private var defaultEnvironment: PushEnvironment {
+        app.environments.contains(.production) ? .production : .development
+    }
+
+    private func identifier(
+        of row: Field,
+        _ change: InstallationChange,
+        _ environment: PushEnvironment
+    ) throws(InstallationError) -> InstallationID {
+        if let field = row["id"].ifPresent, field.value != .null {
+            guard let id = field.value?.stringValue.flatMap({ InstallationID($0) }) else {
+                throw field.mismatch("a UUID in lower case")
+            }
+            return id
+        }
+        guard case let token?? = change.tokens[Installation.TokenSlot(.device)] else {
+            throw row["tokens"]["device"].mismatch("a device token, unless id is given")
+        }
+        let text = [app.name, environment.rawValue, token.hex].joined(separator: "\u{1F}")
+        do throws(CryptographyError) {
+            return InstallationID(hash: try SHA256.hash(Array(text.utf8)))
+        } catch {
+            throw InstallationError(.unavailable, "the identifier cannot be created: \(error)", retryAfter: 5)
+        }
+    }
+}

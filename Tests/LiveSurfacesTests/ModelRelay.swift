@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MartletCore
+
+@testable import LiveSurfaces
+
+/// A relay as its protocol describes it, without limits.
+struct ModelRelay {
+    struct Installation: Hashable {
+        let user: String
+        var members: [MemberPath: MemberValue] = [:]
+
+        /// The values of the tokens.
+        var tokens: Set<MemberValue> { Set(members.filter { $0.key.isToken }.values) }
+    }
+
+    /// The installations by their secrets.
+    private(set) var installations: [String: Installation] = [:]
+    /// The requests that were received, with the statuses of their answers.
+    private(set) var log: [String] = []
+    /// The users of the tickets that are valid.
+    private var tickets: [String: String] = [:]
+    private var count = 0
+
+    mutating func ticket(for user: String) -> String {
+        count += 1
+        tickets["ticket \(count)"] = user
+        return "ticket \(count)"
+    }
+
+    /// Removes an installation, as a back end does.
+    mutating func forget(_ secret: String) {
+        installations[secret] = nil
+    }
+
+    /// Changes a member, as a back end does.
+    mutating func set(_ value: MemberValue, at path: MemberPath, of secret: String) {
+        installations[secret]?.members[path] = value
+    }
+
+    mutating func answer(_ request: InstallationRequest) -> InstallationAnswer {
+        let answer = process(request)
+        log.append("\(request.method) \(answer.status)")
+        return answer
+    }
+
+    private mutating func process(_ request: InstallationRequest) -> InstallationAnswer {
+        let credential = String(request.authorization.dropFirst("Bearer ".count))
+        let body = (try? JSONReader.read(request.body)) ?? .null
+        switch request.method {
+        case "POST":
+            guard let user = tickets.removeValue(forKey: credential) else { break }
+            count += 1
+            installations["secret \(count)"] = Installation(user: user)
+            change("secret \(count)", by: body)
+            return InstallationAnswer(status: 201, body: Array(#"{"secret":"secret \#(count)"}"#.utf8))
+        case "PATCH":
+            guard installations[credential] != nil else { break }
+            change(credential, by: body)
+            let members = installations[credential]?.members.mapValues(Optional.some) ?? [:]
+            return InstallationAnswer(status: 200, body: members.mergePatch.encoded())
+        default:
+            guard installations.removeValue(forKey: credential) != nil else { break }
+            return InstallationAnswer(status: 204, body: [])
+        }
+        return InstallationAnswer(status: 401, body: Array(#"{"detail":"enroll again"}"#.utf8))
+    }
+
+    private mutating func change(_ secret: String, by body: JSONValue) {
+        guard var installation = installations[secret] else { return }
+        let environment = body["environment"]?.stringValue.map(MemberValue.text)
+        if let environment, installation.members[.environment] != environment {
+            installation.members = installation.members.filter { !$0.key.isToken }
+        }
+        let before = installation.tokens
+        for member in body.members ?? [] { installation.apply(member.value, at: [member.name]) }
+        let taken = installation.tokens.subtracting(before)
+        for other in installations.keys {
+            installations[other]?.members = installations[other]?.members.filter { !taken.contains($0.value) } ?? [:]
+        }
+        installations[secret] = installation
+    }
+}
+
+extension ModelRelay.Installation {
+    /// Applies a member of a JSON Merge Patch.
+    fileprivate mutating func apply(_ value: JSONValue, at names: [String]) {
+        switch value {
+        case .string(let text): members[MemberPath(names: names)] = .text(text)
+        case .bool(let flag): members[MemberPath(names: names)] = .flag(flag)
+        case .object(let members): for member in members { apply(member.value, at: names + [member.name]) }
+        case .null: members = members.filter { !$0.key.names.starts(with: names) }
+        case .number, .array: break
+        }
+    }
+}

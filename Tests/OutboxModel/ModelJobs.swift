@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletOutbox
+internal import Synchronization
+
+/// A model of the jobs, which each engine has to agree with.
+struct JobModel: Sendable {
+    private var jobs: [StoredJob] = []
+    private var lastNumber: Int64 = 0
+
+    mutating func add(_ job: Job, highMark: Int64, at now: Int64) -> JobAddition {
+        if let stored = self.job(job.id, of: job.app) {
+            return stored.job.fingerprint == job.fingerprint ? .duplicate(stored) : .conflict
+        }
+        lastNumber += 1
+        let stored = StoredJob(number: lastNumber, job: job, createdAt: now, highMark: highMark)
+        jobs.append(stored)
+        return .added(stored)
+    }
+
+    func job(_ id: APNsID, of app: String) -> StoredJob? { jobs.first { $0.job.id == id && $0.job.app == app } }
+
+    func jobs(of app: String, before number: Int64?, limit: Int) -> [StoredJob] {
+        Array(jobs.reversed().filter { $0.job.app == app && $0.number < number ?? .max }.prefix(limit))
+    }
+
+    func activeJobs(at now: Int64, limit: Int) -> [StoredJob] {
+        let active = jobs.filter { stored in
+            switch stored.state {
+            case .expanding: stored.job.notBefore ?? 0 <= now
+            case .expanded: false
+            case .cancelled: stored.unfinished > 0
+            }
+        }
+        return Array(active.prefix(limit))
+    }
+
+    /// Whether a job is being expanded and has a cursor.
+    func isExpanding(_ number: Int64, at cursor: Int64) -> Bool {
+        jobs.contains { $0.number == number && $0.cursor == cursor && $0.state == .expanding }
+    }
+
+    mutating func record(_ page: JobPage, stored: Int, refused: [LeftOutReason: Int], at now: Int64) {
+        guard let index = jobs.firstIndex(where: { $0.number == page.job }) else { return }
+        jobs[index].cursor = page.nextCursor
+        jobs[index].stored += stored
+        jobs[index].leftOut.merge(page.leftOut, uniquingKeysWith: +)
+        jobs[index].leftOut.merge(refused, uniquingKeysWith: +)
+        guard page.isLast else { return }
+        jobs[index].state = .expanded
+        jobs[index].expandedAt = now
+    }
+
+    mutating func cancel(_ id: APNsID, of app: String, at now: Int64) -> StoredJob? {
+        guard let index = jobs.firstIndex(where: { $0.job.id == id && $0.job.app == app }) else { return nil }
+        if jobs[index].endedAt == nil {
+            jobs[index].state = .cancelled
+            jobs[index].expandedAt = jobs[index].expandedAt ?? now
+        }
+        return jobs[index]
+    }
+
+    /// Adds to the outcomes of a job; nothing for a deleted one.
+    mutating func count(_ change: Int, _ state: Outcome.State, of number: Int64, at now: Int64) {
+        guard let index = jobs.firstIndex(where: { $0.number == number }) else { return }
+        let count = (jobs[index].outcomes[state] ?? 0) + change
+        jobs[index].outcomes[state] = count == 0 ? nil : count
+        jobs[index].outcomesChangedAt = max(jobs[index].outcomesChangedAt, now)
+    }
+
+    mutating func deleteJobs(endedBefore time: Int64, limit: Int) -> Int {
+        let old = Set(jobs.filter { $0.endedAt.map { $0 < time } ?? false }.map(\.number).prefix(limit))
+        jobs.removeAll { old.contains($0.number) }
+        return old.count
+    }
+}
+
+extension OutboxModel {
+    mutating func expand(_ page: JobPage, at now: Int64) -> JobExpansion {
+        guard page.pushes.count <= limit - rows.count else { return .full }
+        guard jobs.isExpanding(page.job, at: page.cursor) else { return .outdated }
+        var refused: [LeftOutReason: Int] = [:]
+        for answer in accept(page.pushes.map(\.push), at: now) {
+            if let reason = answer.leftOutReason { refused[reason, default: 0] += 1 }
+        }
+        let stored = refused.values.reduce(page.pushes.count, -)
+        jobs.record(page, stored: stored, refused: refused, at: now)
+        return .stored(pushes: stored, leftOut: refused)
+    }
+
+    mutating func cancelPushes(of job: StoredJob, before cursor: Int64?, limit: Int, at now: Int64) -> CancelledPushes {
+        let letters = ends.values.filter { $0.push.job == job.number && $0.outcome.state == .dead }.map(\.number)
+        let numbers = rows.filter { $0.value.push.job == job.number }.map(\.key) + letters
+        let step = numbers.filter { $0 < cursor ?? .max }.sorted(by: >).prefix(limit)
+        var cancelled = CancelledPushes()
+        if step.count == limit { cancelled.next = step.last }
+        for number in step where !claimed.contains(number) {
+            guard let push = rows[number]?.push else { continue }
+            end(number, Outcome(.cancelled), at: now)
+            if let status = status(of: push.id, of: push.lane.app) { cancelled.pushes.append(status) }
+        }
+        return cancelled
+    }
+}
+
+/// The jobs of a model.
+struct ModelJobs: JobStore {
+    let disk: ModelOutbox.Disk
+
+    func add(_ job: Job, at now: Int64) -> JobAddition {
+        disk.model.withLock { $0.jobs.add(job, highMark: $0.installations.highMark(of: job.app), at: now) }
+    }
+
+    func job(_ id: APNsID, of app: String) -> StoredJob? { disk.model.withLock { $0.jobs.job(id, of: app) } }
+
+    func jobs(of app: String, before number: Int64?, limit: Int) -> [StoredJob] {
+        disk.model.withLock { $0.jobs.jobs(of: app, before: number, limit: limit) }
+    }
+
+    func activeJobs(at now: Int64, limit: Int) -> [StoredJob] {
+        disk.model.withLock { $0.jobs.activeJobs(at: now, limit: limit) }
+    }
+
+    func expand(_ page: JobPage, at now: Int64) -> JobExpansion { disk.model.withLock { $0.expand(page, at: now) } }
+
+    func cancel(_ id: APNsID, of app: String, at now: Int64) -> StoredJob? {
+        disk.model.withLock { $0.jobs.cancel(id, of: app, at: now) }
+    }
+
+    func cancelPushes(of job: StoredJob, before cursor: Int64?, limit: Int, at now: Int64) -> CancelledPushes {
+        disk.model.withLock { $0.cancelPushes(of: job, before: cursor, limit: limit, at: now) }
+    }
+
+    func deleteJobs(endedBefore time: Int64, limit: Int) -> Int {
+        disk.model.withLock { $0.jobs.deleteJobs(endedBefore: time, limit: limit) }
+    }
+}
