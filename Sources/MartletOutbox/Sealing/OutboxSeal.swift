@@ -68,10 +68,14 @@ package struct OutboxSeal: Sendable, CustomStringConvertible, CustomReflectable 
         try? Envelope.open(sealed, key: tokenKey, authenticating: OutboxSeal.context([kind, app]))
     }
 
-    /// Returns the first 16 bytes of a keyed hash of a push's fingerprint, which would reveal a payload that can be
+    /// The length of a sealed fingerprint of a push, which differs from that of a plain one.
+    static let fingerprintByteCount = 20
+
+    /// Returns the first 20 bytes of a keyed hash of a push's fingerprint, which would reveal a payload that can be
     /// guessed.
     func seal(fingerprint: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        Array(try SHA256.authenticationCode(of: fingerprint, key: fingerprintKey).prefix(16))
+        let code = try SHA256.authenticationCode(of: fingerprint, key: fingerprintKey)
+        return Array(code.prefix(OutboxSeal.fingerprintByteCount))
     }
 
     // MARK: Pushes
@@ -113,6 +117,32 @@ package struct OutboxSeal: Sendable, CustomStringConvertible, CustomReflectable 
     /// Returns what is authenticated with the payload of a push: the row that it belongs to.
     private static func context(of push: OutboxPush) -> [UInt8] {
         context(["push"] + push.storedWords) + push.id.bytes
+    }
+
+    // MARK: Plain rows
+
+    /// Returns the sealed form of a stored token; nil if it is sealed, or has no digits.
+    func sealedForm(ofStored digits: String, of app: String) throws(CryptographyError) -> String? {
+        guard let token = DeviceToken(stored: digits), open(token, of: app) == nil else { return nil }
+        return try seal(token, of: app).hex
+    }
+
+    /// Returns the sealed form of a stored push, whose checksum does not match if that of the push does not; nil if the
+    /// push is sealed.
+    func sealedForm(
+        ofStored push: OutboxPush,
+        fingerprint: [UInt8]?,
+        checksum: Int64?
+    ) throws(CryptographyError) -> (push: OutboxPush, fingerprint: [UInt8]?, checksum: Int64?)? {
+        guard open(push) == nil else { return nil }
+        let sealed = try seal(HashedPush(stored: push, fingerprint: fingerprint))
+        let isDamaged = push.differs(from: checksum)
+        return (sealed.push, sealed.fingerprint, isDamaged ? sealed.checksum.map { ~$0 } : sealed.checksum)
+    }
+
+    /// Returns the sealed form of the stored fingerprint of an outcome; nil if it is sealed.
+    func sealedForm(ofStored fingerprint: [UInt8]) throws(CryptographyError) -> [UInt8]? {
+        fingerprint.count == OutboxSeal.fingerprintByteCount ? nil : try seal(fingerprint: fingerprint)
     }
 
     // MARK: Jobs

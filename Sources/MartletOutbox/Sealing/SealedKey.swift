@@ -10,19 +10,23 @@ package struct SealedKey: Sendable, Hashable {
     package var number: Int64
     /// The sealed data key.
     package var bytes: [UInt8]
+    /// Whether all rows of the outbox are sealed.
+    package var isComplete: Bool
 
     /// Creates a sealed key as it is stored.
-    package init(id: [UInt8], number: Int64, bytes: [UInt8]) {
+    package init(id: [UInt8], number: Int64, bytes: [UInt8], isComplete: Bool) {
         self.id = id
         self.number = number
         self.bytes = bytes
+        self.isComplete = isComplete
     }
 
-    /// Seals a data key.
+    /// Seals a data key, for an outbox whose rows are not sealed yet.
     init(_ dataKey: [UInt8], with key: SealingKeys.Key) throws(CryptographyError) {
         id = Array(try SHA256.authenticationCode(of: Array("martlet identifier".utf8), key: dataKey).prefix(16))
         number = key.number
         bytes = try Envelope.seal(dataKey, key: key.bytes, authenticating: SealedKey.context(id, number))
+        isComplete = false
     }
 
     /// Returns the data key.

@@ -77,8 +77,24 @@ import Testing
     @Test func `a fingerprint depends on the data key`() throws {
         let push = HashedPush(try .numbered(1, hasCallersID: true))
         let sealed = try seal.seal(push)
-        #expect(sealed.fingerprint?.count == 16 && sealed.fingerprint != push.fingerprint)
+        #expect(sealed.fingerprint?.count == 20 && sealed.fingerprint != push.fingerprint)
         #expect(try seal.seal(push).fingerprint == sealed.fingerprint)
+    }
+
+    @Test func `only plain rows have a sealed form`() throws {
+        let push = HashedPush(try .numbered(1, token: token.hex, hasCallersID: true))
+        let sealed = try #require(
+            try seal.sealedForm(ofStored: push.push, fingerprint: push.fingerprint, checksum: push.checksum)
+        )
+        #expect(seal.open(sealed.push) == push.push && !sealed.push.differs(from: sealed.checksum))
+        let again = try seal.sealedForm(ofStored: sealed.push, fingerprint: nil, checksum: sealed.checksum)
+        #expect(again.map(\.push) == nil)
+        let damaged = try seal.sealedForm(ofStored: push.push, fingerprint: nil, checksum: 1)
+        #expect(damaged.map { $0.push.differs(from: $0.checksum) } == true)
+        let digits = try #require(try seal.sealedForm(ofStored: token.hex, of: "orders"))
+        #expect(try seal.sealedForm(ofStored: digits, of: "orders") == nil)
+        let fingerprint = try #require(try seal.sealedForm(ofStored: [UInt8](repeating: 1, count: 16)))
+        #expect(try seal.sealedForm(ofStored: fingerprint) == nil)
     }
 
     @Test func `a job is opened in its row only`() throws {
