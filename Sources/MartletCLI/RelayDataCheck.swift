@@ -49,6 +49,7 @@ extension OutboxCheck {
             "data": .string("\(location)"), "is-sound": .bool(isSound), "waiting": .integer(waiting),
             "dead-letters": .integer(deadLetters), "damaged": .integer(damaged), "outcomes": .integer(outcomes),
             "installations": .integer(installations), "tickets": .integer(tickets), "jobs": .integer(jobs),
+            "sealing-key": sealingKey.map { JSONValue.integer($0) } ?? .null,
             "problems": .array(problems.map { .string($0) }),
             "damaged-pushes": .array(damagedPushes.map(\.json)),
         ]
@@ -66,6 +67,7 @@ extension OutboxCheck {
                 + "\(outcomes.counted("outcome")), \(installations.counted("installation")), "
                 + "\(tickets.counted("ticket")), \(jobs.counted("job")). Damaged pushes: \(damaged.grouped)."
         )
+        if let sealingKey { lines.append("The outbox is sealed with the key \(sealingKey).") }
         lines.append("\(location) is \(isSound ? "sound" : "damaged").")
         return lines.joined(separator: "\n") + "\n"
     }

@@ -144,6 +144,10 @@ import Testing
             "certificate and certificate-key: "
         ),
         (
+            ConfigurationFile.good(("\"data\"", "\"sealing-keys\": \"relay.json\", \"data\"")),
+            "sealing-keys must be a file of keys: line 1 must be a number and 32 random bytes in base64"
+        ),
+        (
             ConfigurationFile.good(("\"data\"", "\"log-level\": \"loud\", \"data\"")),
             "log-level must be one of debug, info, "
         ),

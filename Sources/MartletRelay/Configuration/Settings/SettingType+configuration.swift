@@ -22,6 +22,19 @@ extension SettingType where Value == OutboxLocation {
     }()
 }
 
+extension SettingType where Value == SealingKeys {
+    /// The keys of a file, named by its path.
+    static let sealingKeys = SettingType("path", schema: ["type": "string", "minLength": 1]) {
+        (field, places) throws(RelayError) in
+        let text = try places.text(try field.nonemptyText(), isSecret: true, field.path.description)
+        do throws(SealingKeysError) {
+            return try SealingKeys(text)
+        } catch {
+            throw field.error("must be a file of keys: \(error)")
+        }
+    }
+}
+
 extension SettingType where Value == RelayConfiguration.Address {
     /// An address to listen on, such as `127.0.0.1:2197` or `[::1]:2197`.
     static let address = {
