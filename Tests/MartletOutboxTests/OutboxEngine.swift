@@ -45,7 +45,11 @@ enum OutboxEngine: String, CaseIterable, Sendable {
             switch engine {
             case .model: return ModelOutbox(on: disk, limit: limit)
             case .sqlite, .postgresql: return try await openStore(limit: limit, isSealed: false)
-            case .sealedSQLite, .sealedPostgreSQL: return try await openSealed(limit: limit)
+            case .sealedSQLite, .sealedPostgreSQL:
+                // Another key seals the outbox after many of the openings.
+                let first = UInt8.random(in: 1...3)
+                let keys = try SealingKeys.numbered(first, first % 3 + 1, (first + 1) % 3 + 1)
+                return try await openSealed(with: keys, limit: limit)
             }
         }
 

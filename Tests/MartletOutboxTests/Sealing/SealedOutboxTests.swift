@@ -20,7 +20,7 @@ import Testing
 
     /// Stores a push, a dead letter, an unregistered token, an installation and a job.
     private func fill(_ store: any OutboxStore) async throws {
-        let pushes = try (1...3).map { number in
+        let pushes = try (1...3 as ClosedRange<UInt64>).map { number in
             var push = try OutboxPush.numbered(
                 number,
                 token: Self.token,
@@ -101,14 +101,14 @@ import Testing
     @Test(arguments: SealedOutboxTests.sealed)
     func `a copy has neither tokens nor payloads`(engine: OutboxEngine) async throws {
         let place = try await engine.place()
-        var store = try await place.open()
-        try await fill(store)
+        let filled = try await place.openSealed()
+        try await fill(filled)
         try await checkSecrecy(of: place)
-        await store.close(isInOrder: true)
+        await filled.close(isInOrder: true)
         try await checkSecrecy(of: place)
         #expect(try OutboxCheck.run(on: place.location).isSound)
         #expect(try OutboxCheck.run(on: place.location).sealingKey == 1)
-        store = try await place.open()
+        let store = try await place.open()
         try await checkContents(of: store)
         await store.close(isInOrder: true)
     }
