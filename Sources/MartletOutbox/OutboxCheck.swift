@@ -48,7 +48,9 @@ package struct OutboxCheck: Sendable, Hashable {
     package var tickets = 0
     package private(set) var jobs = 0
     /// The number of the key that seals the outbox; nil for one that is not sealed.
-    package var sealingKey: Int64?
+    package private(set) var sealingKey: Int64?
+    /// Whether a sealed outbox may have rows that the next start of a relay seals.
+    package private(set) var hasPlainRows = false
     /// The damage that concerns no single push.
     package var problems: [String] = []
 
@@ -77,6 +79,12 @@ package struct OutboxCheck: Sendable, Hashable {
         case .file(let path): try OutboxFileCheck(path).run(progress)
         case .database(let address): try OutboxCheck(ofDatabase: address, progress)
         }
+    }
+
+    /// Adds the number of the key that seals the outbox, and whether all rows are sealed.
+    mutating func add(sealingKey number: Int64, isComplete: Bool) {
+        sealingKey = number
+        hasPlainRows = !isComplete
     }
 
     /// Adds jobs, of which some have other counts than their pushes show.
