@@ -49,6 +49,7 @@ extension OutboxCheck {
             "data": .string("\(location)"), "is-sound": .bool(isSound), "waiting": .integer(waiting),
             "dead-letters": .integer(deadLetters), "damaged": .integer(damaged), "outcomes": .integer(outcomes),
             "installations": .integer(installations), "tickets": .integer(tickets), "jobs": .integer(jobs),
+            "sealing-key": sealingKey.map { JSONValue.integer($0) } ?? .null, "has-plain-rows": .bool(hasPlainRows),
             "problems": .array(problems.map { .string($0) }),
             "damaged-pushes": .array(damagedPushes.map(\.json)),
         ]
@@ -66,6 +67,10 @@ extension OutboxCheck {
                 + "\(outcomes.counted("outcome")), \(installations.counted("installation")), "
                 + "\(tickets.counted("ticket")), \(jobs.counted("job")). Damaged pushes: \(damaged.grouped)."
         )
+        if let sealingKey {
+            let rest = hasPlainRows ? "; the next start of a relay seals the rows that are not" : ""
+            lines.append("The outbox is sealed with the key \(sealingKey)\(rest).")
+        }
         lines.append("\(location) is \(isSound ? "sound" : "damaged").")
         return lines.joined(separator: "\n") + "\n"
     }

@@ -23,6 +23,13 @@ package struct HashedPush: Sendable {
         fingerprint = push.hasCallersID ? push.fingerprint : nil
         checksum = push.checksum
     }
+
+    /// Calculates the checksum of a push as it is stored, whose fingerprint is that of the caller's request.
+    init(stored push: OutboxPush, fingerprint: [UInt8]?) {
+        self.push = push
+        self.fingerprint = fingerprint
+        checksum = push.checksum
+    }
 }
 
 extension OutboxPush {
@@ -55,15 +62,20 @@ extension OutboxPush {
     ///   that is sent. A changed user can only cancel the push, see ``ClaimedPush/hasFormerUser``, or hide it from the
     ///   erasure of the user. The user of a push to a user is included.
     fileprivate var checksum: Int64? {
+        var words = storedWords
+        if let user { words.append(user) }
+        guard let digest = hash(words, id.bytes, payload) else { return nil }
+        return Int64(bitPattern: digest.prefix(8).reduce(UInt64(0)) { ($0 << 8) | UInt64($1) })
+    }
+
+    /// The columns that decide to whom and until when a push is sent, and that do not change while it is stored.
+    var storedWords: [String?] {
         let (token, channel, bundle) = destination.columns
-        var words: [String?] = [
+        return [
             lane.app, lane.environment.rawValue, token, channel, bundle, headers.pushType, headers.topic,
             headers.priority, headers.expiration, headers.collapseID, traceParent, orderKey,
             expiresAt.map { String($0) },
         ]
-        if let user { words.append(user) }
-        guard let digest = hash(words, id.bytes, payload) else { return nil }
-        return Int64(bitPattern: digest.prefix(8).reduce(UInt64(0)) { ($0 << 8) | UInt64($1) })
     }
 
     /// Returns whether the content differs from a stored checksum; false if there is none.

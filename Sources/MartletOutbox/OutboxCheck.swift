@@ -4,6 +4,8 @@ package import MartletCore
 
 /// The result of reading a whole outbox and comparing every push with what was accepted.
 ///
+/// It needs no sealing keys: the checksums are those of the sealed values.
+///
 /// Installations, tickets and jobs have no checksums: they are counted, and SQLite finds damage in the structure of its
 /// file. The numbers of pushes that a job has are compared with its pushes.
 package struct OutboxCheck: Sendable, Hashable {
@@ -45,6 +47,10 @@ package struct OutboxCheck: Sendable, Hashable {
     package var installations = 0
     package var tickets = 0
     package private(set) var jobs = 0
+    /// The number of the key that seals the outbox; nil for one that is not sealed.
+    package private(set) var sealingKey: Int64?
+    /// Whether a sealed outbox may have rows that the next start of a relay seals.
+    package private(set) var hasPlainRows = false
     /// The damage that concerns no single push.
     package var problems: [String] = []
 
@@ -73,6 +79,12 @@ package struct OutboxCheck: Sendable, Hashable {
         case .file(let path): try OutboxFileCheck(path).run(progress)
         case .database(let address): try OutboxCheck(ofDatabase: address, progress)
         }
+    }
+
+    /// Adds the number of the key that seals the outbox, and whether all rows are sealed.
+    mutating func add(sealingKey number: Int64, isComplete: Bool) {
+        sealingKey = number
+        hasPlainRows = !isComplete
     }
 
     /// Adds jobs, of which some have other counts than their pushes show.

@@ -111,6 +111,30 @@ package protocol OutboxRecords: Sendable {
     /// - Throws: ``OutboxError`` when it cannot be read.
     func cursor(of reader: String) async throws(OutboxError) -> Int64
 
+    /// Returns the sealed data key of the outbox; nil for an outbox that is not sealed.
+    func sealedKey() async throws(OutboxError) -> SealedKey?
+
+    /// Stores the sealed data key of an outbox that has none.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The stored key, which is another when the outbox has one.
+    /// - Throws: ``OutboxError``, also while other relays use the outbox; nothing has changed then.
+    func addSealedKey(_ key: SealedKey) async throws(OutboxError) -> SealedKey
+
+    /// Seals the rows that were stored before the outbox had a data key, and makes the key complete.
+    ///
+    /// - Parameter seal: The encryption with the stored data key.
+    /// - Throws: ``OutboxError``; the call can be repeated then.
+    func sealRows(with seal: OutboxSeal) async throws(OutboxError)
+
+    /// Replaces the sealed data key by the same one, sealed with another key, unless another relay has replaced it.
+    ///
+    /// - Parameters:
+    ///   - old: The key as it was read.
+    ///   - new: The new form.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func replaceSealedKey(_ old: SealedKey, with new: SealedKey) async throws(OutboxError)
+
     /// Stores the position of a reader in a feed.
     ///
     /// - Parameters:
@@ -118,4 +142,24 @@ package protocol OutboxRecords: Sendable {
     ///   - reader: The name of the reader.
     /// - Throws: ``OutboxError``; the stored position is unchanged then.
     func setCursor(_ cursor: Int64, of reader: String) async throws(OutboxError)
+}
+
+extension OutboxRecords {
+    /// Returns nil, for stores that cannot be sealed.
+    package func sealedKey() async throws(OutboxError) -> SealedKey? { nil }
+
+    /// Throws an error, for stores that cannot be sealed.
+    package func addSealedKey(_ key: SealedKey) async throws(OutboxError) -> SealedKey {
+        throw OutboxError(.unavailable, "the outbox cannot be sealed")
+    }
+
+    /// Throws an error, for stores that cannot be sealed.
+    package func sealRows(with seal: OutboxSeal) async throws(OutboxError) {
+        throw OutboxError(.unavailable, "the outbox cannot be sealed")
+    }
+
+    /// Throws an error, for stores that cannot be sealed.
+    package func replaceSealedKey(_ old: SealedKey, with new: SealedKey) async throws(OutboxError) {
+        throw OutboxError(.unavailable, "the outbox cannot be sealed")
+    }
 }

@@ -154,6 +154,7 @@ package actor PushRelay {
         let callers = try Callers(new)
         let clients = try await parts.dispatcher.clients.replacements(for: new, in: context)
         let tls = context.configuration.identity == nil ? nil : try new.serverTLS()
+        try await useSealingKeys(of: new)
         let (old, log) = (context.configuration, context.log)
         for setting in new.settingsThatNeedRestart(since: old) {
             log.warning(.restartRequired, ["setting": .string(setting)])
@@ -170,6 +171,18 @@ package actor PushRelay {
         log.info(.configurationReloaded, ["apps": .whole(new.apps.count), "callers": .whole(new.callers.count)])
         await parts.monitor.use(context)
         await parts.maintenance.use(context)
+    }
+
+    /// Replaces the keys of a sealed outbox, of which the first seals it from now on.
+    private func useSealingKeys(of new: RelayConfiguration) async throws(RelayError) {
+        guard let keys = new.sealingKeys, keys != context.configuration.sealingKeys,
+            let sealed = context.outbox as? SealedOutbox
+        else { return }
+        do throws(OutboxError) {
+            try await sealed.use(keys)
+        } catch {
+            throw RelayError("sealing-keys cannot be replaced: \(error)")
+        }
     }
 
     // MARK: State

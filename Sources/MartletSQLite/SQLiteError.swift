@@ -59,6 +59,9 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Creates an error for a disk with too little space.
     package static func full(_ message: String) -> SQLiteError { SQLiteError(SQLITE_FULL, message) }
 
+    /// Creates an error for a file that the program must not use as it is; `advice` explains it.
+    package static func refused(_ advice: String) -> SQLiteError { SQLiteError(SQLITE_ERROR, advice) }
+
     /// Creates an error from the last failure of a connection, or from a result code when there is no connection.
     init(_ code: CInt, on connection: OpaquePointer?, during what: String) {
         let words = connection == nil ? sqlite3_errstr(code) : sqlite3_errmsg(connection)

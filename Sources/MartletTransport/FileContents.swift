@@ -139,6 +139,12 @@ package enum FileContents {
         return false
     }
 
+    /// Returns whether every user of the system may read a file; false for a file that does not exist.
+    package static func isReadableByEveryone(_ path: String) -> Bool {
+        var facts = stat()
+        return unsafe stat(path, &facts) == 0 && facts.st_mode & 0o004 != 0
+    }
+
     /// Waits until a descriptor has bytes, its end or an error; returns false after the wait.
     private static func poll(_ descriptor: CInt, within wait: Duration) -> Bool {
         let milliseconds = wait.components.seconds * 1_000 + wait.components.attoseconds / 1_000_000_000_000_000

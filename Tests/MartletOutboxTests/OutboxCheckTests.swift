@@ -9,7 +9,7 @@ import Testing
 
 /// Checks of whole outboxes.
 @Suite(.timeLimit(.minutes(10))) struct OutboxCheckTests {
-    @Test(arguments: [OutboxEngine.sqlite, .postgresql])
+    @Test(arguments: OutboxEngine.stores)
     func `an outbox without damage is sound`(engine: OutboxEngine) async throws {
         let place = try await engine.place()
         let store = try await place.open()

@@ -10,11 +10,16 @@ enum OutboxEngine: String, CaseIterable, Sendable {
     case model
     case sqlite
     case postgresql
+    case sealedSQLite
+    case sealedPostgreSQL
+
+    /// The engines that store pushes outside of memory.
+    static let stores = allCases.filter { $0 != .model }
 
     /// A place where an outbox can be opened again and again.
     func place() async throws -> Place {
         var place = Place(engine: self, directory: try ScratchDirectory(), disk: ModelOutbox.Disk())
-        if self == .postgresql {
+        if self == .postgresql || self == .sealedPostgreSQL {
             let server = try await PostgreSQLServer.shared.value
             let database = try await server.makeDatabase()
             place.database = (server, database)
@@ -29,7 +34,7 @@ enum OutboxEngine: String, CaseIterable, Sendable {
         let disk: ModelOutbox.Disk
         fileprivate(set) var database: (server: PostgreSQLServer, name: String)?
 
-        var location: OutboxLocation { engine == .postgresql ? .database(address) : .file(file) }
+        var location: OutboxLocation { database == nil ? .file(file) : .database(address) }
 
         var file: String { directory.path + "/outbox.sqlite" }
         /// The address of the database; empty for the other engines.
@@ -38,16 +43,37 @@ enum OutboxEngine: String, CaseIterable, Sendable {
         /// Opens the outbox that is there, or makes one.
         func open(limit: Int = 1_000_000) async throws -> any OutboxStore {
             switch engine {
-            case .model:
-                return ModelOutbox(on: disk, limit: limit)
-            case .sqlite:
-                let options = SQLiteOutbox.Options(durability: .relaxed, limit: limit)
-                return try await SQLiteOutbox(file: file, options: options)
-            case .postgresql:
-                // So long a lease that a store that has been left alone says nothing in between.
-                let options = PostgreSQLOutbox.Options(limit: limit, lease: .seconds(3_600))
-                return try await PostgreSQLOutbox(address: address, options: options)
+            case .model: return ModelOutbox(on: disk, limit: limit)
+            case .sqlite, .postgresql: return try await openStore(limit: limit, isSealed: false)
+            case .sealedSQLite, .sealedPostgreSQL:
+                // Another key seals the outbox after many of the openings.
+                let first = UInt8.random(in: 1...3)
+                let keys = try SealingKeys.numbered(first, first % 3 + 1, (first + 1) % 3 + 1)
+                return try await openSealed(with: keys, limit: limit)
             }
+        }
+
+        /// Opens the outbox that is there with keys.
+        func openSealed(with keys: SealingKeys? = nil, limit: Int = 1_000_000) async throws -> SealedOutbox {
+            let store = try await openStore(limit: limit, isSealed: true)
+            let outbox = SealedOutbox(store, keys: try keys ?? .numbered(1))
+            do {
+                try await outbox.prepare()
+            } catch {
+                await store.close(isInOrder: true)
+                throw error
+            }
+            return outbox
+        }
+
+        private func openStore(limit: Int, isSealed: Bool) async throws -> any OutboxStore {
+            guard database != nil else {
+                let options = SQLiteOutbox.Options(durability: .relaxed, limit: limit, isSealed: isSealed)
+                return try await SQLiteOutbox(file: file, options: options)
+            }
+            // So long a lease that a store that has been left alone says nothing in between.
+            let options = PostgreSQLOutbox.Options(limit: limit, lease: .seconds(3_600), isSealed: isSealed)
+            return try await PostgreSQLOutbox(address: address, options: options)
         }
 
         /// The bytes of each file of the directory by its name.
@@ -69,13 +95,13 @@ enum OutboxEngine: String, CaseIterable, Sendable {
             switch engine {
             case .model:
                 return self
-            case .sqlite:
+            case .sqlite, .sealedSQLite:
                 let next = Place(engine: engine, directory: try ScratchDirectory(), disk: disk)
                 for suffix in ["", "-wal"] {
                     try FileManager.default.copyItem(atPath: file + suffix, toPath: next.file + suffix)
                 }
                 return next
-            case .postgresql:
+            case .postgresql, .sealedPostgreSQL:
                 try await database?.server.ask(
                     "UPDATE martlet.node SET lease_until = '-infinity'",
                     of: database?.name ?? ""

@@ -23,6 +23,25 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a reload replaces the keys of the outbox`() async throws {
+        let lines = ["A", "B", "C"].enumerated().map { "\($0 + 1) \($1)\(String(repeating: "A", count: 42))=" }
+        let first = try SealingKeys(lines[0])
+        let bench = try await RelayBench { $0.sealingKeys = first }
+        #expect(await bench.push().json["state"] == "delivered")
+        var new = await bench.relay.context.configuration
+        new.sealingKeys = try SealingKeys(lines[1] + "\n" + lines[0])
+        try await bench.relay.reload(new)
+        let records = await bench.relay.context.outbox.records
+        #expect(try await records.sealedKey()?.number == 2)
+        #expect(await bench.push().json["state"] == "delivered")
+        var unknown = new
+        unknown.sealingKeys = try SealingKeys(lines[2])
+        let rejected = unknown
+        await #expect(throws: RelayError.self) { try await bench.relay.reload(rejected) }
+        #expect(await bench.relay.context.configuration.sealingKeys == new.sealingKeys)
+        await bench.stop()
+    }
+
     @Test func `a reload replaces an app's key for Apple and for callers`() async throws {
         let bench = try await RelayBench()
         let client = try await bench.client()

@@ -91,6 +91,11 @@ BEGIN
             body)],
         ARRAY[body]
     );
+    -- After the insertion, which waits for the transaction that seals the outbox. This one has no key to seal the push.
+    IF EXISTS (SELECT FROM martlet.sealed_key) THEN
+        RAISE EXCEPTION 'the outbox is sealed, and the database has no key to seal a push'
+            USING ERRCODE = '55000', HINT = 'Send the push to a relay, over HTTP.';
+    END IF;
     IF FOUND AND other.is_same IS FALSE THEN
         RAISE EXCEPTION 'another push of the app has the id %', push_id USING ERRCODE = '23505';
     END IF;

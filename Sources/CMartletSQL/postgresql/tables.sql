@@ -118,6 +118,17 @@ CREATE TABLE martlet.lane_pause (
     PRIMARY KEY (app, is_production)
 );
 
+-- The data key that encrypts tokens, payloads and the requests of jobs, itself encrypted with the operator's key of
+-- this number; no row for an outbox that is not sealed.
+CREATE TABLE martlet.sealed_key (
+    is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+    id bytea NOT NULL,
+    number bigint NOT NULL,
+    bytes bytea NOT NULL,
+    -- Whether all rows are sealed: an outbox may be sealed after its first push.
+    is_complete boolean NOT NULL DEFAULT false
+);
+
 -- The positions of webhooks in the feed of unregistered tokens.
 CREATE TABLE martlet.reader (name text PRIMARY KEY, cursor bigint NOT NULL);
 

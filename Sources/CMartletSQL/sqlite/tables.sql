@@ -51,6 +51,13 @@ CREATE TABLE unregistered_token (
 );
 -- Without environment and topic, which would make it larger: a token has few rows.
 CREATE INDEX unregistered_token_token ON unregistered_token (app, token);
+-- The data key that encrypts tokens, payloads and the requests of jobs, itself encrypted with the operator's key of
+-- this number; no row for an outbox that is not sealed.
+CREATE TABLE sealed_key (
+    is_only INTEGER PRIMARY KEY CHECK (is_only = 1), id BLOB NOT NULL, number INTEGER NOT NULL, bytes BLOB NOT NULL,
+    -- Whether all rows are sealed: an outbox may be sealed after its first push.
+    is_complete INTEGER NOT NULL DEFAULT 0
+);
 -- The positions of webhooks in the feed of unregistered tokens.
 CREATE TABLE reader (name TEXT PRIMARY KEY, cursor INTEGER NOT NULL) WITHOUT ROWID;
 -- The times up to which pushes of a queue may have been claimed.

@@ -85,6 +85,24 @@ public struct DeviceToken: Sendable, Hashable {
         content = Content(bytes: bytes)
     }
 
+    /// Creates a token from digits that a store has written: of any length, because a store lengthens tokens that it
+    /// encrypts; nil for text that does not consist of digits.
+    package init?(stored hex: String) {
+        let digits = Array(hex.utf8)
+        guard !digits.isEmpty, digits.count.isMultiple(of: 2), digits.allSatisfy(\.isHexadecimalDigit) else {
+            return nil
+        }
+        content = Content(digits: digits)
+    }
+
+    /// The bytes of the token.
+    package var bytes: [UInt8] {
+        let digits = Array(hex.utf8)
+        return stride(from: 0, to: digits.count - 1, by: 2).map { place in
+            UInt8(truncatingIfNeeded: digits[place..<place + 2].hexadecimalNumber)
+        }
+    }
+
     private static let usualDigitCount = 64
 
     package var digitCount: Int {

@@ -17,7 +17,7 @@ enum InstallationRow {
         for parts in elements(text).map({ $0.elements ?? [] }) {
             guard parts.count == 4, let kind = parts[0].stringValue.flatMap(Installation.TokenKind.init(rawValue:)),
                 let name = parts[1].stringValue, let hex = parts[2].stringValue,
-                let token = try? DeviceToken(hex: hex), let time = parts[3].integerValue
+                let token = DeviceToken(stored: hex), let time = parts[3].integerValue
             else { continue }
             tokens[Installation.TokenSlot(kind, name)] = .init(token, registeredAt: time)
         }

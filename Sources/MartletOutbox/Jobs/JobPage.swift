@@ -13,7 +13,7 @@ package struct JobPage: Sendable {
     /// Whether no further page follows.
     package let isLast: Bool
     /// The pushes, one for each installation that is not left out.
-    package let pushes: [HashedPush]
+    package private(set) var pushes: [HashedPush]
     /// The numbers of installations without a push.
     package let leftOut: [LeftOutReason: Int]
 
@@ -45,6 +45,13 @@ package struct JobPage: Sendable {
             return HashedPush(push)
         }
         self.leftOut = leftOut
+    }
+
+    /// Returns the page with another form of its pushes.
+    func replacing(pushes: [HashedPush]) -> JobPage {
+        var page = self
+        page.pushes = pushes
+        return page
     }
 }
 

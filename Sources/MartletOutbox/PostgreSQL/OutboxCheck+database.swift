@@ -76,7 +76,7 @@ extension OutboxCheck {
                     SELECT count(*) FROM martlet.job_content j WHERE j.stored - j.ended <> (
                         SELECT count(*) FROM martlet.push p JOIN martlet.queue q USING (number) WHERE p.job = j.number
                     )
-                )
+                ), (SELECT k.number FROM martlet.sealed_key k), (SELECT k.is_complete FROM martlet.sealed_key k)
             """,
             within: OutboxCheck.statementTime
         )
@@ -86,6 +86,7 @@ extension OutboxCheck {
         tickets = Int(row.integer(at: 2))
         let missing = row.integer(at: 3)
         add(jobs: Int(row.integer(at: 4)), miscounted: Int(row.integer(at: 5)))
+        if let number = row.optionalInteger(at: 6) { add(sealingKey: number, isComplete: row.flag(at: 7)) }
         if missing > 0 { problems.append("\(missing) entries of the queue have no push") }
     }
 }

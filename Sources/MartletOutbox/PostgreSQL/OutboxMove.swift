@@ -45,9 +45,10 @@ package actor OutboxMove {
     ///   - address: The address of the database, which must have its tables.
     /// - Throws: ``OutboxError``, of kind `.inUse` while a relay uses the file.
     package init(from file: String, to address: String) async throws(OutboxError) {
-        database = try await PostgreSQLOutbox(address: address, options: .init(name: "move"))
+        database = try await PostgreSQLOutbox(address: address, options: .init(name: "move", isSealed: true))
         do throws(OutboxError) {
-            self.file = try await SQLiteOutbox(file: file, options: SQLiteOutbox.Options(), mustExist: true)
+            let options = SQLiteOutbox.Options(isSealed: true)
+            self.file = try await SQLiteOutbox(file: file, options: options, mustExist: true)
         } catch {
             await database.close(isInOrder: true)
             throw error
@@ -83,6 +84,8 @@ package actor OutboxMove {
 
     private func moveAll(at now: Int64, progress: @Sendable (Account) -> Void) async throws(OutboxError) {
         let stored = try await storedJobs()
+        // Before the first row, because sealed and plain rows do not match.
+        try await moveSealedKey()
         let names = try await file.read { (tables) throws(SQLiteError) in tables.database.state.apps }
         for (name, number) in names { apps[number] = try await database.apps.number(of: name) }
         // Before the pushes, which have the numbers of their jobs, and first, because they can stop the migration.

@@ -370,7 +370,7 @@ extension AudienceMember {
             environment: PushEnvironment(isProduction: row.flag(at: 2)),
             bundleID: row.text(at: 3),
             permissions: InstallationRow.permissionValues(of: (4..<7).map { row.optionalInteger(at: $0) }),
-            token: row.optionalText(at: 7).flatMap { try? DeviceToken(hex: $0) }
+            token: row.optionalText(at: 7).flatMap(DeviceToken.init(stored:))
         )
     }
 }

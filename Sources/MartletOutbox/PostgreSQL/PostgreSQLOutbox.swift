@@ -30,6 +30,10 @@ package actor PostgreSQLOutbox: SharedOutbox {
         ///
         /// Until a later attempt to open succeeds, every call fails.
         package var retriesOpening: Bool
+        /// Whether a database with sealed values may be opened; false by default.
+        ///
+        /// A relay without keys would send pushes to sealed tokens.
+        package var isSealed: Bool
 
         /// Creates options, with a default for each.
         package init(
@@ -37,13 +41,15 @@ package actor PostgreSQLOutbox: SharedOutbox {
             lease: Duration = .seconds(15),
             name: String = "relay",
             statementTime: Duration = .seconds(3),
-            retriesOpening: Bool = false
+            retriesOpening: Bool = false,
+            isSealed: Bool = false
         ) {
             self.limit = limit
             self.lease = lease
             self.name = name
             self.statementTime = statementTime
             self.retriesOpening = retriesOpening
+            self.isSealed = isSealed
         }
     }
 
@@ -111,6 +117,10 @@ package actor PostgreSQLOutbox: SharedOutbox {
     private func open() async throws(PostgreSQLError) {
         try await connections.open { [weak self] event in self?.assumeIsolated { $0.handle(event) } }
         try await membership.register()
+        // After the registration, which keeps another relay from sealing the outbox.
+        if !options.isSealed, let key = try await connections.sealedKey() {
+            throw .wrongTables(OutboxError.needsKey(key.number))
+        }
         try await apps.load()
         // A count that takes too long must not keep the outbox closed; each heartbeat repeats it.
         try? await countPushes()

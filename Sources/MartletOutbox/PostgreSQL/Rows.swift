@@ -70,7 +70,7 @@ extension ClaimedPush {
     /// Reads the columns of `martlet.claim`; without the last six, the push counts as sound and sent singly to a token.
     init(_ row: Row, lane: Lane, isChecked: Bool = false) {
         let destination: PushDestination =
-            if let token = row.optionalText(at: 6).flatMap({ try? DeviceToken(hex: $0) }) {
+            if let token = row.optionalText(at: 6).flatMap(DeviceToken.init(stored:)) {
                 .device(token)
             } else {
                 .channel(ChannelID(row.text(at: 7)), bundle: row.text(at: 8))
@@ -110,7 +110,7 @@ extension ClaimedPush {
 extension UnregisteredToken {
     /// Reads seven columns: cursor, token, environment, topic, time of unregistration, time of the report, reason.
     init?(_ row: Row) {
-        guard let token = try? DeviceToken(hex: row.text(at: 1)) else { return nil }
+        guard let token = DeviceToken(stored: row.text(at: 1)) else { return nil }
         self.init(
             cursor: row.integer(at: 0),
             token: token,

@@ -159,7 +159,7 @@ struct InstallationTable {
             environment: PushEnvironment(row, at: 2),
             bundleID: row.text(at: 3),
             permissions: permissions(row, from: 4),
-            token: row.optionalText(at: 7).flatMap { try? DeviceToken(hex: $0) }
+            token: row.optionalText(at: 7).flatMap(DeviceToken.init(stored:))
         )
     }
 

@@ -96,6 +96,9 @@ final class OutboxDatabase {
         )
         addApp = try connection.prepare("INSERT INTO app (name) VALUES (?)")
         limit = options.limit
+        if !options.isSealed, let key = try SealingTable(self).key() {
+            throw .refused(OutboxError.needsKey(key.number))
+        }
         let holdsPushes = try change { () throws(SQLiteError) -> Bool in
             try markOutcomesUnknown()
             try loadState()

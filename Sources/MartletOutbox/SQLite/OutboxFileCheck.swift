@@ -41,6 +41,10 @@ final class OutboxFileCheck {
     func run(_ progress: (OutboxCheck) -> Void) -> OutboxCheck {
         attempt { () throws(SQLiteError) in try connection.checkLog(remark: OutboxDatabase.relaxedRemark) }
         attempt { () throws(SQLiteError) in try readApps() }
+        attempt { () throws(SQLiteError) in
+            let row = try connection.prepare("SELECT number, is_complete FROM sealed_key")
+            if try row.step() { check.add(sealingKey: row.integer(at: 0), isComplete: row.integer(at: 1) != 0) }
+        }
         attempt { () throws(SQLiteError) in try readPushes(progress) }
         attempt { () throws(SQLiteError) in
             check.outcomes = try countRows(of: "outcome")

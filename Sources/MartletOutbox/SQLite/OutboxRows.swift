@@ -60,7 +60,7 @@ extension PushDestination {
     }
 
     fileprivate init(_ row: borrowing Statement, from column: Int) {
-        if let token = try? DeviceToken(hex: row.text(at: column)) {
+        if let token = DeviceToken(stored: row.text(at: column)) {
             self = .device(token)
         } else {
             self = .channel(ChannelID(row.text(at: column + 1)), bundle: row.text(at: column + 2))
@@ -107,7 +107,7 @@ extension Outcome {
 
 extension UnregisteredToken {
     init?(_ row: borrowing Statement) {
-        guard let token = try? DeviceToken(hex: row.text(at: 1)) else { return nil }
+        guard let token = DeviceToken(stored: row.text(at: 1)) else { return nil }
         self.init(
             cursor: row.integer(at: 0),
             token: token,

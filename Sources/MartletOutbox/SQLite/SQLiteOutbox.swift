@@ -29,11 +29,22 @@ package actor SQLiteOutbox: OutboxStore {
         /// Until a later attempt to open succeeds, every call fails.
         package var retriesOpening: Bool
 
+        /// Whether a file with sealed values may be opened; false by default.
+        ///
+        /// A relay without keys would send pushes to sealed tokens.
+        package var isSealed: Bool
+
         /// Creates options, with a default for each.
-        package init(durability: Durability = .full, limit: Int = 10_000_000, retriesOpening: Bool = false) {
+        package init(
+            durability: Durability = .full,
+            limit: Int = 10_000_000,
+            retriesOpening: Bool = false,
+            isSealed: Bool = false
+        ) {
             self.durability = durability
             self.limit = limit
             self.retriesOpening = retriesOpening
+            self.isSealed = isSealed
         }
     }
 

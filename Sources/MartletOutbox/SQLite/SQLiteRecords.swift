@@ -221,6 +221,29 @@ struct SQLiteRecords: OutboxRecords {
         }
     }
 
+    // MARK: Sealing
+
+    func sealedKey() async throws(OutboxError) -> SealedKey? {
+        try await outbox.read { (tables) throws(SQLiteError) in try SealingTable(tables.database).key() }
+    }
+
+    func addSealedKey(_ key: SealedKey) async throws(OutboxError) -> SealedKey {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            let table = SealingTable(tables.database)
+            if let stored = try table.key() { return stored }
+            try table.add(key)
+            return key
+        }
+    }
+
+    func sealRows(with seal: OutboxSeal) async throws(OutboxError) { try await outbox.sealRows(with: seal) }
+
+    func replaceSealedKey(_ old: SealedKey, with new: SealedKey) async throws(OutboxError) {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            try SealingTable(tables.database).replace(old, with: new)
+        }
+    }
+
     // MARK: Readers
 
     func cursor(of reader: String) async throws(OutboxError) -> Int64 {

@@ -11,6 +11,8 @@ package struct RelayConfiguration: Sendable {
     package var data: OutboxLocation
     package var node = "relay"
     package var outbox = SQLiteOutbox.Options()
+    /// The keys that encrypt tokens and payloads in the outbox; nil, the default, to store them as they are.
+    package var sealingKeys: SealingKeys?
     /// The maximum time for a database statement that needs a few rows; 3 seconds by default.
     package var statementTime = Duration.seconds(3)
     package var apps: [App]
@@ -89,6 +91,8 @@ extension RelayConfiguration {
             .help("name of this relay among those that share a database"),
         Setting(SettingKey("durability", .choice, .value(defaults.outbox.durability), .restart), \.outbox.durability)
             .help("what a commit to a file survives: a loss of power, or the end of the process"),
+        Setting(SettingKey("sealing-keys", .sealingKeys, .none, .reload), \.sealingKeys)
+            .help("file with the keys that encrypt tokens and payloads in `data`"),
         Setting(
             SettingKey("limit", .integer(1...1_000_000_000), .value(defaults.outbox.limit), .restart),
             \.outbox.limit

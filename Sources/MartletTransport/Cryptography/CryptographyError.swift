@@ -4,7 +4,7 @@
 package struct CryptographyError: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 
-    init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }

@@ -211,7 +211,7 @@ import Testing
         return state
     }
 
-    @Test(arguments: [OutboxEngine.sqlite, .postgresql], 1...4 as ClosedRange<UInt64>)
+    @Test(arguments: OutboxEngine.stores, 1...4 as ClosedRange<UInt64>)
     func `every engine agrees with the model`(engine: OutboxEngine, seed: UInt64) async throws {
         let model: any OutboxStore = ModelOutbox(on: ModelOutbox.Disk(), limit: 1_000)
         let outbox = try await engine.place().open()

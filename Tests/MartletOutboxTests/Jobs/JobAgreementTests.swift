@@ -299,7 +299,7 @@ import Testing
         return (unfinished, waiting)
     }
 
-    @Test(arguments: [OutboxEngine.sqlite, .postgresql], 1...6 as ClosedRange<UInt64>)
+    @Test(arguments: OutboxEngine.stores, 1...6 as ClosedRange<UInt64>)
     func `every engine agrees with the model`(engine: OutboxEngine, seed: UInt64) async throws {
         var model = try await World(.model)
         var world = try await World(engine)

@@ -2,6 +2,7 @@
 
 import Foundation
 import Martlet
+import MartletOutbox
 import MartletTransport
 import TestSupport
 import Testing
@@ -144,6 +145,10 @@ import Testing
             "certificate and certificate-key: "
         ),
         (
+            ConfigurationFile.good(("\"data\"", "\"sealing-keys\": \"relay.json\", \"data\"")),
+            "sealing-keys must be a file of keys: line 1 must be a number and 32 random bytes in base64"
+        ),
+        (
             ConfigurationFile.good(("\"data\"", "\"log-level\": \"loud\", \"data\"")),
             "log-level must be one of debug, info, "
         ),
@@ -251,6 +256,16 @@ import Testing
         try credentials.write(try file.directory.read("AuthKey.p8"), to: "apns-key")
         let configuration = try RelayConfiguration(file: file.path, credentials: credentials.path)
         #expect(configuration.apps[0].key.keyID == "ABC123DEFG")
+    }
+
+    @Test func `sealing keys are read from a file of the relay's user`() throws {
+        let file = try ConfigurationFile(ConfigurationFile.good(("\"data\"", "\"sealing-keys\": \"keys\", \"data\"")))
+        let path = try file.directory.write("7 \(String(repeating: "A", count: 43))=\n", to: "keys")
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        let error = try #require(throws: RelayError.self) { try RelayConfiguration(file: file.path) }
+        #expect("\(error)".contains("sealing-keys must be a file that other users cannot read"), "\(error)")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        #expect(try RelayConfiguration(file: file.path).sealingKeys?.description == "SealingKeys(7)")
     }
 
     @Test func `a new key is random, and its hash identifies it`() throws {

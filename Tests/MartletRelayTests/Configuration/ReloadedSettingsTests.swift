@@ -23,4 +23,18 @@ import Testing
         #expect(merged.data == old.data && merged.listeners == old.listeners && merged.http == nil)
         #expect(merged.retention == 5)
     }
+
+    @Test func `a reload neither adds nor removes the encryption of the outbox`() throws {
+        let plain = RelayConfiguration(data: .file("/a"), apps: [], listeners: [:])
+        var sealed = plain
+        sealed.sealingKeys = try SealingKeys("1 \(String(repeating: "A", count: 43))=")
+        #expect(sealed.settingsThatNeedRestart(since: plain) == ["sealing-keys"])
+        #expect(plain.settingsThatNeedRestart(since: sealed) == ["sealing-keys"])
+        #expect(sealed.keepingFixedSettings(of: plain).sealingKeys == nil)
+        #expect(plain.keepingFixedSettings(of: sealed).sealingKeys == sealed.sealingKeys)
+        var other = sealed
+        other.sealingKeys = try SealingKeys("2 B\(String(repeating: "A", count: 42))=")
+        #expect(other.settingsThatNeedRestart(since: sealed) == [])
+        #expect(other.keepingFixedSettings(of: sealed).sealingKeys == other.sealingKeys)
+    }
 }

@@ -22,6 +22,26 @@ extension SettingType where Value == OutboxLocation {
     }()
 }
 
+extension SettingType where Value == SealingKeys {
+    /// The keys of a file that not every user can read, named by its path.
+    static let sealingKeys = SettingType("path", schema: ["type": "string", "minLength": 1]) {
+        (field, places) throws(RelayError) in
+        let name = try field.nonemptyText()
+        let text = try places.text(name, isSecret: true, field.path.description)
+        let keys: SealingKeys
+        do throws(SealingKeysError) {
+            keys = try SealingKeys(text)
+        } catch {
+            throw field.error("must be a file of keys: \(error)")
+        }
+        let path = places.secret(name)
+        guard !FileContents.isReadableByEveryone(path) else {
+            throw field.error("must be a file that other users cannot read: run chmod 600 \(ShownValue(path))")
+        }
+        return keys
+    }
+}
+
 extension SettingType where Value == RelayConfiguration.Address {
     /// An address to listen on, such as `127.0.0.1:2197` or `[::1]:2197`.
     static let address = {

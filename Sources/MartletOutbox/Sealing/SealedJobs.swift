@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletTransport
+
+/// The jobs of a sealed outbox.
+///
+/// A job whose request cannot be opened is not returned.
+struct SealedJobs: JobStore {
+    let store: any JobStore
+    let keeper: SealKeeper
+
+    func add(_ job: Job, at now: Int64) async throws(OutboxError) -> JobAddition {
+        let seal = try await keeper.seal()
+        let sealed = try OutboxError.mapping { () throws(CryptographyError) in try seal.seal(job) }
+        switch try await store.add(sealed, at: now) {
+        case .added(let stored): return stored.opened(by: seal).map(JobAddition.added) ?? .conflict
+        case .duplicate(let stored): return stored.opened(by: seal).map(JobAddition.duplicate) ?? .conflict
+        case .conflict: return .conflict
+        }
+    }
+
+    func job(_ id: APNsID, of app: String) async throws(OutboxError) -> StoredJob? {
+        let seal = try await keeper.seal()
+        return try await store.job(id, of: app)?.opened(by: seal)
+    }
+
+    func jobs(of app: String, before number: Int64?, limit: Int) async throws(OutboxError) -> [StoredJob] {
+        let seal = try await keeper.seal()
+        return try await store.jobs(of: app, before: number, limit: limit).compactMap { $0.opened(by: seal) }
+    }
+
+    func activeJobs(at now: Int64, limit: Int) async throws(OutboxError) -> [StoredJob] {
+        let seal = try await keeper.seal()
+        return try await store.activeJobs(at: now, limit: limit).compactMap { $0.opened(by: seal) }
+    }
+
+    func expand(_ page: JobPage, at now: Int64) async throws(OutboxError) -> JobExpansion {
+        try await store.expand(page.replacing(pushes: try await keeper.seal(page.pushes)), at: now)
+    }
+
+    func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> StoredJob? {
+        let seal = try await keeper.seal()
+        return try await store.cancel(id, of: app, at: now)?.opened(by: seal)
+    }
+
+    func cancelPushes(
+        of job: StoredJob,
+        before cursor: Int64?,
+        limit: Int,
+        at now: Int64
+    ) async throws(OutboxError) -> CancelledPushes {
+        try await store.cancelPushes(of: job, before: cursor, limit: limit, at: now)
+    }
+
+    func deleteJobs(endedBefore time: Int64, limit: Int) async throws(OutboxError) -> Int {
+        try await store.deleteJobs(endedBefore: time, limit: limit)
+    }
+}
+
+extension StoredJob {
+    fileprivate func opened(by seal: OutboxSeal) -> StoredJob? {
+        guard let job = seal.open(job) else { return nil }
+        var opened = self
+        opened.job = job
+        return opened
+    }
+}

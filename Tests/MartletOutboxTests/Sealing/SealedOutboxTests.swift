@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MartletCore
+import MartletSQLite
+import TestSupport
+import Testing
+
+@testable import MartletOutbox
+
+/// Outboxes whose tokens and payloads are encrypted; the conformance and agreement tests run on them, too.
+@Suite(.timeLimit(.minutes(10))) struct SealedOutboxTests {
+    private static let sealed: [OutboxEngine] = [.sealedSQLite, .sealedPostgreSQL]
+    private static let token = String(repeating: "5d3a6a1c8f9a42d6", count: 4)
+    private static let activityToken = String(repeating: "c0ffee11", count: 8)
+    private static let secret = "Your parcel is at the neighbour"
+    private static let payload = #"{"aps":{"alert":"\#(secret)"}}"#
+
+    // MARK: Contents
+
+    /// Stores a push, a dead letter, an unregistered token, an installation and a job.
+    private func fill(_ store: any OutboxStore) async throws {
+        let pushes = try (1...3 as ClosedRange<UInt64>).map { number in
+            var push = try OutboxPush.numbered(
+                number,
+                token: Self.token,
+                payload: Self.payload,
+                hasCallersID: true,
+                orderKey: number == 3 ? "collapse \(Self.token) parcel" : nil
+            )
+            push.headers.collapseID = number == 3 ? "parcel" : nil
+            return push
+        }
+        #expect(try await store.accept(pushes, at: 10) == [.accepted, .accepted, .accepted])
+        let claimed = try await store.claim(.orders, .immediate, limit: 2, at: 10).pushes
+        #expect(claimed.map(\.push.payload) == pushes[..<2].map(\.payload))
+        #expect(claimed.map(\.push.destination) == pushes[..<2].map(\.destination))
+        let gone = Outcome(.refused, status: 410, reason: "Unregistered")
+        try await store.settle([Settlement(number: claimed[0].number, .ended(Outcome(.dead)))], at: 20)
+        try await store.settle(
+            [Settlement(number: claimed[1].number, .ended(gone), isTokenUnregistered: true)],
+            at: 20
+        )
+        let installation = try Installation.numbered(1).with(Self.activityToken)
+        try await store.installations.enroll(installation)
+        _ = try await store.jobs.add(.numbered(1, request: Self.payload), at: 30)
+    }
+
+    /// Checks that a store returns what ``fill(_:)`` has stored.
+    private func checkContents(of store: any OutboxStore) async throws {
+        let letter = try #require(try await store.records.deadLetters(of: "orders", limit: 10).first)
+        #expect(letter.push.payload == Array(Self.payload.utf8))
+        let token = try DeviceToken(hex: Self.token)
+        #expect(letter.push.destination == .device(token))
+        let unregistered = try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10)
+        #expect(unregistered.map(\.token) == [token])
+        let installations = try await store.installations.installations(of: "orders", .all, after: 0, limit: 10)
+        #expect(installations.map(\.installation.deviceToken) == [Self.activityToken])
+        #expect(try await store.records.pushes(to: token, of: "orders", after: 0, limit: 10).count == 2)
+        #expect(try await store.jobs.activeJobs(at: 40, limit: 10).map(\.job) == [.numbered(1, request: Self.payload)])
+        let again = try OutboxPush.numbered(2, token: Self.token, payload: Self.payload, hasCallersID: true)
+        guard case .duplicate = try await store.accept([again], at: 40)[0] else {
+            Issue.record("the ended push is known")
+            return
+        }
+        let other = try OutboxPush.numbered(9, token: Self.token)
+        guard case .suppressed(let record) = try await store.accept([other], at: 40)[0] else {
+            Issue.record("the token is unregistered")
+            return
+        }
+        #expect(record.token == token)
+        let waiting = try await store.claimAll(at: 40)
+        #expect(waiting.map(\.push.payload) == [Array(Self.payload.utf8)])
+        #expect(waiting.map(\.push.orderKey) == ["collapse \(Self.token) parcel"])
+        #expect(waiting.allSatisfy { !$0.isDamaged })
+    }
+
+    /// Everything that a copy of the outbox has, as text in which bytes are hexadecimal digits, too.
+    private func copy(of place: OutboxEngine.Place) async throws -> String {
+        guard let database = place.database else {
+            let bytes = try place.contents().values.reduce(Data(), +)
+            let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            return String(decoding: bytes, as: UTF8.self) + digits
+        }
+        var text = ""
+        for table in ["push", "queue", "outcome", "unregistered_token", "installation_token", "job", "sealed_key"] {
+            text += try await database.server.ask("SELECT t::text FROM martlet.\(table) t", of: database.name)
+        }
+        return text
+    }
+
+    /// Checks that a copy has neither tokens nor payloads.
+    private func checkSecrecy(of place: OutboxEngine.Place) async throws {
+        let copy = try await copy(of: place)
+        let digits = Array(Self.secret.utf8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        for secret in [Self.token, Self.activityToken, Self.secret, digits] {
+            #expect(!copy.contains(secret), "\(secret.prefix(8))…")
+        }
+    }
+
+    @Test(arguments: SealedOutboxTests.sealed)
+    func `a copy has neither tokens nor payloads`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        let filled = try await place.openSealed()
+        try await fill(filled)
+        try await checkSecrecy(of: place)
+        await filled.close(isInOrder: true)
+        try await checkSecrecy(of: place)
+        let check = try OutboxCheck.run(on: place.location)
+        #expect(check.isSound && check.sealingKey == 1 && !check.hasPlainRows, "\(check)")
+        let store = try await place.open()
+        try await checkContents(of: store)
+        await store.close(isInOrder: true)
+    }
+
+    @Test(arguments: [OutboxEngine.sqlite, .postgresql])
+    func `the first start with keys seals the rows`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        let plain = try await place.open()
+        try await fill(plain)
+        await plain.close(isInOrder: true)
+        let sealed = try await place.openSealed()
+        try await checkSecrecy(of: place)
+        try await checkContents(of: sealed)
+        await sealed.close(isInOrder: true)
+        #expect(try OutboxCheck.run(on: place.location).isSound)
+    }
+
+    // MARK: Keys
+
+    @Test(arguments: SealedOutboxTests.sealed)
+    func `the keys are replaced while the outbox is in use`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        let first = try await place.openSealed(with: .numbered(1))
+        try await fill(first)
+        try await first.use(.numbered(2, 1))
+        #expect(try await first.records.sealedKey()?.number == 2)
+        await #expect(throws: OutboxError.self) { try await first.use(.numbered(3)) }
+        await first.close(isInOrder: true)
+        let error = try await #require(throws: OutboxError.self) { try await place.openSealed(with: .numbered(1)) }
+        #expect(error.description.contains("the key 2"), "\(error)")
+        let second = try await place.openSealed(with: .numbered(2))
+        try await checkContents(of: second)
+        await second.close(isInOrder: true)
+    }
+
+    @Test(arguments: [OutboxEngine.sqlite, .postgresql])
+    func `a sealed outbox is not opened without keys`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        let sealed = try await place.openSealed()
+        await sealed.close(isInOrder: true)
+        let error = try await #require(throws: OutboxError.self) { try await place.open() }
+        #expect(error.description.contains("sealing-keys"), "\(error)")
+    }
+
+    @Test func `an outbox that other relays use is not sealed`() async throws {
+        let place = try await OutboxEngine.postgresql.place()
+        let plain = try await place.open()
+        let error = try await #require(throws: OutboxError.self) { try await place.openSealed() }
+        #expect(error.description.contains("other relays"), "\(error)")
+        try await fill(plain)
+        await plain.close(isInOrder: true)
+    }
+
+    // MARK: Damage
+
+    @Test(
+        arguments: [
+            "payload = (SELECT payload FROM push WHERE number = 1)", "payload = substr(payload, 1, 40)",
+            "token = (SELECT token FROM push WHERE number = 1)", "payload = x''", "expiration = '1'",
+            "topic = 'com.example.rides'",
+        ]
+    )
+    func `a push whose row was changed is not sent`(change: String) async throws {
+        let place = try await OutboxEngine.sealedSQLite.place()
+        var store = try await place.open()
+        let pushes = try [OutboxPush.numbered(1), .numbered(2, token: "aabb"), .numbered(3)]
+        _ = try await store.accept(pushes, at: 10)
+        await store.close(isInOrder: true)
+        // Without a checksum, only the encryption shows the change.
+        try Connection(path: place.file).execute("UPDATE push SET \(change), checksum = NULL WHERE number = 2")
+        store = try await place.open()
+        #expect(try await store.claimAll(at: 10).map(\.isDamaged) == [false, true, false])
+        await store.close(isInOrder: false)
+    }
+
+    // MARK: Database
+
+    @Test func `a sealed file is moved into a database`() async throws {
+        let place = try await OutboxEngine.sealedSQLite.place()
+        let file = try await place.open()
+        try await fill(file)
+        _ = try await file.jobs.cancel(Job.numbered(1).id, of: "orders", at: 30)
+        await file.close(isInOrder: true)
+        let database = try await OutboxEngine.sealedPostgreSQL.place()
+        let account = try await OutboxMove(from: place.file, to: database.address).run(at: 30)
+        #expect(account.pushes == 2)
+        try await checkSecrecy(of: database)
+        let store = try await database.open()
+        let letters = try await store.records.deadLetters(of: "orders", limit: 10)
+        #expect(letters.map(\.push.payload) == [Array(Self.payload.utf8)])
+        let installations = try await store.installations.installations(of: "orders", .all, after: 0, limit: 10)
+        #expect(installations.map(\.installation.deviceToken) == [Self.activityToken])
+        #expect(try await store.claimAll(at: 40).map(\.push.payload) == [Array(Self.payload.utf8)])
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `a plain file is not moved into a sealed database`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        let plain = try await place.open()
+        await plain.close(isInOrder: true)
+        let database = try await OutboxEngine.sealedPostgreSQL.place()
+        let sealed = try await database.open()
+        await sealed.close(isInOrder: true)
+        let move = try await OutboxMove(from: place.file, to: database.address)
+        let error = try await #require(throws: OutboxError.self) { try await move.run(at: 30) }
+        #expect(error.description.contains("the file is not"), "\(error)")
+    }
+
+    @Test func `the function that enqueues refuses a sealed database`() async throws {
+        let place = try await OutboxEngine.sealedPostgreSQL.place()
+        let store = try await place.open()
+        _ = try await store.accept([.numbered(1)], at: 10)
+        await #expect(throws: (any Error).self) {
+            try await place.ask(
+                "SELECT martlet.enqueue('orders', '{\"aps\":{}}', 'com.example.orders', token => '\(Self.token)')"
+            )
+        }
+        #expect(try await store.claimAll(at: 20).count == 1)
+        await store.close(isInOrder: true)
+    }
+}
