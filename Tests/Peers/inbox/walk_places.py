@@ -93,9 +93,9 @@ class Places(InboxWalk):
         self.open(push(1), push(2, payload=state, headers=headers), refused,
                   push(4, headers={"apns-push-type": "pushtotalk"}, payload={"speaker": "Ada"}))
         text = lambda number: self.page.locator(f"#push-{number} .app")
-        expect(text(1)).to_contain_text("Tap to open it. · com.example.app · 00000001")
+        expect(text(1)).to_have_text("00000001 · Tap to open it. · com.example.app")
         expect(self.page.locator("#push-2 .headline")).to_have_text("On its way")
-        expect(text(2)).to_contain_text("update · ")
+        expect(text(2)).to_contain_text(" · update · ")
         expect(self.page.locator("#push-4 .headline")).to_have_text("Push to Talk push")
         expect(self.page.locator(".composed")).to_have_count(0)
         for width in (1280, 1024, 390):

@@ -73,7 +73,7 @@ class WorldWalk(InboxWalk):
             day = match[1] or time.strftime("%Y-%m-%d", time.gmtime(self.apple.pushes[number].at // 1000))
             at, now = time.strptime(f"{day} {match[2]}", "%Y-%m-%d %H:%M"), time.gmtime()
             form = "" if at[:3] == now[:3] else "%b %-d, " if at[0] == now[0] else "%b %-d, %Y, "
-            return time.strftime(f"{form}%-I:%M\u202f%p", at)
+            return time.strftime(f"{form}%-I:%M %p", at)
         return re.sub(r"(?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d) UTC", shown, text)
 
     def expected(self, number):
