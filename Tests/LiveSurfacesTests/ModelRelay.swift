@@ -75,8 +75,10 @@ struct ModelRelay {
         let before = installation.tokens
         for member in body.members ?? [] { installation.apply(member.value, at: [member.name]) }
         let taken = installation.tokens.subtracting(before)
-        for other in installations.keys {
-            installations[other]?.members = installations[other]?.members.filter { !taken.contains($0.value) } ?? [:]
+        installations = installations.mapValues { other in
+            var other = other
+            other.members = other.members.filter { !taken.contains($0.value) }
+            return other
         }
         installations[secret] = installation
     }
