@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import MartletCore
+internal import MartletCore
 
 /// A condition for the installations of an app, in a text such as `vip && !trial && locale:de && app-version>=2.1`.
 ///
