@@ -42,11 +42,10 @@ final class InstallationImport {
         name = app
         self.app = try database.number(of: app)
         self.now = now
-        let connection = database.connection
-        find = try connection.prepare(
+        find = try database.connection.prepare(
             "SELECT \(InstallationTable.columns), secret_hash IS NOT NULL FROM installation WHERE id = ?"
         )
-        findEnrolled = try connection.prepare(
+        findEnrolled = try database.connection.prepare(
             """
             SELECT 1 FROM installation_token WHERE token = ? AND EXISTS (
                 SELECT 1 FROM installation i WHERE i.number = installation_token.installation AND i.app = ?
@@ -54,19 +53,19 @@ final class InstallationImport {
             )
             """
         )
-        findUnregistered = try connection.prepare(
+        findUnregistered = try database.connection.prepare(
             "SELECT 1 FROM unregistered_token WHERE app = ? AND token = ? AND environment = ?"
         )
-        countOfUser = try connection.prepare("SELECT COUNT(*) FROM installation WHERE app = ? AND user_id = ?")
-        insertion = try connection.prepare(InstallationTable.insertion)
-        update = try connection.prepare(InstallationTable.contentUpdate)
-        userUpdate = try connection.prepare("UPDATE installation SET user_id = ? WHERE number = ?")
-        tokenRemoval = try connection.prepare(InstallationTable.tokenRemoval)
-        tokenTransfer = try connection.prepare(InstallationTable.tokenTransfer)
-        tokenInsertion = try connection.prepare(InstallationTable.tokenInsertion)
-        tagRemoval = try connection.prepare(InstallationTable.tagRemoval)
-        tagInsertion = try connection.prepare(InstallationTable.tagInsertion)
-        emptiedImportRemoval = try connection.prepare(InstallationTable.emptiedImportRemoval)
+        countOfUser = try database.connection.prepare("SELECT COUNT(*) FROM installation WHERE app = ? AND user_id = ?")
+        insertion = try database.connection.prepare(InstallationTable.insertion)
+        update = try database.connection.prepare(InstallationTable.contentUpdate)
+        userUpdate = try database.connection.prepare("UPDATE installation SET user_id = ? WHERE number = ?")
+        tokenRemoval = try database.connection.prepare(InstallationTable.tokenRemoval)
+        tokenTransfer = try database.connection.prepare(InstallationTable.tokenTransfer)
+        tokenInsertion = try database.connection.prepare(InstallationTable.tokenInsertion)
+        tagRemoval = try database.connection.prepare(InstallationTable.tagRemoval)
+        tagInsertion = try database.connection.prepare(InstallationTable.tagInsertion)
+        emptiedImportRemoval = try database.connection.prepare(InstallationTable.emptiedImportRemoval)
     }
 
     /// Stores a page, and returns the result of each installation.
