@@ -103,11 +103,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
         guard line.count < LongRequests.leastByteCount else {
             return await call.parts.longRequests.parse(line, for: call.caller.name)
         }
-        do throws(JSONError) {
-            return .success(try JSONReader.read(line))
-        } catch {
-            return .failure(error)
-        }
+        return RelayAPI.parsed(line)
     }
 
     private func answers(to part: Part, _ builder: inout PushRequestBuilder) async -> [UInt8] {
@@ -147,7 +143,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
 
     /// Stores a job and returns the answer to its line.
     private func json(of job: Job, waitingForRoomUntil end: ContinuousClock.Instant) async -> JSONValue {
-        let time = max(.zero, ContinuousClock.now.duration(to: end))
+        let time = Swift.max(.zero, ContinuousClock.now.duration(to: end))
         do throws(APIProblem) {
             return try await call.service.add(job, waitingForRoom: time).json
         } catch {
@@ -157,6 +153,17 @@ struct BatchAnswers: AsyncSequence, Sendable {
 }
 
 extension RelayAPI {
+    /// Parses a line.
+    fileprivate static func parsed(_ line: [UInt8]) -> Result<JSONValue, JSONError> {
+        do throws(JSONError) {
+            return .success(try JSONReader.read(line))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    static func json(of line: [UInt8]) throws(APIProblem) -> JSONValue { try json(of: parsed(line)) }
+
     static func json(of line: Result<JSONValue, JSONError>) throws(APIProblem) -> JSONValue {
         do throws(JSONError) {
             return try line.get()
