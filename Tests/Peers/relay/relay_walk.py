@@ -37,9 +37,13 @@ class Program:
     def port(self, pattern):
         return int(re.search(pattern, self.text)[1])
 
-    def stop(self):
-        self.process.kill()
-        self.process.wait()
+    def stop(self, is_in_order=False):
+        """Ends the program; in order, so that the next one reports no unclean end."""
+        if is_in_order:
+            self.process.terminate()
+        else:
+            self.process.kill()
+        self.process.wait(PATIENCE)
         self.process.stdout.close()
 
 
@@ -124,7 +128,7 @@ class RelayWalk(BrowserWalk):
         self.set_faults({"do": "respond", "reason": "TooManyRequests"})
         self.push(count, app, wait=False)
         self.wait_until(lambda: self.lane_sum(lambda lane: lane["retrying"]) >= count)
-        self.relay.stop()
+        self.relay.stop(is_in_order=True)
         database = sqlite3.connect(self.directory.name + "/relay.sqlite")
         database.execute("UPDATE push SET attempts = 15, ready_at = 0, ready_check = ~0")
         database.commit()
