@@ -66,6 +66,14 @@ extension WrappedInstallationStore {
         try await store.enroll(enrollment, at: now)
     }
 
+    func importPage(
+        _ page: [Installation],
+        of app: String,
+        at now: Int64
+    ) async throws(OutboxError) -> [ImportResult] {
+        try await store.importPage(page, of: app, at: now)
+    }
+
     func replace(_ stored: StoredInstallation, with new: Installation) async throws(OutboxError) -> Bool {
         try await store.replace(stored, with: new)
     }

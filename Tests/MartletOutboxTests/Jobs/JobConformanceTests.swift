@@ -2,6 +2,7 @@
 
 import MartletCore
 import MartletOutbox
+import OutboxModel
 import Testing
 
 /// Tests of jobs that every engine of the outbox passes.

@@ -84,14 +84,6 @@ private struct FaultyInstallations: WrappedInstallationStore {
         return try await store.enroll(enrollment, at: now)
     }
 
-    func importPage(
-        _ page: [Installation],
-        of app: String,
-        at now: Int64
-    ) async throws(OutboxError) -> [ImportResult] {
-        try await store.importPage(page, of: app, at: now)
-    }
-
     func replace(_ stored: StoredInstallation, with new: Installation) async throws(OutboxError) -> Bool {
         let new = try await withoutEarlierTokens(new)
         return try await store.replace(stored, with: new)
