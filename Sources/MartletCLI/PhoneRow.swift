@@ -146,8 +146,10 @@ enum PhoneRow {
     static func record(of cells: [String]) -> String {
         let quoted = cells.map { cell -> String in
             let needsQuotes = cell.contains { ",\"".contains($0) || $0.isWhitespace }
-            return needsQuotes ? "\"" + cell.split(separator: "\"", omittingEmptySubsequences: false)
-                .joined(separator: "\"\"") + "\"" : cell
+            return needsQuotes
+                ? "\""
+                    + cell.split(separator: "\"", omittingEmptySubsequences: false)
+                    .joined(separator: "\"\"") + "\"" : cell
         }
         return quoted.joined(separator: ",") + "\n"
     }

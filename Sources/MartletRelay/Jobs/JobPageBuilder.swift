@@ -50,6 +50,7 @@ struct JobPageBuilder {
     ///   - limit: The maximum number of pushes.
     ///   - now: The time in milliseconds since 1970.
     /// - Returns: The page.
+    /// - Throws: ``Failure`` when the outbox cannot be read, or the request cannot be sent by this version.
     @concurrent
     static func page(
         of job: StoredJob,

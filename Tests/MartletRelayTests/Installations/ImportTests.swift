@@ -68,7 +68,8 @@ import Testing
     @Test func `a later line with the same token changes the installation`() async throws {
         let bench = try await EnrollmentBench()
         let body = lines(
-            #"{"user":"anna","tokens":{"device":"ab12"}}"#, #"{"user":"bert","tokens":{"device":"ab12"}}"#
+            #"{"user":"anna","tokens":{"device":"ab12"}}"#,
+            #"{"user":"bert","tokens":{"device":"ab12"}}"#
         )
         let answer = await bench.ask("POST", "/installations", body)
         #expect(answer.json["added"] == 1 && answer.json["changed"] == 1, "\(answer.text)")
