@@ -79,6 +79,7 @@ struct InstallationModel: Sendable {
         _ page: [Installation],
         of app: String,
         after push: Int64,
+        at now: Int64,
         isUnregistered: (DeviceToken, PushEnvironment) -> Bool
     ) -> [ImportResult] {
         var results: [ImportResult] = []
@@ -97,7 +98,7 @@ struct InstallationModel: Sendable {
         for write in writes {
             losers.formUnion(takeTokensKeepingImports(of: write, besides: entry(write.id)?.stored.number ?? 0))
         }
-        for write in writes { storeImport(write, after: push) }
+        for write in writes { storeImport(write, after: push, at: now) }
         removeEmptiedImports(losers)
         return results
     }
@@ -148,7 +149,7 @@ struct InstallationModel: Sendable {
         return old == nil ? .added : .changed
     }
 
-    private mutating func storeImport(_ new: Installation, after push: Int64) {
+    private mutating func storeImport(_ new: Installation, after push: Int64, at now: Int64) {
         guard let index = entries.firstIndex(where: { $0.stored.installation.id == new.id }) else {
             lastNumber += 1
             let stored = StoredInstallation(number: lastNumber, revision: 1, installation: new)
@@ -158,6 +159,7 @@ struct InstallationModel: Sendable {
         let old = entries[index].stored.installation
         var changed = new
         changed.createdAt = old.createdAt
+        changed.changedAt = now
         changed.seenAt = old.seenAt
         for (slot, registered) in new.tokens {
             if let known = old.tokens[slot], known.token == registered.token {
@@ -309,7 +311,8 @@ struct ModelInstallations: InstallationStore {
     func importPage(_ page: [Installation], of app: String, at now: Int64) -> [ImportResult] {
         disk.model.withLock { model in
             let copy = model
-            return model.installations.importPage(page, of: app, after: model.lastNumber) { token, environment in
+            let push = model.lastNumber
+            return model.installations.importPage(page, of: app, after: push, at: now) { token, environment in
                 copy.isUnregistered(token, environment, of: app)
             }
         }
