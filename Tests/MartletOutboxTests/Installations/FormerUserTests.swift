@@ -64,9 +64,11 @@ import Testing
         let database = try await server.makeDatabase()
         let address = server.address(of: database)
         try await OutboxSchema.create(in: address)
-        let outbox = try await PostgreSQLOutbox(address: address)
+        // The statement that stores the push must outlast the start of the removal.
+        let outbox = try await PostgreSQLOutbox(address: address, options: .init(statementTime: .seconds(60)))
         try await outbox.installations.enroll(Installation.numbered(1).with(Self.token))
-        // The push is committed only after another transaction waits for this one.
+        // The push is committed only after another transaction waits for this one. The loop is in SQL, because only the
+        // statement that stores the push can keep its transaction open.
         try await server.ask(
             """
             CREATE FUNCTION wait_for_other() RETURNS trigger LANGUAGE plpgsql AS $$
