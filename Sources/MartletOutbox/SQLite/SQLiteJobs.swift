@@ -77,7 +77,8 @@ struct SQLiteJobs: JobStore {
             var cancelled = CancelledPushes()
             let end: Int64 = cursor ?? .max
             cancelled.next = try tables.claims.startOfStep(JobTable.pushes, job.number, before: end, limit: limit)
-            let pushes = try tables.claims.unclaimed(ofJob: job.number, in: (cancelled.next ?? 0)..<end, at: now)
+            let numbers = (cancelled.next ?? Int64.min)..<end
+            let pushes = try tables.claims.unclaimed(ofJob: job.number, in: numbers, at: now)
             for push in pushes { try tables.pushes.end(push.number, Outcome(.cancelled), at: now) }
             cancelled.pushes = pushes.map(\.status)
             return cancelled

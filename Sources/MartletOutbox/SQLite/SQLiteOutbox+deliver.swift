@@ -85,7 +85,7 @@ extension SQLiteOutbox {
             guard let app = tables.database.number(ofKnown: app) else { return erased }
             let end: Int64 = cursor ?? .max
             erased.next = try tables.claims.startOfStep(selection.fileRows, selection.value, before: end, limit: limit)
-            let numbers = (erased.next ?? 0)..<end
+            let numbers = (erased.next ?? Int64.min)..<end
             erased.deadLetters = try tables.database.deleteDeadLetters(selection, app, in: numbers)
             let pushes = try tables.claims.unclaimed(selection, app, in: numbers, at: now)
             for push in pushes { try tables.pushes.end(push.number, Outcome(.cancelled), at: now) }
