@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 
--- The functions that change installations and tickets, and that cancel pushes.
+-- The functions that change installations and tickets.
 --
 -- `i.app + 0` keeps a plan that was made while the tables were small from reading all installations of the app.
 
@@ -318,24 +318,4 @@ BEGIN
     DELETE FROM martlet.installation i WHERE i.app = p_app AND i.user_id = p_user;
     GET DIAGNOSTICS removed = ROW_COUNT;
     RETURN removed;
-END $$;
-
--- Cancels those of some pushes that no node has claimed.
-CREATE FUNCTION martlet.cancel_unclaimed(p_numbers bigint[], p_now bigint) RETURNS TABLE (
-    apns_id uuid, is_production boolean, accepted_at bigint, attempts integer, unknown_tries integer
-) LANGUAGE plpgsql
-{index_settings} AS $$
-#variable_conflict use_column
-DECLARE
-    numbers bigint[];
-BEGIN
-    SELECT array_agg(locked.number) INTO numbers FROM (
-        SELECT q.number FROM martlet.queue q
-        WHERE q.node IS NULL AND q.number = ANY (p_numbers) ORDER BY q.number FOR UPDATE
-    ) locked;
-    IF numbers IS NULL THEN RETURN; END IF;
-    RETURN QUERY
-    SELECT p.apns_id, p.is_production, p.accepted_at, q.attempts, q.unknown_tries
-    FROM martlet.queue q JOIN martlet.push p USING (number) WHERE q.number = ANY (numbers);
-    PERFORM martlet.finish_alike(p_now, numbers, 'cancelled');
 END $$;

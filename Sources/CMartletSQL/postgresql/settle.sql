@@ -186,6 +186,26 @@ BEGIN
     IF FOUND THEN PERFORM martlet.finish_alike(p_now, ARRAY[found_number], 'cancelled'); END IF;
 END $$;
 
+-- Cancels those of some pushes that no node has claimed.
+CREATE FUNCTION martlet.cancel_unclaimed(p_numbers bigint[], p_now bigint) RETURNS TABLE (
+    apns_id uuid, is_production boolean, accepted_at bigint, attempts integer, unknown_tries integer
+) LANGUAGE plpgsql
+{index_settings} AS $$
+#variable_conflict use_column
+DECLARE
+    numbers bigint[];
+BEGIN
+    SELECT array_agg(locked.number) INTO numbers FROM (
+        SELECT q.number FROM martlet.queue q
+        WHERE q.node IS NULL AND q.number = ANY (p_numbers) ORDER BY q.number FOR UPDATE
+    ) locked;
+    IF numbers IS NULL THEN RETURN; END IF;
+    RETURN QUERY
+    SELECT p.apns_id, p.is_production, p.accepted_at, q.attempts, q.unknown_tries
+    FROM martlet.queue q JOIN martlet.push p USING (number) WHERE q.number = ANY (numbers);
+    PERFORM martlet.finish_alike(p_now, numbers, 'cancelled');
+END $$;
+
 -- Ends expired pushes that no node has claimed, and returns them.
 CREATE FUNCTION martlet.expire(p_now bigint, p_limit bigint) RETURNS TABLE (
     apns_id uuid, app bigint, is_production boolean, accepted_at bigint, attempts integer,
