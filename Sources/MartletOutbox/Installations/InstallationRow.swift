@@ -36,10 +36,13 @@ enum InstallationRow {
     }
 
     /// Returns the permissions of the columns ``permissions``.
-    static func permissionValues(of flags: [Int64?]) -> [Installation.Permission: Bool] {
+    static func permissionValues(
+        _ row: borrowing some DatabaseRow & ~Copyable,
+        from start: Int
+    ) -> [Installation.Permission: Bool] {
         var permissions: [Installation.Permission: Bool] = [:]
-        for (permission, flag) in zip(Installation.Permission.allCases, flags) {
-            permissions[permission] = flag.map { $0 != 0 }
+        for (column, permission) in zip(start..., Installation.Permission.allCases) {
+            permissions[permission] = row.optionalInteger(at: column).map { $0 != 0 }
         }
         return permissions
     }
@@ -55,9 +58,67 @@ extension Installation {
 
     /// The values of the columns ``InstallationRow/permissions``.
     var permissionColumns: [Int64?] { Permission.allCases.map { permissions[$0].map { $0 ? 1 : 0 } } }
+}
 
-    mutating func setAttributes(_ texts: [String?]) {
-        attributes = [:]
-        for (attribute, text) in zip(Attribute.allCases, texts) { attributes[attribute] = text }
+extension StoredInstallation {
+    /// Reads the columns that both engines select, in the order of ``InstallationTable/columns``; the fourth one is the
+    /// app.
+    init?(_ row: borrowing some DatabaseRow & ~Copyable, app: String) {
+        guard let id = InstallationID(bytes: row.bytes(at: 2)) else { return nil }
+        var installation = Installation(
+            id: id,
+            app: app,
+            user: row.text(at: 4),
+            environment: row.environment(at: 5),
+            bundleID: row.text(at: 6),
+            at: row.integer(at: 7)
+        )
+        installation.changedAt = row.integer(at: 8)
+        installation.seenAt = row.integer(at: 9)
+        for (column, attribute) in zip(10..., Installation.Attribute.allCases) {
+            installation.attributes[attribute] = row.optionalText(at: column)
+        }
+        installation.permissions = InstallationRow.permissionValues(row, from: 15)
+        installation.tokens = InstallationRow.tokens(row.optionalText(at: 18))
+        installation.tags = InstallationRow.tags(row.optionalText(at: 19))
+        self.init(number: row.integer(at: 0), revision: row.integer(at: 1), installation: installation)
+    }
+}
+
+extension AudienceMember {
+    /// Reads eight columns: identifier, user, environment, bundle identifier, three permissions, token.
+    init?(_ row: borrowing some DatabaseRow & ~Copyable) {
+        guard let id = InstallationID(bytes: row.bytes(at: 0)) else { return nil }
+        self.init(
+            installation: id,
+            user: row.text(at: 1),
+            environment: row.environment(at: 2),
+            bundleID: row.text(at: 3),
+            permissions: InstallationRow.permissionValues(row, from: 4),
+            token: row.optionalText(at: 7).flatMap(DeviceToken.init(stored:))
+        )
+    }
+}
+
+extension AudiencePage {
+    /// Adds an installation if it matches: the columns of a member, followed by the number, the locale, the versions of
+    /// the app and the system, and the tags.
+    mutating func examine(
+        _ row: borrowing some DatabaseRow & ~Copyable,
+        of scan: AudienceScan,
+        knownTags: Set<String>,
+        limit: Int
+    ) {
+        examined += 1
+        if examined == limit { next = row.integer(at: 8) }
+        let candidate = AudienceCandidate(
+            environment: row.environment(at: 2),
+            locale: row.optionalText(at: 9),
+            appVersion: row.optionalText(at: 10),
+            systemVersion: row.optionalText(at: 11),
+            tags: InstallationRow.tags(row.optionalText(at: 12)).union(knownTags)
+        )
+        guard scan.expression.condition.matches(candidate), let member = AudienceMember(row) else { return }
+        members.append(member)
     }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import MartletCore
-
 /// The pushes of some installations of a job's audience, which are stored together with the new cursor of the job.
 package struct JobPage: Sendable {
     /// The number of the job.
@@ -63,24 +61,4 @@ package enum JobExpansion: Sendable, Hashable {
     case outdated
     /// The pushes of the page exceed the maximum number of waiting pushes: nothing is stored.
     case full
-}
-
-/// The form of counts in one column: a JSON object.
-enum JobCounts {
-    /// Returns the counts that are greater than 0; ignores unknown names.
-    static func read<Key: RawRepresentable<String> & Hashable>(_ text: String?) -> [Key: Int] {
-        let members = text.flatMap { try? JSONReader.read(Array($0.utf8)) }?.members ?? []
-        var counts: [Key: Int] = [:]
-        for member in members {
-            guard let key = Key(rawValue: member.name), let count = member.value.integerValue else { continue }
-            if count > 0 { counts[key] = Int(count) }
-        }
-        return counts
-    }
-
-    /// Returns counts as text.
-    static func text(_ counts: [LeftOutReason: Int]) -> String {
-        let members = counts.map { JSONValue.Member($0.key.rawValue, .integer($0.value)) }
-        return String(decoding: JSONValue.object(members).encoded(), as: UTF8.self)
-    }
 }

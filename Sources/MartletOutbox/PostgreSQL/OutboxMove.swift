@@ -255,7 +255,7 @@ struct MovingOutcome: Sendable {
         id = row.blob(at: 0)
         appInFile = row.integer(at: 1)
         environment = PushEnvironment(row, at: 2)
-        outcome = Outcome(row)
+        outcome = Outcome(row, from: 3)
         fingerprint = row.optionalBlob(at: 10)
         acceptedAt = row.integer(at: 11)
         endedAt = row.integer(at: 12)

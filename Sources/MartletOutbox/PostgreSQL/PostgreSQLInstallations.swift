@@ -299,7 +299,12 @@ struct PostgreSQLInstallations: InstallationStore {
             FROM \(required.isEmpty ? Self.installationsOfApp : Self.installationsOfTag) LIMIT $7
             """,
             required.isEmpty ? parameters : parameters + [.texts(required)]
-        ) { AudiencePage($0, of: scan, limit: limit) }
+        ) { rows in
+            var page = AudiencePage()
+            let known = scan.knownTags
+            for row in rows.all { page.examine(row, of: scan, knownTags: known, limit: limit) }
+            return page
+        }
     }
 
     private func all(_ condition: String, _ parameters: [Parameter]) async throws(OutboxError) -> [StoredInstallation] {
@@ -312,7 +317,7 @@ struct PostgreSQLInstallations: InstallationStore {
             FROM martlet.installation_content c JOIN martlet.app a ON a.number = c.app WHERE \(condition)
             """,
             parameters
-        ) { rows in rows.all.compactMap { StoredInstallation($0) } }
+        ) { rows in rows.all.compactMap { StoredInstallation($0, app: $0.text(at: 3)) } }
     }
 }
 
@@ -327,27 +332,6 @@ extension InstallationDifference {
     }
 }
 
-extension StoredInstallation {
-    fileprivate init?(_ row: Row) {
-        guard let id = InstallationID(bytes: row.bytes(at: 2)) else { return nil }
-        var installation = Installation(
-            id: id,
-            app: row.text(at: 3),
-            user: row.text(at: 4),
-            environment: PushEnvironment(isProduction: row.flag(at: 5)),
-            bundleID: row.text(at: 6),
-            at: row.integer(at: 7)
-        )
-        installation.changedAt = row.integer(at: 8)
-        installation.seenAt = row.integer(at: 9)
-        installation.setAttributes((10..<15).map { row.optionalText(at: $0) })
-        installation.permissions = InstallationRow.permissionValues(of: (15..<18).map { row.optionalInteger(at: $0) })
-        installation.tokens = InstallationRow.tokens(row.optionalText(at: 18))
-        installation.tags = InstallationRow.tags(row.optionalText(at: 19))
-        self.init(number: row.integer(at: 0), revision: row.integer(at: 1), installation: installation)
-    }
-}
-
 extension AudienceQuery {
     /// The users, each once, or the identifier of the installation.
     fileprivate var rows: [(user: String?, id: String?)] {
@@ -357,41 +341,6 @@ extension AudienceQuery {
             var known: Set<[UInt8]> = []
             return users.filter { known.insert(Array($0.utf8)).inserted }.map { ($0, nil) }
         case .installation(let id): return [(nil, id.description)]
-        }
-    }
-}
-
-extension AudienceMember {
-    fileprivate init?(_ row: Row) {
-        guard let id = InstallationID(bytes: row.bytes(at: 0)) else { return nil }
-        self.init(
-            installation: id,
-            user: row.text(at: 1),
-            environment: PushEnvironment(isProduction: row.flag(at: 2)),
-            bundleID: row.text(at: 3),
-            permissions: InstallationRow.permissionValues(of: (4..<7).map { row.optionalInteger(at: $0) }),
-            token: row.optionalText(at: 7).flatMap(DeviceToken.init(stored:))
-        )
-    }
-}
-
-extension AudiencePage {
-    /// Reads the installations that were examined: the columns of members, followed by what expressions compare.
-    fileprivate init(_ rows: Rows, of scan: AudienceScan, limit: Int) {
-        self.init()
-        examined = rows.count
-        let known = scan.knownTags
-        for row in rows.all {
-            if rows.count == limit { next = row.integer(at: 8) }
-            let candidate = AudienceCandidate(
-                environment: PushEnvironment(isProduction: row.flag(at: 2)),
-                locale: row.optionalText(at: 9),
-                appVersion: row.optionalText(at: 10),
-                systemVersion: row.optionalText(at: 11),
-                tags: InstallationRow.tags(row.optionalText(at: 12)).union(known)
-            )
-            guard scan.expression.condition.matches(candidate), let member = AudienceMember(row) else { continue }
-            members.append(member)
         }
     }
 }

@@ -61,7 +61,7 @@ struct PostgreSQLJobs: JobStore {
             FROM martlet.job_content j JOIN martlet.app a ON a.number = j.app WHERE \(condition)
             """,
             parameters
-        ) { rows in rows.all.compactMap { StoredJob($0) } }
+        ) { rows in rows.all.compactMap { StoredJob($0, app: $0.text(at: 1)) } }
     }
 
     func expand(_ page: JobPage, at now: Int64) async throws(OutboxError) -> JobExpansion {
@@ -157,36 +157,5 @@ struct PostgreSQLJobs: JobStore {
             """,
             [.integer(time), .integer(Int64(limit))]
         ) { $0.count }
-    }
-}
-
-extension StoredJob {
-    fileprivate init?(_ row: Row) {
-        guard let id = APNsID(bytes: row.bytes(at: 2)), let state = JobState(rawValue: row.text(at: 12)) else {
-            return nil
-        }
-        let job = Job(
-            app: row.text(at: 1),
-            id: id,
-            caller: row.text(at: 3),
-            fingerprint: row.bytes(at: 4),
-            request: row.bytes(at: 5),
-            audience: row.text(at: 6),
-            notBefore: row.optionalInteger(at: 7),
-            expiresAt: row.optionalInteger(at: 8)
-        )
-        self.init(
-            number: row.integer(at: 0),
-            job: job,
-            createdAt: row.integer(at: 9),
-            highMark: row.integer(at: 10),
-            cursor: row.integer(at: 11),
-            state: state,
-            expandedAt: row.optionalInteger(at: 13),
-            stored: Int(row.integer(at: 14)),
-            leftOut: JobCounts.read(row.text(at: 15)),
-            outcomes: JobCounts.read(row.optionalText(at: 16)),
-            outcomesChangedAt: row.integer(at: 17)
-        )
     }
 }

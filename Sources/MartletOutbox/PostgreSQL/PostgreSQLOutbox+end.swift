@@ -31,7 +31,7 @@ extension PostgreSQLOutbox {
             [.integer(now), .integer(Int64(limit))]
         ) { rows in
             rows.all.compactMap { row in
-                let lane = Lane(app: "", environment: PushEnvironment(isProduction: row.flag(at: 2)))
+                let lane = Lane(app: "", environment: row.environment(at: 2))
                 let status = PushStatus(row, from: 3, endedAs: .expired, in: lane, at: now)
                 return status.map { (status: $0, app: row.integer(at: 1)) }
             }
@@ -80,7 +80,7 @@ extension PostgreSQLOutbox {
             """
         ) { rows in
             rows.all.map { row in
-                let lane = Lane(app: row.text(at: 0), environment: PushEnvironment(isProduction: row.flag(at: 1)))
+                let lane = Lane(app: row.text(at: 0), environment: row.environment(at: 1))
                 return Backlog(
                     lane: lane,
                     count: Int(row.integer(at: 2)),
@@ -196,7 +196,7 @@ extension DatabaseConnections {
             [.integers(numbers), .integer(now)]
         ) { rows in
             rows.all.compactMap { row in
-                let lane = Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: 1)))
+                let lane = Lane(app: app, environment: row.environment(at: 1))
                 return PushStatus(row, from: 2, endedAs: .cancelled, in: lane, at: now)
             }
         }

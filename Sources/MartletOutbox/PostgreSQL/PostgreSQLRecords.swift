@@ -17,7 +17,7 @@ struct PostgreSQLRecords: OutboxRecords {
             """
         ) { rows in
             rows.all.map { row in
-                let lane = Lane(app: row.text(at: 0), environment: PushEnvironment(isProduction: row.flag(at: 1)))
+                let lane = Lane(app: row.text(at: 0), environment: row.environment(at: 1))
                 return LanePause(lane: lane, since: row.integer(at: 2), caller: row.text(at: 3))
             }
         }
@@ -182,7 +182,7 @@ struct PostgreSQLRecords: OutboxRecords {
             [.integer(number), parameter]
         ) { rows in
             rows.all.map { row in
-                let lane = Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: 19)))
+                let lane = Lane(app: app, environment: row.environment(at: 19))
                 let claimed = ClaimedPush(row, lane: lane)
                 var push = claimed.push
                 push.job = row.optionalInteger(at: 29)

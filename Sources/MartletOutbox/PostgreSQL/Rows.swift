@@ -18,6 +18,10 @@ extension PushEnvironment {
     }
 }
 
+extension Row: DatabaseRow {
+    func environment(at column: Int) -> PushEnvironment { PushEnvironment(isProduction: flag(at: column)) }
+}
+
 extension PushStatus {
     /// Reads the columns of `martlet.known`; nil when the row has no identifier.
     init?(_ row: Row, from column: Int, app: String) {
@@ -30,7 +34,7 @@ extension PushStatus {
             }
         self.init(
             id: id,
-            lane: Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: column + 1))),
+            lane: Lane(app: app, environment: row.environment(at: column + 1)),
             acceptedAt: row.integer(at: column + 2),
             state: state,
             history: AttemptHistory(stored: row.optionalText(at: column + 12))
@@ -47,22 +51,6 @@ extension PushStatus {
             unknownTries: Int(row.integer(at: column + 2))
         )
         self.init(id: id, lane: lane, acceptedAt: row.integer(at: column), state: .ended(outcome, at: now))
-    }
-}
-
-extension Outcome {
-    /// Reads seven columns: state, status, reason, unique identifier, time of unregistration, attempts, attempts
-    /// without an answer.
-    init(_ row: Row, from column: Int) {
-        self.init(
-            State(rawValue: row.text(at: column)) ?? .dead,
-            status: row.optionalInteger(at: column + 1).map { Int($0) },
-            reason: row.optionalText(at: column + 2),
-            uniqueID: row.optionalText(at: column + 3),
-            unregisteredAt: row.optionalInteger(at: column + 4),
-            attempts: Int(row.integer(at: column + 5)),
-            unknownTries: Int(row.integer(at: column + 6))
-        )
     }
 }
 
@@ -103,22 +91,6 @@ extension ClaimedPush {
             history: AttemptHistory(stored: isChecked ? row.optionalText(at: 21) : nil),
             isDamaged: isChecked && (push.differs(from: row.optionalInteger(at: 19)) || row.flag(at: 20)),
             hasFormerUser: isChecked && row.flag(at: 23)
-        )
-    }
-}
-
-extension UnregisteredToken {
-    /// Reads seven columns: cursor, token, environment, topic, time of unregistration, time of the report, reason.
-    init?(_ row: Row) {
-        guard let token = DeviceToken(stored: row.text(at: 1)) else { return nil }
-        self.init(
-            cursor: row.integer(at: 0),
-            token: token,
-            environment: PushEnvironment(isProduction: row.flag(at: 2)),
-            topic: row.text(at: 3),
-            unregisteredAt: row.optionalInteger(at: 4),
-            reportedAt: row.integer(at: 5),
-            reason: row.text(at: 6)
         )
     }
 }

@@ -64,44 +64,12 @@ struct InstallationTable {
     ) throws(SQLiteError) -> [StoredInstallation] {
         let rows = try database.connection.prepare("SELECT \(Self.columns) FROM installation WHERE \(condition)")
         try rows.bind(repeat each values)
-        var found: [StoredInstallation] = []
-        while try rows.step() {
-            if let installation = installation(rows) { found.append(installation) }
-        }
-        return found
+        return try rows.all { installation($0) }
     }
 
     /// Returns the installation of a row with ``columns``.
     func installation(_ row: borrowing Statement) -> StoredInstallation? {
-        guard let id = InstallationID(bytes: row.blob(at: 2)) else { return nil }
-        var installation = Installation(
-            id: id,
-            app: database.name(of: row.integer(at: 3)),
-            user: row.text(at: 4),
-            environment: PushEnvironment(row, at: 5),
-            bundleID: row.text(at: 6),
-            at: row.integer(at: 7)
-        )
-        installation.changedAt = row.integer(at: 8)
-        installation.seenAt = row.integer(at: 9)
-        var texts: [String?] = []
-        for column in 10..<15 { texts.append(row.optionalText(at: column)) }
-        installation.setAttributes(texts)
-        installation.permissions = permissions(row, from: 15)
-        installation.tokens = InstallationRow.tokens(row.optionalText(at: 18))
-        installation.tags = InstallationRow.tags(row.optionalText(at: 19))
-        return StoredInstallation(
-            number: row.integer(at: 0),
-            revision: row.integer(at: 1),
-            installation: installation
-        )
-    }
-
-    /// Reads three columns, as in ``InstallationRow/permissions``.
-    private func permissions(_ row: borrowing Statement, from column: Int) -> [Installation.Permission: Bool] {
-        var flags: [Int64?] = []
-        for column in column..<column + 3 { flags.append(row.optionalInteger(at: column)) }
-        return InstallationRow.permissionValues(of: flags)
+        StoredInstallation(row, app: database.name(of: row.integer(at: 3)))
     }
 
     /// The columns of a member of an audience; the first two parameters are the kind and the name of a token.
@@ -142,25 +110,7 @@ struct InstallationTable {
         _ value: some Bindable
     ) throws(SQLiteError) -> [AudienceMember] {
         try rows.bind(slot.kind.rawValue, slot.name, app, value)
-        defer { rows.reset() }
-        var found: [AudienceMember] = []
-        while try rows.step() {
-            if let member = member(rows) { found.append(member) }
-        }
-        return found
-    }
-
-    /// Reads the columns ``memberColumns``.
-    private func member(_ row: borrowing Statement) -> AudienceMember? {
-        guard let id = InstallationID(bytes: row.blob(at: 0)) else { return nil }
-        return AudienceMember(
-            installation: id,
-            user: row.text(at: 1),
-            environment: PushEnvironment(row, at: 2),
-            bundleID: row.text(at: 3),
-            permissions: permissions(row, from: 4),
-            token: row.optionalText(at: 7).flatMap(DeviceToken.init(stored:))
-        )
+        return try rows.all { AudienceMember($0) }
     }
 
     /// The installations `i` of an app in their order.
@@ -199,22 +149,8 @@ struct InstallationTable {
         for number in [app, scan.cursor, scan.highMark, Int64(limit)] { try rows.bind(number, after: &position) }
         if !required.isEmpty { try rows.bind(InstallationRow.text(required), after: &position) }
         var page = AudiencePage()
-        var last = scan.cursor
         let known = scan.knownTags
-        while try rows.step() {
-            last = rows.integer(at: 8)
-            page.examined += 1
-            let candidate = AudienceCandidate(
-                environment: PushEnvironment(rows, at: 2),
-                locale: rows.optionalText(at: 9),
-                appVersion: rows.optionalText(at: 10),
-                systemVersion: rows.optionalText(at: 11),
-                tags: InstallationRow.tags(rows.optionalText(at: 12)).union(known)
-            )
-            guard scan.expression.condition.matches(candidate), let member = member(rows) else { continue }
-            page.members.append(member)
-        }
-        if page.examined == limit { page.next = last }
+        while try rows.step() { page.examine(rows, of: scan, knownTags: known, limit: limit) }
         return page
     }
 

@@ -40,40 +40,7 @@ final class JobTable {
     ) throws(SQLiteError) -> [StoredJob] {
         let rows = try database.connection.prepare("SELECT \(Self.columns) FROM job WHERE \(condition)")
         try rows.bind(repeat each values)
-        var found: [StoredJob] = []
-        while try rows.step() {
-            if let job = job(rows) { found.append(job) }
-        }
-        return found
-    }
-
-    private func job(_ row: borrowing Statement) -> StoredJob? {
-        guard let id = APNsID(bytes: row.blob(at: 2)), let state = JobState(rawValue: row.text(at: 12)) else {
-            return nil
-        }
-        let job = Job(
-            app: database.name(of: row.integer(at: 1)),
-            id: id,
-            caller: row.text(at: 3),
-            fingerprint: row.blob(at: 4),
-            request: row.blob(at: 5),
-            audience: row.text(at: 6),
-            notBefore: row.optionalInteger(at: 7),
-            expiresAt: row.optionalInteger(at: 8)
-        )
-        return StoredJob(
-            number: row.integer(at: 0),
-            job: job,
-            createdAt: row.integer(at: 9),
-            highMark: row.integer(at: 10),
-            cursor: row.integer(at: 11),
-            state: state,
-            expandedAt: row.optionalInteger(at: 13),
-            stored: Int(row.integer(at: 14)),
-            leftOut: JobCounts.read(row.text(at: 15)),
-            outcomes: JobCounts.read(row.text(at: 16)),
-            outcomesChangedAt: row.integer(at: 17)
-        )
+        return try rows.all { StoredJob($0, app: database.name(of: $0.integer(at: 1))) }
     }
 
     /// Stores a job, with a row for each state of an outcome, and returns its number.

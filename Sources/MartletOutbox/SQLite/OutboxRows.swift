@@ -91,37 +91,20 @@ extension Urgency {
     }
 }
 
-extension Outcome {
-    init(_ row: borrowing Statement) {
-        self.init(
-            State(rawValue: row.text(at: 3)) ?? .dead,
-            status: row.optionalInteger(at: 4).map { Int($0) },
-            reason: row.optionalText(at: 5),
-            uniqueID: row.optionalText(at: 6),
-            unregisteredAt: row.optionalInteger(at: 7),
-            attempts: Int(row.integer(at: 8)),
-            unknownTries: Int(row.integer(at: 9))
-        )
-    }
-}
-
-extension UnregisteredToken {
-    init?(_ row: borrowing Statement) {
-        guard let token = DeviceToken(stored: row.text(at: 1)) else { return nil }
-        self.init(
-            cursor: row.integer(at: 0),
-            token: token,
-            environment: PushEnvironment(row, at: 2),
-            topic: row.text(at: 3),
-            unregisteredAt: row.optionalInteger(at: 4),
-            reportedAt: row.integer(at: 5),
-            reason: row.text(at: 6)
-        )
-    }
-}
-
-extension Statement {
+extension Statement: DatabaseRow {
+    func bytes(at column: Int) -> [UInt8] { blob(at: column) }
+    func environment(at column: Int) -> PushEnvironment { PushEnvironment(self, at: column) }
     func optionalText(at column: Int) -> String? { isNull(at: column) ? nil : text(at: column) }
     func optionalBlob(at column: Int) -> [UInt8]? { isNull(at: column) ? nil : blob(at: column) }
     func optionalInteger(at column: Int) -> Int64? { isNull(at: column) ? nil : integer(at: column) }
+
+    /// Runs the statement to completion, and returns the values that a closure reads from its rows; nil for a row that
+    /// is left out.
+    func all<Value>(_ read: (borrowing Statement) -> Value?) throws(SQLiteError) -> [Value] {
+        var values: [Value] = []
+        while try step() {
+            if let value = read(self) { values.append(value) }
+        }
+        return values
+    }
 }

@@ -207,7 +207,7 @@ final class PushTable {
         try findOutcome.bind(id.bytes, app)
         defer { findOutcome.reset() }
         guard try findOutcome.step() else { return nil }
-        let state = PushStatus.State.ended(Outcome(findOutcome), at: findOutcome.integer(at: 2))
+        let state = PushStatus.State.ended(Outcome(findOutcome, from: 3), at: findOutcome.integer(at: 2))
         let history = AttemptHistory(stored: findOutcome.optionalText(at: 11))
         let status = self.status(id, app, findOutcome, state, history)
         return KnownPush(status: status, fingerprint: findOutcome.optionalBlob(at: 10))

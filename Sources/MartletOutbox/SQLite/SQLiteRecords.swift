@@ -24,11 +24,7 @@ struct SQLiteRecords: OutboxRecords {
                 """
             )
             try rows.bind(app, cursor, Int64(limit))
-            var tokens: [UnregisteredToken] = []
-            while try rows.step() {
-                if let token = UnregisteredToken(rows) { tokens.append(token) }
-            }
-            return tokens
+            return try rows.all { UnregisteredToken($0) }
         }
     }
 
