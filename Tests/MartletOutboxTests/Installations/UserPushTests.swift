@@ -112,6 +112,17 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `a step before the first push removes nothing`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let job = try await outbox.jobs.addNew(.numbered(1))
+        let erased = try await outbox.erasePushes(.user("anna"), of: "orders", before: -1, limit: 2, at: 100)
+        #expect(erased == ErasedPushes())
+        let cancelled = try await outbox.jobs.cancelPushes(of: job, before: -1, limit: 2, at: 100)
+        #expect(cancelled == CancelledPushes())
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `an erased user's claimed push is not sent later`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
         let store = outbox.installations
