@@ -44,9 +44,8 @@ public actor InstallationClient {
     /// The changes that are not applied to ``state`` yet.
     private var changes: [(inout InstallationState) -> Void] = []
     private var storageProblem: String?
-    private var worker: Task<Void, Never>?
+    private var isRunning = false
     private var pause: Task<Void, Never>?
-    private var isStopped = false
 
     /// Creates a client.
     ///
@@ -54,9 +53,10 @@ public actor InstallationClient {
     ///   - environment: The environment of the build.
     ///   - bundleID: The bundle identifier; that of the relay's configuration by default.
     ///   - storage: The storage of the state.
-    ///   - gathering: The time in which changes are collected before a request.
+    ///   - gathering: The time in which changes are collected before a request; half a second by default.
     ///   - ticket: Asks the app's back end for a ticket for the signed-in user; it must respond to cancellation.
-    ///   - send: Sends a request; it must respond to cancellation.
+    ///   - send: Sends a request; it must respond to cancellation. The ticket and the answer must each arrive within
+    ///     60 seconds.
     public init(
         environment: Environment,
         bundleID: String? = nil,
@@ -163,44 +163,36 @@ public actor InstallationClient {
     /// Whether the relay has confirmed everything that was reported.
     public var isSettled: Bool { changes.isEmpty && stored != nil && state.isSettled }
 
-    /// Ends the wait after a failure, also one that the relay has asked for, and continues after ``stop()``.
+    /// Ends the wait after a failure, also one that the relay has asked for.
     ///
     /// Call it when the user opens the app, not on a timer.
     public func retryNow() {
-        isStopped = false
         pause?.cancel()
         start()
-    }
-
-    /// Cancels the request under way, and sends nothing until the next report or ``retryNow()``.
-    public func stop() {
-        isStopped = true
-        worker?.cancel()
-        pause?.cancel()
     }
 
     // MARK: Requests
 
     private func change(_ change: @escaping (inout InstallationState) -> Void) {
         changes.append(change)
-        isStopped = false
         start()
     }
 
     private func start() {
-        guard worker == nil else { return }
-        worker = Task { await run() }
+        guard !isRunning else { return }
+        isRunning = true
+        Task { await run() }
     }
 
     private func run() async {
         await wait(gathering)
-        while !Task.isCancelled, let delay = await step() { await wait(delay) }
-        worker = nil
-        if !isStopped, Task.isCancelled || !changes.isEmpty { start() }
+        while let delay = await step() { await wait(delay) }
+        isRunning = false
+        if !changes.isEmpty { start() }
     }
 
     private func wait(_ delay: Duration) async {
-        guard delay > .zero, !Task.isCancelled else { return }
+        guard delay > .zero else { return }
         let pause = Task { _ = try? await Task.sleep(for: delay) }
         self.pause = pause
         await pause.value
