@@ -16,6 +16,8 @@ internal import MartletCore
 /// values, and repeats it until the relay has answered.
 public actor InstallationClient {
     /// The environment of the app's push tokens, which belongs to the build.
+    ///
+    /// Source: "APS Environment Entitlement".
     public enum Environment: String, Sendable, Hashable {
         /// The environment of TestFlight and the App Store.
         case production
@@ -23,7 +25,8 @@ public actor InstallationClient {
         case development
     }
 
-    /// A function that sends a request to `/v1/installation` of the relay, and returns the answer.
+    /// A function that sends a request to `/v1/installation` of the relay, and returns the answer with any status; it
+    /// throws an error if there is no answer.
     public typealias Send = @Sendable (InstallationRequest) async throws -> InstallationAnswer
 
     /// The maximum time for a ticket and for an answer.
@@ -106,6 +109,8 @@ public actor InstallationClient {
     }
 
     /// Removes a token, as when its Live Activity has ended.
+    ///
+    /// - Parameter slot: The place of the token.
     public func removeToken(for slot: PushTokenSlot) {
         change { $0.set(nil, at: slot.path) }
     }
@@ -125,11 +130,15 @@ public actor InstallationClient {
     }
 
     /// Reports texts about the app and the phone; others stay as they are.
+    ///
+    /// - Parameter attributes: The texts, of which the relay refuses those that break its rules.
     public func report(_ attributes: [PhoneAttribute: String]) {
         change { for (name, text) in attributes { $0.set(.text(text), at: MemberPath(name.rawValue)) } }
     }
 
     /// Reports permissions of the user; others stay as they are.
+    ///
+    /// - Parameter permissions: Whether the user permits each.
     public func report(_ permissions: [PhonePermission: Bool]) {
         change { for (name, flag) in permissions { $0.set(.flag(flag), at: MemberPath("permissions", name.rawValue)) } }
     }

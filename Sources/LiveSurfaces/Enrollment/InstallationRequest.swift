@@ -60,8 +60,8 @@ public struct InstallationAnswer: Sendable, CustomStringConvertible, CustomRefle
     ///
     /// - Parameters:
     ///   - status: The status of HTTP.
-    ///   - retryAfter: The value of the header field `retry-after`.
-    ///   - body: The body, at most 4 MB.
+    ///   - retryAfter: The value of the header field `retry-after`; nil, the default, if it is absent.
+    ///   - body: The body; one that is not JSON, or longer than 4 MB, counts as absent.
     public init(status: Int, retryAfter: String? = nil, body: [UInt8]) {
         self.status = status
         self.retryAfter = retryAfter.flatMap { Int($0) }
