@@ -89,7 +89,8 @@ public actor InstallationClient {
 
     /// Removes the installation of the user, as soon as the relay can be reached.
     ///
-    /// The tokens stay known, for the next user.
+    /// The tokens stay known, for the next user. Do not call it because the app cannot read its user, as before the
+    /// first unlock of the phone.
     public func signOut() {
         change { $0.setUser(nil) }
     }
