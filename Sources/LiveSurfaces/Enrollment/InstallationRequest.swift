@@ -68,6 +68,9 @@ public struct InstallationAnswer: Sendable, CustomStringConvertible, CustomRefle
         json = (try? JSONReader.read(body)) ?? .null
     }
 
+    /// Whether the relay would refuse the same request again, because of its members.
+    var isRefusal: Bool { [400, 413, 422].contains(status) }
+
     /// The JSON Pointers to the members that break a rule.
     var pointers: [String] { json["errors"]?.elements?.compactMap { $0["pointer"]?.stringValue } ?? [] }
 
