@@ -39,9 +39,9 @@ import Testing
             }
         }
 
-        /// The next request of an installation.
-        var nextReport: InstallationRequest? {
-            if case .send(let request) = state.nextStep { request } else { nil }
+        mutating func request() throws -> InstallationRequest {
+            let request = nextRequest()
+            return try #require(request)
         }
 
         /// Sends requests until there is nothing to report; returns them as text.
@@ -77,8 +77,7 @@ import Testing
         var phone = Phone()
         _ = phone.settle()
         phone.state.set(.text("fr"), at: Self.locale)
-        let next = phone.nextRequest()
-        let request = try #require(next)
+        let request = try phone.request()
         phone.state.begin(request)
         _ = phone.relay.answer(request)
         _ = phone.state.retry(because: "no answer", jitter: 1)
@@ -97,8 +96,7 @@ import Testing
 
     @Test func `a late answer to the former user's enrollment is void`() throws {
         var phone = Phone()
-        let next = phone.nextRequest()
-        let request = try #require(next)
+        let request = try phone.request()
         let answer = phone.relay.answer(request)
         phone.state.setUser("bert")
         _ = phone.state.receive(answer, to: request, jitter: 1)
@@ -112,8 +110,7 @@ import Testing
         let secret = try #require(phone.state.installation?.secret)
         phone.relay.forget(secret)
         phone.state.set(.text("fr"), at: Self.locale)
-        let next = phone.nextRequest()
-        let request = try #require(next)
+        let request = try phone.request()
         #expect(phone.state.receive(phone.relay.answer(request), to: request, jitter: 1) == .seconds(1))
         #expect(phone.settle().map { $0.prefix(4) } == ["POST", "PATC"])
     }
@@ -123,8 +120,7 @@ import Testing
         _ = phone.settle()
         phone.state.set(.text("de CH"), at: Self.locale)
         phone.state.set(.text("cd34"), at: PushTokenSlot.widgets.path)
-        let next = phone.nextRequest()
-        let request = try #require(next)
+        let request = try phone.request()
         let body = #"{"detail":"locale must be …","errors":[{"pointer":"/locale"}]}"#
         let refusal = InstallationAnswer(status: 400, body: Array(body.utf8))
         phone.state.begin(request)
@@ -135,15 +131,14 @@ import Testing
         #expect(phone.settle() == [#"PATCH {"locale":"de-CH"}"#])
         // A refusal that names no value ends the requests.
         phone.state.set(.text("fr"), at: Self.locale)
-        let repeated = try #require(phone.nextReport)
+        let repeated = try phone.request()
         _ = phone.state.receive(InstallationAnswer(status: 422, body: []), to: repeated, jitter: 1)
-        #expect(phone.nextReport == nil && !phone.state.isSettled)
+        #expect(phone.state.nextStep == nil && !phone.state.isSettled)
     }
 
     @Test func `delays grow to 17 minutes, after that of the relay`() throws {
         var phone = Phone()
-        let next = phone.nextRequest()
-        let request = try #require(next)
+        let request = try phone.request()
         let delays = (0..<12).map { _ in phone.state.retry(because: "no answer", jitter: 1).components.seconds }
         #expect(delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 1_024])
         let busy = InstallationAnswer(status: 429, retryAfter: "30", body: [])
@@ -166,8 +161,7 @@ import Testing
 
     @Test func `requests and answers do not show secrets`() throws {
         var phone = Phone()
-        let next = phone.nextRequest()
-        let request = try #require(next)
+        let request = try phone.request()
         let answer = phone.relay.answer(request)
         var text = "\(request) \(answer)"
         dump(request, to: &text)

@@ -16,8 +16,6 @@ struct ModelRelay {
 
     /// The installations by their secrets.
     private(set) var installations: [String: Installation] = [:]
-    /// The requests that were received, with the statuses of their answers.
-    private(set) var log: [String] = []
     /// The users of the tickets that are valid.
     private var tickets: [String: String] = [:]
     private var count = 0
@@ -39,12 +37,6 @@ struct ModelRelay {
     }
 
     mutating func answer(_ request: InstallationRequest) -> InstallationAnswer {
-        let answer = process(request)
-        log.append("\(request.method) \(answer.status)")
-        return answer
-    }
-
-    private mutating func process(_ request: InstallationRequest) -> InstallationAnswer {
         let credential = String(request.authorization.dropFirst("Bearer ".count))
         let body = (try? JSONReader.read(request.body)) ?? .null
         switch request.method {

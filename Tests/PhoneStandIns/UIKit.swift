@@ -56,6 +56,8 @@ public enum UIBackgroundFetchResult: UInt, Sendable {
 @MainActor open class UIApplication: NSObject {
     /// https://developer.apple.com/documentation/uikit/uiapplication/registerforremotenotifications()
     open func registerForRemoteNotifications() { fatalError("a stand-in") }
+    /// https://developer.apple.com/documentation/uikit/uiapplication/isprotecteddataavailable
+    open var isProtectedDataAvailable: Bool { fatalError("a stand-in") }
 
     /// https://developer.apple.com/documentation/uikit/uiapplication/launchoptionskey
     public struct LaunchOptionsKey: Hashable, RawRepresentable, Sendable {

@@ -15,7 +15,8 @@
             Task {
                 if let user = appGroup?.string(forKey: "user") {
                     await installation.signIn(user)
-                } else {
+                } else if application.isProtectedDataAvailable {
+                    // A locked phone may not let the app read the user.
                     await installation.signOut()
                 }
                 await installation.observe(activitiesOf: SurfaceActivityAttributes.self)

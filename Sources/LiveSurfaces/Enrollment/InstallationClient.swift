@@ -16,6 +16,8 @@ internal import MartletCore
 /// values, and repeats it until the relay has answered.
 public actor InstallationClient {
     /// The environment of the app's push tokens, which belongs to the build.
+    ///
+    /// Source: "APS Environment Entitlement".
     public enum Environment: String, Sendable, Hashable {
         /// The environment of TestFlight and the App Store.
         case production
@@ -23,7 +25,8 @@ public actor InstallationClient {
         case development
     }
 
-    /// A function that sends a request to `/v1/installation` of the relay, and returns the answer.
+    /// A function that sends a request to `/v1/installation` of the relay, and returns the answer with any status; it
+    /// throws an error if there is no answer.
     public typealias Send = @Sendable (InstallationRequest) async throws -> InstallationAnswer
 
     /// The maximum time for a ticket and for an answer.
@@ -44,9 +47,8 @@ public actor InstallationClient {
     /// The changes that are not applied to ``state`` yet.
     private var changes: [(inout InstallationState) -> Void] = []
     private var storageProblem: String?
-    private var worker: Task<Void, Never>?
+    private var isRunning = false
     private var pause: Task<Void, Never>?
-    private var isStopped = false
 
     /// Creates a client.
     ///
@@ -54,9 +56,10 @@ public actor InstallationClient {
     ///   - environment: The environment of the build.
     ///   - bundleID: The bundle identifier; that of the relay's configuration by default.
     ///   - storage: The storage of the state.
-    ///   - gathering: The time in which changes are collected before a request.
+    ///   - gathering: The time in which changes are collected before a request; half a second by default.
     ///   - ticket: Asks the app's back end for a ticket for the signed-in user; it must respond to cancellation.
-    ///   - send: Sends a request; it must respond to cancellation.
+    ///   - send: Sends a request; it must respond to cancellation. The ticket and the answer must each arrive within
+    ///     60 seconds.
     public init(
         environment: Environment,
         bundleID: String? = nil,
@@ -86,7 +89,8 @@ public actor InstallationClient {
 
     /// Removes the installation of the user, as soon as the relay can be reached.
     ///
-    /// The tokens stay known, for the next user.
+    /// The tokens stay known, for the next user. Do not call it because the app cannot read its user, as before the
+    /// first unlock of the phone.
     public func signOut() {
         change { $0.setUser(nil) }
     }
@@ -106,6 +110,8 @@ public actor InstallationClient {
     }
 
     /// Removes a token, as when its Live Activity has ended.
+    ///
+    /// - Parameter slot: The place of the token.
     public func removeToken(for slot: PushTokenSlot) {
         change { $0.set(nil, at: slot.path) }
     }
@@ -125,11 +131,15 @@ public actor InstallationClient {
     }
 
     /// Reports texts about the app and the phone; others stay as they are.
+    ///
+    /// - Parameter attributes: The texts, of which the relay refuses those that break its rules.
     public func report(_ attributes: [PhoneAttribute: String]) {
         change { for (name, text) in attributes { $0.set(.text(text), at: MemberPath(name.rawValue)) } }
     }
 
     /// Reports permissions of the user; others stay as they are.
+    ///
+    /// - Parameter permissions: Whether the user permits each.
     public func report(_ permissions: [PhonePermission: Bool]) {
         change { for (name, flag) in permissions { $0.set(.flag(flag), at: MemberPath("permissions", name.rawValue)) } }
     }
@@ -163,44 +173,36 @@ public actor InstallationClient {
     /// Whether the relay has confirmed everything that was reported.
     public var isSettled: Bool { changes.isEmpty && stored != nil && state.isSettled }
 
-    /// Ends the wait after a failure, also one that the relay has asked for, and continues after ``stop()``.
+    /// Ends the wait after a failure, also one that the relay has asked for.
     ///
     /// Call it when the user opens the app, not on a timer.
     public func retryNow() {
-        isStopped = false
         pause?.cancel()
         start()
-    }
-
-    /// Cancels the request under way, and sends nothing until the next report or ``retryNow()``.
-    public func stop() {
-        isStopped = true
-        worker?.cancel()
-        pause?.cancel()
     }
 
     // MARK: Requests
 
     private func change(_ change: @escaping (inout InstallationState) -> Void) {
         changes.append(change)
-        isStopped = false
         start()
     }
 
     private func start() {
-        guard worker == nil else { return }
-        worker = Task { await run() }
+        guard !isRunning else { return }
+        isRunning = true
+        Task { await run() }
     }
 
     private func run() async {
         await wait(gathering)
-        while !Task.isCancelled, let delay = await step() { await wait(delay) }
-        worker = nil
-        if !isStopped, Task.isCancelled || !changes.isEmpty { start() }
+        while let delay = await step() { await wait(delay) }
+        isRunning = false
+        if !changes.isEmpty { start() }
     }
 
     private func wait(_ delay: Duration) async {
-        guard delay > .zero, !Task.isCancelled else { return }
+        guard delay > .zero else { return }
         let pause = Task { _ = try? await Task.sleep(for: delay) }
         self.pause = pause
         await pause.value

@@ -3,6 +3,9 @@
 internal import MartletCore
 
 /// The place of a push token in the installation of an app.
+///
+/// Sources: "Registering your app with APNs", "Starting and updating Live Activities with ActivityKit push
+/// notifications", "Updating widgets with WidgetKit push notifications", "Updating controls locally and remotely".
 public enum PushTokenSlot: Sendable, Hashable {
     /// The token for alerts and background pushes.
     case device

@@ -60,13 +60,16 @@ public struct InstallationAnswer: Sendable, CustomStringConvertible, CustomRefle
     ///
     /// - Parameters:
     ///   - status: The status of HTTP.
-    ///   - retryAfter: The value of the header field `retry-after`.
-    ///   - body: The body, at most 4 MB.
+    ///   - retryAfter: The value of the header field `retry-after`; nil, the default, if it is absent.
+    ///   - body: The body; one that is not JSON, or longer than 4 MB, counts as absent.
     public init(status: Int, retryAfter: String? = nil, body: [UInt8]) {
         self.status = status
         self.retryAfter = retryAfter.flatMap { Int($0) }
         json = (try? JSONReader.read(body)) ?? .null
     }
+
+    /// Whether the relay would refuse the same request again, because of its members.
+    var isRefusal: Bool { [400, 413, 422].contains(status) }
 
     /// The JSON Pointers to the members that break a rule.
     var pointers: [String] { json["errors"]?.elements?.compactMap { $0["pointer"]?.stringValue } ?? [] }

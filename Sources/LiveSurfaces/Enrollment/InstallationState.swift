@@ -174,7 +174,7 @@ struct InstallationState: Sendable, Hashable, Codable {
             }
             // The failures still count, for a relay that enrolls phones and does not know their secrets.
             return .zero
-        case (.enrollment(let owner, _), 400), (.enrollment(let owner, _), 413), (.enrollment(let owner, _), 422):
+        case (.enrollment(let owner, _), _) where answer.isRefusal:
             problem = answer.description
             isRefused = owner == user
             return .zero
@@ -186,7 +186,7 @@ struct InstallationState: Sendable, Hashable, Codable {
         case (.report, 401):
             installation = nil
             return retry(because: answer.description, jitter: jitter)
-        case (.report(let changes), 400), (.report(let changes), 413), (.report(let changes), 422):
+        case (.report(let changes), _) where answer.isRefusal:
             problem = answer.description
             isRefused = !refuse(changes, answer)
             return .zero

@@ -12,7 +12,7 @@
         ///   - relay: The address at which phones reach the relay, such as `https://push.example.com`. If it is not
         ///     valid, ``problem`` describes that.
         ///   - environment: The environment of the build.
-        ///   - storage: The storage of the state.
+        ///   - storage: The storage of the state; the keychain by default.
         ///   - ticket: Asks the app's back end for a ticket for the user that is signed in.
         public init(
             relay: String,
@@ -32,11 +32,11 @@
         /// Returns a function that sends requests with `URLSession`, and stores neither answers nor cookies.
         ///
         /// - Parameter relay: The address at which phones reach the relay.
-        /// - Returns: The function.
+        /// - Returns: The function; it throws `URLError` if there is no answer.
         public static func urlSession(to relay: String) -> Send {
             let session = URLSession(configuration: .ephemeral)
             return { request in
-                guard let url = URL(string: relay + "/v1/installation") else { throw URLError(.badURL) }
+                guard let url = URL(string: relay)?.appending(path: "v1/installation") else { throw URLError(.badURL) }
                 var message = URLRequest(url: url)
                 message.httpMethod = request.method
                 message.setValue(request.authorization, forHTTPHeaderField: "authorization")

@@ -21,7 +21,7 @@
             /// The status, as in `SecBase.h`.
             public let status: Int32
 
-            /// The status in words.
+            /// A sentence with the status.
             public var description: String { "the keychain failed with status \(status)" }
         }
 
@@ -29,8 +29,9 @@
 
         /// Creates a storage.
         ///
-        /// - Parameter accessGroup: The keychain access group that the app shares with its extensions; nil for an app
-        ///   without extensions that report tokens.
+        /// - Parameter accessGroup: The keychain access group that the app shares with its extensions, and with no
+        ///   other app, which would share the installation; nil, the default, for an app without extensions that report
+        ///   tokens.
         public init(accessGroup: String? = nil) {
             self.accessGroup = accessGroup
         }
@@ -48,6 +49,9 @@
         }
 
         /// Reads the state that was saved last.
+        ///
+        /// - Returns: The state; nil if there is none.
+        /// - Throws: ``KeychainError``, for example before the first unlock.
         public func load() throws -> [UInt8]? {
             var query = query
             query[kSecReturnData as String] = true
@@ -59,6 +63,9 @@
         }
 
         /// Replaces the state.
+        ///
+        /// - Parameter state: The new state.
+        /// - Throws: ``KeychainError``, for example before the first unlock.
         public func save(_ state: [UInt8]) throws {
             let values: [String: Any] = [
                 kSecValueData as String: Data(state),

@@ -198,9 +198,7 @@ struct PoolMachine {
         guard !isFinished else {
             return connections.closeAll(TransportError(.closedLocally, "the client was closed"), &actions)
         }
-        while !pushes.queue.isEmpty, let index = connectionWithRoom {
-            pushes.settleLate(at: now, &actions)
-            guard let push = pushes.next() else { break }
+        while !pushes.queue.isEmpty, let index = connectionWithRoom, let push = pushes.next(at: now, &actions) {
             dispatch(push, onto: index, at: now)
         }
         guard let since = pushes.nextWaitingSince() else { return }

@@ -126,11 +126,13 @@ struct PoolPushes {
 
     // MARK: Sending
 
-    /// Settles the pushes at the front of those that wait for a stream whose attempts may not begin any more.
+    /// Removes and returns the push that is sent next from those that wait for a stream, and settles those before it
+    /// whose attempts may not begin any more.
     ///
     /// ``settleOverdue(at:_:)`` is up to ``sweepInterval`` late.
-    mutating func settleLate(at now: MonotonicTime, _ actions: inout Actions) {
+    mutating func next(at now: MonotonicTime, _ actions: inout Actions) -> PushKey? {
         while let push = queue.first(in: table), settleIfLate(push, at: now, &actions) {}
+        return queue.popFirst(in: table)
     }
 
     /// Settles a push whose attempt may not begin any more; returns whether the push is settled.
@@ -144,9 +146,6 @@ struct PoolPushes {
     private static func notStarted(_ limits: SendLimits) -> String {
         "no connection had a free stream within \(limits.startTimeout ?? limits.timeout)"
     }
-
-    /// Removes and returns the push that is sent next from those that wait for a stream.
-    mutating func next() -> PushKey? { queue.popFirst(in: table) }
 
     /// Records that a push is assigned to a connection, and waits for a provider token.
     mutating func awaitsToken(_ push: PushKey, on id: PoolMachine.ConnectionID, at now: MonotonicTime) {

@@ -237,15 +237,4 @@ import Testing
         #expect(await world.tokens(of: "anna") == [["controls": ["bell": "ef56"]]])
         await world.bench.stop()
     }
-
-    @Test func `a stopped client continues with the next report`() async throws {
-        let world = try await World()
-        let client = world.launch()
-        await client.signIn("anna")
-        await client.stop()
-        await client.report([0xAB, 0x12], for: .device)
-        _ = try await world.settle(client)
-        #expect(await world.tokens(of: "anna").last == ["device": "ab12"])
-        await world.bench.stop()
-    }
 }

@@ -70,13 +70,13 @@ import Testing
         let failure = StreamFailure(isUnprocessed: true, cause: TransportError(.closedByPeer, "refused"))
         for _ in 0..<PoolPushes.unprocessedLimit {
             pushes.broken(push, failure, at: start, &list)
-            let next = pushes.next()
+            let next = pushes.next(at: start, &list)
             #expect(next == push)
             pushes.sent(push, on: 1, tokenIssuedAt: nil, at: start)
         }
         #expect(actions == [] && pushes.counters.resends == PoolPushes.unprocessedLimit)
         pushes.broken(push, failure, at: start, &list)
-        let next = pushes.next()
+        let next = pushes.next(at: start, &list)
         #expect(actions == ["settle"] && next == other && pushes.counters.notSent == 1)
     }
 
@@ -87,7 +87,8 @@ import Testing
         let (due, waitingSince) = (pushes.nextWake, pushes.nextWaitingSince())
         #expect(due > start && waitingSince == nil)
         pushes.timerFired(at: due, &list)
-        let (dueSince, next) = (pushes.nextWaitingSince(), pushes.next())
+        let dueSince = pushes.nextWaitingSince()
+        let next = pushes.next(at: due, &list)
         #expect(dueSince == due && next == push)
         pushes.sent(push, on: 1, tokenIssuedAt: nil, at: due)
         pushes.answered(push, refusal(.serviceUnavailable), at: due, &list)
@@ -135,8 +136,7 @@ import Testing
         let failure = StreamFailure(isUnprocessed: true, cause: TransportError(.closedByPeer, "refused"))
         pushes.broken(push, failure, at: later, &list)
         #expect(pushes.nextWake <= later && pushes.queue.readyCount == 1)
-        pushes.settleLate(at: later, &list)
-        let next = pushes.next()
+        let next = pushes.next(at: later, &list)
         #expect(next == nil && actions == ["settle"] && pushes.queue.readyCount == 0)
         let result = try #require(pushes.takeResult(of: push).failure)
         #expect(result.code == .overloaded && result.outcome == .unprocessed)
