@@ -96,6 +96,7 @@ struct KnownDevices: Sendable {
             "apps": .strings(traffic.apps.sorted()), "pushes": .integer(traffic.count),
             "last": traffic.count > 0 ? .integer(traffic.lastTime / 1_000) : nil,
             "answers": action.map { .string($0.answer) },
+            "needs-connection": action?.determinesAnswer == false ? true : nil,
         ])
         let device = state.json(token: withToken ? token : nil, shown: shown(on: token, state))
         return .object((device.members ?? []) + (facts.members ?? []))
