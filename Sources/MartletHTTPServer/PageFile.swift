@@ -29,10 +29,10 @@ package struct PageFile: Sendable {
 
     private static func files(_ list: UnsafePointer<martlet_page_file>?) -> [PageFile] {
         guard let list = unsafe list else { return [] }
+        let types = ["css": "css", "js": "javascript", "md": "markdown"]
         var files: [PageFile] = []
         while case let file = unsafe list[files.count], let path = unsafe file.path, let text = unsafe file.text {
             let name = unsafe String(cString: path).split(separator: "/").last ?? ""
-            let types = ["css": "css", "js": "javascript", "md": "markdown"]
             let type = types[String(name.split(separator: ".").last ?? "")] ?? "html"
             files.append(
                 PageFile(

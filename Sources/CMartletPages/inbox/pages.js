@@ -363,19 +363,16 @@ export const ellipsized = (text, more = {}) => element("span", { class: "ellipsi
 /** The states of a device with their tones; the end of a token selects other answers. */
 const deviceTones = { unregistered: "bad", offline: "warning", online: "good" }
 
-/** Whether the end of a token selects a fault of connections, which have names in lower case, in place of an answer. */
-const isConnectionFault = ({ answers = "" }) => /^[a-z]/.test(answers)
-
 /** The state of a device as text. */
 export function deviceStateText(device) {
   if (device["unregistered-at"] !== undefined || device.answers === "Unregistered") return "unregistered"
-  if (device.answers) return isConnectionFault(device) ? `${device.answers} over HTTP/2` : `answers ${device.answers}`
+  if (device.answers) return device["needs-connection"] ? `${device.answers} over HTTP/2` : `answers ${device.answers}`
   return device.online === false ? "offline" : "online"
 }
 
 /** The state of a device as a chip. */
 export const deviceState = (device) => chip(deviceStateText(device), deviceTones[deviceStateText(device)] ?? "bad",
-  isConnectionFault(device) ? { title: "The end of the token selects this fault. It affects only pushes of clients over HTTP/2." } : {})
+  device["needs-connection"] ? { title: "The end of the token selects this fault. It affects only pushes of clients over HTTP/2." } : {})
 
 /** Whether the phone shows the content of a Live Activity: an ended one stays on the screen until it is removed. */
 export const isOnScreen = ({ ended, "removed-at": removal }) => !ended || removal > now()

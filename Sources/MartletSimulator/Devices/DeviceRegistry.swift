@@ -206,7 +206,9 @@ struct DeviceRegistry {
     private mutating func record(_ event: DeliveryEvent, of number: Int, at token: String) -> DeliveryEvent {
         let event = event.at(device: token)
         let reception = Reception(number: number, device: token)
-        let events = Array((broadcastEvents[reception] ?? []).suffix(2)) + [event]
+        var events = broadcastEvents[reception] ?? []
+        if events.count == 3 { events.removeFirst() }
+        events.append(event)
         broadcastEvents.updateValue(events, forKey: reception)
         return event
     }

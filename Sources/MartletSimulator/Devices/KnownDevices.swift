@@ -24,10 +24,8 @@ struct KnownDevices: Sendable {
     private let registered: Set<String>
     /// Whether the end of a device token selects an answer.
     private let usesTokenSuffixes: Bool
-    /// The types of the attributes of started activities.
-    private let attributesTypes: [String: String]
-    /// The numbers of the pushes that started activities.
-    private let starts: [String: Int]
+    /// The activities that pushes have started, by their identifiers.
+    private let started: [String: SimulatedDevice.StartedActivity]
     /// The tokens in lower case; those with the newest push first, those without pushes last.
     let newestFirst: [String]
 
@@ -61,10 +59,7 @@ struct KnownDevices: Sendable {
         }
         self.registry = registry
         registered = registry.registeredTokens
-        let types = started.values.joined().map { ($0.id.hex, $0.attributesType) }
-        attributesTypes = Dictionary(types, uniquingKeysWith: { $1 })
-        let numbers = started.values.joined().map { ($0.id.hex, $0.startedBy) }
-        starts = Dictionary(numbers, uniquingKeysWith: { $1 })
+        self.started = Dictionary(started.values.joined().map { ($0.id.hex, $0) }, uniquingKeysWith: { $1 })
         self.names = names
         self.traffic = traffic
         self.notifications = notifications
@@ -95,12 +90,13 @@ struct KnownDevices: Sendable {
         let action = usesTokenSuffixes ? FaultPlan.suffixAction(token) : nil
         let facts = JSONValue.members([
             "name": names[token].map(JSONValue.string),
-            "attributes-type": attributesTypes[token].map(JSONValue.string),
-            "started-by": starts[token].map(JSONValue.integer),
+            "attributes-type": (started[token]?.attributesType).map(JSONValue.string),
+            "started-by": (started[token]?.startedBy).map(JSONValue.integer),
             "kind": .string(kind(of: token).rawValue), "registered": .bool(registered.contains(token)),
             "apps": .strings(traffic.apps.sorted()), "pushes": .integer(traffic.count),
             "last": traffic.count > 0 ? .integer(traffic.lastTime / 1_000) : nil,
             "answers": action.map { .string($0.answer) },
+            "needs-connection": action?.determinesAnswer == false ? true : nil,
         ])
         let device = state.json(token: withToken ? token : nil, shown: shown(on: token, state))
         return .object((device.members ?? []) + (facts.members ?? []))

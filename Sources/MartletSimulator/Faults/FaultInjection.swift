@@ -90,19 +90,21 @@ extension SimulatedAPNs.Fault {
     /// The maximum delay of an answer, and the maximum jitter.
     static let longestDelay: Duration = .seconds(3_600)
 
-    /// Whether the fault gives an answer in place of APNs, which needs no connection.
+    /// The number of streams that every connection may have open; nil for a fault with conditions or another action.
+    var limitForAllConnections: UInt32? {
+        guard case .limitStreams(let limit) = action, self == SimulatedAPNs.Fault(action) else { return nil }
+        return limit
+    }
+}
+
+extension SimulatedAPNs.Fault.Action {
+    /// Whether the action gives an answer in place of APNs, which needs no connection.
     var determinesAnswer: Bool {
-        switch action {
+        switch self {
         case .respond, .throttle: true
         case .delay, .hang, .resetStream, .goAway, .drain, .close, .resetConnection, .refuseConnections, .limitStreams,
             .limitWindow, .limitErrors, .skewClock:
             false
         }
-    }
-
-    /// The number of streams that every connection may have open; nil for a fault with conditions or another action.
-    var limitForAllConnections: UInt32? {
-        guard case .limitStreams(let limit) = action, self == SimulatedAPNs.Fault(action) else { return nil }
-        return limit
     }
 }

@@ -76,7 +76,7 @@ struct FaultPlan {
         let suffix = action.map { FaultInjection(action: $0, ofSuffixIn: device) }
         guard !rules.isEmpty || suffix != nil else { return [] }
         let injections: [FaultInjection] = rules.indices.compactMap { index in
-            guard hasConnection || rules[index].fault.determinesAnswer else { return nil }
+            guard hasConnection || rules[index].fault.action.determinesAnswer else { return nil }
             if !hasToken, case .respond(.expiredProviderToken, _, _) = rules[index].fault.action { return nil }
             let action = rules[index].action(on: device, headers, at: now)
             return action.map { FaultInjection(action: $0, of: rules[index].fault) }

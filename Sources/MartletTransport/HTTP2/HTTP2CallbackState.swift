@@ -107,7 +107,7 @@ final class HTTP2CallbackState {
         for stream in open {
             stream.isClosed = true
             settle(stream)
-            bounds.completed(stream)
+            bounds.released(stream)
         }
         return open
     }

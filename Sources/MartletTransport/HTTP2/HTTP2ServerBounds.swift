@@ -79,6 +79,11 @@ struct HTTP2ServerBounds {
     }
 
     mutating func completed(_ stream: HTTP2Stream) {
+        // A body that is too long is answered before its end, and the client may not have accepted the response yet.
+        if stream.outgoingFields.isEmpty { released(stream) }
+    }
+
+    mutating func released(_ stream: HTTP2Stream) {
         count(-stream.heldBytes, of: stream)
     }
 
@@ -89,7 +94,7 @@ struct HTTP2ServerBounds {
     }
 
     mutating func closed(_ stream: HTTP2Stream) {
-        completed(stream)
+        released(stream)
         answerBytes -= stream.pendingBytes
         if !stream.isMessageComplete { recordEarlyEnd(of: stream.id) }
     }

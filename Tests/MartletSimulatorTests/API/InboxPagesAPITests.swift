@@ -198,6 +198,7 @@ import Testing
         #expect(unregistered["5d3a6a1c"]?["shown"] == [1, 2] && unregistered["5d3a6a1c"]?["registered"] == false)
         #expect(unregistered["5d3a6a1c"]?["answers"] == nil)
         #expect(unregistered["5d3a0000dead"]?["answers"] == "Unregistered")
+        #expect(unregistered["5d3a0000dead"]?["needs-connection"] == nil)
         _ = try await bench.send("PUT", "/api/v1/devices/5d3a6a1c", #"{"topics":["com.example.app"]}"#)
         try await bench.push(1)
         #expect(try await devices()["5d3a6a1c"]?["shown"] == [1, 2, 4])

@@ -44,6 +44,8 @@ import Testing
         #expect(unanswered["status"] == 200)
         let note = "the device token suffix 00deaf (hang) affects only pushes of clients over HTTP/2"
         #expect(unanswered["note"]?.stringValue == note)
+        let device = try await bench.json("GET", "/api/v1/devices/5d00deaf")
+        #expect(device["answers"] == "hang" && device["needs-connection"] == true)
         let noted = try await bench.json("POST", "/api/v1/pushes", Self.body(to: "5d3a6a1d"))["note"]
         #expect(noted?.stringValue == nil)
         let long = String(repeating: "x", count: 20_000)

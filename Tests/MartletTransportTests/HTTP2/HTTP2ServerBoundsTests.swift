@@ -67,4 +67,16 @@ import Testing
         bounds.closed(second)
         #expect(bounds.heldBytes == 0)
     }
+
+    @Test mutating func `a response counts after the end of a body that is too long`() {
+        let stream = open(1)
+        bounds.count(1_000, of: stream)
+        bounds.answered(stream, bodyBytes: 100)
+        stream.outgoingFields = [":status": "413"]
+        let held = bounds.heldBytes
+        bounds.completed(stream)
+        #expect(bounds.heldBytes == held)
+        bounds.closed(stream)
+        #expect(bounds.heldBytes == 0)
+    }
 }
