@@ -21,7 +21,7 @@ import Testing
         let seed = requested ?? .random(in: .min ... .max)
         let run = try await ProgramRun(
             Python.interpreter,
-            ["Tests/Peers/relay/clocks.py", MartletProcess.program, "\(seed)"]
+            ["Tests/Peers/clocks.py", MartletProcess.program, "\(seed)"]
         )
         #expect(run.status == 0, "seed \(seed): \(run.text)\(run.errorOutput)")
     }
