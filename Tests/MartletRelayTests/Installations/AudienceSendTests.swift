@@ -351,22 +351,7 @@ import Testing
         let bench = try await EnrollmentBench()
         let anna = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         let lines = [#"{"user":"anna"}"#, #""5d3a6a1c""#, #"{"user":"bob"}"#, #"{"users":1}"#, #"{"all":1}"#]
-        let body = lines.map { #"{"to":\#($0),\#(Self.alert)}"# }.joined(separator: "\n")
-        let request = HTTPRequest(
-            method: "POST",
-            scheme: "http",
-            authority: "localhost",
-            target: "/v1/pushes:batch",
-            fields: ["authorization": "Bearer " + RelayBench.callerKey],
-            body: Array(body.utf8)
-        )
-        guard case .pieces(_, let pieces) = await RelayAPI(bench.relay.parts).answer(request) else {
-            Issue.record("the answer is not a stream")
-            return
-        }
-        var bytes: [UInt8] = []
-        for await piece in pieces { bytes += piece }
-        let answers = bytes.split(separator: UInt8(ascii: "\n")).map { (try? JSONReader.read(Array($0))) ?? .null }
+        let answers = await bench.relay.batch(lines.map { #"{"to":\#($0),\#(Self.alert)}"# })
         try #require(answers.count == 5)
         #expect(answers[0]["pushes"]?.elements?.first?["installation"]?.stringValue == anna.id)
         #expect(answers[1]["state"] == "accepted" && answers[1]["installation"] == nil)

@@ -284,22 +284,7 @@ import Testing
         let bench = try await EnrollmentBench()
         _ = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         let lines = [#""5d3a6a1c""#, #"{"all":true}"#, #"{"user":"anna"}"#, #"{"tag":"two words"}"#]
-        let body = lines.map { #"{"to":\#($0),\#(Self.alert)}"# }.joined(separator: "\n")
-        let request = HTTPRequest(
-            method: "POST",
-            scheme: "http",
-            authority: "localhost",
-            target: "/v1/pushes:batch",
-            fields: ["authorization": "Bearer " + RelayBench.callerKey],
-            body: Array(body.utf8)
-        )
-        guard case .pieces(_, let pieces) = await RelayAPI(bench.relay.parts).answer(request) else {
-            Issue.record("the answer is not a stream")
-            return
-        }
-        var bytes: [UInt8] = []
-        for await piece in pieces { bytes += piece }
-        let answers = bytes.split(separator: UInt8(ascii: "\n")).map { (try? JSONReader.read(Array($0))) ?? .null }
+        let answers = await bench.relay.batch(lines.map { #"{"to":\#($0),\#(Self.alert)}"# })
         try #require(answers.count == 4)
         #expect(answers[0]["state"] == "accepted" && answers[2]["pushes"]?.elements?.count == 1)
         #expect(answers[3]["errors"]?.elements?.first?["pointer"] == "/to/tag")
