@@ -95,7 +95,7 @@ import Testing
         #expect(phone.relay.installations.values.map(\.user) == ["bert"])
     }
 
-    @Test func `a late answer to the former user's enrollment is void`() throws {
+    @Test func `a late answer to the former user's enrollment is ignored`() throws {
         var phone = Phone()
         let next = phone.nextRequest()
         let request = try #require(next)
@@ -140,7 +140,7 @@ import Testing
         #expect(phone.nextReport == nil && !phone.state.isSettled)
     }
 
-    @Test func `delays grow to 17 minutes, after that of the relay`() throws {
+    @Test func `delays double to 17 minutes and follow Retry-After`() throws {
         var phone = Phone()
         let next = phone.nextRequest()
         let request = try #require(next)

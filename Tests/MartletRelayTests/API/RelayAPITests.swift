@@ -241,7 +241,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `snapshots of a Live Activity in quick succession are all shown`() async throws {
+    @Test func `quick snapshots of a Live Activity are all shown`() async throws {
         let bench = try await RelayBench()
         let snapshot = SurfaceExample.json(of: "liveActivity")
         let phone = try DeviceToken(hex: "5d3a6a1c")
@@ -263,7 +263,7 @@ import Testing
     }
 
     @Test(arguments: [("start", -2), ("update", 0), ("end", 2)] as [(String, Int64)])
-    func `a scheduled snapshot has the timestamp for its time of sending`(event: String, lead: Int64) async throws {
+    func `a scheduled snapshot has the timestamp of its sending`(event: String, lead: Int64) async throws {
         let bench = try await RelayBench()
         let snapshot = SurfaceExample.json(of: "liveActivity")
         let time = bench.parts.now / 1_000 + 2

@@ -285,7 +285,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a push to a user who is removed while it is accepted is left out`() async throws {
+    @Test func `a push is left out if its user is removed meanwhile`() async throws {
         let bench = try await EnrollmentBench()
         _ = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         let parts = bench.relay.parts

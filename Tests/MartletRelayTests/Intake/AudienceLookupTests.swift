@@ -51,7 +51,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `look-ups of more users than there is capacity for are refused`() async throws {
+    @Test func `look-ups beyond the capacity are refused`() async throws {
         let bench = try await RelayBench {
             $0.loadLimits.incoming = 2
             $0.loadLimits.commitTime = Self.hour
@@ -86,7 +86,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `each push of a long list is answered with the time that is stored`() async throws {
+    @Test func `each push of a long list is answered with its stored time`() async throws {
         let clock = TestClock()
         let bench = try await RelayBench(clock: clock.wall)
         let outbox = SlowOutbox(clock: clock)
