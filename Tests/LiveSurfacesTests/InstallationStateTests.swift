@@ -94,7 +94,7 @@ import Testing
         #expect(phone.relay.installations.values.map(\.user) == ["bert"])
     }
 
-    @Test func `a late answer to the former user's enrollment is void`() throws {
+    @Test func `a late answer to the former user's enrollment is ignored`() throws {
         var phone = Phone()
         let request = try phone.request()
         let answer = phone.relay.answer(request)
@@ -136,7 +136,7 @@ import Testing
         #expect(phone.state.nextStep == nil && !phone.state.isSettled)
     }
 
-    @Test func `delays grow to 17 minutes, after that of the relay`() throws {
+    @Test func `delays double to 17 minutes and follow Retry-After`() throws {
         var phone = Phone()
         let request = try phone.request()
         let delays = (0..<12).map { _ in phone.state.retry(because: "no answer", jitter: 1).components.seconds }

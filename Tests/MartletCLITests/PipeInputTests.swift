@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a relay reads its configuration from standard input once, and can reload it`() async throws {
+    @Test func `a relay with its configuration from standard input reloads`() async throws {
         let scratch = try await relayDirectory()
         let script = #"""
             "$0" relay --configuration - --json < relay.json > output 2> log & process=$!

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: ["user_id = 'annb'", "user_id = NULL", "is_to_user = 0", "token = replace(token, '0011', '0111')"])
-    func `a claim marks the push to a user whose user or token has changed`(change: String) async throws {
+    func `a claim marks a push whose user or token was changed`(change: String) async throws {
         let place = try await OutboxEngine.sqlite.place()
         var store = try await place.open()
         let pushes = try (1...3).map { try OutboxPush.numbered($0, user: "anna") }

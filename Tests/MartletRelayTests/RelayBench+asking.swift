@@ -4,6 +4,7 @@ import MartletCore
 import MartletHTTPServer
 import MartletTransport
 import TestSupport
+import Testing
 
 @testable import MartletRelay
 
@@ -23,6 +24,42 @@ extension RelayBench {
         key: String? = RelayBench.callerKey,
         fields: HTTPFields = [:]
     ) async -> Answer {
+        guard case .whole(let response) = await answer(method, path, body, key: key, fields: fields) else {
+            return Answer(status: 0, text: "")
+        }
+        return Answer(status: response.status, text: String(decoding: response.body, as: UTF8.self))
+    }
+
+    /// Sends a request that is answered in pieces, without a connection, and returns the pieces.
+    func pieces(
+        _ method: String,
+        _ path: String,
+        _ body: String = "",
+        key: String = RelayBench.callerKey
+    ) async -> [[UInt8]] {
+        guard case .pieces(_, let pieces) = await answer(method, path, body, key: key) else {
+            Issue.record("\(method) \(path) is not answered in pieces")
+            return []
+        }
+        var all: [[UInt8]] = []
+        for await piece in pieces { all.append(piece) }
+        return all
+    }
+
+    /// Sends a batch of pushes, and returns the answer to each line.
+    func batch(_ lines: [String], key: String = RelayBench.callerKey) async -> [JSONValue] {
+        let pieces = await pieces("POST", "/v1/pushes:batch", lines.joined(separator: "\n"), key: key)
+        let answers = Array(pieces.joined()).split(separator: UInt8(ascii: "\n"))
+        return answers.map { (try? JSONReader.read(Array($0))) ?? .null }
+    }
+
+    private func answer(
+        _ method: String,
+        _ path: String,
+        _ body: String,
+        key: String?,
+        fields: HTTPFields = [:]
+    ) async -> HTTP1Answer {
         var all: HTTPFields = key.map { ["authorization": "Bearer " + $0] } ?? [:]
         all.append(contentsOf: fields)
         let request = HTTPRequest(
@@ -33,10 +70,7 @@ extension RelayBench {
             fields: all,
             body: Array(body.utf8)
         )
-        guard case .whole(let response) = await RelayAPI(parts).answer(request) else {
-            return Answer(status: 0, text: "")
-        }
-        return Answer(status: response.status, text: String(decoding: response.body, as: UTF8.self))
+        return await RelayAPI(parts).answer(request)
     }
 
     /// Hands in an alert and waits for its end.

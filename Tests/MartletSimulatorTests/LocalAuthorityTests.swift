@@ -47,7 +47,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `the file of an authority in a relative directory has an absolute path`() async throws {
+    @Test func `an authority in a relative directory has an absolute path`() async throws {
         let scratch = try ScratchDirectory()
         let depth = FileManager.default.currentDirectoryPath.split(separator: "/").count
         let directory = String(repeating: "../", count: depth) + scratch.path.dropFirst()

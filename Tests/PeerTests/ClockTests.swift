@@ -16,12 +16,12 @@ import Testing
     }()
 
     @Test(.enabled(if: hasOwnClocks, "requires Linux, where a preloaded library replaces the clock of a program"))
-    func `no push reaches a former user of relays whose clocks are wrong`() async throws {
+    func `no push reaches a former user although clocks are wrong`() async throws {
         let requested = ProcessInfo.processInfo.environment["MARTLET_SEED"].flatMap { UInt32($0) }
         let seed = requested ?? .random(in: .min ... .max)
         let run = try await ProgramRun(
             Python.interpreter,
-            ["Tests/Peers/relay/clocks.py", MartletProcess.program, "\(seed)"]
+            ["Tests/Peers/clocks.py", MartletProcess.program, "\(seed)"]
         )
         #expect(run.status == 0, "seed \(seed): \(run.text)\(run.errorOutput)")
     }

@@ -3,9 +3,7 @@
 """The base class of the tests of the web pages in Chromium, and their limits on time."""
 
 import os
-import random
 import shutil
-import socket
 import time
 import unittest
 
@@ -22,18 +20,6 @@ PATIENCE = 120
 # Whether times are compared with their limits, which are true of an idle machine only.
 MEASURES = os.environ.get("MARTLET_MEASURE") == "1"
 expect.set_options(timeout=PATIENCE * 1000)
-
-
-def unused_port():
-    """A port of this machine that is free, and stays so: connections get theirs from another range."""
-    while True:
-        port = random.randrange(12_000, 32_000)
-        with socket.socket() as reserved:
-            try:
-                reserved.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
 
 
 class BrowserWalk(unittest.TestCase):

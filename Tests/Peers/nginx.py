@@ -9,7 +9,8 @@ import subprocess
 import tempfile
 import time
 
-from browser import PATIENCE, unused_port
+from browser import PATIENCE
+from ports import unused_port
 
 PROGRAM = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
 

@@ -49,6 +49,27 @@ package struct SeededWorlds: Sendable {
         return failed
     }
 
+    /// Returns whether the simulation of a seed violates a rule, as one with a planted fault has to.
+    ///
+    /// - Parameters:
+    ///   - type: The error of a violated rule. The first other error is thrown.
+    ///   - count: The number of seeds, from 1 on.
+    ///   - run: Runs the simulation of a seed.
+    package static func hasViolation<Violation: Error>(
+        _ type: Violation.Type,
+        seeds count: UInt64,
+        _ run: (UInt64) async throws -> Void
+    ) async throws -> Bool {
+        for seed in 1...count {
+            do {
+                try await run(seed)
+            } catch is Violation {
+                return true
+            }
+        }
+        return false
+    }
+
     private func report(_ seed: UInt64, since start: ContinuousClock.Instant, _ failedCount: Int) {
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let rate = Double(seed) / max(seconds, 0.001)

@@ -144,7 +144,7 @@ import Testing
         #expect(withoutInput && later && !turns.isWaiting)
     }
 
-    @Test mutating func `only many bytes of a client count`() {
+    @Test mutating func `a client's few bytes do not count`() {
         let few = turns.count(HTTP1Turns.readAhead - 1)
         let many = turns.count(10_000)
         let more = turns.count(12_000)

@@ -35,7 +35,7 @@ import Testing
             ("!(a || b) && all", ["c"], true), ("!!a", ["a"], true), (" a\n&&\tb ", ["a", "b"], true),
         ] as [(String, Set<String>, Bool)]
     )
-    func `tags are combined as in C`(text: String, tags: Set<String>, expected: Bool) throws {
+    func `tags are combined with the precedence of C`(text: String, tags: Set<String>, expected: Bool) throws {
         #expect(try matches(text, installation(tags)) == expected, "\(text)")
     }
 

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `only the pushes whose tokens have left the user are not stored`(engine: OutboxEngine) async throws {
+    func `only pushes whose token has left the user are not stored`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
         let store = outbox.installations
         for (index, token) in ["aa", "bb", "cc", "dd"].enumerated() {

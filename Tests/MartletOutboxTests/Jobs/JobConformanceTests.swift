@@ -8,7 +8,7 @@ import Testing
 /// Tests of jobs that every engine of the outbox passes.
 @Suite(.timeLimit(.minutes(10))) struct JobConformanceTests {
     @Test(arguments: OutboxEngine.allCases)
-    func `a repeated job is a duplicate, and another with its id conflicts`(engine: OutboxEngine) async throws {
+    func `a repeated job is a duplicate, another with its id conflicts`(engine: OutboxEngine) async throws {
         let place = try await engine.place()
         var outbox = try await place.open()
         var job = Job.numbered(1, notBefore: 50)
@@ -242,7 +242,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `jobs are deleted after their end, and their letters stay`(engine: OutboxEngine) async throws {
+    func `ended jobs are deleted, and their dead letters stay`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
         let jobs = outbox.jobs
         let stored = try await jobs.addNew(.numbered(1))

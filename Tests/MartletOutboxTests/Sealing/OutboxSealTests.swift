@@ -17,7 +17,7 @@ import Testing
     /// The stored form of a push, as a store returns it.
     private func sealed(_ push: OutboxPush) throws -> OutboxPush { try seal.seal(HashedPush(push)).push }
 
-    @Test func `a token has one form in an app and another one in others`() throws {
+    @Test func `the sealed form of a token differs between apps`() throws {
         let form = try seal.seal(token, of: "orders")
         #expect(try seal.seal(token, of: "orders") == form)
         #expect(try seal.seal(token, of: "rides") != form)

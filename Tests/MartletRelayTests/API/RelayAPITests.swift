@@ -16,47 +16,17 @@ import Testing
     private static let order =
         #"{"app":"orders","to":"5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d","payload":{"aps":{"alert":"Hi"},"b":1e400,"a":2}}"#
 
-    private func ask(
-        _ bench: RelayBench,
-        _ method: String,
-        _ path: String,
-        _ body: String = "",
-        key: String? = RelayBench.callerKey,
-        _ fields: HTTPFields = [:]
-    ) async -> (status: Int, json: JSONValue, text: String) {
-        var all = fields
-        if let key { all.append("authorization", "Bearer " + key) }
-        let request = HTTPRequest(
-            method: method,
-            scheme: "http",
-            authority: "localhost",
-            target: path,
-            fields: all,
-            body: Array(body.utf8)
-        )
-        let response: (Int, [UInt8])
-        switch await RelayAPI(bench.relay.parts).answer(request) {
-        case .whole(let whole): response = (whole.status, whole.body)
-        case .pieces(_, let pieces):
-            var bytes: [UInt8] = []
-            for await piece in pieces { bytes += piece }
-            response = (200, bytes)
-        }
-        let json = (try? JSONReader.read(response.1)) ?? .null
-        return (response.0, json, String(decoding: response.1, as: UTF8.self))
-    }
-
     @Test func `a push is stored and delivered, and its state can be read`() async throws {
         let bench = try await RelayBench()
-        let posted = await ask(bench, "POST", "/v1/pushes", Self.order)
+        let posted = await bench.ask("POST", "/v1/pushes", Self.order)
         #expect(posted.status == 202 && posted.json["state"] == "accepted")
         let id = try #require(posted.json["id"]?.stringValue)
-        let told = await ask(bench, "GET", "/v1/pushes/\(id)?wait=60s")
+        let told = await bench.ask("GET", "/v1/pushes/\(id)?wait=60s")
         #expect(told.status == 200 && told.json["state"] == "delivered" && told.json["apns"]?["status"] == 200)
         let push = try #require(await bench.apple.pushes.first)
         #expect(String(decoding: push.payload, as: UTF8.self) == #"{"aps":{"alert":"Hi"},"b":1e400,"a":2}"#)
         #expect(push.headers.topic == "com.example.orders" && push.headers.pushType == "alert" && push.id == id)
-        let waited = await ask(bench, "POST", "/v1/pushes?wait=60", Self.order)
+        let waited = await bench.ask("POST", "/v1/pushes?wait=60", Self.order)
         #expect(waited.status == 200 && waited.json["state"] == "delivered")
         await bench.stop()
     }
@@ -64,10 +34,10 @@ import Testing
     @Test func `a repeated request with the same Idempotency-Key is one push`() async throws {
         let bench = try await RelayBench()
         let key: HTTPFields = ["idempotency-key": "order-42"]
-        let first = await ask(bench, "POST", "/v1/pushes?wait=60", Self.order, key)
-        let second = await ask(bench, "POST", "/v1/pushes", Self.order, key)
+        let first = await bench.ask("POST", "/v1/pushes?wait=60", Self.order, fields: key)
+        let second = await bench.ask("POST", "/v1/pushes", Self.order, fields: key)
         #expect(second.status == 200 && second.json["id"] == first.json["id"] && second.json["state"] == "delivered")
-        let other = await ask(bench, "POST", "/v1/pushes", Self.order.replacing("Hi", with: "Ho"), key)
+        let other = await bench.ask("POST", "/v1/pushes", Self.order.replacing("Hi", with: "Ho"), fields: key)
         #expect(other.status == 422 && other.json["errors"]?.elements?.first?["pointer"] == "/id")
         #expect(await bench.apple.pushCount == 1)
         await bench.stop()
@@ -88,7 +58,7 @@ import Testing
         async throws
     {
         let bench = try await RelayBench()
-        let answer = await ask(bench, "POST", "/v1/pushes", body)
+        let answer = await bench.ask("POST", "/v1/pushes", body)
         #expect(answer.status == status, "\(answer.text)")
         #expect(answer.json["errors"]?.elements?.first?["pointer"]?.stringValue == pointer, "\(answer.text)")
         await bench.stop()
@@ -105,20 +75,20 @@ import Testing
                 )
             )
         }
-        #expect(await ask(bench, "GET", "/livez", key: nil).status == 200)
-        #expect(await ask(bench, "GET", "/readyz", key: nil).status == 200)
-        #expect(await ask(bench, "TRACE", "/readyz").status == 405)
-        #expect(await ask(bench, "GET", "/openapi.json", key: nil).status == 200)
+        #expect(await bench.ask("GET", "/livez", key: nil).status == 200)
+        #expect(await bench.ask("GET", "/readyz", key: nil).status == 200)
+        #expect(await bench.ask("TRACE", "/readyz").status == 405)
+        #expect(await bench.ask("GET", "/openapi.json", key: nil).status == 200)
         for path in ["/v1/pushes", "/v1/status", "/nothing"] {
-            #expect(await ask(bench, "GET", path, key: nil).status == 401)
-            #expect(await ask(bench, "GET", path, key: "mrt_wrong").status == 401)
+            #expect(await bench.ask("GET", path, key: nil).status == 401)
+            #expect(await bench.ask("GET", path, key: "mrt_wrong").status == 401)
         }
-        #expect(await ask(bench, "POST", "/v1/pushes", Self.order, key: "mrt_reader").status == 403)
-        let posted = await ask(bench, "POST", "/v1/pushes", Self.order)
+        #expect(await bench.ask("POST", "/v1/pushes", Self.order, key: "mrt_reader").status == 403)
+        let posted = await bench.ask("POST", "/v1/pushes", Self.order)
         let id = posted.json["id"]?.stringValue ?? ""
-        #expect(await ask(bench, "GET", "/v1/pushes/\(id)", key: "mrt_reader").status == 404)
-        #expect(await ask(bench, "GET", "/v1/apps/orders/unregistered-tokens", key: "mrt_reader").status == 403)
-        #expect(await ask(bench, "GET", "/v1/apps/rides/unregistered-tokens", key: "mrt_reader").status == 200)
+        #expect(await bench.ask("GET", "/v1/pushes/\(id)", key: "mrt_reader").status == 404)
+        #expect(await bench.ask("GET", "/v1/apps/orders/unregistered-tokens", key: "mrt_reader").status == 403)
+        #expect(await bench.ask("GET", "/v1/apps/rides/unregistered-tokens", key: "mrt_reader").status == 200)
         await bench.stop()
     }
 
@@ -127,8 +97,7 @@ import Testing
         let lines = (0..<1_200).map { index in
             index == 700 ? #"{"to":"x"}"# : #"{"to":"5d3a6a1c","payload":{"aps":{"badge":\#(index)}}}"#
         }
-        let answer = await ask(bench, "POST", "/v1/pushes:batch", lines.joined(separator: "\n"))
-        let decisions = answer.text.split(separator: "\n").map { (try? JSONReader.read(Array($0.utf8))) ?? .null }
+        let decisions = await bench.batch(lines)
         #expect(decisions.count == lines.count)
         #expect(decisions.enumerated().allSatisfy { $1[$0 == 700 ? "errors" : "id"] != nil })
         let query = try PushQuery("topic:com.example.orders")
@@ -145,22 +114,22 @@ import Testing
         let dead = try DeviceToken(hex: "dead00ff")
         await bench.apple.unregister(dead, since: Date(timeIntervalSince1970: 1_790_000_000))
         let body = #"{"to":["5d3a6a1c","dead00ff","5d3a6a1d"],"payload":{"aps":{"alert":"Hi"}}}"#
-        let posted = await ask(bench, "POST", "/v1/pushes", body)
+        let posted = await bench.ask("POST", "/v1/pushes", body)
         #expect(posted.status == 202)
         let ids = (posted.json["pushes"]?.elements ?? []).compactMap { $0["id"]?.stringValue }
         #expect(Set(ids).count == 3)
         var states: [String?] = []
-        for id in ids { states.append(await ask(bench, "GET", "/v1/pushes/\(id)?wait=60").json["state"]?.stringValue) }
+        for id in ids { states.append(await bench.ask("GET", "/v1/pushes/\(id)?wait=60").json["state"]?.stringValue) }
         #expect(states == ["delivered", "refused", "delivered"])
-        let feed = await ask(bench, "GET", "/v1/apps/orders/unregistered-tokens")
+        let feed = await bench.ask("GET", "/v1/apps/orders/unregistered-tokens")
         let found = feed.json["unregistered-tokens"]?.elements ?? []
         #expect(found.map { $0["token"] } == ["dead00ff"] && found.first?["unregistered-at"] == 1_790_000_000_000)
         #expect(found.first?["environment"] == "production" && found.first?["topic"] == "com.example.orders")
         let other = #"{"to":"dead00ff","push-type":"voip","payload":{}}"#
-        #expect(await ask(bench, "POST", "/v1/pushes", other).status == 202, "it has another topic")
-        #expect(await ask(bench, "POST", "/v1/pushes", #"{"to":"dead00ff","payload":{}}"#).status == 410)
-        #expect(await ask(bench, "DELETE", "/v1/apps/orders/unregistered-tokens/dead00ff").status == 204)
-        #expect(await ask(bench, "POST", "/v1/pushes", #"{"to":"dead00ff","payload":{}}"#).status == 202)
+        #expect(await bench.ask("POST", "/v1/pushes", other).status == 202, "it has another topic")
+        #expect(await bench.ask("POST", "/v1/pushes", #"{"to":"dead00ff","payload":{}}"#).status == 410)
+        #expect(await bench.ask("DELETE", "/v1/apps/orders/unregistered-tokens/dead00ff").status == 204)
+        #expect(await bench.ask("POST", "/v1/pushes", #"{"to":"dead00ff","payload":{}}"#).status == 202)
         await bench.stop()
     }
 
@@ -179,12 +148,12 @@ import Testing
         let listening = try await bench.parts.intake.listen(for: RelayBench.listener(to: "orders"), after: nil)
         let elsewhere = try await bench.parts.intake.listen(for: RelayBench.listener(to: "rides"), after: nil)
         var first = listening.makeAsyncIterator()
-        let posted = await ask(bench, "POST", "/v1/pushes?wait=60", Self.order)
+        let posted = await bench.ask("POST", "/v1/pushes?wait=60", Self.order)
         let id = posted.json["id"]?.stringValue ?? "?"
         let event = String(decoding: await Self.told(&first) ?? [], as: UTF8.self)
         #expect(event.hasPrefix("event: outcome\nid: ") && event.contains(id) && event.contains("delivered"))
         let eventID = event.split(separator: "\n")[1].dropFirst(4)
-        _ = await ask(bench, "POST", "/v1/pushes?wait=60", Self.order)
+        _ = await bench.ask("POST", "/v1/pushes?wait=60", Self.order)
         var back = try await bench.parts.intake.listen(for: RelayBench.listener(to: "orders"), after: String(eventID))
             .makeAsyncIterator()
         #expect(await Self.told(&back) == Self.told(&first))
@@ -216,18 +185,18 @@ import Testing
     @Test func `channels are made, listed, pushed to and deleted`() async throws {
         let bench = try await RelayBench()
         let path = "/v1/apps/orders/channels"
-        let made = await ask(bench, "POST", path, #"{"message-storage-policy":1}"#)
+        let made = await bench.ask("POST", path, #"{"message-storage-policy":1}"#)
         let channel = try #require(made.json["channel"]?.stringValue, "\(made.text)")
-        #expect(await ask(bench, "GET", path).json["channels"]?.elements == [.string(channel)])
+        #expect(await bench.ask("GET", path).json["channels"]?.elements == [.string(channel)])
         let state = #"{"aps":{"timestamp":1790000000,"event":"update","content-state":{"score":1}}}"#
         let body = #"{"channel":"\#(channel)","payload":\#(state)}"#
-        let pushed = await ask(bench, "POST", "/v1/pushes?wait=60", body)
+        let pushed = await bench.ask("POST", "/v1/pushes?wait=60", body)
         #expect(pushed.json["state"] == "delivered", "\(pushed.text)")
         #expect(await bench.apple.pushes.map(\.channel?.rawValue) == [channel])
-        #expect(await ask(bench, "GET", "/v1/apps/rides/channels").status == 403)
+        #expect(await bench.ask("GET", "/v1/apps/rides/channels").status == 403)
         let query = "?channel=" + channel.replacing("+", with: "%2B").replacing("=", with: "%3D")
-        #expect(await ask(bench, "DELETE", path + query).status == 204)
-        #expect(await ask(bench, "GET", path).json["channels"]?.elements == [])
+        #expect(await bench.ask("DELETE", path + query).status == 204)
+        #expect(await bench.ask("GET", path).json["channels"]?.elements == [])
         await bench.stop()
     }
 
@@ -236,11 +205,11 @@ import Testing
     {
         let body = #"{"to":["aa","bb","cc"],"payload":{"aps":{"alert":"Hi"}}}"#
         let narrow = try await RelayBench { $0.loadLimits.incoming = 2 }
-        let taken = await ask(narrow, "POST", "/v1/pushes", body)
+        let taken = await narrow.ask("POST", "/v1/pushes", body)
         #expect(taken.json["pushes"]?.elements?.count { $0["id"] != nil } == 3, "\(taken.text)")
         await narrow.stop()
         let full = try await RelayBench { $0.outbox.limit = 0 }
-        let refused = await ask(full, "POST", "/v1/pushes", body)
+        let refused = await full.ask("POST", "/v1/pushes", body)
         #expect(refused.status == 503, "\(refused.text)")
         await full.stop()
     }
@@ -249,14 +218,14 @@ import Testing
         let bench = try await RelayBench()
         let later = bench.parts.now / 1_000 + 3_600
         let body = #"{"to":"5d3a6a1c","not-before":\#(later),"payload":{"aps":{"alert":"Hi"}}}"#
-        let posted = await ask(bench, "POST", "/v1/pushes", body)
+        let posted = await bench.ask("POST", "/v1/pushes", body)
         let id = posted.json["id"]?.stringValue ?? ""
-        let cancelled = await ask(bench, "DELETE", "/v1/pushes/\(id)")
+        let cancelled = await bench.ask("DELETE", "/v1/pushes/\(id)")
         #expect(cancelled.status == 200 && cancelled.json["state"] == "cancelled")
-        let again = await ask(bench, "DELETE", "/v1/pushes/\(id)")
+        let again = await bench.ask("DELETE", "/v1/pushes/\(id)")
         #expect(again.status == 200 && again.json["state"] == "cancelled")
-        let other = await ask(bench, "POST", "/v1/pushes?wait=60", Self.order)
-        let late = await ask(bench, "DELETE", "/v1/pushes/\(other.json["id"]?.stringValue ?? "")")
+        let other = await bench.ask("POST", "/v1/pushes?wait=60", Self.order)
+        let late = await bench.ask("DELETE", "/v1/pushes/\(other.json["id"]?.stringValue ?? "")")
         #expect(late.status == 409 && late.json["state"] == "delivered")
         #expect(await bench.apple.pushCount == 1)
         await bench.stop()
@@ -266,26 +235,22 @@ import Testing
     func `a snapshot of any kind is delivered`(kind: String) async throws {
         let bench = try await RelayBench()
         let snapshot = SurfaceExample.json(of: kind)
-        let answer = await ask(
-            bench,
-            "POST",
-            "/v1/pushes?wait=60",
-            #"{"to":"5d3a6a1c","snapshot":\#(snapshot)}"#
-        )
+        let order = #"{"to":"5d3a6a1c","snapshot":\#(snapshot)}"#
+        let answer = await bench.ask("POST", "/v1/pushes?wait=60", order)
         #expect(answer.json["state"] == "delivered", "\(answer.text)")
         await bench.stop()
     }
 
-    @Test func `snapshots of a Live Activity in quick succession are all shown`() async throws {
+    @Test func `quick snapshots of a Live Activity are all shown`() async throws {
         let bench = try await RelayBench()
         let snapshot = SurfaceExample.json(of: "liveActivity")
         let phone = try DeviceToken(hex: "5d3a6a1c")
         let start = #"{"to":"\#(phone.hex)","event":"start","snapshot":\#(snapshot)}"#
-        #expect(await ask(bench, "POST", "/v1/pushes?wait=60", start).json["state"] == "delivered")
+        #expect(await bench.ask("POST", "/v1/pushes?wait=60", start).json["state"] == "delivered")
         let activity = try #require(await bench.apple.device(phone)?.startedActivities.last?.token)
         for event in ["update", "update", "end"] {
             let body = #"{"to":"\#(activity.hex)","event":"\#(event)","snapshot":\#(snapshot)}"#
-            #expect(await ask(bench, "POST", "/v1/pushes?wait=60", body).json["state"] == "delivered")
+            #expect(await bench.ask("POST", "/v1/pushes?wait=60", body).json["state"] == "delivered")
         }
         let pushes = await bench.apple.pushes
         #expect(
@@ -298,12 +263,12 @@ import Testing
     }
 
     @Test(arguments: [("start", -2), ("update", 0), ("end", 2)] as [(String, Int64)])
-    func `a scheduled snapshot has the timestamp for its time of sending`(event: String, lead: Int64) async throws {
+    func `a scheduled snapshot has the timestamp of its sending`(event: String, lead: Int64) async throws {
         let bench = try await RelayBench()
         let snapshot = SurfaceExample.json(of: "liveActivity")
         let time = bench.parts.now / 1_000 + 2
         let body = #"{"to":"5d3a6a1c","event":"\#(event)","not-before":\#(time),"snapshot":\#(snapshot)}"#
-        #expect(await ask(bench, "POST", "/v1/pushes?wait=60", body).json["state"] == "delivered")
+        #expect(await bench.ask("POST", "/v1/pushes?wait=60", body).json["state"] == "delivered")
         let payload = try #require(await bench.apple.pushes.first?.payload)
         #expect(try JSONReader.read(payload)["aps"]?["timestamp"]?.integerValue == time + lead)
         await bench.stop()

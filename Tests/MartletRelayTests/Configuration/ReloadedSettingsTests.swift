@@ -24,7 +24,7 @@ import Testing
         #expect(merged.retention == 5)
     }
 
-    @Test func `a reload neither adds nor removes the encryption of the outbox`() throws {
+    @Test func `a reload does not add or remove the outbox's encryption`() throws {
         let plain = RelayConfiguration(data: .file("/a"), apps: [], listeners: [:])
         var sealed = plain
         sealed.sealingKeys = try SealingKeys("1 \(String(repeating: "A", count: 43))=")

@@ -71,7 +71,7 @@ import Testing
         #expect(postponement(decision(on: busy)) == .postponed(until: 3_000, attempts: 1, unknownTries: 0))
     }
 
-    @Test func `a short Retry-After of each attempt does not use up the attempts at once`() {
+    @Test func `a short Retry-After does not use up the attempts at once`() {
         let busy = SendResult.refused(status: 503, reason: .serviceUnavailable, timestamp: nil, retryAfter: 1_000)
         var now: Int64 = 0
         for attempts in 0..<policy.attemptLimit - 1 {

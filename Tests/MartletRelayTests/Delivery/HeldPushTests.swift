@@ -39,7 +39,7 @@ import Testing
         #expect(machine.takeActions(at: end).settlements == [settlement(of: 2), settlement(of: 3)])
     }
 
-    @Test func `a push that no connection takes is returned without an attempt`() {
+    @Test func `a push without a connection is returned without an attempt`() {
         var machine = machine(claimed: [push(1), push(2)])
         #expect(machine.takeActions(at: 0).sends.count == 2)
         machine.notStarted(2, at: 250)

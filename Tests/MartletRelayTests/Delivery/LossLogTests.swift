@@ -41,7 +41,7 @@ import Testing
         #expect(last == ["orders expired 1 -"])
     }
 
-    @Test func `a problem that is over is logged with its duration and losses`() {
+    @Test func `a past problem is logged with its duration and losses`() {
         let lines = LogLines()
         let logger = lines.logger(.info)
         var outage = StatusWatch.PastOutage(
@@ -60,7 +60,7 @@ import Testing
         #expect(line?["app"] == "orders" && line?["problem"] == "outage" && line?["reason"] == "ConnectionFailed")
     }
 
-    @Test func `a line about losses names the lane, the number and the reason`() {
+    @Test func `a line about losses names the lane, number and reason`() {
         let lines = LogLines()
         let logger = lines.logger(.info)
         var log = LossLog()

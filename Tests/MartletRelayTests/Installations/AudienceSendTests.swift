@@ -12,7 +12,7 @@ import Testing
 
 /// Pushes to users and installations in JSON.
 @Suite(.timeLimit(.minutes(10))) struct AudienceSendTests {
-    private static let alert = #""payload":{"aps":{"alert":"Hi"}}"#
+    private static let alert = EnrollmentBench.alert
     private static let tokens = #"""
         ,"tokens":{"device":"ab12","start":{"OrderAttributes":"cd34"},"activities":{"A-1":"ef56"},"widgets":"0102",
         "controls":{"com.example.lamp":"0304"}}
@@ -22,17 +22,6 @@ import Testing
         {"aps":{"event":"start","timestamp":1790000000,"attributes-type":"OrderAttributes","attributes":{},
         "content-state":{},"alert":{"title":"A","body":"B"}}}
         """#
-
-    /// Sends a push, as a back end with a key of scope `send`.
-    private func send(
-        _ bench: EnrollmentBench,
-        to audience: String,
-        _ content: String = Self.alert,
-        _ query: String = "",
-        fields: HTTPFields = [:]
-    ) async -> RelayBench.Answer {
-        await bench.relay.ask("POST", "/v1/pushes" + query, #"{"to":\#(audience),\#(content)}"#, fields: fields)
-    }
 
     private func installations(_ answer: RelayBench.Answer) -> [String] {
         (answer.json["pushes"]?.elements ?? []).compactMap { $0["installation"]?.stringValue }
@@ -49,7 +38,7 @@ import Testing
         _ = try await bench.enroll("anna", #","tokens":{"device":"a3"},"permissions":{"alerts":false}"#)
         _ = try await bench.enroll("anna")
         _ = try await bench.enroll("bob", #","tokens":{"device":"b1"}"#)
-        let answer = await send(bench, to: #"{"user":"anna"}"#)
+        let answer = await bench.send(to: #"{"user":"anna"}"#)
         #expect(answer.status == 202, "\(answer.text)")
         #expect(installations(answer) == [first.id, second.id])
         #expect(answer.json["left-out"] == ["no-token": 1, "not-allowed": 1])
@@ -67,12 +56,12 @@ import Testing
         let bench = try await EnrollmentBench()
         let anna = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         let bob = try await bench.enroll("bob", #","tokens":{"device":"b1"}"#)
-        let both = await send(bench, to: #"{"users":["bob","carl","anna","bob","dora"]}"#)
+        let both = await bench.send(to: #"{"users":["bob","carl","anna","bob","dora"]}"#)
         #expect(installations(both) == [anna.id, bob.id] && both.json["left-out"] == ["no-installation": 2])
-        let one = await send(bench, to: #"{"installation":"\#(bob.id)"}"#, Self.alert, "?wait=60")
+        let one = await bench.send(to: #"{"installation":"\#(bob.id)"}"#, query: "?wait=60")
         #expect(one.status == 200 && installations(one) == [bob.id] && one.json["left-out"] == [:], "\(one.text)")
         let many = (0...100).map { #""user \#($0)""# }.joined(separator: ",")
-        let refused = await send(bench, to: #"{"users":[\#(many)]}"#)
+        let refused = await bench.send(to: #"{"users":[\#(many)]}"#)
         #expect(
             refused.status == 400 && refused.text.contains("must have 1 to 100 users (found 101)"),
             "\(refused.text)"
@@ -83,12 +72,12 @@ import Testing
 
     @Test func `a user without a phone is answered with 200 and the reason`() async throws {
         let bench = try await EnrollmentBench()
-        let nobody = await send(bench, to: #"{"user":"anna"}"#)
+        let nobody = await bench.send(to: #"{"user":"anna"}"#)
         #expect(nobody.status == 200 && nobody.json == ["pushes": [], "left-out": ["no-installation": 1]])
         let id = #"{"installation":"0199f2c4-0000-7000-8000-000000000000"}"#
-        #expect(await send(bench, to: id).json["left-out"] == ["no-installation": 1])
+        #expect(await bench.send(to: id).json["left-out"] == ["no-installation": 1])
         // A mistake is found nevertheless.
-        let mistake = await send(bench, to: #"{"user":"anna"}"#, Self.alert + #","priority":7"#)
+        let mistake = await bench.send(to: #"{"user":"anna"}"#, Self.alert + #","priority":7"#)
         #expect(mistake.status == 400 && mistake.text.contains("BadPriority"), "\(mistake.text)")
         #expect(await bench.relay.apple.pushCount == 0)
         await bench.stop()
@@ -123,7 +112,7 @@ import Testing
         _ = try await bench.enroll("anna", Self.tokens)
         let priority = type == "background" ? #","priority":5"# : ""
         let content = #""push-type":"\#(type)","payload":\#(payload)\#(priority)"#
-        let answer = await send(bench, to: audience, content, "?wait=60")
+        let answer = await bench.send(to: audience, content, query: "?wait=60")
         #expect(answer.status == 200, "\(answer.text)")
         let sent = await bench.relay.apple.pushes
         #expect(sent.map(\.deviceToken) == [token] && sent.first?.headers.pushType == type)
@@ -141,7 +130,7 @@ import Testing
             (#"{"user":"anna"}"#, #""snapshot":\#(SurfaceExample.json(of: "widget"))"#, ["ab12"]),
         ] as [(String, String, [String])] {
             let before = await bench.relay.apple.pushCount
-            let answer = await send(bench, to: audience, content, "?wait=60")
+            let answer = await bench.send(to: audience, content, query: "?wait=60")
             #expect(answer.status == 200, "\(answer.text)")
             #expect(await bench.relay.apple.pushes.dropFirst(before).map(\.deviceToken) == tokens)
         }
@@ -196,7 +185,7 @@ import Testing
         message: String
     ) async throws {
         let bench = try await EnrollmentBench()
-        let answer = await send(bench, to: audience, content)
+        let answer = await bench.send(to: audience, content)
         #expect(answer.status == 400 && answer.text.contains(message), "\(answer.text)")
         #expect(answer.json["errors"]?.elements?.first?["pointer"]?.stringValue == pointer, "\(answer.text)")
         await bench.stop()
@@ -209,24 +198,24 @@ import Testing
         _ = try await bench.enroll("anna", #","tokens":{"device":"a2"}"#)
         let fields: HTTPFields = id.isEmpty ? ["idempotency-key": "order-42"] : [:]
         let content = Self.alert + id
-        let first = await send(bench, to: #"{"user":"anna"}"#, content, fields: fields)
+        let first = await bench.send(to: #"{"user":"anna"}"#, content, fields: fields)
         try await eventually("both arrive") { await bench.relay.apple.pushCount == 2 }
         // Also after a phone has got another token.
         #expect(await bench.phone("PATCH", #"{"tokens":{"device":"a9"}}"#, with: phone.secret).status == 200)
-        let again = await send(bench, to: #"{"user":"anna"}"#, content, fields: fields)
+        let again = await bench.send(to: #"{"user":"anna"}"#, content, fields: fields)
         #expect(ids(again) == ids(first) && ids(first).count == 2, "\(again.text)")
         // A phone that has enrolled since gets the push.
         _ = try await bench.enroll("anna", #","tokens":{"device":"a3"}"#)
-        let third = await send(bench, to: #"{"user":"anna"}"#, content, fields: fields)
+        let third = await bench.send(to: #"{"user":"anna"}"#, content, fields: fields)
         #expect(ids(third).prefix(2) == ids(first)[...] && ids(third).count == 3)
         try await eventually("the new one arrives") { await bench.relay.apple.pushCount == 3 }
         // Another content is refused for each phone, also for one that has no push of the request.
         _ = try await bench.enroll("anna", #","tokens":{"device":"a4"}"#)
-        let other = await send(bench, to: #"{"user":"anna"}"#, content.replacing("Hi", with: "Ho"), fields: fields)
+        let other = await bench.send(to: #"{"user":"anna"}"#, content.replacing("Hi", with: "Ho"), fields: fields)
         #expect(other.status == 422 && other.text.contains("stored with another content"), "\(other.text)")
         let pointer = other.json["errors"]?.elements?.first?["pointer"]?.stringValue
         #expect(pointer == (id.isEmpty ? nil : "/id"), "\(other.text)")
-        let fourth = await send(bench, to: #"{"user":"anna"}"#, content, fields: fields)
+        let fourth = await bench.send(to: #"{"user":"anna"}"#, content, fields: fields)
         #expect(ids(fourth).prefix(3) == ids(third)[...] && ids(fourth).count == 4, "\(fourth.text)")
         try await eventually("the first content arrives") { await bench.relay.apple.pushCount == 4 }
         await bench.stop()
@@ -237,11 +226,11 @@ import Testing
         let bench = try await EnrollmentBench()
         let first = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         let fields: HTTPFields = ["idempotency-key": "order-42"]
-        let one = await send(bench, to: #"{"user":"anna"}"#, Self.alert, "?wait=60", fields: fields)
+        let one = await bench.send(to: #"{"user":"anna"}"#, query: "?wait=60", fields: fields)
         #expect(one.status == 200 && installations(one) == [first.id], "\(one.text)")
         let more = replaces ? #","replaces":"\#(first.secret)""# : ""
         let second = try await bench.enroll("anna", #","tokens":{"device":"a1"}"# + more)
-        let two = await send(bench, to: #"{"user":"anna"}"#, Self.alert, "?wait=60", fields: fields)
+        let two = await bench.send(to: #"{"user":"anna"}"#, query: "?wait=60", fields: fields)
         #expect(two.status == 200 && installations(two) == [second.id] && ids(two) != ids(one), "\(two.text)")
         let leftOut: JSONValue = replaces ? [:] : ["no-token": 1]
         #expect(two.json["left-out"] == leftOut)
@@ -249,7 +238,7 @@ import Testing
         // None of the phones has a push of the first request.
         _ = try await bench.enroll("anna", #","tokens":{"device":"a1"},"replaces":"\#(second.secret)""#)
         let content = Self.alert.replacing("Hi", with: "Ho")
-        let three = await send(bench, to: #"{"user":"anna"}"#, content, "?wait=60", fields: fields)
+        let three = await bench.send(to: #"{"user":"anna"}"#, content, query: "?wait=60", fields: fields)
         #expect(three.status == 200 && ids(three).count == 1, "\(three.text)")
         await bench.stop()
     }
@@ -259,7 +248,7 @@ import Testing
         let bench = try await EnrollmentBench(clock: clock.wall)
         let phone = try await bench.enroll("anna", #","tokens":{"device":"a1"},"permissions":{"alerts":true}"#)
         let later = Self.alert + #","not-before":\#(clock.now + 600)"#
-        let answer = await send(bench, to: #"{"user":"anna"}"#, later)
+        let answer = await bench.send(to: #"{"user":"anna"}"#, later)
         let id = try #require(ids(answer).first, "\(answer.text)")
         #expect(await bench.phone("PATCH", #"{"permissions":{"alerts":false}}"#, with: phone.secret).status == 200)
         clock.advance(by: 601)
@@ -273,7 +262,7 @@ import Testing
         let anna = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         let paused = await bench.relay.ask("POST", "/v1/apps/orders/lanes/production/pause")
         #expect(paused.status == 200, "\(paused.text)")
-        let answer = await send(bench, to: #"{"user":"anna"}"#)
+        let answer = await bench.send(to: #"{"user":"anna"}"#)
         #expect(installations(answer) == [anna.id])
         _ = try await bench.enroll("bob", #","tokens":{"device":"a1"}"#)
         let resumed = await bench.relay.ask("POST", "/v1/apps/orders/lanes/production/resume")
@@ -285,7 +274,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a push to a user who is removed while it is accepted is left out`() async throws {
+    @Test func `a push is left out if its user is removed meanwhile`() async throws {
         let bench = try await EnrollmentBench()
         _ = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         let parts = bench.relay.parts
@@ -312,7 +301,7 @@ import Testing
         #expect(group.json(answers, at: parts.now) == ["pushes": [], "left-out": ["no-token": 1]])
         // The phone enrolls again with the same token, and gets only what is sent from now on.
         _ = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
-        let later = await send(bench, to: #"{"user":"anna"}"#, Self.alert, "?wait=60")
+        let later = await bench.send(to: #"{"user":"anna"}"#, query: "?wait=60")
         #expect(later.json["pushes"]?.elements?.first?["state"] == "delivered", "\(later.text)")
         #expect(await bench.relay.apple.pushCount == 1)
         await bench.stop()
@@ -340,9 +329,9 @@ import Testing
         _ = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         let gone = try await bench.enroll("anna", #","tokens":{"device":"dead00ff"}"#)
         await bench.relay.apple.unregister(try DeviceToken(hex: "dead00ff"))
-        let first = await send(bench, to: #"{"installation":"\#(gone.id)"}"#, Self.alert, "?wait=60")
+        let first = await bench.send(to: #"{"installation":"\#(gone.id)"}"#, query: "?wait=60")
         #expect(first.json["pushes"]?.elements?.first?["state"] == "refused", "\(first.text)")
-        let second = await send(bench, to: #"{"user":"anna"}"#)
+        let second = await bench.send(to: #"{"user":"anna"}"#)
         #expect(second.json["left-out"] == ["no-token": 1] && ids(second).count == 1, "\(second.text)")
         await bench.stop()
     }
@@ -351,22 +340,7 @@ import Testing
         let bench = try await EnrollmentBench()
         let anna = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         let lines = [#"{"user":"anna"}"#, #""5d3a6a1c""#, #"{"user":"bob"}"#, #"{"users":1}"#, #"{"all":1}"#]
-        let body = lines.map { #"{"to":\#($0),\#(Self.alert)}"# }.joined(separator: "\n")
-        let request = HTTPRequest(
-            method: "POST",
-            scheme: "http",
-            authority: "localhost",
-            target: "/v1/pushes:batch",
-            fields: ["authorization": "Bearer " + RelayBench.callerKey],
-            body: Array(body.utf8)
-        )
-        guard case .pieces(_, let pieces) = await RelayAPI(bench.relay.parts).answer(request) else {
-            Issue.record("the answer is not a stream")
-            return
-        }
-        var bytes: [UInt8] = []
-        for await piece in pieces { bytes += piece }
-        let answers = bytes.split(separator: UInt8(ascii: "\n")).map { (try? JSONReader.read(Array($0))) ?? .null }
+        let answers = await bench.relay.batch(lines.map { #"{"to":\#($0),\#(Self.alert)}"# })
         try #require(answers.count == 5)
         #expect(answers[0]["pushes"]?.elements?.first?["installation"]?.stringValue == anna.id)
         #expect(answers[1]["state"] == "accepted" && answers[1]["installation"] == nil)

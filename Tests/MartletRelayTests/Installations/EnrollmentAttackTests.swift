@@ -352,7 +352,7 @@ import Testing
         await relay.stop()
     }
 
-    @Test func `a body that is too long is refused before its ticket is looked up`() async throws {
+    @Test func `a long body is refused before its ticket is looked up`() async throws {
         let bench = try await EnrollmentBench()
         let invented = RandomSecret(.ticket).text
         for (length, status) in [(65_536, 401), (65_537, 413)] {

@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletCore
+import MartletTransport
 import Testing
 
 @testable import MartletRelay
@@ -9,6 +10,8 @@ import Testing
 /// A relay with a back end that may issue tickets, and phones.
 struct EnrollmentBench {
     static let key = "mrt_installer"
+    /// The member with the payload of an alert.
+    static let alert = #""payload":{"aps":{"alert":"Hi"}}"#
 
     let relay: RelayBench
 
@@ -24,6 +27,16 @@ struct EnrollmentBench {
     /// Sends a request of a back end.
     func ask(_ method: String, _ path: String, _ body: String = "") async -> RelayBench.Answer {
         await relay.ask(method, "/v1/apps/orders" + path, body, key: Self.key)
+    }
+
+    /// Sends a push, as a back end with a key of the scopes `send` and `read`.
+    func send(
+        to audience: String,
+        _ content: String = Self.alert,
+        query: String = "",
+        fields: HTTPFields = [:]
+    ) async -> RelayBench.Answer {
+        await relay.ask("POST", "/v1/pushes" + query, #"{"to":\#(audience),\#(content)}"#, fields: fields)
     }
 
     /// Sends a request of an app on a phone.

@@ -328,19 +328,8 @@ import Testing
 extension EnrollmentBench {
     /// The document about a user, whose pieces are put together.
     fileprivate func export(_ user: String) async -> JSONValue {
-        let request = HTTPRequest(
-            method: "GET",
-            scheme: "http",
-            authority: "localhost",
-            target: "/v1/apps/orders/users/\(user)",
-            fields: ["authorization": "Bearer " + Self.key]
-        )
-        guard case .pieces(_, let pieces) = await RelayAPI(relay.parts).answer(request) else { return .null }
-        var bytes: [UInt8] = []
-        for await piece in pieces {
-            #expect(!piece.isEmpty)
-            bytes += piece
-        }
-        return (try? JSONReader.read(bytes)) ?? .null
+        let pieces = await relay.pieces("GET", "/v1/apps/orders/users/\(user)", key: Self.key)
+        #expect(pieces.allSatisfy { !$0.isEmpty })
+        return (try? JSONReader.read(Array(pieces.joined()))) ?? .null
     }
 }

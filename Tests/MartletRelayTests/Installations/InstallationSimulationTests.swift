@@ -45,14 +45,9 @@ import Testing
     func `the simulation finds a planted fault`(fault: FaultyOutbox.Fault) async throws {
         let outbox = FaultyOutbox(fault)
         let relays = try (0..<2).map { _ in try InstallationWorld.Relay(over: outbox) }
-        var isFound = false
-        for seed in 1...3_000 as ClosedRange<UInt64> where !isFound {
+        let isFound = try await SeededWorlds.hasViolation(InstallationWorld.Violation.self, seeds: 3_000) { seed in
             var world = InstallationWorld(seed: seed, relays)
-            do {
-                try await world.run()
-            } catch is InstallationWorld.Violation {
-                isFound = true
-            }
+            try await world.run()
         }
         #expect(isFound)
     }

@@ -49,14 +49,9 @@ import Testing
     }
 
     private func expectViolation(over outbox: any OutboxStore, _ fault: OwnerChangeWorld.Fault?) async throws {
-        var isFound = false
-        for seed in 1...300 as ClosedRange<UInt64> where !isFound {
+        let isFound = try await SeededWorlds.hasViolation(OwnerChangeWorld.Violation.self, seeds: 300) { seed in
             var world = OwnerChangeWorld(seed: seed, over: outbox, fault: fault)
-            do {
-                try await world.run()
-            } catch is OwnerChangeWorld.Violation {
-                isFound = true
-            }
+            try await world.run()
         }
         #expect(isFound)
     }

@@ -51,7 +51,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `look-ups of more users than there is capacity for are refused`() async throws {
+    @Test func `look-ups beyond the capacity are refused`() async throws {
         let bench = try await RelayBench {
             $0.loadLimits.incoming = 2
             $0.loadLimits.commitTime = Self.hour
@@ -78,21 +78,7 @@ import Testing
         outbox.gate.open()
         let relay = try await start(over: outbox, bench)
         let line = { (user: Int) in #"{"to":{"user":"user \#(user)"},\#(Self.alert)}"# }
-        let request = HTTPRequest(
-            method: "POST",
-            scheme: "http",
-            authority: "localhost",
-            target: "/v1/pushes:batch",
-            fields: ["authorization": "Bearer " + RelayBench.callerKey],
-            body: Array((0..<1_000).map(line).joined(separator: "\n").utf8)
-        )
-        guard case .pieces(_, let pieces) = await RelayAPI(relay.parts).answer(request) else {
-            Issue.record("the answer is not a stream")
-            return
-        }
-        var bytes: [UInt8] = []
-        for await piece in pieces { bytes += piece }
-        let answers = bytes.split(separator: UInt8(ascii: "\n")).map { (try? JSONReader.read(Array($0))) ?? .null }
+        let answers = await relay.batch((0..<1_000).map(line))
         #expect(answers.count == 1_000)
         #expect(answers.allSatisfy { $0 == ["pushes": [], "left-out": ["no-installation": 1]] })
         #expect(outbox.lookupCount == 1_000 / Installation.usersPerStep)
@@ -100,7 +86,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `each push of a long list is answered with the time that is stored`() async throws {
+    @Test func `each push of a long list is answered with its stored time`() async throws {
         let clock = TestClock()
         let bench = try await RelayBench(clock: clock.wall)
         let outbox = SlowOutbox(clock: clock)

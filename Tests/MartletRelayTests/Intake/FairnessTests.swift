@@ -174,7 +174,7 @@ import Testing
         #expect(order == ["a1", "b1", "c1", "a2", "b2", "a3"] && turns.isEmpty)
     }
 
-    @Test func `the longest list of tokens with a payload has few enough values`() {
+    @Test func `the longest list of tokens is within the limit of values`() {
         #expect(LongRequests.valueLimit > PushRequest.longestList + PushLimits.broadcastPayloadByteCount)
     }
 

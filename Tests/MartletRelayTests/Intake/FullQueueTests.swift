@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of the report about an outbox that has reached its limit.
 @Suite struct FullQueueTests {
-    @Test func `refusals are counted by caller until there are none for a while`() {
+    @Test func `refusals are counted by caller until a time without any`() {
         var queue = FullQueue()
         #expect(queue.current(at: 0) == nil && !queue.isRefusing(at: 0))
         queue.refuse(0, from: "billing", at: 500)

@@ -42,7 +42,7 @@ import Testing
         #expect(incoming.oldestCall == nil && incoming.count == 0)
     }
 
-    @Test func `a caller with many pushes takes a bounded part of each commit`() throws {
+    @Test func `a caller takes a bounded part of each commit`() throws {
         let (deadline, later) = (MonotonicTime(nanoseconds: 50), MonotonicTime(nanoseconds: 90))
         var incoming = IncomingPushes()
         let group = [HashedPush](repeating: try Self.push(1), count: IncomingPushes.groupSize)

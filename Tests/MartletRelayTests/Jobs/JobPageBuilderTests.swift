@@ -93,7 +93,7 @@ import Testing
         #expect(last.nextCursor == 100 && last.isLast && last.pushes.count == 3)
     }
 
-    @Test func `the identifier of a push depends on the job and the installation`() throws {
+    @Test func `a push's identifier depends on its job and installation`() throws {
         let installation = try member(1).installation
         let other = try member(2).installation
         let id = try #require(JobPageBuilder.id(of: installation, in: job(1).job))

@@ -21,14 +21,9 @@ import Testing
     @Test(arguments: JobWorld.Fault.allCases)
     func `the simulation finds a planted fault`(fault: JobWorld.Fault) async throws {
         let app = RelayConfiguration.App(name: "orders", bundleIDs: ["com.example.orders"], key: try .ephemeral())
-        var isFound = false
-        for seed in 1...3_000 as ClosedRange<UInt64> where !isFound {
+        let isFound = try await SeededWorlds.hasViolation(JobWorld.Violation.self, seeds: 3_000) { seed in
             var world = JobWorld(seed: seed, app: app, fault: fault)
-            do {
-                try await world.run()
-            } catch is JobWorld.Violation {
-                isFound = true
-            }
+            try await world.run()
         }
         #expect(isFound)
     }

@@ -12,20 +12,9 @@ import Testing
 
 /// Pushes to all installations that match, in JSON.
 @Suite(.timeLimit(.minutes(10))) struct JobTests {
-    private static let alert = #""payload":{"aps":{"alert":"Hi"}}"#
+    private static let alert = EnrollmentBench.alert
     private static let longText = String(repeating: "a", count: 5_000)
     private static let path = "/v1/apps/orders/jobs"
-
-    /// Sends a push, as a back end with a key of the scopes `send` and `read`.
-    private func send(
-        _ bench: EnrollmentBench,
-        to audience: String,
-        _ content: String = Self.alert,
-        query: String = "",
-        fields: HTTPFields = [:]
-    ) async -> RelayBench.Answer {
-        await bench.relay.ask("POST", "/v1/pushes" + query, #"{"to":\#(audience),\#(content)}"#, fields: fields)
-    }
 
     private func path(of answer: RelayBench.Answer) throws -> String {
         let id = try #require(answer.json["id"]?.stringValue, "\(answer.text)")
@@ -70,7 +59,7 @@ import Testing
             guard index != 3 else { continue }
             #expect(await bench.ask("PATCH", "/installations/\(phone.id)", #"{"tags":["vip"]}"#).status == 200)
         }
-        let answer = await send(bench, to: #"{"tag":"vip"}"#)
+        let answer = await bench.send(to: #"{"tag":"vip"}"#)
         #expect(answer.status == 202 && answer.json["state"] == "expanding", "\(answer.text)")
         #expect(answer.json["audience"] == "vip" && answer.json["app"] == "orders")
         let job = try await end(of: answer, bench.relay)
@@ -95,16 +84,16 @@ import Testing
         let bench = try await EnrollmentBench()
         _ = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         let fields: HTTPFields = ["idempotency-key": "sale"]
-        let first = await send(bench, to: #"{"all":true}"#, fields: fields)
+        let first = await bench.send(to: #"{"all":true}"#, fields: fields)
         _ = try await end(of: first, bench.relay)
         // The members have another order.
         let body = #"{"app":"orders",\#(Self.alert),"to":{"all":true}}"#
         let again = await bench.relay.ask("POST", "/v1/pushes", body, fields: fields)
         #expect(again.status == 200 && again.json["id"] == first.json["id"], "\(again.text)")
-        let other = await send(bench, to: #"{"tag":"vip"}"#, fields: fields)
+        let other = await bench.send(to: #"{"tag":"vip"}"#, fields: fields)
         #expect(other.status == 422 && other.text.contains("choose a new one"), "\(other.text)")
         let id = #","id":"123e4567-e89b-42d3-a456-426655440000""#
-        let named = await send(bench, to: #"{"all":true}"#, Self.alert + id)
+        let named = await bench.send(to: #"{"all":true}"#, Self.alert + id)
         #expect(named.json["id"] == "123e4567-e89b-42d3-a456-426655440000")
         _ = try await end(of: named, bench.relay)
         #expect(await bench.relay.apple.pushCount == 2)
@@ -135,7 +124,7 @@ import Testing
         message: String
     ) async throws {
         let bench = try await EnrollmentBench()
-        let answer = await send(bench, to: audience, content)
+        let answer = await bench.send(to: audience, content)
         #expect(answer.status == 400 && answer.text.contains(message), "\(answer.text)")
         let found = answer.json["errors"]?.elements?.first?["pointer"]?.stringValue
         #expect(found == pointer, "\(answer.text)")
@@ -145,7 +134,7 @@ import Testing
 
     @Test func `a push by a job cannot be waited for`() async throws {
         let bench = try await EnrollmentBench()
-        let answer = await send(bench, to: #"{"all":true}"#, query: "?wait=5")
+        let answer = await bench.send(to: #"{"all":true}"#, query: "?wait=5")
         #expect(answer.status == 400 && answer.text.contains("wait must be left out"), "\(answer.text)")
         #expect(await bench.relay.ask("GET", Self.path).json["jobs"] == [])
         await bench.stop()
@@ -155,7 +144,7 @@ import Testing
         let bench = try await EnrollmentBench()
         await pause(bench.relay)
         await importPhones(5, bench.relay)
-        let answer = await send(bench, to: #"{"all":true}"#)
+        let answer = await bench.send(to: #"{"all":true}"#)
         let path = try path(of: answer)
         try await eventually("the pushes wait") { await bench.relay.ask("GET", path).json["waiting"] == 5 }
         let cancelled = await bench.relay.ask("DELETE", path)
@@ -164,7 +153,7 @@ import Testing
         #expect(job["outcomes"] == ["cancelled": 5] && job["waiting"] == 0)
         await pause(bench.relay, "resume")
         #expect(await bench.relay.ask("DELETE", path).status == 200)
-        let other = await send(bench, to: #"{"tag":"none"}"#)
+        let other = await bench.send(to: #"{"tag":"none"}"#)
         _ = try await end(of: other, bench.relay)
         let otherPath = try self.path(of: other)
         #expect(await bench.relay.ask("DELETE", otherPath).status == 409)
@@ -177,7 +166,7 @@ import Testing
     @Test func `a job goes on after a restart`() async throws {
         let bench = try await EnrollmentBench()
         await importPhones(450, bench.relay)
-        let answer = await send(bench, to: #"{"all":true}"#)
+        let answer = await bench.send(to: #"{"all":true}"#)
         let path = try path(of: answer)
         try await eventually("a page is stored") { await bench.relay.ask("GET", path).json["stored"] != 0 }
         await bench.relay.relay.stop()
@@ -235,7 +224,7 @@ import Testing
         let bench = try await EnrollmentBench(clock: clock.wall)
         let leaving = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         _ = try await bench.enroll("bert", #","tokens":{"device":"a2"}"#)
-        let answer = await send(bench, to: #"{"all":true}"#, Self.alert + #","not-before":\#(clock.now + 600)"#)
+        let answer = await bench.send(to: #"{"all":true}"#, Self.alert + #","not-before":\#(clock.now + 600)"#)
         #expect(answer.status == 202 && answer.json["starts-at"]?.integerValue == (clock.now + 600) * 1_000)
         // One phone leaves, and one comes too late.
         #expect(await bench.phone("DELETE", with: leaving.secret).status == 204)
@@ -251,24 +240,24 @@ import Testing
         let clock = TestClock()
         let bench = try await EnrollmentBench(clock: clock.wall)
         let content = Self.alert + #","not-before":\#(clock.now + 600)"#
-        let first = await send(bench, to: #"{"all":true}"#, content, fields: ["idempotency-key": "0"])
+        let first = await bench.send(to: #"{"all":true}"#, content, fields: ["idempotency-key": "0"])
         for number in 1..<RelayAPI.Service.jobLimit {
-            let answer = await send(bench, to: #"{"all":true}"#, content, fields: ["idempotency-key": "\(number)"])
+            let answer = await bench.send(to: #"{"all":true}"#, content, fields: ["idempotency-key": "\(number)"])
             #expect(answer.status == 202, "\(answer.text)")
         }
-        let refused = await send(bench, to: #"{"all":true}"#, content)
+        let refused = await bench.send(to: #"{"all":true}"#, content)
         #expect(refused.status == 429 && refused.json["retry-after"] == 30, "\(refused.text)")
-        let again = await send(bench, to: #"{"all":true}"#, content, fields: ["idempotency-key": "0"])
+        let again = await bench.send(to: #"{"all":true}"#, content, fields: ["idempotency-key": "0"])
         #expect(again.status == 202 && again.json["id"] == first.json["id"])
         let path = try path(of: first)
         #expect(await bench.relay.ask("DELETE", path).status == 200)
-        #expect(await send(bench, to: #"{"all":true}"#, content).status == 202)
+        #expect(await bench.send(to: #"{"all":true}"#, content).status == 202)
         await bench.stop()
     }
 
     @Test func `a key creates and reads jobs of its own apps only`() async throws {
         let bench = try await EnrollmentBench()
-        let answer = await send(bench, to: #"{"all":true}"#)
+        let answer = await bench.send(to: #"{"all":true}"#)
         let path = try path(of: answer)
         let body = #"{"app":"orders","to":{"all":true},\#(Self.alert)}"#
         for key in ["mrt_rides", EnrollmentBench.key] {
@@ -284,22 +273,7 @@ import Testing
         let bench = try await EnrollmentBench()
         _ = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         let lines = [#""5d3a6a1c""#, #"{"all":true}"#, #"{"user":"anna"}"#, #"{"tag":"two words"}"#]
-        let body = lines.map { #"{"to":\#($0),\#(Self.alert)}"# }.joined(separator: "\n")
-        let request = HTTPRequest(
-            method: "POST",
-            scheme: "http",
-            authority: "localhost",
-            target: "/v1/pushes:batch",
-            fields: ["authorization": "Bearer " + RelayBench.callerKey],
-            body: Array(body.utf8)
-        )
-        guard case .pieces(_, let pieces) = await RelayAPI(bench.relay.parts).answer(request) else {
-            Issue.record("the answer is not a stream")
-            return
-        }
-        var bytes: [UInt8] = []
-        for await piece in pieces { bytes += piece }
-        let answers = bytes.split(separator: UInt8(ascii: "\n")).map { (try? JSONReader.read(Array($0))) ?? .null }
+        let answers = await bench.relay.batch(lines.map { #"{"to":\#($0),\#(Self.alert)}"# })
         try #require(answers.count == 4)
         #expect(answers[0]["state"] == "accepted" && answers[2]["pushes"]?.elements?.count == 1)
         #expect(answers[3]["errors"]?.elements?.first?["pointer"] == "/to/tag")

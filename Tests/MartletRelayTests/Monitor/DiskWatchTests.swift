@@ -7,7 +7,7 @@ import Testing
 
 /// Tests of the warning about a disk that is nearly full.
 @Suite struct DiskWatchTests {
-    @Test func `a disk with little free space is reported since when, and logged at intervals`() {
+    @Test func `a disk shortage has its start, and is logged at intervals`() {
         var watch = DiskWatch()
         let size: Int64 = 100 << 30
         let enough = watch.record(free: DiskWatch.limit, size: size, at: 1_000)
@@ -27,7 +27,7 @@ import Testing
         #expect(watch.shortage?.since == 15_000)
     }
 
-    @Test func `a disk that is nearly full is a warning until pushes are refused`() throws {
+    @Test func `a nearly full disk is a warning until pushes are refused`() throws {
         var facts = StatusSummaryTests.threeLanes
         facts.diskShortage = DiskWatch.Shortage(since: facts.now - 69_000, free: 3_000_000)
         let incident = try #require(StatusSummary(facts).incidents.first)

@@ -17,7 +17,7 @@ import Testing
             .incident(["orders"], at: Self.now)
     }
 
-    @Test func `an end without a shutdown is a warning, and then a notice for an hour`() throws {
+    @Test func `an unclean end is a warning, and then a notice for an hour`() throws {
         let last = Self.now - 2 * StatusSummaryTests.minute
         let warning = try #require(incident(last, possiblySent: 12))
         #expect(
@@ -33,7 +33,7 @@ import Testing
         #expect(incident(0, possiblySent: 0) == nil, "the first start")
     }
 
-    @Test func `a shutdown is reported only with pushes that Apple has not answered`() throws {
+    @Test func `a shutdown is reported only if it leaves unanswered pushes`() throws {
         let stored = EarlierEnd.stored(at: Self.now - 120_000, isShutdown: true)
         #expect(incident(stored, possiblySent: 0) == nil)
         let notice = try #require(incident(stored, possiblySent: 1))
@@ -65,7 +65,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `pushes that expire while the relay does not run are its losses`() {
+    @Test func `pushes that expire while a relay is stopped are its losses`() {
         var watch = StatusWatch()
         let lane = Lane(app: "orders", environment: .production)
         watch.recordStop(from: 1_000, to: 41_000)

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `the order does not depend on the order in which problems are found`(seed: Int) {
+    func `problems are ranked alike in whatever order they are found`(seed: Int) {
         var generator = SplitMix64(state: UInt64(seed))
         let incidents = (0..<12).map { index in
             Self.incident(
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `production with losses is the headline beside an outage of development`() throws {
+    @Test func `losses in production come before an outage in development`() throws {
         var facts = StatusSummaryTests.threeLanes
         facts.lanes.append(StatusSummaryTests.lane("orders", .development))
         facts.lanes[3].problem = StatusSummaryTests.problem("ConnectionFailed")

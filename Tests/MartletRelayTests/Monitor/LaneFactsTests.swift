@@ -94,7 +94,7 @@ import Testing
         #expect(note == figures["Failing"]?.note, "a pause does not change the time since which attempts count")
     }
 
-    @Test func `failures in development alone are named, and are no alarm beside production`() {
+    @Test func `failures in development are no alarm beside production`() {
         let healthy = Self.facts(attempts: 1_000, Self.backlog(0))
         var failing = Self.facts(attempts: 38, failures: 38, Self.backlog(40))
         failing.lane = Lane(app: "orders", environment: .development)
@@ -107,7 +107,7 @@ import Testing
         #expect(both?.tone == .bad && both?.note == "39 of 39 attempts in the last minute")
     }
 
-    @Test func `lanes with a problem are listed first, and production before development`() {
+    @Test func `lanes with a problem come first, then those of production`() {
         func lane(_ app: String, _ environment: PushEnvironment, _ state: LaneState) -> LaneFacts {
             var facts = LaneFacts(lane: Lane(app: app, environment: environment))
             facts.isStoring = state != .notStoring

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a loss counts for a problem that was over when its end was stored`() {
+    @Test func `a loss that is stored late counts for its past problem`() {
         var ledger = LossLedger()
         ledger.begin(.storage, at: 10_000)
         let number = ledger.end(.storage, at: 35_000) ?? 0
@@ -42,7 +42,7 @@ import Testing
         #expect(ledger[.expiry(Self.orders)]?.losses == LossCounts(expired: 1))
     }
 
-    @Test func `a problem that is noticed late takes the losses since its start`() {
+    @Test func `a problem noticed late takes the losses since its start`() {
         var ledger = LossLedger()
         ledger.record(Self.expired(5, 9_000))
         ledger.record(Self.expired(7, 12_000))
@@ -58,7 +58,7 @@ import Testing
         #expect(ledger[.outage(Self.orders)]?.start == 9_000)
     }
 
-    @Test func `an outage that is noticed later takes the refusals of a failing lane`() {
+    @Test func `a later outage takes the refusals of a failing lane`() {
         var ledger = LossLedger()
         func refuse(_ count: Int, _ time: Int64) {
             ledger.record(Loss(lane: Self.orders, counts: LossCounts(refused: count), from: time, to: time))
@@ -90,7 +90,7 @@ import Testing
         #expect(ledger[.expiry(Self.orders)] == nil)
     }
 
-    @Test func `refusals without a problem are none`() {
+    @Test func `refusals without a problem are not reported`() {
         var ledger = LossLedger()
         ledger.record(Loss(lane: Self.orders, counts: LossCounts(abandoned: 1, refused: 9), from: 5, to: 5))
         #expect(ledger[.expiry(Self.orders)] == nil)
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
-    func `the losses of all problems and those outside are the outcomes`(seed: UInt64) {
+    func `losses in problems and outside them add up to the outcomes`(seed: UInt64) {
         var world = LaneWorld(seed: seed)
         var highest: [Int: Int] = [:]
         for _ in 0..<300 {

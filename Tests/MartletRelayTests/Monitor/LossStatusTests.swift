@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `pushes that expire in an outage have the same number on every surface`() async throws {
+    @Test func `an outage has the same number of losses on every surface`() async throws {
         let reserved = try SilentServer.unusedPort()
         let nowhere = LaneEndpoint(APNsEndpoint(host: "127.0.0.1", port: reserved.port, isEncrypted: false))
         let bench = try await RelayBench(clock: clock.wall, log: lines.logger(.warning)) {
@@ -56,7 +56,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `pushes that expire without an outage are a problem of their own`() async throws {
+    @Test func `expiries without an outage are a problem of their own`() async throws {
         let bench = try await RelayBench(clock: clock.wall, log: lines.logger(.warning))
         let times = #""not-before":\#(clock.now + 60),"expiration":\#(clock.now + 90)"#
         let later = #"{"to":"5d3a6a1c",\#(times),"payload":{"aps":{"alert":"Hi"}}}"#

@@ -8,7 +8,7 @@ import Testing
 
 /// Tests of the texts about outages that are over, and about those whose end is not known.
 @Suite struct OutageSummaryTests {
-    @Test func `a lane without pushes is not tried, and its outage is not over`() throws {
+    @Test func `a lane without pushes is not tried and stays in its outage`() throws {
         var facts = StatusSummaryTests.threeLanes
         facts.lanes[0].problem = StatusSummaryTests.problem("InvalidProviderToken")
         facts.lanes[0].problem?.lastTry = StatusSummaryTests.now - StatusSummaryTests.minute
@@ -84,7 +84,7 @@ import Testing
         #expect(StatusSummary(facts).incidents.isEmpty)
     }
 
-    @Test func `pushes that expire in a pause are counted, and a pause with losses is reported for an hour`() throws {
+    @Test func `the losses of a pause are reported until an hour after it`() throws {
         var facts = StatusSummaryTests.threeLanes
         let lane = facts.lanes[0].lane
         let since = StatusSummaryTests.now - 5 * StatusSummaryTests.minute
@@ -123,7 +123,7 @@ import Testing
         (true, 0, 3, "It lasted 20 s. 3 pushes were lost at the same time because of another problem."),
         (true, 300, 0, "It lasted 20 s; 300 pushes have expired or were abandoned."),
     ])
-    func `nothing is lost in an outage of the storage only when all that expired are counted`(
+    func `an outage is without loss only if all expiries are counted`(
         isCounted: Bool,
         lost: Int,
         elsewhere: Int,
@@ -187,7 +187,7 @@ import Testing
         #expect(over.runbook == "MartletRelayPushesExpire" && over.detail == nil)
     }
 
-    @Test func `none is lost only in the whole time of an outage`() {
+    @Test func `an outage reports every push that was lost in its time`() {
         func effect(_ change: (inout StatusFacts) -> Void) -> String? {
             var facts = StatusSummaryTests.threeLanes
             facts.lanes[0].problem = StatusSummaryTests.problem("NoAnswer")

@@ -109,7 +109,7 @@ import Testing
         #expect(recorder.pastOutages.last?.lost == 7 && recorder.pastOutages.last?.end == 100_001)
     }
 
-    @Test func `an outage ends with the pause of its lane unless attempts fail after it`() {
+    @Test func `a pause ends an outage unless attempts fail after it`() {
         func state(_ losses: [Loss] = [], lastTry: Int64?, isPaused: Bool = false) -> StatusWatch.State {
             var state = Self.state {
                 $0.problem = lastTry.map { LaneProblem(since: 1_000, reason: "ConnectionFailed", lastTry: $0) }
@@ -149,7 +149,7 @@ import Testing
         #expect(run(lastTry: 90_500) == [pause, outage])
     }
 
-    @Test func `a lane of which Apple accepts nothing is a problem until Apple accepts a push`() throws {
+    @Test func `a failing lane is a problem until Apple accepts a push`() throws {
         let failing = DispatchCounts.Failing(since: 2_000, reason: "429 TooManyRequests")
         var fails = Self.state {
             $0.failing = failing
@@ -166,7 +166,7 @@ import Testing
         #expect(past.reason == "429 TooManyRequests")
     }
 
-    @Test func `losses of other relays count from the first reading of their numbers`() {
+    @Test func `losses of other relays count from their first reading`() {
         func state(_ expired: Int, hasRelays: Bool = true) -> StatusWatch.State {
             var state = Self.state {
                 $0.problem = LaneProblem(since: 4, reason: "ConnectionFailed", nextTry: nil)

@@ -14,15 +14,10 @@ import Testing
     }
 
     @Test(arguments: ActivityWorld.PlantedFault.allCases)
-    func `the simulation finds a planted fault`(fault: ActivityWorld.PlantedFault) {
-        let isFound = (1...3_000).contains { seed in
-            var world = ActivityWorld(seed: UInt64(seed), fault: fault)
-            do {
-                try world.run()
-                return false
-            } catch {
-                return true
-            }
+    func `the simulation finds a planted fault`(fault: ActivityWorld.PlantedFault) async throws {
+        let isFound = try await SeededWorlds.hasViolation(ActivityWorld.Violation.self, seeds: 3_000) { seed in
+            var world = ActivityWorld(seed: seed, fault: fault)
+            try world.run()
         }
         #expect(isFound)
     }

@@ -138,7 +138,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `the page of an activity and its channel have only accepted broadcasts since its start`() async throws {
+    @Test func `an activity lists only accepted broadcasts since its start`() async throws {
         let bench = try await InboxBench(storedPushes: 10)
         let made = try await bench.json(
             "POST",

@@ -134,7 +134,7 @@ import Testing
         #expect(SimulatedAPNs.Fault.presets.allSatisfy { !$0.faults.isEmpty })
     }
 
-    @Test func `a push without a connection is affected only by faults that determine the answer`() {
+    @Test func `faults of connections do not affect a push without one`() {
         let faults: [SimulatedAPNs.Fault] = [
             SimulatedAPNs.Fault(.delay(.seconds(1))), SimulatedAPNs.Fault(.respond(.shutdown)),
             SimulatedAPNs.Fault(.hang),

@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `a template without a known type is used only for content that has its values`() throws {
+    @Test func `a template of no known type needs content with its values`() throws {
         let json = #"{"lock":{"title":"{{driver.name}}","trailing":"{{stops.0}} of {{attributes.line}}"}}"#
         let template = try PreviewTemplate(json: JSONReader.read(Array(json.utf8)))
         var data = PreviewData()

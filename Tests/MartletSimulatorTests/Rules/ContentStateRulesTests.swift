@@ -66,7 +66,7 @@ import Testing
         #expect(receive(#"{"minutesLeft":"0"}"#).findings.first?.message.contains("in push 4, and is") == true)
     }
 
-    @Test mutating func `a value is compared with the last one after content without it`() {
+    @Test mutating func `a value is compared with the last content that has it`() {
         _ = receive(#"{"stage":"Cooking","minutes":5,"driver":{"seats":4}}"#)
         _ = receive(#"{"stage":"Cooking","driver":{}}"#)
         _ = receive(#"{"stage":"Near","driver":null}"#)

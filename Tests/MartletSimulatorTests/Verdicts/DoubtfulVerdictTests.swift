@@ -7,7 +7,7 @@ import Testing
 
 /// Verdicts on pushes whose phone, or whose APNs, does not do what the payload asks for.
 @Suite(.timeLimit(.minutes(10))) struct DoubtfulVerdictTests {
-    @Test func `the verdict of a stored push names why the phone will ignore it`() {
+    @Test func `a stored push's verdict names why the phone will ignore it`() {
         let start = #"{"aps":{"timestamp":7,"event":"start","content-state":{"n":1}}}"#
         let headers = PushHeaders(pushType: "liveactivity", expiration: "600")
         var push = ReceivedPush.sample(app: "app", channel: "c", headers: headers, start)
@@ -23,7 +23,7 @@ import Testing
         #expect(push.verdict.json["will-be-ignored"] == nil && !push.verdict.text.contains("ignore"))
     }
 
-    @Test func `the verdict of a push to a managed device doubts a provider token`() {
+    @Test func `a provider token makes the verdict of an mdm push uncertain`() {
         var push = ReceivedPush.sample(
             headers: PushHeaders(pushType: "mdm", topic: "com.apple.mgmt.External.1b2c"),
             #"{"mdm":"M-1"}"#
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `only an alert that a phone has presented is one without a sound`() {
+    @Test func `only a presented alert counts as one without a sound`() {
         func hasNoSound(_ payload: String, _ type: String, _ event: DeliveryEvent.Kind?, status: Int = 200) -> Bool {
             var push = ReceivedPush.sample(headers: PushHeaders(pushType: type, topic: "app"), payload)
             push.status = status
@@ -72,7 +72,7 @@ import Testing
             (#"{"aps":{"alert":"A","badge":7}}"#, nil), (#"{"aps":{"content-available":1}}"#, nil),
         ] as [(String, [String]?)]
     )
-    func `a notification without text has its sound and badge as effects`(payload: String, effects: [String]?) {
+    func `sound and badge are the effects of a push without text`(payload: String, effects: [String]?) {
         let push = ReceivedPush.sample(headers: PushHeaders(pushType: "alert", topic: "app"), payload)
         #expect(push.summary["effects"]?.elements?.compactMap(\.stringValue) == effects)
     }

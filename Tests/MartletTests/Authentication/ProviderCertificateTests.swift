@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct ProviderCertificateTests {
-    @Test func `topics, environments and validity are read from PEM and PKCS12`() async throws {
+    @Test func `topics, environments and dates are read from PEM and PKCS12`() async throws {
         let files = try await ProviderCertificateFiles()
         let path = files.scratch.path + "/certificate.p12"
         let certificates = [

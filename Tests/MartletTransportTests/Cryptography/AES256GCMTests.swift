@@ -20,7 +20,7 @@ import Testing
         #expect(try AES256GCM.decrypt(encrypted[...], key: key, nonce: nonce, authenticating: []) == bytes)
     }
 
-    @Test func `any changed bit is noticed`() throws {
+    @Test func `any changed bit is detected`() throws {
         let encrypted = try AES256GCM.encrypt([1, 2, 3], key: key, nonce: nonce, authenticating: [4])
         #expect(try AES256GCM.decrypt(encrypted[...], key: key, nonce: nonce, authenticating: [4]) == [1, 2, 3])
         for bit in 0..<8 * encrypted.count {

@@ -10,8 +10,9 @@ import re
 import subprocess
 import urllib.request
 
-from browser import MARTLET, BrowserWalk, unused_port
+from browser import MARTLET, BrowserWalk
 from playwright.sync_api import expect
+from ports import unused_port
 
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202eevil\u2066'
 

@@ -16,7 +16,8 @@ import threading
 import urllib.error
 import urllib.request
 
-from browser import MARTLET, PATIENCE, BrowserWalk, unused_port
+from browser import MARTLET, PATIENCE, BrowserWalk
+from ports import unused_port
 
 KEY = "mrt_abcdefghijklmnopqrstuvwxyz234567"
 SENDER = "mrt_765432zyxwvutsrqponmlkjihgfedcba"

@@ -12,9 +12,10 @@ import tempfile
 import unittest
 
 from accessibility import assert_accessible
-from browser import MARTLET, unused_port
+from browser import MARTLET
 from drill import LIMIT, Drill
 from playwright.sync_api import expect
+from ports import unused_port
 from relay_walk import Program, Traffic
 
 POSTGRESQL = pathlib.Path(__file__).parents[3] / "Scripts/postgresql"

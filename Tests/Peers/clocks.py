@@ -20,14 +20,15 @@ import pathlib
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+from ports import unused_port
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEY = "mrt_abcdefghijklmnopqrstuvwxyz234567"
 APP = "/v1/apps/orders"
 HOUR = 3600
@@ -37,18 +38,6 @@ PHONES = 12
 ROUNDS = 16
 # A guard against hanging, in seconds.
 LIMIT = 120
-
-
-def unused_port():
-    """A port of this machine that is free, and stays so: connections get theirs from another range."""
-    while True:
-        port = random.randrange(12_000, 32_000)
-        with socket.socket() as reserved:
-            try:
-                reserved.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
 
 
 def wait_until(condition, name):
