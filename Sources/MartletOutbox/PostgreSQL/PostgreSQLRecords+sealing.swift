@@ -12,9 +12,8 @@ extension PostgreSQLRecords {
     // MARK: Data key
 
     func sealedKey() async throws(OutboxError) -> SealedKey? {
-        try await connections.query(.watching, DatabaseConnections.sealedKeySQL) { rows in
-            rows.first.map { SealedKey($0) }
-        }
+        let sql = "SELECT id, number, bytes, is_complete FROM martlet.sealed_key"
+        return try await connections.query(.watching, sql) { rows in rows.first.map { SealedKey($0) } }
     }
 
     func addSealedKey(_ key: SealedKey) async throws(OutboxError) -> SealedKey {
@@ -273,15 +272,6 @@ extension Job {
             request: row.bytes(at: 4),
             audience: ""
         )
-    }
-}
-
-extension DatabaseConnections {
-    fileprivate static let sealedKeySQL = "SELECT id, number, bytes, is_complete FROM martlet.sealed_key"
-
-    /// Returns the sealed data key; nil for an outbox that has none.
-    func sealedKey() async throws(PostgreSQLError) -> SealedKey? {
-        try await run(.watching, DatabaseConnections.sealedKeySQL) { rows in rows.first.map { SealedKey($0) } }
     }
 }
 
