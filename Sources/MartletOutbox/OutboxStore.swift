@@ -21,6 +21,8 @@ package import MartletCore
 ///
 /// Times are milliseconds since 1970 and are passed in by the caller. Methods can be called concurrently; a store
 /// combines concurrent changes into one commit.
+///
+/// No requirement has a default, because a store that wraps another one would not pass the call on.
 package protocol OutboxStore: Sendable {
     /// Stores pushes.
     ///
@@ -151,7 +153,7 @@ package protocol OutboxStore: Sendable {
     /// The jobs of apps, whose pushes wait with the others.
     var jobs: any JobStore { get }
 
-    /// This store if several relays can share it; nil for one that a single relay uses.
+    /// The link to the other relays that share the store; nil for a store that a single relay uses.
     var shared: (any SharedOutbox)? { get }
 
     /// Copies the file of the store while it is in use.
@@ -182,16 +184,4 @@ extension OutboxStore {
     package func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance] {
         try await accept(pushes.map(HashedPush.init), at: now)
     }
-
-    /// Empty measurements, for stores without a disk.
-    package var measures: OutboxMeasures { get async { OutboxMeasures() } }
-
-    /// Nil, for stores that a single relay uses.
-    package var shared: (any SharedOutbox)? { nil }
-
-    /// Does nothing, for stores without a file.
-    package func discardRemovedContent() async throws(OutboxError) {}
-
-    /// Returns nil, for stores without a file.
-    package func backUp() async throws(OutboxError) -> String? { nil }
 }

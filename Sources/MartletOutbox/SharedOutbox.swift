@@ -2,10 +2,11 @@
 
 package import MartletCore
 
-/// An outbox that several processes share.
+/// The link between the processes that share an outbox.
 ///
-/// Each process is a node and learns of the others through the outbox.
-package protocol SharedOutbox: OutboxStore {
+/// Each process is a node and learns of the others through the outbox. The link is no ``OutboxStore``: a
+/// ``SealedOutbox`` returns the link of the store that it wraps, and callers must not reach that store.
+package protocol SharedOutbox: Sendable {
     /// The events that other processes and the database cause; for one reader.
     var events: AsyncStream<OutboxEvent> { get }
 

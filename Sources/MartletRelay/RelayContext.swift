@@ -47,7 +47,7 @@ struct RelayContext: Sendable {
 
     var loop: EventLoop { owner.loop }
 
-    /// The same outbox, when several relays can share it.
+    /// The link to the other relays, when several can share the outbox.
     var sharedOutbox: (any SharedOutbox)? { outbox.shared }
 
     /// The time in milliseconds since 1970.

@@ -149,7 +149,10 @@ import Testing
                 of: database
             )
         }
-        try await server.ask("SELECT martlet.register(n, '1', 15) FROM (VALUES ('a'), ('b')) AS v (n)", of: database)
+        try await server.ask(
+            "SELECT martlet.register(n, '1', 15, false) FROM (VALUES ('a'), ('b')) AS v (n)",
+            of: database
+        )
         let hang = """
             UPDATE martlet.node SET lease_until = clock_timestamp()
                 + CASE name WHEN 'a' THEN interval '3 seconds' ELSE interval '-1 second' END

@@ -13,6 +13,8 @@ extension ModelBackedOutbox {
     var records: any OutboxRecords { model.records }
     var installations: any InstallationStore { model.installations }
     var jobs: any JobStore { model.jobs }
+    var shared: (any SharedOutbox)? { model.shared }
+    var measures: OutboxMeasures { model.measures }
 
     func accept(_ pushes: [HashedPush], at now: Int64) -> [Acceptance] { model.accept(pushes, at: now) }
 
@@ -52,6 +54,10 @@ extension ModelBackedOutbox {
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {
         model.requeueDeadLetters(ids, of: app, at: now)
     }
+
+    func backUp() -> String? { model.backUp() }
+
+    func discardRemovedContent() { model.discardRemovedContent() }
 
     func close(isInOrder: Bool) { model.close(isInOrder: isInOrder) }
 }

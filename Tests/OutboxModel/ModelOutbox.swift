@@ -17,6 +17,8 @@ package final class ModelOutbox: OutboxStore {
     package var records: any OutboxRecords { ModelRecords(disk: disk) }
     package var installations: any InstallationStore { ModelInstallations(disk: disk) }
     package var jobs: any JobStore { ModelJobs(disk: disk) }
+    package var shared: (any SharedOutbox)? { nil }
+    package var measures: OutboxMeasures { OutboxMeasures() }
 
     package init(on disk: Disk, limit: Int) {
         self.disk = disk
@@ -79,6 +81,10 @@ package final class ModelOutbox: OutboxStore {
     package func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {
         disk.model.withLock { $0.requeueDeadLetters(ids, of: app, at: now) }
     }
+
+    package func backUp() -> String? { nil }
+
+    package func discardRemovedContent() {}
 
     package func close(isInOrder: Bool) {
         disk.model.withLock { $0.restart(inOrder: isInOrder) }

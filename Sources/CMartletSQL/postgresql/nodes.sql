@@ -37,8 +37,9 @@ BEGIN
     RETURN released;
 END $$;
 
--- Registers a node and returns its number.
-CREATE FUNCTION martlet.register(p_name text, p_version text, p_lease_seconds bigint)
+-- Registers a node and returns its number. A node without keys is refused by a sealed outbox: it would send pushes to
+-- sealed tokens.
+CREATE FUNCTION martlet.register(p_name text, p_version text, p_lease_seconds bigint, p_has_keys boolean)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
     registered integer;
@@ -48,6 +49,11 @@ BEGIN
     INSERT INTO martlet.node (name, version, lease_until)
     VALUES (p_name, p_version, clock_timestamp() + make_interval(secs => p_lease_seconds))
     RETURNING number INTO registered;
+    -- After the insertion, which waits for the transaction that seals the outbox.
+    IF NOT p_has_keys AND EXISTS (SELECT FROM martlet.sealed_key) THEN
+        RAISE EXCEPTION 'the outbox is sealed with the key %: set sealing-keys to the file with that key',
+            (SELECT k.number FROM martlet.sealed_key k) USING ERRCODE = '55000';
+    END IF;
     RETURN registered;
 END $$;
 

@@ -39,6 +39,8 @@ actor NodeMembership: OutboxFleet {
     private let name: String
     /// The time for which the node keeps its claims without heartbeats, in seconds.
     private let lease: Int64
+    /// Whether the node may register in a sealed outbox.
+    private let hasKeys: Bool
     /// The number of this node, 0 before registration; it gets another after its lease has expired and it was deleted.
     private(set) var number: Int64 = 0
     /// The data that this node publishes for other nodes, as JSON.
@@ -52,6 +54,7 @@ actor NodeMembership: OutboxFleet {
         self.apps = apps
         name = options.name
         lease = options.lease.components.seconds
+        hasKeys = options.isSealed
     }
 
     // MARK: Registration
@@ -63,8 +66,10 @@ actor NodeMembership: OutboxFleet {
     }
 
     private func newNumber() async throws(PostgreSQLError) -> Int64 {
-        let parameters: [Parameter] = [.text(name), .text(MartletVersion.current), .integer(lease)]
-        return try await connections.run(.maintaining, "SELECT martlet.register($1, $2, $3)", parameters) {
+        let parameters: [Parameter] = [
+            .text(name), .text(MartletVersion.current), .integer(lease), .flag(hasKeys),
+        ]
+        return try await connections.run(.maintaining, "SELECT martlet.register($1, $2, $3, $4)", parameters) {
             $0.first?.integer(at: 0) ?? 0
         }
     }

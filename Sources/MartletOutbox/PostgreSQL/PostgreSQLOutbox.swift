@@ -10,7 +10,7 @@ internal import MartletTransport
 /// outcomes, one changes installations, one runs short statements, and one runs the statements that may take long. Each
 /// relay is a node with a lease, which it renews. The claims of a node are its own until its lease expires; then the
 /// first node that notices releases them and marks the pushes as possibly sent.
-package actor PostgreSQLOutbox: SharedOutbox {
+package actor PostgreSQLOutbox: OutboxStore, SharedOutbox {
     /// The options of an outbox in a database.
     package struct Options: Sendable {
         /// The maximum number of pushes that have not ended, in all nodes together; 10 million by default.
@@ -117,10 +117,6 @@ package actor PostgreSQLOutbox: SharedOutbox {
     private func open() async throws(PostgreSQLError) {
         try await connections.open { [weak self] event in self?.assumeIsolated { $0.handle(event) } }
         try await membership.register()
-        // After the registration, which keeps another relay from sealing the outbox.
-        if !options.isSealed, let key = try await connections.sealedKey() {
-            throw .wrongTables(OutboxError.needsKey(key.number))
-        }
         try await apps.load()
         // A count that takes too long must not keep the outbox closed; each heartbeat repeats it.
         try? await countPushes()
@@ -148,6 +144,12 @@ package actor PostgreSQLOutbox: SharedOutbox {
             retryOpening(after: delay)
         }
     }
+
+    /// Returns nil: the database is backed up with the tools of PostgreSQL.
+    package func backUp() -> String? { nil }
+
+    /// Does nothing: the settings of the database decide for how long it keeps removed content.
+    package func discardRemovedContent() {}
 
     package func close(isInOrder: Bool) async {
         guard await connections.beginClosing() else { return }

@@ -12,9 +12,8 @@ extension PostgreSQLRecords {
     // MARK: Data key
 
     func sealedKey() async throws(OutboxError) -> SealedKey? {
-        try await connections.query(.watching, DatabaseConnections.sealedKeySQL) { rows in
-            rows.first.map { SealedKey($0) }
-        }
+        let sql = "SELECT id, number, bytes, is_complete FROM martlet.sealed_key"
+        return try await connections.query(.watching, sql) { rows in rows.first.map { SealedKey($0) } }
     }
 
     func addSealedKey(_ key: SealedKey) async throws(OutboxError) -> SealedKey {
@@ -37,6 +36,8 @@ extension PostgreSQLRecords {
     // MARK: Rows
 
     func sealRows(with seal: OutboxSeal) async throws(OutboxError) {
+        // Another relay may seal the same rows, complete the key and change rows meanwhile. Therefore the updates of
+        // rows that can get another value compare the plain one.
         try await sealPushes(with: seal)
         try await sealOutcomes(with: seal)
         try await sealRegisteredTokens(with: seal)
@@ -91,31 +92,39 @@ extension PostgreSQLRecords {
     private func sealOutcomes(with seal: OutboxSeal) async throws(OutboxError) {
         let sql = """
             SELECT o.apns_id, o.app, o.fingerprint FROM martlet.outcome o
-            WHERE o.fingerprint IS NOT NULL AND octet_length(o.fingerprint) <> \(OutboxSeal.fingerprintByteCount)
-            LIMIT \(10 * Self.batch)
+            WHERE (o.apns_id, o.app) > ($1, $2) ORDER BY o.apns_id, o.app LIMIT \(Self.batch)
             """
+        var last: (id: [UInt8], app: Int64) = ([UInt8](repeating: 0, count: 16), .min)
         while true {
-            let batch = try await connections.query(.maintaining, sql) { rows in
-                rows.all.map { (id: $0.bytes(at: 0), app: $0.integer(at: 1), fingerprint: $0.bytes(at: 2)) }
+            let parameters: [Parameter] = [.identifier(last.id), .integer(last.app)]
+            let batch = try await connections.query(.maintaining, sql, parameters) { rows in
+                rows.all.map { (id: $0.bytes(at: 0), app: $0.integer(at: 1), fingerprint: $0.optionalBytes(at: 2)) }
             }
-            guard !batch.isEmpty else { return }
-            var sealed: [[UInt8]?] = []
+            guard let end = batch.last else { return }
+            var plain: [(id: [UInt8], app: Int64, fingerprint: [UInt8])] = []
+            var sealed: [[UInt8]] = []
             for row in batch {
-                sealed.append(
-                    try OutboxError.mapping { () throws(CryptographyError) in
-                        try seal.seal(fingerprint: row.fingerprint)
-                    }
-                )
+                guard let fingerprint = row.fingerprint else { continue }
+                let form = try OutboxError.mapping { () throws(CryptographyError) in
+                    try seal.sealedForm(ofStored: fingerprint)
+                }
+                guard let form else { continue }
+                plain.append((row.id, row.app, fingerprint))
+                sealed.append(form)
             }
             try await connections.query(
                 .maintaining,
                 """
-                UPDATE martlet.outcome o SET fingerprint = u.fingerprint
-                FROM unnest($1, $2, $3) AS u (id, app, fingerprint)
-                WHERE o.apns_id = u.id AND o.app = u.app
+                UPDATE martlet.outcome o SET fingerprint = u.sealed
+                FROM unnest($1, $2, $3, $4) AS u (id, app, fingerprint, sealed)
+                WHERE o.apns_id = u.id AND o.app = u.app AND o.fingerprint = u.fingerprint
                 """,
-                [.identifiers(batch.map(\.id)), .integers(batch.map(\.app)), .byteLists(sealed)]
+                [
+                    .identifiers(plain.map(\.id)), .integers(plain.map(\.app)),
+                    .byteLists(plain.map(\.fingerprint)), .byteLists(sealed),
+                ]
             ) { _ in }
+            last = (end.id, end.app)
         }
     }
 
@@ -137,13 +146,13 @@ extension PostgreSQLRecords {
             try await connections.query(
                 .maintaining,
                 """
-                UPDATE martlet.installation_token t SET token = u.token
-                FROM unnest($1, $2, $3, $4) AS u (installation, kind, name, token)
-                WHERE t.installation = u.installation AND t.kind = u.kind AND t.name = u.name
+                UPDATE martlet.installation_token t SET token = u.sealed
+                FROM unnest($1, $2, $3, $4, $5) AS u (installation, kind, name, token, sealed)
+                WHERE t.installation = u.installation AND t.kind = u.kind AND t.name = u.name AND t.token = u.token
                 """,
                 [
-                    .integers(sealed.map(\.number)), .texts(sealed.map(\.kind)), .texts(sealed.map(\.name)),
-                    .texts(sealed.map(\.token)),
+                    .integers(sealed.map(\.row.number)), .texts(sealed.map(\.row.kind)),
+                    .texts(sealed.map(\.row.name)), .texts(sealed.map(\.row.token)), .texts(sealed.map(\.form)),
                 ]
             ) { _ in }
             last = end
@@ -168,7 +177,7 @@ extension PostgreSQLRecords {
                 UPDATE martlet.unregistered_token t SET token = u.token FROM unnest($1, $2) AS u (cursor, token)
                 WHERE t.cursor = u.cursor
                 """,
-                [.integers(sealed.map(\.number)), .texts(sealed.map(\.token))]
+                [.integers(sealed.map(\.row.number)), .texts(sealed.map(\.form))]
             ) { _ in }
             last = end.number
         }
@@ -235,17 +244,17 @@ private struct PlainToken: Sendable {
         app = row.text(at: 4)
     }
 
-    /// Returns the rows that are not sealed with the sealed forms of their tokens.
-    static func sealed(_ rows: [PlainToken], with seal: OutboxSeal) throws(OutboxError) -> [PlainToken] {
-        var sealed: [PlainToken] = []
+    /// Returns the rows that are not sealed, with the sealed forms of their tokens.
+    static func sealed(
+        _ rows: [PlainToken],
+        with seal: OutboxSeal
+    ) throws(OutboxError) -> [(row: PlainToken, form: String)] {
+        var sealed: [(row: PlainToken, form: String)] = []
         for row in rows {
-            let token = try OutboxError.mapping { () throws(CryptographyError) in
+            let form = try OutboxError.mapping { () throws(CryptographyError) in
                 try seal.sealedForm(ofStored: row.token, of: row.app)
             }
-            guard let token else { continue }
-            var row = row
-            row.token = token
-            sealed.append(row)
+            if let form { sealed.append((row, form)) }
         }
         return sealed
     }
@@ -263,15 +272,6 @@ extension Job {
             request: row.bytes(at: 4),
             audience: ""
         )
-    }
-}
-
-extension DatabaseConnections {
-    fileprivate static let sealedKeySQL = "SELECT id, number, bytes, is_complete FROM martlet.sealed_key"
-
-    /// Returns the sealed data key; nil for an outbox that has none.
-    func sealedKey() async throws(PostgreSQLError) -> SealedKey? {
-        try await run(.watching, DatabaseConnections.sealedKeySQL) { rows in rows.first.map { SealedKey($0) } }
     }
 }
 

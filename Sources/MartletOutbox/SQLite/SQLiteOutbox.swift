@@ -88,6 +88,7 @@ package actor SQLiteOutbox: OutboxStore {
     var isBackingUp = false
     private var work: [Work] = []
     package private(set) var measures = OutboxMeasures()
+    package nonisolated var shared: (any SharedOutbox)? { nil }
     package nonisolated var records: any OutboxRecords { SQLiteRecords(outbox: self) }
     package nonisolated var installations: any InstallationStore { SQLiteInstallations(outbox: self) }
     package nonisolated var jobs: any JobStore { SQLiteJobs(outbox: self) }

@@ -188,9 +188,8 @@ extension SQLiteOutbox {
     func sealRows(with seal: OutboxSeal) throws(OutboxError) {
         try change { (tables) throws(SQLiteError) in try SealingTable(tables.database).sealRows(with: seal) }
         try read { (tables) throws(SQLiteError) in
-            try tables.database.connection.execute(
-                "VACUUM; UPDATE sealed_key SET is_complete = 1; PRAGMA wal_checkpoint(TRUNCATE);"
-            )
+            try tables.database.connection.execute("VACUUM; UPDATE sealed_key SET is_complete = 1;")
+            try tables.database.connection.truncateLog()
         }
     }
 }

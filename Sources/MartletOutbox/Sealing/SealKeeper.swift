@@ -11,6 +11,8 @@ final class SealKeeper: Sendable {
         var keys: SealingKeys
         /// The seal; nil until it is loaded.
         var seal: OutboxSeal?
+        /// The loading under way, which concurrent calls share, because it may seal all rows.
+        var loading: Task<Result<OutboxSeal, OutboxError>, Never>?
     }
 
     private let state: Mutex<State>
@@ -28,20 +30,25 @@ final class SealKeeper: Sendable {
     /// - Throws: ``OutboxError`` while the outbox cannot be read, and when the keys do not open it.
     func seal() async throws(OutboxError) -> OutboxSeal {
         if let seal = state.withLock(\.seal) { return seal }
-        return try await load(try await records.sealedKey())
+        let loading = state.withLock { state in
+            if let loading = state.loading { return loading }
+            let loading = Task { await self.load() }
+            state.loading = loading
+            return loading
+        }
+        return try await loading.value.get()
     }
 
     /// Loads the seal, unless the outbox cannot be read yet.
     ///
     /// - Throws: ``OutboxError`` when the keys do not open the outbox, or it cannot be sealed.
     func prepare() async throws(OutboxError) {
-        let stored: SealedKey?
         do throws(OutboxError) {
-            stored = try await records.sealedKey()
+            _ = try await records.sealedKey()
         } catch {
             return
         }
-        _ = try await load(stored)
+        _ = try await seal()
     }
 
     /// Replaces the keys of the operator, of which the first seals the data key again.
@@ -55,8 +62,18 @@ final class SealKeeper: Sendable {
         state.withLock { $0.keys = keys }
     }
 
-    private func load(_ found: SealedKey?) async throws(OutboxError) -> OutboxSeal {
+    private func load() async -> Result<OutboxSeal, OutboxError> {
+        defer { state.withLock { $0.loading = nil } }
+        do throws(OutboxError) {
+            return .success(try await loadSeal())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func loadSeal() async throws(OutboxError) -> OutboxSeal {
         let keys = state.withLock(\.keys)
+        let found = try await records.sealedKey()
         let stored = if let found { found } else { try await addKey(with: keys) }
         let dataKey = try await seal(stored, again: keys)
         let seal = try OutboxError.mapping { () throws(CryptographyError) in try OutboxSeal(dataKey: dataKey) }

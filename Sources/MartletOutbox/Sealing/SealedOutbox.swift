@@ -129,6 +129,8 @@ package struct SealedOutbox: OutboxStore {
 
     package func backUp() async throws(OutboxError) -> String? { try await store.backUp() }
 
+    package func discardRemovedContent() async throws(OutboxError) { try await store.discardRemovedContent() }
+
     package func close(isInOrder: Bool) async { await store.close(isInOrder: isInOrder) }
 }
 

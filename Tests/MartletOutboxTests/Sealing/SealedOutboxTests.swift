@@ -162,6 +162,21 @@ import Testing
         await plain.close(isInOrder: true)
     }
 
+    @Test func `a relay without keys does not register again after the sealing`() async throws {
+        let place = try await OutboxEngine.postgresql.place()
+        let plain = try await place.open()
+        // As if the relay had been cut off from the database.
+        try await place.ask("UPDATE martlet.node SET lease_until = '-infinity'")
+        let sealed = try await place.openSealed()
+        _ = try await sealed.accept([.numbered(1)], at: 10)
+        for _ in 1...2 {
+            await #expect(throws: OutboxError.self) { try await plain.claimAll(at: 20) }
+        }
+        #expect(try await sealed.claimAll(at: 20).count == 1)
+        await plain.close(isInOrder: true)
+        await sealed.close(isInOrder: true)
+    }
+
     // MARK: Damage
 
     @Test(
