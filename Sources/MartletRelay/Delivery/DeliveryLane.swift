@@ -34,8 +34,9 @@ struct DeliveryLane {
             reversed.insert(contentsOf: pushes.reversed().map { ($0, now) }, at: 0)
         }
 
+        /// Puts back a push that was in flight, and is returned without another attempt: its hold time is over.
         mutating func putBack(_ push: ClaimedPush, at now: Int64) {
-            reversed.append((push, now))
+            reversed.append((push, now - DeliveryLane.holdTime))
         }
 
         mutating func next() -> ClaimedPush? { reversed.popLast()?.push }

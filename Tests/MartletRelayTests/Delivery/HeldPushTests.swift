@@ -49,6 +49,15 @@ import Testing
         #expect(machine.lanes[Self.lane]?.outage == nil)
     }
 
+    @Test func `a push that was in flight is claimed again before another attempt`() {
+        var machine = machine(claimed: [push(1)])
+        #expect(machine.takeActions(at: 0).sends.count == 1)
+        machine.answered(1, .neverSent(reason: "ConnectionFailed", retryAfter: nil), at: 20_000)
+        machine.tryAgain(Self.lane, at: 20_000)
+        let actions = machine.takeActions(at: 20_000)
+        #expect(actions.sends.isEmpty && actions.settlements == [settlement(of: 1)])
+    }
+
     @Test func `a push that must not be sent ends instead of being returned`() {
         var moved = push(2)
         moved.hasFormerUser = true
