@@ -9,11 +9,20 @@ struct DeliveryLane {
     struct ClaimQueue {
         /// The claimed pushes with the times of their claims in reverse order of sending, the next one last.
         private var reversed: [(push: ClaimedPush, since: Int64)] = []
+        /// The maximum number of claimed pushes.
+        ///
+        /// Each queue has its own, because less urgent pushes wait for long while more urgent ones are sent.
+        fileprivate(set) var window: SendWindow
         var isClaiming = false
         /// Whether there may be pushes that are due and not claimed.
         var isReady = true
         /// The time when the next unclaimed push is due.
         var nextDue: Int64?
+
+        /// Creates an empty queue with the maximum number of claimed pushes.
+        init(limit: Int) {
+            window = SendWindow(limit: limit)
+        }
 
         var count: Int { reversed.count }
         var isEmpty: Bool { reversed.isEmpty }
@@ -25,8 +34,9 @@ struct DeliveryLane {
             reversed.insert(contentsOf: pushes.reversed().map { ($0, now) }, at: 0)
         }
 
+        /// Puts back a push that was in flight, and is returned without another attempt: its hold time is over.
         mutating func putBack(_ push: ClaimedPush, at now: Int64) {
-            reversed.append((push, now))
+            reversed.append((push, now - DeliveryLane.holdTime))
         }
 
         mutating func next() -> ClaimedPush? { reversed.popLast()?.push }
@@ -34,6 +44,7 @@ struct DeliveryLane {
         /// Moves the times back with a clock that was set back.
         mutating func setBack(by time: Int64) {
             for index in reversed.indices { reversed[index].since -= time }
+            window.setBack(by: time)
         }
 
         mutating func clear() {
@@ -49,7 +60,7 @@ struct DeliveryLane {
     }
 
     /// The queues, most urgent first.
-    private(set) var queues = [ClaimQueue](repeating: ClaimQueue(), count: Urgency.allCases.count)
+    private(set) var queues: [ClaimQueue]
     var inFlight = 0
     /// The number of consecutive errors without a success.
     private(set) var failures = 0
@@ -81,6 +92,7 @@ struct DeliveryLane {
     }
     var credentials = CredentialRefusals()
     var rate: RateLimit?
+    /// The maximum number of pushes in flight.
     private(set) var window: SendWindow
     /// The time since which pushes are returned because no connection takes them; nil when none is returned.
     private var unstartedSince: Int64?
@@ -107,9 +119,10 @@ struct DeliveryLane {
     /// within two seconds.
     static let lossMemory: Int64 = 60_000
 
-    init(rate: RateLimit? = nil, window: SendWindow = SendWindow(limit: 1_000)) {
+    init(rate: RateLimit? = nil, limits: DeliveryMachine.Limits = DeliveryMachine.Limits()) {
         self.rate = rate
-        self.window = window
+        queues = [ClaimQueue](repeating: ClaimQueue(limit: limits.claimedAhead), count: Urgency.allCases.count)
+        window = SendWindow(limit: limits.inFlightPerLane)
     }
 
     /// Changes a queue in place, because a copy would copy all pushes that it holds.
@@ -118,7 +131,7 @@ struct DeliveryLane {
     }
 
     /// The time when the next claimed push has to be returned; nil without one.
-    var holdEnd: Int64? { queues.compactMap(\.holdEnd).min() }
+    var holdEnd: Int64? { queues.lazy.compactMap(\.holdEnd).min() }
 
     var hasClaimed: Bool { queues.contains { !$0.isEmpty } }
 
@@ -139,22 +152,19 @@ struct DeliveryLane {
         guard let index = queues.firstIndex(where: { queue in queue.holdEnd.map { $0 <= now } ?? false }) else {
             return nil
         }
-        recordReturn(at: now)
+        let count = queues[index].count
+        // A lane that is down claims a single push.
+        if outage == nil { queues[index].window.returned(of: count, at: now) }
         return queues[index].next()
     }
 
     /// Records that a push that was passed to the client was not sent, because no connection had a free stream.
     mutating func notStarted(at now: Int64) {
-        recordReturn(at: now)
+        // A lane that is down sends a single push.
+        if outage == nil { window.returned(of: inFlight, at: now) }
         inFlight -= 1
         unstartedSince = unstartedSince ?? unansweredSince
         if inFlight == 0 { unansweredSince = nil }
-    }
-
-    private mutating func recordReturn(at now: Int64) {
-        // A lane that is down holds a single push.
-        guard outage == nil else { return }
-        window.returned(of: inFlight + queues.reduce(0) { $0 + $1.count }, at: now)
     }
 
     /// Records that the lane has nothing to deliver.
@@ -165,7 +175,9 @@ struct DeliveryLane {
     /// Whether pushes are returned because no connection takes them.
     var isReturningUnstarted: Bool { unstartedSince != nil }
 
-    mutating func sent(at now: Int64) {
+    /// Records that a push of an urgency was passed to the client.
+    mutating func sent(_ urgency: Urgency, at now: Int64) {
+        queues[urgency.rawValue].window.succeeded()
         inFlight += 1
         if unansweredSince == nil { unansweredSince = now }
     }
@@ -178,7 +190,7 @@ struct DeliveryLane {
             unansweredSince = inFlight > 0 ? now : nil
             unstartedSince = nil
             lostSince = nil
-            window.answered()
+            window.succeeded()
         case .neverSent, .unknown, .lost:
             // A lane with nothing left to deliver is not waiting for an answer.
             if isFinal, inFlight == 0, !hasClaimed { unansweredSince = nil }
@@ -198,9 +210,8 @@ struct DeliveryLane {
 
     /// The time since which Apple has not answered, if that is long ago.
     private func silence(at now: Int64) -> Int64? {
-        let times = [unansweredSince, unstartedSince]
-        guard let since = times.compactMap(\.self).min(), now - since >= DeliveryLane.silenceLimit else { return nil }
-        return since
+        let since = min(unansweredSince ?? now, unstartedSince ?? now)
+        return now - since >= DeliveryLane.silenceLimit ? since : nil
     }
 
     /// Whether no push is claimed or in flight, and no attempt of a lane that is down is awaited.

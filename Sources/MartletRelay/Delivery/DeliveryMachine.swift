@@ -48,10 +48,7 @@ struct DeliveryMachine {
     /// Adds a lane, with or without a limit of pushes per second.
     mutating func add(_ lane: Lane, rate: Int? = nil, at now: Int64) {
         guard lanes[lane] == nil else { return }
-        lanes[lane] = DeliveryLane(
-            rate: rate.map { RateLimit(rate: $0, at: now) },
-            window: SendWindow(limit: limits.inFlightPerLane)
-        )
+        lanes[lane] = DeliveryLane(rate: rate.map { RateLimit(rate: $0, at: now) }, limits: limits)
         lanes[lane]?.isPausedManually = pausedLanes?.contains(lane) ?? true
         turns.append(lane)
     }
@@ -328,7 +325,7 @@ struct DeliveryMachine {
                 continue
             }
             sending[push.number] = push
-            lanes[name]?.sent(at: now)
+            lanes[name]?.sent(push.push.urgency, at: now)
             return push
         }
         return nil
@@ -345,10 +342,11 @@ struct DeliveryMachine {
             // Claims are limited, because a claimed push cannot be cancelled, counts as possibly sent after a crash,
             // and is returned when it is not sent soon.
             let rate = (lanes[name]?.rate?.rate).map { max(1, $0 / Int(1_000 / DeliveryLane.holdTime)) } ?? .max
-            let usual = min(limits.claimedAhead, rate, lanes[name]?.window.size ?? 1)
-            let most = pausedUntil == nil ? usual : 1
+            let usual = min(rate, lanes[name]?.window.size ?? 1)
+            let laneLimit = pausedUntil == nil ? usual : 1
             for urgency in Urgency.allCases {
                 lanes[name]?.change(urgency) { queue in
+                    let most = min(laneLimit, queue.window.size)
                     guard queue.wantsMore(most, at: now) else { return }
                     queue.isClaiming = true
                     queue.isReady = false

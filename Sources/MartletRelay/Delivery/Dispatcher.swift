@@ -52,6 +52,8 @@ actor Dispatcher {
     private(set) var openClaims: Set<Int> = []
     private var isActing = false
     private var nextAction: LoopTimer?
+    /// The time of ``nextAction``; never when none is scheduled.
+    private var nextActionTime = MonotonicTime.never
     private(set) var isDraining = false
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
     private var reportEnd: @Sendable (PushStatus) -> Void = { _ in }
@@ -155,9 +157,18 @@ actor Dispatcher {
         for action in actions.claims { claim(action) }
         for push in actions.sends { send(push) }
         if !actions.settlements.isEmpty { settle(actions.settlements) }
-        nextAction?.cancel()
-        nextAction = machine.nextTime(after: now).map { time in
-            loop.schedule(after: .milliseconds(time - now)) { [weak self] in self?.assumeIsolated { $0.actSoon() } }
+        // An earlier timer stays, because the end of a hold time moves in each turn.
+        if let delay = machine.nextTime(after: now).map({ Duration.milliseconds($0 - now) }),
+            loop.now.advanced(by: delay) < nextActionTime
+        {
+            nextAction?.cancel()
+            nextActionTime = loop.now.advanced(by: delay)
+            nextAction = loop.schedule(after: delay) { [weak self] in
+                self?.assumeIsolated { dispatcher in
+                    dispatcher.nextActionTime = .never
+                    dispatcher.actSoon()
+                }
+            }
         }
         if isDraining, machine.isIdle { idleWaiters.resume() }
     }

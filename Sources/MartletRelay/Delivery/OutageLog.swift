@@ -15,9 +15,8 @@ struct OutageLog {
 
     /// Whether the last logged state is that Apple does not answer.
     private(set) var isSilent = false
-    /// Whether the last logged state is that the lane is down.
-    private(set) var isDown = false
-    /// The start of the last outage that was logged, in milliseconds since 1970; nil without one.
+    /// The start of the outage if the last logged state is that the lane is down, in milliseconds since 1970; nil if it
+    /// is not.
     private(set) var downSince: Int64?
 
     /// Compares the state of a lane with what was logged, and returns the changes to log.
@@ -33,10 +32,9 @@ struct OutageLog {
             isSilent = true
             changes.append(.noAnswer(problem))
         }
-        guard isAfterAttempt, (outage != nil) != isDown else { return changes }
-        isDown = outage != nil
-        guard let outage else { return changes + [.recovered(since: downSince)] }
-        downSince = outage.since
-        return changes + [.down(outage)]
+        guard isAfterAttempt, (outage != nil) != (downSince != nil) else { return changes }
+        changes.append(outage.map { .down($0) } ?? .recovered(since: downSince))
+        downSince = outage?.since
+        return changes
     }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The number of pushes that a lane claims and sends at the same time, which follows the number that it can send.
+/// The maximum number of pushes that are claimed or in flight, which follows the number that can be sent in time.
 ///
 /// A claimed push that is not on a connection soon goes back to the outbox, where the next claim checks its user again.
-/// Such a push shows that the lane holds too many, and halves the window. As many answers as the window has pushes make
-/// it an eighth larger. It never gets so small that a few pushes without an answer stop the lane.
+/// Such a push shows that too many are held, and halves the window. As many successes as the window has pushes make it
+/// an eighth larger. It never gets so small that a few pushes without an answer stop the lane. A few held pushes do not
+/// shrink it, because they may only wait for the first connection.
 struct SendWindow: Sendable {
     /// The smallest size.
     static let least = 8
 
-    /// The maximum number of pushes in flight, and of claimed pushes of each urgency.
     private(set) var size: Int
     private let limit: Int
-    /// The number of answers since the last change.
-    private var answers = 0
+    /// The number of successes since the last change.
+    private var successes = 0
     /// The time before which further returned pushes do not shrink the window, because they were sent before it shrank.
     private var nextShrink = Int64.min
 
@@ -23,18 +23,18 @@ struct SendWindow: Sendable {
         size = self.limit
     }
 
-    /// Records that Apple has answered a push.
-    mutating func answered() {
-        answers += 1
-        guard answers >= size else { return }
-        answers = 0
+    /// Records that a push was taken from its queue in time, or answered by Apple.
+    mutating func succeeded() {
+        successes += 1
+        guard successes >= size else { return }
+        successes = 0
         size = min(limit, size + max(1, size / 8))
     }
 
     /// Records that a push was returned without having been sent, when this number of pushes was held.
     mutating func returned(of held: Int, at now: Int64) {
-        guard now >= nextShrink else { return }
-        answers = 0
+        guard now >= nextShrink, held > SendWindow.least else { return }
+        successes = 0
         size = min(limit, max(SendWindow.least, min(size, held) / 2))
         nextShrink = now + DeliveryLane.holdTime
     }

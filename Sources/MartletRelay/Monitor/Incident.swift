@@ -34,8 +34,8 @@ struct Incident: Sendable, Hashable {
         case tokensRefused = "tokens-refused"
         case appleErrors = "apple-errors"
         case laneDown = "lane-down"
-        /// Lanes send pushes of which Apple accepts none.
         case diskLow = "disk-low"
+        /// Lanes send pushes of which Apple accepts none.
         case fails
         /// Accepted pushes expire before they can be delivered.
         case pushesExpire = "pushes-expire"

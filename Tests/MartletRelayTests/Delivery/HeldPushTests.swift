@@ -10,8 +10,8 @@ import Testing
 @Suite struct HeldPushTests {
     private static let lane = Lane(app: "orders", environment: .production)
 
-    private func push(_ number: Int64) -> ClaimedPush {
-        let push = OutboxPush.broadcast(number, Self.lane)
+    private func push(_ number: Int64, priority: String = "10") -> ClaimedPush {
+        let push = OutboxPush.broadcast(number, Self.lane, priority: priority)
         return ClaimedPush(number: number, push: push, acceptedAt: 0, readyAt: -number, attempts: 2, unknownTries: 1)
     }
 
@@ -47,6 +47,15 @@ import Testing
         #expect(machine.takeActions(at: 250).settlements == [settlement(of: 2)])
         #expect(machine.inFlight == 1 && machine.lanes[Self.lane]?.inFlight == 1)
         #expect(machine.lanes[Self.lane]?.outage == nil)
+    }
+
+    @Test func `a push that was in flight is claimed again before another attempt`() {
+        var machine = machine(claimed: [push(1)])
+        #expect(machine.takeActions(at: 0).sends.count == 1)
+        machine.answered(1, .neverSent(reason: "ConnectionFailed", retryAfter: nil), at: 20_000)
+        machine.tryAgain(Self.lane, at: 20_000)
+        let actions = machine.takeActions(at: 20_000)
+        #expect(actions.sends.isEmpty && actions.settlements == [settlement(of: 1)])
     }
 
     @Test func `a push that must not be sent ends instead of being returned`() {
@@ -118,7 +127,7 @@ import Testing
         for time in 2...9 as ClosedRange<Int64> { window.returned(of: 60, at: time * 250) }
         #expect(window.size == SendWindow.least)
         window.setBack(by: 100_000)
-        for _ in 0..<100 { window.answered() }
+        for _ in 0..<100 { window.succeeded() }
         #expect(window.size == 16)
         window.returned(of: 60, at: 2_499 - 100_000)
         #expect(window.size == 16)
@@ -126,21 +135,63 @@ import Testing
         #expect(window.size == 8)
     }
 
-    @Test func `a window grows by an eighth when all of it was answered`() {
+    @Test func `a window grows by an eighth after as many successes`() {
         var window = SendWindow(limit: 20)
-        window.answered()
+        window.succeeded()
         #expect(window.size == 20)
         window.returned(of: 34, at: 0)
         #expect(window.size == 10)
         var small = SendWindow(limit: 3)
         small.returned(of: 3, at: 0)
         #expect(small.size == 3)
-        for _ in 0..<9 { window.answered() }
+        for _ in 0..<9 { window.succeeded() }
         #expect(window.size == 10)
-        window.answered()
+        window.succeeded()
         #expect(window.size == 11)
-        for _ in 0..<300 { window.answered() }
+        for _ in 0..<300 { window.succeeded() }
         #expect(window.size == 20)
+    }
+
+    @Test func `a few held pushes do not shrink the window`() {
+        var window = SendWindow(limit: 1_000)
+        window.returned(of: SendWindow.least, at: 0)
+        #expect(window.size == 1_000)
+        window.returned(of: SendWindow.least + 1, at: 0)
+        #expect(window.size == SendWindow.least)
+    }
+
+    /// Apple answers after 80 milliseconds, and there are always more urgent pushes than may be in flight.
+    @Test func `less urgent pushes that wait do not slow down a lane`() {
+        var limits = DeliveryMachine.Limits()
+        limits.inFlightPerLane = 40
+        limits.claimedAhead = 40
+        var machine = DeliveryMachine(limits: limits, seed: 1)
+        machine.add(Self.lane, at: 0)
+        var last: Int64 = 0
+        var sent: [ClaimedPush] = []
+        var returned = 0
+        for now in stride(from: 0, to: 8_000, by: 80) as StrideTo<Int64> {
+            for push in sent { machine.answered(push.number, .accepted(uniqueID: nil), at: now) }
+            sent = []
+            // The first actions claim what the second ones send.
+            for _ in 0..<2 {
+                let actions = machine.takeActions(at: now)
+                sent += actions.sends
+                returned += actions.settlements.count { $0.outcome == nil }
+                _ = machine.settled(actions.settlements)
+                for action in actions.claims {
+                    let isStored = action.urgency == .immediate || action.urgency == .powerAware
+                    let numbers = last..<last + (isStored ? Int64(action.limit) : 0)
+                    last = numbers.upperBound
+                    let pushes = numbers.map { push($0, priority: action.urgency == .immediate ? "10" : "5") }
+                    machine.markReady(Self.lane, action.urgency)
+                    machine.claimed(Claim(pushes: pushes, nextDue: nil), action, at: now)
+                }
+            }
+            #expect(sent.count == 40 && sent.allSatisfy { $0.push.urgency == .immediate }, "after \(now) ms")
+        }
+        // Those that wait are claimed in small numbers.
+        #expect((1...400).contains(returned))
     }
 
     @Test func `a lane claims and sends no more than its window`() {

@@ -107,7 +107,7 @@ private struct LaneInOutage {
         state.pause(after: fault, 1_000, at: 0, using: &generator)
         let end = state.pausedUntil ?? 0
         #expect(state.holdsNewPushes(at: end - 1) && !state.holdsNewPushes(at: end))
-        state.sent(at: end)
+        state.sent(.immediate, at: end)
         #expect(state.holdsNewPushes(at: end))
         state.ended(.accepted(uniqueID: nil), isFinal: true, at: end)
         state.recover()

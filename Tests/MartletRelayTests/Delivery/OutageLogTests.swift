@@ -29,11 +29,11 @@ import Testing
         let early = log.update(problem, outage, isAfterAttempt: false)
         #expect(early.isEmpty)
         let begun = log.update(problem, outage, isAfterAttempt: true)
-        #expect(begun == [.down(outage)] && log.isDown)
+        #expect(begun == [.down(outage)] && log.downSince == 1)
         let again = log.update(problem, outage, isAfterAttempt: true)
         #expect(again.isEmpty)
         let ended = log.update(nil, nil, isAfterAttempt: true)
-        #expect(ended == [.recovered(since: 1)] && !log.isDown)
+        #expect(ended == [.recovered(since: 1)] && log.downSince == nil)
     }
 
     @Test func `further pauses of an outage are not logged`() {
