@@ -88,7 +88,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
 
         mutating func add(_ line: Result<JSONValue, JSONError>) {
             do throws(APIProblem) {
-                let request = try PushRequest(try RelayAPI.json(of: line))
+                let request = try PushRequest(try BatchLines.json(of: line))
                 destinations += request.destinations.count
                 if case .audience(let audience)? = request.audience?.target { users += audience.count }
                 requests.append(.success(request))
@@ -103,7 +103,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
         guard line.count < LongRequests.leastByteCount else {
             return await call.parts.longRequests.parse(line, for: call.caller.name)
         }
-        return RelayAPI.parsed(line)
+        return Result { () throws(JSONError) in try JSONReader.read(line) }
     }
 
     private func answers(to part: Part, _ builder: inout PushRequestBuilder) async -> [UInt8] {
@@ -148,27 +148,6 @@ struct BatchAnswers: AsyncSequence, Sendable {
             return try await call.service.add(job, waitingForRoom: time).json
         } catch {
             return error.json
-        }
-    }
-}
-
-extension RelayAPI {
-    /// Parses a line.
-    fileprivate static func parsed(_ line: [UInt8]) -> Result<JSONValue, JSONError> {
-        do throws(JSONError) {
-            return .success(try JSONReader.read(line))
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    static func json(of line: [UInt8]) throws(APIProblem) -> JSONValue { try json(of: parsed(line)) }
-
-    static func json(of line: Result<JSONValue, JSONError>) throws(APIProblem) -> JSONValue {
-        do throws(JSONError) {
-            return try line.get()
-        } catch {
-            throw APIProblem(400, "the line is not valid JSON: \(error)", at: "")
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletTransport
 
@@ -73,6 +74,22 @@ struct BatchLines {
             return piece
         } catch {
             throw .brokenOff
+        }
+    }
+
+    // MARK: JSON
+
+    /// Returns a line as JSON.
+    static func json(of line: [UInt8]) throws(APIProblem) -> JSONValue {
+        try json(of: Result { () throws(JSONError) in try JSONReader.read(line) })
+    }
+
+    /// Returns the JSON of a parsed line; its error becomes a problem.
+    static func json(of line: Result<JSONValue, JSONError>) throws(APIProblem) -> JSONValue {
+        do throws(JSONError) {
+            return try line.get()
+        } catch {
+            throw APIProblem(400, "the line is not valid JSON: \(error)", at: "")
         }
     }
 }

@@ -69,7 +69,7 @@ struct InstallationImportRun {
     }
 
     private func installation(on line: [UInt8]) throws(APIProblem) -> Installation {
-        let row = InstallationReader.Field(try RelayAPI.json(of: line), named: "")
+        let row = InstallationReader.Field(try BatchLines.json(of: line), named: "")
         do throws(InstallationError) {
             return try reader.importedInstallation(row, at: call.parts.now)
         } catch {
