@@ -196,19 +196,20 @@ private final class ImportLedger: Sendable {
     }
 
     /// Adds the answer to a request with the rows of some lines.
+    ///
+    /// The numbers come from the relay and may be any numbers.
     func add(_ answer: JSONValue, lines: [Int]) {
+        func count(_ name: String) -> Int { min(lines.count, max(0, Int(clamping: answer[name]?.integerValue ?? 0))) }
         let problems = answer["problems"]?.elements ?? []
         for problem in problems {
-            let index = (problem["line"]?.integerValue).flatMap { Int(exactly: $0) }.map { $0 - 1 } ?? -1
-            guard lines.indices.contains(index) else { continue }
-            refuse(BadLine(number: lines[index], message: problem["detail"]?.stringValue ?? "is refused"))
+            let row = Int(clamping: problem["line"]?.integerValue ?? 0)
+            guard row > 0, row <= lines.count else { continue }
+            refuse(BadLine(number: lines[row - 1], message: problem["detail"]?.stringValue ?? "is refused"))
         }
         state.withLock { state in
             state.sent += lines.count
-            state.refused += max(0, Int(clamping: answer["refused"]?.integerValue ?? 0) - problems.count)
-            for (name, _) in Self.names {
-                state.counts[name, default: 0] += Int(clamping: answer[name]?.integerValue ?? 0)
-            }
+            state.refused += max(0, count("refused") - problems.count)
+            for (name, _) in Self.names { state.counts[name, default: 0] += count(name) }
         }
     }
 
