@@ -225,10 +225,8 @@ private final class ImportLedger: Sendable {
     var json: JSONValue {
         let state = state.withLock { $0 }
         let counts = Self.names.map { JSONValue.Member($0.0, .integer(state.counts[$0.0, default: 0])) }
-        let lines = state.badLines.map { line -> JSONValue in
-            ["line": .integer(line.number), "message": .string(line.message)]
-        }
-        return .object(counts + [.init("refused", .integer(state.refused)), .init("lines", .array(lines))])
+        let lines = JSONValue.array(state.badLines.map(\.json))
+        return .object(counts + [.init("refused", .integer(state.refused)), .init("lines", lines)])
     }
 
     var table: String {
