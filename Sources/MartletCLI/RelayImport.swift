@@ -25,8 +25,10 @@ extension Command {
 /// The import of a list of phones, a part of the list in each request.
 private struct PhoneImport {
     /// The maximum number of rows in a request, and the size from which on no further row is added.
+    ///
+    /// A request has less than 1 MiB, which nginx permits by default: a row has at most 64 KiB.
     private static let requestRows = 2_000
-    private static let requestBytes = 1 << 20
+    private static let requestBytes = 512 << 10
     /// The maximum time for a request.
     private static let requestTime = Duration.seconds(300)
     /// The interval between checks whether a pipe has more data.
