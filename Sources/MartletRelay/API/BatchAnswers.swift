@@ -44,7 +44,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
             do throws(BatchLines.Failure) {
                 var part = Part(firstLine: lineNumber)
                 while !part.isFull, let line = try await lines.next(after: part.count) {
-                    part.add(await batch.json(of: line))
+                    part.add(await batch.call.json(ofLine: line))
                 }
                 guard part.count > 0 else { return nil }
                 lineNumber += part.count
@@ -96,14 +96,6 @@ struct BatchAnswers: AsyncSequence, Sendable {
                 requests.append(.failure(error))
             }
         }
-    }
-
-    /// Parses a line; a long one waits for its turn among the long requests.
-    private func json(of line: [UInt8]) async -> Result<JSONValue, JSONError> {
-        guard line.count < LongRequests.leastByteCount else {
-            return await call.parts.longRequests.parse(line, for: call.caller.name)
-        }
-        return Result { () throws(JSONError) in try JSONReader.read(line) }
     }
 
     private func answers(to part: Part, _ builder: inout PushRequestBuilder) async -> [UInt8] {

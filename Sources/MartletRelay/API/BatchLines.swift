@@ -93,3 +93,13 @@ struct BatchLines {
         }
     }
 }
+
+extension APICall<RelayAPI.Service> {
+    /// Parses a line of the body; a long one waits for its turn among the long requests.
+    func json(ofLine line: [UInt8]) async -> Result<JSONValue, JSONError> {
+        guard line.count < LongRequests.leastByteCount else {
+            return await parts.longRequests.parse(line, for: caller.name)
+        }
+        return Result { () throws(JSONError) in try JSONReader.read(line) }
+    }
+}
