@@ -143,14 +143,15 @@ enum PhoneRow {
     }
 
     /// Returns cells as a record of CSV (RFC 4180).
-    static func record(of cells: [String]) -> String {
-        let quoted = cells.map { cell -> String in
-            let needsQuotes = cell.contains { ",\"".contains($0) || $0.isWhitespace }
-            return needsQuotes
-                ? "\""
-                    + cell.split(separator: "\"", omittingEmptySubsequences: false)
-                    .joined(separator: "\"\"") + "\"" : cell
-        }
-        return quoted.joined(separator: ",") + "\n"
+    static func record(of cells: [String]) -> String { cells.map(quoted).joined(separator: ",") + "\n" }
+
+    /// Returns a cell, in quotation marks if it needs them.
+    ///
+    /// Unicode scalars are compared, because a comma and the combining mark after it are one character.
+    private static func quoted(_ cell: String) -> String {
+        let scalars = cell.unicodeScalars
+        guard scalars.contains(where: { $0 == "," || $0 == "\"" || $0.properties.isWhitespace }) else { return cell }
+        let parts = scalars.split(separator: "\"", omittingEmptySubsequences: false)
+        return "\"" + parts.map { String($0) }.joined(separator: "\"\"") + "\""
     }
 }

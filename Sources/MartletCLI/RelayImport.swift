@@ -25,8 +25,10 @@ extension Command {
 /// The import of a list of phones, a part of the list in each request.
 private struct PhoneImport {
     /// The maximum number of rows in a request, and the size from which on no further row is added.
+    ///
+    /// A request has less than 1 MiB, which nginx permits by default: a row has at most 64 KiB.
     private static let requestRows = 2_000
-    private static let requestBytes = 1 << 20
+    private static let requestBytes = 512 << 10
     /// The maximum time for a request.
     private static let requestTime = Duration.seconds(300)
     /// The interval between checks whether a pipe has more data.
@@ -196,19 +198,20 @@ private final class ImportLedger: Sendable {
     }
 
     /// Adds the answer to a request with the rows of some lines.
+    ///
+    /// The numbers come from the relay and may be any numbers.
     func add(_ answer: JSONValue, lines: [Int]) {
+        func count(_ name: String) -> Int { min(lines.count, max(0, Int(clamping: answer[name]?.integerValue ?? 0))) }
         let problems = answer["problems"]?.elements ?? []
         for problem in problems {
-            let index = (problem["line"]?.integerValue).flatMap { Int(exactly: $0) }.map { $0 - 1 } ?? -1
-            guard lines.indices.contains(index) else { continue }
-            refuse(BadLine(number: lines[index], message: problem["detail"]?.stringValue ?? "is refused"))
+            let row = Int(clamping: problem["line"]?.integerValue ?? 0)
+            guard row > 0, row <= lines.count else { continue }
+            refuse(BadLine(number: lines[row - 1], message: problem["detail"]?.stringValue ?? "is refused"))
         }
         state.withLock { state in
             state.sent += lines.count
-            state.refused += max(0, Int(clamping: answer["refused"]?.integerValue ?? 0) - problems.count)
-            for (name, _) in Self.names {
-                state.counts[name, default: 0] += Int(clamping: answer[name]?.integerValue ?? 0)
-            }
+            state.refused += max(0, count("refused") - problems.count)
+            for (name, _) in Self.names { state.counts[name, default: 0] += count(name) }
         }
     }
 
@@ -224,10 +227,8 @@ private final class ImportLedger: Sendable {
     var json: JSONValue {
         let state = state.withLock { $0 }
         let counts = Self.names.map { JSONValue.Member($0.0, .integer(state.counts[$0.0, default: 0])) }
-        let lines = state.badLines.map { line -> JSONValue in
-            ["line": .integer(line.number), "message": .string(line.message)]
-        }
-        return .object(counts + [.init("refused", .integer(state.refused)), .init("lines", .array(lines))])
+        let lines = JSONValue.array(state.badLines.map(\.json))
+        return .object(counts + [.init("refused", .integer(state.refused)), .init("lines", lines)])
     }
 
     var table: String {

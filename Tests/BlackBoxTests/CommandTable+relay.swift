@@ -305,7 +305,8 @@ extension CommandTable {
             Invocation(
                 "relay export $relay --app app --key-file operator.key --csv --json",
                 status: 2,
-                errors: ["--csv"]
+                output: ["--csv"],
+                json: ["error", "message"]
             ),
             Invocation("relay status $relay --key-file missing.key", status: 2, errors: ["missing.key"]),
             Invocation("relay status $relay", status: 2, errors: ["--key-file"]),

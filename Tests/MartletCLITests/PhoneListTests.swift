@@ -64,6 +64,18 @@ import Testing
         _ = await second.relay.stop()
     }
 
+    @Test func `a user with any characters is exported as CSV`() async throws {
+        let bench = try await Bench()
+        // A comma and a combining mark are one character.
+        let list = #"{"user":" a,\#u{301}\"\#u{301} b\"","token":"00ff"}"#
+        let run = try await bench.run("relay", "import", "-", input: list)
+        #expect(run.status == 0, "\(run.errorOutput)")
+        let export = try await bench.run("relay", "export", "--csv")
+        let again = try await bench.run("relay", "import", "-", "--json", input: export.text)
+        #expect(again.text.contains(#""unchanged":1"#), "\(export.text)\(again.text)\(again.errorOutput)")
+        _ = await bench.relay.stop()
+    }
+
     @Test func `JSON lines as a database writes them are imported`() async throws {
         let bench = try await Bench()
         let list = """

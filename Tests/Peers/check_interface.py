@@ -29,7 +29,9 @@ CHECKS = [
     "allow_header_conformance", "ignored_auth",
 ]
 # An endless stream, lines of JSON, which schemathesis does not generate, and requests that stop the relay.
-EXCLUDED = ["/v1/events", "/v1/pushes:batch", "/v1/drain", "/v1/nodes/{node}/drain"]
+EXCLUDED = [
+    "get_v1_events", "post_v1_pushes_batch", "post_v1_apps_app_installations", "post_v1_drain", "post_v1_nodes_node_drain",
+]
 
 with tempfile.TemporaryDirectory() as directory:
     command = [
@@ -38,6 +40,6 @@ with tempfile.TemporaryDirectory() as directory:
         "--max-examples", "15", "--seed", "1", "--no-shrink", "--suppress-health-check", "all", "--request-timeout", "30",
         "--generation-database", "none", "--no-color", "--warnings", "off",
     ]
-    for path in EXCLUDED:
-        command += ["--exclude-path", path]
+    for operation in EXCLUDED:
+        command += ["--exclude-operation-id", operation]
     sys.exit(subprocess.run(command, cwd=directory).returncode)

@@ -9,6 +9,8 @@ struct BadLine: Sendable {
     let number: Int
     /// The error, without the number of the line.
     let message: String
+
+    var json: JSONValue { ["line": .integer(number), "message": .string(message)] }
 }
 
 /// An error for a list of devices that has invalid lines.
@@ -19,10 +21,9 @@ struct BadLinesError: Error, CustomStringConvertible {
 
     /// The error as members of a JSON object.
     var members: [JSONValue.Member] {
-        let lines = lines.map { line -> JSONValue in
-            ["line": .integer(line.number), "message": .string(line.message)]
-        }
-        return [.init("error", "usage"), .init("message", .string(description)), .init("lines", .array(lines))]
+        [
+            .init("error", "usage"), .init("message", .string(description)), .init("lines", .array(lines.map(\.json))),
+        ]
     }
 }
 

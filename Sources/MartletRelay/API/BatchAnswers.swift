@@ -44,7 +44,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
             do throws(BatchLines.Failure) {
                 var part = Part(firstLine: lineNumber)
                 while !part.isFull, let line = try await lines.next(after: part.count) {
-                    part.add(await batch.json(of: line))
+                    part.add(await batch.call.json(ofLine: line))
                 }
                 guard part.count > 0 else { return nil }
                 lineNumber += part.count
@@ -88,7 +88,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
 
         mutating func add(_ line: Result<JSONValue, JSONError>) {
             do throws(APIProblem) {
-                let request = try PushRequest(try RelayAPI.json(of: line))
+                let request = try PushRequest(try BatchLines.json(of: line))
                 destinations += request.destinations.count
                 if case .audience(let audience)? = request.audience?.target { users += audience.count }
                 requests.append(.success(request))
@@ -96,14 +96,6 @@ struct BatchAnswers: AsyncSequence, Sendable {
                 requests.append(.failure(error))
             }
         }
-    }
-
-    /// Parses a line; a long one waits for its turn among the long requests.
-    private func json(of line: [UInt8]) async -> Result<JSONValue, JSONError> {
-        guard line.count < LongRequests.leastByteCount else {
-            return await call.parts.longRequests.parse(line, for: call.caller.name)
-        }
-        return RelayAPI.parsed(line)
     }
 
     private func answers(to part: Part, _ builder: inout PushRequestBuilder) async -> [UInt8] {
@@ -148,27 +140,6 @@ struct BatchAnswers: AsyncSequence, Sendable {
             return try await call.service.add(job, waitingForRoom: time).json
         } catch {
             return error.json
-        }
-    }
-}
-
-extension RelayAPI {
-    /// Parses a line.
-    fileprivate static func parsed(_ line: [UInt8]) -> Result<JSONValue, JSONError> {
-        do throws(JSONError) {
-            return .success(try JSONReader.read(line))
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    static func json(of line: [UInt8]) throws(APIProblem) -> JSONValue { try json(of: parsed(line)) }
-
-    static func json(of line: Result<JSONValue, JSONError>) throws(APIProblem) -> JSONValue {
-        do throws(JSONError) {
-            return try line.get()
-        } catch {
-            throw APIProblem(400, "the line is not valid JSON: \(error)", at: "")
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletTransport
 
@@ -74,5 +75,31 @@ struct BatchLines {
         } catch {
             throw .brokenOff
         }
+    }
+
+    // MARK: JSON
+
+    /// Returns a line as JSON.
+    static func json(of line: [UInt8]) throws(APIProblem) -> JSONValue {
+        try json(of: Result { () throws(JSONError) in try JSONReader.read(line) })
+    }
+
+    /// Returns the JSON of a parsed line; its error becomes a problem.
+    static func json(of line: Result<JSONValue, JSONError>) throws(APIProblem) -> JSONValue {
+        do throws(JSONError) {
+            return try line.get()
+        } catch {
+            throw APIProblem(400, "the line is not valid JSON: \(error)", at: "")
+        }
+    }
+}
+
+extension APICall<RelayAPI.Service> {
+    /// Parses a line of the body; a long one waits for its turn among the long requests.
+    func json(ofLine line: [UInt8]) async -> Result<JSONValue, JSONError> {
+        guard line.count < LongRequests.leastByteCount else {
+            return await parts.longRequests.parse(line, for: caller.name)
+        }
+        return Result { () throws(JSONError) in try JSONReader.read(line) }
     }
 }

@@ -103,12 +103,13 @@ enum InstallationSchemas {
                   {"type": "object", "required": ["installation"],
                     "properties": {"installation": {"$ref": "#/components/schemas/InstallationID"}}}
                 ]}},
-              "left-out": {
-                "type": "object", "additionalProperties": {"type": "integer"},
-                "description": "The numbers of phones without a push by reason, and of users without a phone",
-                "propertyNames": {"enum": \#(leftOutReasons)}
-              }
+              "left-out": {"$ref": "#/components/schemas/LeftOut",
+                "description": "The numbers of phones without a push by reason, and of users without a phone"}
             }
+          },
+          "LeftOut": {
+            "type": "object", "additionalProperties": {"type": "integer"},
+            "propertyNames": {"enum": \#(leftOutReasons)}
           },
           "Job": {
             "type": "object",
@@ -127,11 +128,8 @@ enum InstallationSchemas {
                 "description": "The time of not-before; absent without it"},
               "matched": {"type": "integer", "description": "The matching installations that have been read"},
               "stored": {"type": "integer", "description": "Those of them that have a push"},
-              "left-out": {
-                "type": "object", "additionalProperties": {"type": "integer"},
-                "description": "The numbers of the others by reason",
-                "propertyNames": {"enum": \#(leftOutReasons)}
-              },
+              "left-out": {"$ref": "#/components/schemas/LeftOut",
+                "description": "The numbers of the others by reason"},
               "waiting": {"type": "integer", "description": "The pushes that have not ended"},
               "outcomes": {"type": "object", "additionalProperties": {"type": "integer"},
                 "description": "The numbers of the pushes that have ended, by state"},
@@ -164,11 +162,8 @@ enum InstallationSchemas {
             "properties": {
               "matched": {"type": "integer", "description": "The installations that match"},
               "reachable": {"type": "integer", "description": "Those with the token and the permission for the push"},
-              "left-out": {
-                "type": "object", "additionalProperties": {"type": "integer"},
-                "description": "The numbers of the others by reason",
-                "propertyNames": {"enum": \#(leftOutReasons)}
-              },
+              "left-out": {"$ref": "#/components/schemas/LeftOut",
+                "description": "The numbers of the others by reason"},
               "complete": {"type": "boolean",
                 "description": "False when \#(AudienceCount.limit) installations were examined, and others were not"}
             }

@@ -46,11 +46,7 @@ actor LongRequests {
     }
 
     private static func parse(_ text: [UInt8]) -> Result<JSONValue, JSONError> {
-        do throws(JSONError) {
-            return .success(try JSONReader.read(text, maximumValueCount: valueLimit))
-        } catch {
-            return .failure(error)
-        }
+        Result { () throws(JSONError) in try JSONReader.read(text, maximumValueCount: valueLimit) }
     }
 
     private func waitForTurn(of caller: String) async {

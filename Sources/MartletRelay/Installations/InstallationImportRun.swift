@@ -45,7 +45,8 @@ struct InstallationImportRun {
     mutating func summary() async throws(APIProblem) -> JSONValue {
         while let line = try await nextLine() {
             do throws(APIProblem) {
-                try await add(try installation(on: line))
+                let installation = try await installation(on: line)
+                try await add(installation)
             } catch {
                 guard error.status == 400 else { throw error }
                 refuse(lines.lineNumber, error)
@@ -68,8 +69,9 @@ struct InstallationImportRun {
         }
     }
 
-    private func installation(on line: [UInt8]) throws(APIProblem) -> Installation {
-        let row = InstallationReader.Field(try RelayAPI.json(of: line), named: "")
+    private func installation(on line: [UInt8]) async throws(APIProblem) -> Installation {
+        let json = await call.json(ofLine: line)
+        let row = InstallationReader.Field(try BatchLines.json(of: json), named: "")
         do throws(InstallationError) {
             return try reader.importedInstallation(row, at: call.parts.now)
         } catch {

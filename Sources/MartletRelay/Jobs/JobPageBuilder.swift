@@ -78,7 +78,7 @@ struct JobPageBuilder {
         limit: Int = size,
         at now: Int64
     ) throws(APIProblem) {
-        request = try PushRequest(try RelayAPI.json(of: job.job.request))
+        request = try PushRequest(try BatchLines.json(of: job.job.request))
         guard let requested = request.audience, case .matching(let expression) = requested.target else {
             throw APIProblem(400, "the request of the job has no audience of a job", at: "/to")
         }

@@ -91,8 +91,9 @@ extension RelayAPI.Service {
         let result = await parts.intake.callOutbox(for: [job.app: 1], from: caller, waitingForRoom: limit) {
             (_) async throws(OutboxError) -> JobAddition? in
             let jobs = parts.outbox.jobs
-            let newest = try await jobs.jobs(of: job.app, before: nil, limit: most)
-            if newest.count(where: { $0.state == .expanding }) == most {
+            // With those that are not due yet. The limit bounds their number.
+            let active = try await jobs.activeJobs(at: .max, limit: .max)
+            if active.count(where: { $0.job.app == job.app && $0.state == .expanding }) >= most {
                 guard try await jobs.job(job.id, of: job.app) != nil else { return nil }
             }
             return try await jobs.add(job, at: parts.now)

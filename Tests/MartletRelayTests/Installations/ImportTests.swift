@@ -39,6 +39,15 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a long line has a limited number of values`() async throws {
+        let bench = try await EnrollmentBench()
+        let tags = Array(repeating: #""vip""#, count: LongRequests.valueLimit).joined(separator: ",")
+        let answer = await bench.ask("POST", "/installations", #"{"user":"anna","tags":[\#(tags)]}"#)
+        #expect(answer.json["refused"] == 1, "\(answer.text)")
+        #expect(answer.text.contains("more than \(LongRequests.valueLimit) values"), "\(answer.text)")
+        await bench.stop()
+    }
+
     @Test func `a bad line is named, and the others are stored`() async throws {
         let bench = try await EnrollmentBench()
         let body = lines(
