@@ -52,9 +52,11 @@ package struct SeededWorlds: Sendable {
     /// Returns whether the simulation of a seed violates a rule, as one with a planted fault has to.
     ///
     /// - Parameters:
-    ///   - type: The error of a violated rule. The first other error is thrown.
+    ///   - type: The error of a violated rule.
     ///   - count: The number of seeds, from 1 on.
     ///   - run: Runs the simulation of a seed.
+    /// - Returns: Whether a simulation has thrown an error of this type.
+    /// - Throws: The first other error.
     package static func hasViolation<Violation: Error>(
         _ type: Violation.Type,
         seeds count: UInt64,
