@@ -156,18 +156,9 @@ package protocol OutboxStore: Sendable {
     /// The link to the other relays that share the store; nil for a store that a single relay uses.
     var shared: (any SharedOutbox)? { get }
 
-    /// Copies the file of the store while it is in use.
-    ///
-    /// - Returns: The path of the copy; nil for a store without a file.
-    /// - Throws: ``OutboxError``; an earlier copy is unchanged then, unless only its directory cannot be written.
-    func backUp() async throws(OutboxError) -> String?
-
-    /// Removes what was deleted before from the files of the store.
-    ///
-    /// A database server keeps such content for as long as its own settings say.
-    ///
-    /// - Throws: ``OutboxError``; the call can be repeated then.
-    func discardRemovedContent() async throws(OutboxError)
+    /// The file of the store; nil for a store in a database, whose tools back it up and whose settings say how long it
+    /// keeps removed content.
+    var localFile: (any OutboxFile)? { get }
 
     /// The measurements since the store was opened.
     var measures: OutboxMeasures { get async }

@@ -14,6 +14,7 @@ extension ModelBackedOutbox {
     var installations: any InstallationStore { model.installations }
     var jobs: any JobStore { model.jobs }
     var shared: (any SharedOutbox)? { model.shared }
+    var localFile: (any OutboxFile)? { model.localFile }
     var measures: OutboxMeasures { model.measures }
 
     func accept(_ pushes: [HashedPush], at now: Int64) -> [Acceptance] { model.accept(pushes, at: now) }
@@ -54,10 +55,6 @@ extension ModelBackedOutbox {
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {
         model.requeueDeadLetters(ids, of: app, at: now)
     }
-
-    func backUp() -> String? { model.backUp() }
-
-    func discardRemovedContent() { model.discardRemovedContent() }
 
     func close(isInOrder: Bool) { model.close(isInOrder: isInOrder) }
 }

@@ -18,6 +18,7 @@ package final class ModelOutbox: OutboxStore {
     package var installations: any InstallationStore { ModelInstallations(disk: disk) }
     package var jobs: any JobStore { ModelJobs(disk: disk) }
     package var shared: (any SharedOutbox)? { nil }
+    package var localFile: (any OutboxFile)? { nil }
     package var measures: OutboxMeasures { OutboxMeasures() }
 
     package init(on disk: Disk, limit: Int) {
@@ -81,10 +82,6 @@ package final class ModelOutbox: OutboxStore {
     package func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {
         disk.model.withLock { $0.requeueDeadLetters(ids, of: app, at: now) }
     }
-
-    package func backUp() -> String? { nil }
-
-    package func discardRemovedContent() {}
 
     package func close(isInOrder: Bool) {
         disk.model.withLock { $0.restart(inOrder: isInOrder) }

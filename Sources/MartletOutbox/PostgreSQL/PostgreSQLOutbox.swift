@@ -76,6 +76,7 @@ package actor PostgreSQLOutbox: OutboxStore, SharedOutbox {
     nonisolated let eventsOut: AsyncStream<OutboxEvent>.Continuation
     package nonisolated var fleet: any OutboxFleet { membership }
     package nonisolated var shared: (any SharedOutbox)? { self }
+    package nonisolated var localFile: (any OutboxFile)? { nil }
     package nonisolated var records: any OutboxRecords { PostgreSQLRecords(connections: connections, apps: apps) }
     package nonisolated var installations: any InstallationStore {
         PostgreSQLInstallations(connections: connections, apps: apps)
@@ -144,12 +145,6 @@ package actor PostgreSQLOutbox: OutboxStore, SharedOutbox {
             retryOpening(after: delay)
         }
     }
-
-    /// Returns nil: the database is backed up with the tools of PostgreSQL.
-    package func backUp() -> String? { nil }
-
-    /// Does nothing: the settings of the database decide for how long it keeps removed content.
-    package func discardRemovedContent() {}
 
     package func close(isInOrder: Bool) async {
         guard await connections.beginClosing() else { return }

@@ -21,7 +21,7 @@ extension SQLiteOutbox {
     /// - Throws: ``OutboxError`` of kind `.inUse` while another copy is being made, `.full` when the disk has too
     ///   little space, and of other kinds when the file cannot be written; an earlier copy is unchanged then, unless
     ///   only its directory cannot be written.
-    package func backUp() async throws(OutboxError) -> String? {
+    package func backUp() async throws(OutboxError) -> String {
         try await backUp(freeSpace: DiskFile.freeSpace(beside:))
     }
 

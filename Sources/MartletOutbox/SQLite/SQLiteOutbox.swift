@@ -9,7 +9,7 @@ internal import MartletTransport
 /// It runs on a thread of its own. While a commit waits for the disk, further changes are collected for the next
 /// commit, so that many callers share one wait. Claims are kept in memory only: after a restart the pushes are claimed
 /// again.
-package actor SQLiteOutbox: OutboxStore {
+package actor SQLiteOutbox: OutboxStore, OutboxFile {
     /// The options of an outbox in a file.
     package struct Options: Sendable {
         /// The failures that a commit survives.
@@ -89,6 +89,7 @@ package actor SQLiteOutbox: OutboxStore {
     private var work: [Work] = []
     package private(set) var measures = OutboxMeasures()
     package nonisolated var shared: (any SharedOutbox)? { nil }
+    package nonisolated var localFile: (any OutboxFile)? { self }
     package nonisolated var records: any OutboxRecords { SQLiteRecords(outbox: self) }
     package nonisolated var installations: any InstallationStore { SQLiteInstallations(outbox: self) }
     package nonisolated var jobs: any JobStore { SQLiteJobs(outbox: self) }

@@ -42,6 +42,7 @@ package struct SealedOutbox: OutboxStore {
     }
     package var jobs: any JobStore { SealedJobs(store: store.jobs, keeper: keeper) }
     package var shared: (any SharedOutbox)? { store.shared }
+    package var localFile: (any OutboxFile)? { store.localFile }
     package var measures: OutboxMeasures { get async { await store.measures } }
 
     // MARK: Pushes
@@ -126,10 +127,6 @@ package struct SealedOutbox: OutboxStore {
     package func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) async throws(OutboxError) -> Int {
         try await store.requeueDeadLetters(ids, of: app, at: now)
     }
-
-    package func backUp() async throws(OutboxError) -> String? { try await store.backUp() }
-
-    package func discardRemovedContent() async throws(OutboxError) { try await store.discardRemovedContent() }
 
     package func close(isInOrder: Bool) async { await store.close(isInOrder: isInOrder) }
 }

@@ -145,11 +145,10 @@ extension RelayAPI {
             problems: [409, 503]
         ) { (call) throws(APIProblem) in
             try await call.service.requireAllApps()
-            let file = try await outboxCall(await call.parts.outbox.backUp())
-            guard let file else {
+            guard let file = call.parts.outbox.localFile else {
                 throw APIProblem(409, "this relay stores pushes in PostgreSQL: back the database up with pg_dump")
             }
-            return .json(["file": .string(file)])
+            return .json(["file": .string(try await outboxCall(await file.backUp()))])
         },
         Route(
             method: "POST",

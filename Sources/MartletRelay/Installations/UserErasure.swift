@@ -35,7 +35,7 @@ struct UserErasure {
         // These, and the pushes that were accepted meanwhile. The store accepts none from the removal on, unless the
         // user enrolls again.
         try await erasePushes(.user(user))
-        try await parts.outbox.discardRemovedContent()
+        try await parts.outbox.localFile?.discardRemovedContent()
         if deadLetters > 0 { await parts.monitor.readDeadLetters() }
     }
 

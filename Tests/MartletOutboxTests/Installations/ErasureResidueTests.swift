@@ -46,7 +46,7 @@ import Testing
         #expect(try (count(Self.secret, in: path) > 0) == (engine == .sqlite))
         _ = try await outbox.erasePushes(ofUser: Self.user, at: 300)
         #expect(try await outbox.installations.removeUser(Self.user, of: "orders") == 1)
-        try await outbox.discardRemovedContent()
+        try await outbox.localFile?.discardRemovedContent()
         #expect(try count(Self.user, in: path) == 0 && count(Self.secret, in: path) == 0)
         let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
         #expect(log.isEmpty)

@@ -57,7 +57,8 @@ import Testing
         let place = try await OutboxEngine.sqlite.place()
         let outbox = try await place.open()
         let stored = try await storeJob(in: outbox)
-        let path = try #require(try await outbox.backUp())
+        let file = try #require(outbox.localFile)
+        let path = try await file.backUp()
         for push in try await outbox.claimAll(.orders, .job, at: 50) { try await outbox.end(push, at: 50) }
         let copy = try await SQLiteOutbox(file: path)
         #expect(try await copy.jobs.current(stored) == stored)
