@@ -11,7 +11,8 @@ extension HTTP1Connection {
         var reserve: (Int) -> Bool
         /// Releases memory reserved with `reserve`.
         var release: (Int) -> Void
-        /// Changes the number of bytes of heads and of further requests for which the connection counts.
+        /// Changes the number of bytes of heads, of further requests and of unread responses for which the connection
+        /// counts.
         var hold: (Int) -> Void
         /// Called when a request has arrived with the one before it; the owner calls ``HTTP1Connection/takeTurn()``.
         var waitsForTurn: () -> Void

@@ -206,7 +206,7 @@ final class HTTP1Connection {
 
     func watch() {
         if case .closed = state { return }
-        if let change = turns.count(parser.heldByteCount) { owner?.hold(change) }
+        if let change = turns.count(parser.heldByteCount + output.heldByteCount) { owner?.hold(change) }
         var interest: SocketWatcher.Readiness = mayRead ? .readable : []
         if output.isPending { interest.insert(.writable) }
         watcher?.wait(for: interest)
@@ -304,11 +304,11 @@ final class HTTP1Connection {
             if head.bodyLength != .known(0) { output.keepsAlive = false }
             self.head = nil
             return write(response)
-        case .whole(let handler):
+        case .whole(let handler, _):
             self.handler = handler
             if case .known(let length) = head.bodyLength, length > limits.bodyBytes { throw tooLong }
             askForBody(of: head)
-        case .streamed(let handler):
+        case .streamed(let handler, _):
             askForBody(of: head)
             incoming = .arriving
             self.head = nil

@@ -16,9 +16,10 @@ package final class HTTP1Listener: Sendable {
         ///
         /// The bodies take up to twice as much memory, because an array that grows reserves twice its size.
         package var totalBodyBytes = 32 << 20
-        /// The maximum size in bytes of the heads and further requests that all connections have sent, by default 16
-        /// MiB; when it is exceeded, the connection with the most is closed.
-        package var totalHeadBytes = 16 << 20
+        /// The maximum size in bytes of the heads and further requests that all connections have sent, and of the
+        /// responses that they have not read, by default 32 MiB; when it is exceeded, the connection with the most is
+        /// closed. Half of it is for clients that are not authenticated, see ``HTTP1Admission``.
+        package var totalHeldBytes = HeldMemory.defaultLimit
         /// The maximum number of connections, by default 1,024.
         ///
         /// For a further connection the server closes the one that has been without a complete request for longest.
@@ -52,7 +53,7 @@ package final class HTTP1Listener: Sendable {
     ///   - admission: Decides about a request when its fields have arrived. It runs on the listener's loop, so it must
     ///     be fast.
     ///   - onFull: Called on the listener's loop, at most once a second while a new client needs the place of another.
-    ///   - onExcess: Called on the listener's loop when connections are closed because of `totalHeadBytes`.
+    ///   - onExcess: Called on the listener's loop when connections are closed because of `totalHeldBytes`.
     /// - Throws: ``TransportError`` of kind `.cannotListen` when the address is in use, `.addressNotAvailable` when it
     ///   is not an address of this machine, or `.system`.
     package init(

@@ -38,6 +38,9 @@ struct HTTP1Output {
     /// Whether bytes wait for the socket.
     var isPending: Bool { written < bytes.count || bodyWritten < body.count }
 
+    /// The size in bytes of a response that the client has not read completely.
+    var heldByteCount: Int { isPending ? bytes.count + body.count : 0 }
+
     /// Prepares for the response to a request.
     mutating func prepare(for head: HTTP1RequestHead, isLast: Bool) {
         keepsAlive = head.keepsAlive && !isLast

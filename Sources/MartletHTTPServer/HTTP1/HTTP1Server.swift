@@ -22,6 +22,8 @@ actor HTTP1Server {
         let connection: HTTP1Connection
         /// The client's address without its port.
         let host: String
+        /// Whether the client has shown valid credentials.
+        var isAuthenticated = false
         var task: Task<Void, Never>?
         /// The number of requests so far, so that a late response is not written for another request.
         var request = 0
@@ -41,8 +43,8 @@ actor HTTP1Server {
     private var clients: [Int: Client] = [:]
     private var nextClient = 0
     private var bodyBytes = 0
-    /// The bytes of heads and of further requests that the connections have sent.
-    private var headBytes = 0
+    /// The memory of heads, of further requests and of unread responses.
+    private var memory: HeldMemory
     /// The connections whose next request has arrived with the last one, in the order of their turns.
     private var waiting: [Int] = []
     private var isTurnScheduled = false
@@ -71,6 +73,7 @@ actor HTTP1Server {
         self.port = socket.port
         listeningSocket = socket
         self.limits = limits
+        memory = HeldMemory(limit: limits.totalHeldBytes)
         self.admission = admission
         self.onFull = onFull
         self.onExcess = onExcess
@@ -158,10 +161,14 @@ actor HTTP1Server {
         let admission = admission
         connection.start(
             for: HTTP1Connection.Owner(
-                admit: { admission($0) },
+                admit: { [weak self] request in
+                    let decision = admission(request)
+                    if decision.isAuthenticated { self?.assumeIsolated { $0.authenticated(id) } }
+                    return decision
+                },
                 reserve: { [weak self] count in self?.assumeIsolated { $0.reserve(count, for: id) } ?? false },
                 release: { [weak self] count in self?.assumeIsolated { $0.bodyBytes -= count } },
-                hold: { [weak self] change in self?.assumeIsolated { $0.hold(change) } },
+                hold: { [weak self] change in self?.assumeIsolated { $0.hold(change, for: id) } },
                 waitsForTurn: { [weak self] in self?.assumeIsolated { $0.addWaiting(id) } },
                 received: { [weak self] request, handler, isStreamed in
                     self?.assumeIsolated { $0.handle(request, handler, isStreamed: isStreamed, of: id) }
@@ -193,10 +200,19 @@ actor HTTP1Server {
         return true
     }
 
-    /// Counts bytes of heads and of further requests.
-    private func hold(_ change: Int) {
-        headBytes += change
-        if headBytes > limits.totalHeadBytes { scheduleTurn() }
+    /// Counts bytes of heads, of further requests and of unread responses.
+    private func hold(_ change: Int, for id: Int) {
+        memory.add(change, isAuthenticated: clients[id]?.isAuthenticated ?? false)
+        if memory.excess != nil { scheduleTurn() }
+    }
+
+    /// Records that a client has shown valid credentials.
+    private func authenticated(_ id: Int) {
+        guard let client = clients[id], !client.isAuthenticated else { return }
+        let held = client.connection.turns.heldByteCount
+        memory.add(-held, isAuthenticated: false)
+        memory.add(held, isAuthenticated: true)
+        clients[id]?.isAuthenticated = true
     }
 
     private func addWaiting(_ id: Int) {
@@ -211,19 +227,24 @@ actor HTTP1Server {
         loop.atNextTurn { [weak self] in self?.assumeIsolated { $0.takeTurn() } }
     }
 
-    /// Handles some of the waiting requests, and closes connections that have sent too much.
+    /// Handles some of the waiting requests, and closes connections that hold too much memory.
     private func takeTurn() {
         isTurnScheduled = false
         let next = Array(waiting.prefix(HTTP1Server.pipelinedRequestsPerTurn))
         waiting.removeFirst(next.count)
         for id in next { clients[id]?.connection.takeTurn() }
-        if headBytes > limits.totalHeadBytes { onExcess() }
-        while headBytes > limits.totalHeadBytes {
-            let largest = clients.values.map(\.connection).max { $0.turns.heldByteCount < $1.turns.heldByteCount }
-            guard let largest, largest.turns.heldByteCount > 0 else { break }
-            largest.close()
-        }
+        if memory.excess != nil { onExcess() }
+        while let excess = memory.excess, closeLargest(of: excess) {}
         if !waiting.isEmpty { scheduleTurn() }
+    }
+
+    /// Closes the connection that holds the most memory; returns false when none holds any.
+    private func closeLargest(of excess: HeldMemory.Excess) -> Bool {
+        let candidates = clients.values.filter { excess == .all || !$0.isAuthenticated }.map(\.connection)
+        let largest = candidates.max { $0.turns.heldByteCount < $1.turns.heldByteCount }
+        guard let largest, largest.turns.heldByteCount > 0 else { return false }
+        largest.close()
+        return true
     }
 
     private func schedulePatrol() {

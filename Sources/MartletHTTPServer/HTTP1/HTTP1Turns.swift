@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The turns of a client whose requests arrive together, and the memory that they take until then, without I/O.
+/// The turns of a client whose requests arrive together, and the memory that they and its unread response take, without
+/// I/O.
 ///
 /// A request that has arrived with the one before it waits for its turn, so that a client that sends many does not
 /// delay others.
 struct HTTP1Turns {
     /// The number of bytes of further requests from which on no more is read while a request is handled, and from which
-    /// on the bytes are counted.
+    /// on the held bytes are counted.
     static let readAhead = 4 * 1024
 
     /// Whether requests are being parsed.
@@ -15,7 +16,8 @@ struct HTTP1Turns {
     private var hasAnswered = false
     /// Whether a request waits for its turn.
     private(set) var isWaiting = false
-    /// The number of bytes of the head and of further requests for which the connection counts; 0 for few.
+    /// The number of bytes of the head, of further requests and of the unread response for which the connection counts;
+    /// 0 for few.
     private(set) var heldByteCount = 0
 
     /// Records that a request was answered.
@@ -44,7 +46,7 @@ struct HTTP1Turns {
 
     /// Updates the number of bytes for which the connection counts.
     ///
-    /// - Parameter byteCount: The number of bytes of the head and of further requests.
+    /// - Parameter byteCount: The number of bytes of the head, of further requests and of the unread response.
     /// - Returns: The change; nil for none.
     mutating func count(_ byteCount: Int) -> Int? {
         let counted = byteCount < HTTP1Turns.readAhead ? 0 : byteCount

@@ -120,9 +120,16 @@ struct RelayAPI: Sendable {
         if let health = measuredHealth(request) { return .answer(health) }
         let start = ContinuousClock.now
         let match = RelayAPI.table.match(of: request)
-        let handler: HTTP1Listener.Handler = { await answer($0, match, $1, from: $0.peer) }
         let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
-        guard hasBody else { return .whole(handler) }
+        guard hasBody else {
+            let caller = self.caller(of: request, match, from: request.peer)
+            return .whole(
+                { await answer($0, match, $1, from: $0.peer, caller: caller) },
+                isAuthenticated: caller.isKnown
+            )
+        }
+        // The caller is identified again when the body has arrived, because its key may have been removed meanwhile.
+        let handler: HTTP1Listener.Handler = { await answer($0, match, $1, from: $0.peer) }
         if let problem = RelayAPI.credentialsProblem(of: request) { return .answer(problem.response) }
         if case .ownCredential? = match.access {
             // The route looks the credential up before it reads the body, so that invented ones take no memory.
@@ -144,7 +151,24 @@ struct RelayAPI: Sendable {
             )
             return .answer(APIProblem(401, error.message).response)
         }
-        return match.streamsBody ? .streamed(handler) : .whole(handler)
+        return match.streamsBody
+            ? .streamed(handler, isAuthenticated: true) : .whole(handler, isAuthenticated: true)
+    }
+
+    /// Identifies the caller of a request; it is anonymous for a request that needs no caller, and for one that is
+    /// refused for its form.
+    func caller(of request: HTTPRequest, _ match: Match, from peer: String?) -> Result<Callers.Caller, CallerRefusal> {
+        guard RelayAPI.page.answer(request) == nil, RelayAPI.credentialsProblem(of: request) == nil else {
+            return .success(.anonymous)
+        }
+        let authorization = request.fields["authorization"]
+        switch match.access {
+        case .ownCredential?: return .success(.anonymous)
+        // A key is not needed, so an invalid one is not reported.
+        case .anyone?: return .success(parts.server.currentCaller(authorization) ?? .anonymous)
+        case .scope?, nil:
+            return Result { () throws(CallerRefusal) in try parts.server.caller(authorization, from: peer) }
+        }
     }
 
     /// Returns the problem of a request with several credentials, because a proxy in front of the relay may have
@@ -165,19 +189,22 @@ struct RelayAPI: Sendable {
 
     /// Answers a request, and records the time that this took.
     ///
-    /// Without a match, the route is found here. The stream has the body for a route that reads it while it arrives.
+    /// Without a match and a caller, the route is found and the caller identified here. The stream has the body for a
+    /// route that reads it while it arrives.
     func answer(
         _ request: HTTPRequest,
         _ match: Match? = nil,
         _ body: HTTP1Body? = nil,
-        from peer: String? = nil
+        from peer: String? = nil,
+        caller: Result<Callers.Caller, CallerRefusal>? = nil
     ) async -> HTTP1Answer {
         if let health = measuredHealth(request) { return .whole(health) }
         let start = ContinuousClock.now
         let match = match ?? RelayAPI.table.match(of: request)
-        let (answer, caller) = await unmeasuredAnswer(to: request, match, body, from: peer)
+        let caller = caller ?? self.caller(of: request, match, from: peer)
+        let (answer, name) = await unmeasuredAnswer(to: request, match, body, from: peer, caller: caller)
         let status = if case .whole(let response) = answer { response.status } else { 200 }
-        parts.server.recordAnswer(request.method, match.path ?? "other", status: status, since: start, by: caller)
+        parts.server.recordAnswer(request.method, match.path ?? "other", status: status, since: start, by: name)
         return answer
     }
 
@@ -186,33 +213,32 @@ struct RelayAPI: Sendable {
         to request: HTTPRequest,
         _ match: Match,
         _ body: HTTP1Body?,
-        from peer: String?
+        from peer: String?,
+        caller: Result<Callers.Caller, CallerRefusal>
     ) async -> (answer: HTTP1Answer, caller: String?) {
         // The page shows no data until the user enters a key, so its files need none.
         if let page = RelayAPI.page.answer(request) { return (page, nil) }
         if let problem = RelayAPI.credentialsProblem(of: request) { return (problem.answer, CallerCounter.other) }
-        let authorization = request.fields["authorization"]
         if case .ownCredential? = match.access {
             // Before the credential is looked up; a streamed body is checked while it is read.
             guard request.body.count <= RelayAPI.longestAppBody else { return (RelayAPI.tooLongAppBody.answer, nil) }
             let service = Service(parts: parts, caller: .anonymous)
             return (await RelayAPI.table.answer(request, service, stream: body, match: match), nil)
         }
+        let known: Callers.Caller
+        switch caller {
+        case .success(let caller): known = caller
+        case .failure(let refusal):
+            return (APIProblem(401, refusal.message).answer, refusal.caller ?? CallerCounter.other)
+        }
         guard match.access != .anyone else {
             // Does not wait for the relay's loop, because the request may be about the health of that loop.
-            let caller = parts.server.currentCaller(authorization) ?? .anonymous
-            let answer = await RelayAPI.table.answer(request, Service(parts: parts, caller: caller), match: match)
+            let answer = await RelayAPI.table.answer(request, Service(parts: parts, caller: known), match: match)
             return (answer, nil)
-        }
-        let caller: Callers.Caller
-        do throws(CallerRefusal) {
-            caller = try parts.server.caller(authorization, from: peer)
-        } catch {
-            return (APIProblem(401, error.message).answer, error.caller ?? CallerCounter.other)
         }
         let configuration = await parts.server.context.configuration
         let mayManage = listener == .http || configuration.managesOverListeners
-        let service = Service(parts: parts, caller: caller, mayManage: mayManage)
+        let service = Service(parts: parts, caller: known, mayManage: mayManage)
         let answer: HTTP1Answer
         do throws(APIProblem) {
             try service.requireScope(of: match.access)
@@ -224,17 +250,24 @@ struct RelayAPI: Sendable {
         } catch {
             answer = error.answer
         }
-        let entry = RelayAPI.auditEntry(of: request, match, configuration, from: caller, peer: peer, answer: answer)
+        let entry = RelayAPI.auditEntry(of: request, match, configuration, from: known, peer: peer, answer: answer)
         if let entry {
             await parts.server.context.log.audit(entry)
         }
-        return (answer, caller.name)
+        return (answer, known.name)
     }
 }
 
 extension Callers.Caller {
     /// A caller without a valid key.
     fileprivate static let anonymous = Callers.Caller(name: "anonymous", apps: [], scopes: [], tokenIssuedAt: nil)
+}
+
+extension Result<Callers.Caller, CallerRefusal> {
+    /// Whether the caller has shown valid credentials.
+    var isKnown: Bool {
+        if case .success(let caller) = self { caller != .anonymous } else { false }
+    }
 }
 
 extension PushStatus {

@@ -20,12 +20,7 @@ extension RelayServer {
                         APIProblem(413, "the body is longer than \(RelayServer.longestBody) bytes").response
                     )
                 }
-                if let client = connections[key]?.client, !client.isAuthenticated,
-                    currentCaller(other.fields["authorization"]) != nil
-                {
-                    client.authenticated()
-                }
-                return answerJSON(other, match, from: client.peer, reply)
+                return answerJSON(other, match, from: client, reply)
             }
             guard let connection = connections[key] else { return }
             let start = ContinuousClock.now

@@ -8,19 +8,31 @@ internal import MartletTransport
 /// The JSON API over HTTP/2, on the listeners of the APNs protocol.
 extension RelayServer {
     /// Answers a request that is not part of the APNs protocol.
-    func answerJSON(_ request: HTTPRequest, _ match: RelayAPI.Match, from peer: String?, _ reply: APNsReply) {
+    func answerJSON(
+        _ request: HTTPRequest,
+        _ match: RelayAPI.Match,
+        from client: ClientConnection,
+        _ reply: APNsReply
+    ) {
         guard let api else { return reply.send(APIProblem(503, "the relay is shutting down").response) }
-        Task { await answer(request, match, from: peer, reply, with: RelayAPI(api.parts, over: .listen)) }
+        // Once the client is known, the callers of its requests are identified by the task, and not on the loop.
+        let caller = client.isAuthenticated ? nil : api.caller(of: request, match, from: client.peer)
+        if caller?.isKnown ?? false { client.authenticated() }
+        let peer = client.peer
+        Task {
+            await answer(request, match, from: peer, caller: caller, reply, with: RelayAPI(api.parts, over: .listen))
+        }
     }
 
     private func answer(
         _ request: HTTPRequest,
         _ match: RelayAPI.Match,
-        from peer: String?,
+        from peer: String,
+        caller: Result<Callers.Caller, CallerRefusal>?,
         _ reply: APNsReply,
         with api: RelayAPI
     ) async {
-        switch await api.answer(request, match, from: peer) {
+        switch await api.answer(request, match, from: peer, caller: caller) {
         case .whole(let response): reply.send(response)
         case .pieces(let fields, let pieces) where !match.streamsEvents:
             var body: [UInt8] = []

@@ -168,14 +168,14 @@ package final class HTTP2Listener {
         loop.atNextTurn { [weak self] in
             guard let self else { return }
             isClosingScheduled = false
-            guard load.excess != nil else { return }
+            guard load.memory.excess != nil else { return }
             onExcess()
-            while let excess = load.excess, closeLargest(of: excess) {}
+            while let excess = load.memory.excess, closeLargest(of: excess) {}
         }
     }
 
     /// Closes the connection that holds the most memory; returns false when none holds any.
-    private func closeLargest(of excess: HTTP2ServerLoad.Excess) -> Bool {
+    private func closeLargest(of excess: HeldMemory.Excess) -> Bool {
         let candidates = connections.values.filter { excess == .all || !$0.isAuthenticated }
         guard let largest = candidates.max(by: { $0.heldBytes < $1.heldBytes }), largest.heldBytes > 0 else {
             return false

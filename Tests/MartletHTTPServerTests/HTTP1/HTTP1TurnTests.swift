@@ -102,7 +102,7 @@ import Testing
     @Test func `the heads of all clients together have a bound`() async throws {
         let excess = Paths()
         var limits = HTTP1Listener.Limits()
-        limits.totalHeadBytes = 200_000
+        limits.totalHeldBytes = 400_000
         let listener = try await HTTP1Listener(
             host: "127.0.0.1",
             port: 0,
@@ -122,6 +122,66 @@ import Testing
         try await eventually("a connection is closed") { !excess.all.isEmpty }
         small.send("Host: a\r\n\r\n")
         #expect(await small.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 204"))
+        withExtendedLifetime(clients) {}
+    }
+
+    /// A body that the buffers of the sockets do not take completely.
+    private static let largeBody = [UInt8](repeating: UInt8(ascii: "x"), count: 8 << 20)
+
+    @Test func `the unread responses of all clients together have a bound`() async throws {
+        let excess = Paths()
+        var limits = HTTP1Listener.Limits()
+        limits.totalHeldBytes = 3 * Self.largeBody.count
+        let listener = try await HTTP1Listener(
+            host: "127.0.0.1",
+            port: 0,
+            limits: limits,
+            admission: { .answer(HTTPResponse(status: 200, body: $0.path == "/" ? Self.largeBody : [])) },
+            onExcess: { excess.add("") }
+        )
+        defer { listener.stop() }
+        var clients: [RawClient] = []
+        for _ in 0..<2 {
+            let client = try RawClient(port: listener.port, receiveBuffer: 4_096)
+            client.send(String(repeating: Self.request("/"), count: 10))
+            clients.append(client)
+        }
+        try await eventually("a connection is closed") { !excess.all.isEmpty }
+        let small = try RawClient(port: listener.port)
+        small.send(Self.request("/small"))
+        #expect(await small.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+        withExtendedLifetime(clients) {}
+    }
+
+    @Test func `clients without credentials are closed before others`() async throws {
+        let excess = Paths()
+        var limits = HTTP1Listener.Limits()
+        limits.totalHeldBytes = 5 * Self.largeBody.count
+        let listener = try await HTTP1Listener(
+            host: "127.0.0.1",
+            port: 0,
+            limits: limits,
+            admission: { request in
+                let count = request.path == "/known" ? 2 : 1
+                let body = (0..<count).flatMap { _ in Self.largeBody }
+                return .whole({ _, _ in .whole(HTTPResponse(status: 200, body: body)) }, isAuthenticated: count == 2)
+            },
+            onExcess: { excess.add("") }
+        )
+        defer { listener.stop() }
+        let known = try RawClient(port: listener.port, receiveBuffer: 4_096)
+        known.send(Self.request("/known"))
+        let start = await known.bytes { !$0.isEmpty }
+        #expect(!start.isEmpty)
+        var clients: [RawClient] = []
+        for _ in 0..<3 {
+            let client = try RawClient(port: listener.port, receiveBuffer: 4_096)
+            client.send(Self.request("/"))
+            clients.append(client)
+        }
+        try await eventually("a connection is closed") { !excess.all.isEmpty }
+        let rest = await known.bytes { $0.count > 3 * Self.largeBody.count / 2 }
+        #expect(rest.count > 3 * Self.largeBody.count / 2)
         withExtendedLifetime(clients) {}
     }
 }

@@ -2,6 +2,7 @@
 
 import Martlet
 import MartletCore
+import MartletHTTPServer
 import MartletOutbox
 import MartletTransport
 import TestSupport
@@ -125,6 +126,22 @@ import Testing
         #expect(unnamed.status == 200 && unnamed.text.contains("outbox: ok") && !unnamed.text.contains("orders"))
         let own = await bench.ask("GET", "/readyz?verbose")
         #expect(own.text.contains("orders production: ok") && !own.text.contains("rides"), "\(own.text)")
+        await bench.stop()
+    }
+
+    @Test func `a request is answered for the caller that was identified before`() async throws {
+        let bench = try await bench()
+        let api = RelayAPI(bench.parts)
+        func status(_ fields: HTTPFields, as caller: Result<Callers.Caller, CallerRefusal>) async -> Int {
+            let target = "/v1/status"
+            let request = HTTPRequest(method: "GET", scheme: "http", authority: "a", target: target, fields: fields)
+            guard case .whole(let response) = await api.answer(request, caller: caller) else { return 0 }
+            return response.status
+        }
+        let fields: HTTPFields = ["authorization": "Bearer " + RelayBench.callerKey]
+        let known = try bench.parts.server.caller(fields["authorization"])
+        #expect(await status([:], as: .success(known)) == 200)
+        #expect(await status(fields, as: .failure(CallerRefusal(cause: .unknownAPIKey))) == 401)
         await bench.stop()
     }
 

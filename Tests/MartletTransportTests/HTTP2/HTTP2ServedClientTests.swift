@@ -17,36 +17,36 @@ import Testing
         client.count(heldBytes: 3_000)
         other.count(heldBytes: 500)
         client.count(heldBytes: 1_000)
-        #expect(load.heldBytes == 1_500 && client.heldBytes == 1_000)
+        #expect(load.memory.byteCount == 1_500 && client.heldBytes == 1_000)
         client.count(heldBytes: 0)
-        #expect(load.heldBytes == 500)
+        #expect(load.memory.byteCount == 500)
     }
 
     @Test mutating func `clients without credentials have half of the memory`() {
         var closings = 0
         load.onExcess = { closings += 1 }
-        client.count(heldBytes: HTTP2ServerLoad.unauthenticatedBytesLimit)
-        #expect(load.excess == nil && closings == 0)
-        client.count(heldBytes: HTTP2ServerLoad.unauthenticatedBytesLimit + 1)
-        #expect(load.excess == .unauthenticated && closings == 1)
+        client.count(heldBytes: HeldMemory.defaultLimit / 2)
+        #expect(load.memory.excess == nil && closings == 0)
+        client.count(heldBytes: HeldMemory.defaultLimit / 2 + 1)
+        #expect(load.memory.excess == .unauthenticated && closings == 1)
         client.authenticated()
-        #expect(load.excess == nil && load.unauthenticatedBytes == 0)
-        client.count(heldBytes: HTTP2ServerLoad.heldBytesLimit + 1)
-        #expect(load.excess == .all && closings == 2)
+        #expect(load.memory.excess == nil && load.memory.unauthenticatedByteCount == 0)
+        client.count(heldBytes: HeldMemory.defaultLimit + 1)
+        #expect(load.memory.excess == .all && closings == 2)
         client.count(heldBytes: 0)
-        #expect(load.excess == nil && load.heldBytes == 0 && closings == 2)
+        #expect(load.memory.excess == nil && load.memory.byteCount == 0 && closings == 2)
     }
 
     @Test mutating func `clients without credentials are closed first`() {
         var other = HTTP2ServedClient(HTTP2IdleMonitor(HTTP2Timeouts(), at: .zero), load: load)
         client.authenticated()
-        client.count(heldBytes: HTTP2ServerLoad.heldBytesLimit)
-        #expect(load.excess == nil)
+        client.count(heldBytes: HeldMemory.defaultLimit)
+        #expect(load.memory.excess == nil)
         other.count(heldBytes: 1)
-        #expect(load.excess == .unauthenticated)
-        client.count(heldBytes: HTTP2ServerLoad.heldBytesLimit + 1)
+        #expect(load.memory.excess == .unauthenticated)
+        client.count(heldBytes: HeldMemory.defaultLimit + 1)
         other.count(heldBytes: 0)
-        #expect(load.excess == .all)
+        #expect(load.memory.excess == .all)
     }
 
     @Test mutating func `a shutdown is announced once and finished once`() {

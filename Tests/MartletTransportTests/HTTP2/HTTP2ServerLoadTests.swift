@@ -99,7 +99,7 @@ import Testing
         let input = incompleteRequests(900)
         var crowd: [RawClient] = []
         // The requests end no turn with an event of their own, and are noticed nevertheless.
-        for _ in 0..<HTTP2ServerLoad.unauthenticatedBytesLimit / (900 * 7_000) + 1 {
+        for _ in 0..<HeldMemory.defaultLimit / 2 / (900 * 7_000) + 1 {
             let raw = try RawClient(port: port)
             await raw.sendAll(RawHTTP2.greeting + input)
             crowd.append(raw)
@@ -122,7 +122,7 @@ import Testing
         let closedWindow = RawHTTP2.preface + RawHTTP2.frame(.settings, [0, 4, 0, 0, 0, 0])
         let input = closedWindow + RawHTTP2.requests(900, from: 1)
         var crowd: [RawClient] = []
-        for _ in 0..<HTTP2ServerLoad.unauthenticatedBytesLimit / (900 * 1_024) + 1 {
+        for _ in 0..<HeldMemory.defaultLimit / 2 / (900 * 1_024) + 1 {
             let raw = try RawClient(port: port)
             await raw.sendAll(input)
             crowd.append(raw)
