@@ -13,7 +13,7 @@ package struct HashedPush: Sendable {
     /// They distinguish a push that is submitted again from another push with the same identifier.
     /// `martlet.fingerprint` in PostgreSQL calculates the same for pushes without ``OutboxPush/sourceRequest`` and
     /// ``OutboxPush/user``.
-    let fingerprint: [UInt8]?
+    var fingerprint: [UInt8]?
     /// The value of ``OutboxPush/checksum``.
     let checksum: Int64?
 

@@ -36,6 +36,8 @@ struct JobModel: Sendable {
         return Array(active.prefix(limit))
     }
 
+    func expandingJobCount(of app: String) -> Int { jobs.count { $0.job.app == app && $0.state == .expanding } }
+
     /// Whether a job is being expanded and has a cursor.
     func isExpanding(_ number: Int64, at cursor: Int64) -> Bool {
         jobs.contains { $0.number == number && $0.cursor == cursor && $0.state == .expanding }
@@ -121,6 +123,8 @@ struct ModelJobs: JobStore {
     func activeJobs(at now: Int64, limit: Int) -> [StoredJob] {
         disk.model.withLock { $0.jobs.activeJobs(at: now, limit: limit) }
     }
+
+    func expandingJobCount(of app: String) -> Int { disk.model.withLock { $0.jobs.expandingJobCount(of: app) } }
 
     func expand(_ page: JobPage, at now: Int64) -> JobExpansion { disk.model.withLock { $0.expand(page, at: now) } }
 

@@ -75,6 +75,8 @@ package struct StoredJob: Sendable, Hashable {
     package var outcomes: [Outcome.State: Int]
     /// The time when ``outcomes`` changed last, in milliseconds since 1970; 0 before the first change.
     package var outcomesChangedAt: Int64
+    /// Whether the request cannot be decrypted, because its row was changed: no further page can be made of it.
+    package var isDamaged = false
 
     /// Creates a job without progress, or with the progress that was read.
     package init(

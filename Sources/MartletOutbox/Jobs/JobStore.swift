@@ -46,6 +46,9 @@ package protocol JobStore: Sendable {
     /// - Throws: ``OutboxError`` when they cannot be read.
     func activeJobs(at now: Int64, limit: Int) async throws(OutboxError) -> [StoredJob]
 
+    /// Returns the number of jobs of an app that are being expanded, including those that are not due.
+    func expandingJobCount(of app: String) async throws(OutboxError) -> Int
+
     /// Stores a page of a job.
     ///
     /// Its pushes are checked as in ``OutboxStore/accept(_:at:)``.

@@ -51,6 +51,17 @@ struct PostgreSQLJobs: JobStore {
         )
     }
 
+    func expandingJobCount(of app: String) async throws(OutboxError) -> Int {
+        let number = try await outbox.apps.number(of: app)
+        return try await outbox.connections.query(
+            .watching,
+            """
+            SELECT count(*) FROM martlet.job WHERE state <> 'expanded' AND state = 'expanding' AND app = $1
+            """,
+            [.integer(number)]
+        ) { rows in rows.first.map { Int($0.integer(at: 0)) } ?? 0 }
+    }
+
     private func all(_ condition: String, _ parameters: [Parameter]) async throws(OutboxError) -> [StoredJob] {
         try await outbox.connections.query(
             .watching,

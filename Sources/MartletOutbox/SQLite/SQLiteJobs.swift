@@ -47,6 +47,20 @@ struct SQLiteJobs: JobStore {
         }
     }
 
+    func expandingJobCount(of app: String) async throws(OutboxError) -> Int {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return 0 }
+            let row = try tables.database.connection.prepare(
+                """
+                SELECT count(*) FROM job INDEXED BY job_active
+                WHERE state <> 'expanded' AND state = 'expanding' AND app = ?
+                """
+            )
+            try row.bind(app)
+            return try row.step() ? Int(row.integer(at: 0)) : 0
+        }
+    }
+
     func expand(_ page: JobPage, at now: Int64) async throws(OutboxError) -> JobExpansion {
         try await outbox.change { (tables) throws(SQLiteError) in
             try tables.jobs.expand(page, into: tables.pushes, at: now)

@@ -93,9 +93,14 @@ package struct OutboxSeal: Sendable, CustomStringConvertible, CustomReflectable 
         let context = OutboxSeal.context(of: push)
         let key = try SHA256.authenticationCode(of: context, key: contentKey)
         push.payload = try Envelope.seal(push.payload, key: key, authenticating: context)
-        var fingerprint: [UInt8]?
-        if let plain = hashed.fingerprint { fingerprint = try seal(fingerprint: plain) }
-        return HashedPush(stored: push, fingerprint: fingerprint)
+        return HashedPush(stored: push, fingerprint: try sealFingerprint(of: hashed).fingerprint)
+    }
+
+    /// Returns a push of which only the fingerprint is sealed, to be compared with stored pushes.
+    func sealFingerprint(of hashed: HashedPush) throws(CryptographyError) -> HashedPush {
+        var sealed = hashed
+        if let plain = hashed.fingerprint { sealed.fingerprint = try seal(fingerprint: plain) }
+        return sealed
     }
 
     /// Returns a push as it was accepted; nil if the stored one is damaged or has another place.

@@ -5,7 +5,7 @@ internal import MartletTransport
 
 /// The jobs of a sealed outbox.
 ///
-/// A job whose request cannot be opened is not returned.
+/// A job whose request cannot be opened is marked as damaged.
 struct SealedJobs: JobStore {
     let store: any JobStore
     let keeper: SealKeeper
@@ -14,8 +14,8 @@ struct SealedJobs: JobStore {
         let seal = try await keeper.seal()
         let sealed = try OutboxError.mapping { () throws(CryptographyError) in try seal.seal(job) }
         switch try await store.add(sealed, at: now) {
-        case .added(let stored): return stored.opened(by: seal).map(JobAddition.added) ?? .conflict
-        case .duplicate(let stored): return stored.opened(by: seal).map(JobAddition.duplicate) ?? .conflict
+        case .added(let stored): return .added(stored.opened(by: seal))
+        case .duplicate(let stored): return .duplicate(stored.opened(by: seal))
         case .conflict: return .conflict
         }
     }
@@ -27,12 +27,16 @@ struct SealedJobs: JobStore {
 
     func jobs(of app: String, before number: Int64?, limit: Int) async throws(OutboxError) -> [StoredJob] {
         let seal = try await keeper.seal()
-        return try await store.jobs(of: app, before: number, limit: limit).compactMap { $0.opened(by: seal) }
+        return try await store.jobs(of: app, before: number, limit: limit).map { $0.opened(by: seal) }
     }
 
     func activeJobs(at now: Int64, limit: Int) async throws(OutboxError) -> [StoredJob] {
         let seal = try await keeper.seal()
-        return try await store.activeJobs(at: now, limit: limit).compactMap { $0.opened(by: seal) }
+        return try await store.activeJobs(at: now, limit: limit).map { $0.opened(by: seal) }
+    }
+
+    func expandingJobCount(of app: String) async throws(OutboxError) -> Int {
+        try await store.expandingJobCount(of: app)
     }
 
     func expand(_ page: JobPage, at now: Int64) async throws(OutboxError) -> JobExpansion {
@@ -59,10 +63,9 @@ struct SealedJobs: JobStore {
 }
 
 extension StoredJob {
-    fileprivate func opened(by seal: OutboxSeal) -> StoredJob? {
-        guard let job = seal.open(job) else { return nil }
+    fileprivate func opened(by seal: OutboxSeal) -> StoredJob {
         var opened = self
-        opened.job = job
+        if let job = seal.open(job) { opened.job = job } else { opened.isDamaged = true }
         return opened
     }
 }

@@ -60,7 +60,14 @@ package struct SealedOutbox: OutboxStore {
     }
 
     package func conflicts(with pushes: [HashedPush]) async throws(OutboxError) -> Set<Int> {
-        try await store.conflicts(with: try await keeper.seal(pushes))
+        let seal = try await keeper.seal()
+        var sealed: [HashedPush] = []
+        for push in pushes {
+            sealed.append(
+                try OutboxError.mapping { () throws(CryptographyError) in try seal.sealFingerprint(of: push) }
+            )
+        }
+        return try await store.conflicts(with: sealed)
     }
 
     package func claim(

@@ -134,7 +134,9 @@ enum InstallationSchemas {
               "outcomes": {"type": "object", "additionalProperties": {"type": "integer"},
                 "description": "The numbers of the pushes that have ended, by state"},
               "ended-at": {"$ref": "#/components/schemas/Milliseconds",
-                "description": "Absent while pushes are being stored or have not ended"}
+                "description": "Absent while pushes are being stored or have not ended"},
+              "problem": {"type": "string",
+                "description": "Why the installations that were not read get no push; absent if they do"}
             }
           },
           "Jobs": {

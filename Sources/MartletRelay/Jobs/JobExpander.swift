@@ -130,6 +130,7 @@ actor JobExpander {
 
     /// Stores the next page of a job; returns false when it cannot be stored at the moment.
     private func expand(_ job: StoredJob) async throws(OutboxError) -> Bool {
+        if let problem = job.problem { logProblem(problem, of: job) }
         let renderers = await dispatcher.clients.renderers
         let page: JobPage
         do throws(JobPageBuilder.Failure) {

@@ -49,7 +49,7 @@ struct JobPageBuilder {
     ///   - renderers: The renderers of the lanes.
     ///   - limit: The maximum number of pushes.
     ///   - now: The time in milliseconds since 1970.
-    /// - Returns: The page.
+    /// - Returns: The page; for a damaged job an empty one, which is the last.
     /// - Throws: ``Failure`` when the outbox cannot be read, or the request cannot be sent by this version.
     @concurrent
     static func page(
@@ -60,6 +60,10 @@ struct JobPageBuilder {
         limit: Int = size,
         at now: Int64
     ) async throws(Failure) -> JobPage {
+        // Without its request the job has no further page; the pushes of the others are sent.
+        guard !job.isDamaged else {
+            return JobPage(of: job.number, after: job.cursor, through: job.cursor, isLast: true, pushes: [])
+        }
         var builder: JobPageBuilder
         do throws(APIProblem) {
             builder = try JobPageBuilder(job, apps, renderers, limit: limit, at: now)

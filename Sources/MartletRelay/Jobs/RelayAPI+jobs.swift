@@ -91,9 +91,7 @@ extension RelayAPI.Service {
         let result = await parts.intake.callOutbox(for: [job.app: 1], from: caller, waitingForRoom: limit) {
             (_) async throws(OutboxError) -> JobAddition? in
             let jobs = parts.outbox.jobs
-            // With those that are not due yet. The limit bounds their number.
-            let active = try await jobs.activeJobs(at: .max, limit: .max)
-            if active.count(where: { $0.job.app == job.app && $0.state == .expanding }) >= most {
+            if try await jobs.expandingJobCount(of: job.app) >= most {
                 guard try await jobs.job(job.id, of: job.app) != nil else { return nil }
             }
             return try await jobs.add(job, at: parts.now)

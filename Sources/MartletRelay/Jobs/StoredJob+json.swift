@@ -6,6 +6,12 @@ internal import MartletOutbox
 internal import MartletTransport
 
 extension StoredJob {
+    /// The reason why some installations get no push, although the job is not cancelled; nil for none.
+    var problem: String? {
+        guard isDamaged, cursor < highMark else { return nil }
+        return "the stored request cannot be decrypted, so the installations that were not read yet get no push"
+    }
+
     /// The job with its progress, for an answer of the API.
     var json: JSONValue {
         let ended = Outcome.State.allCases.compactMap { state in
@@ -16,6 +22,7 @@ extension StoredJob {
             "audience": .string(job.audience), "created-at": .whole(createdAt), "starts-at": .whole(job.notBefore),
             "matched": .whole(matched), "stored": .whole(stored), "left-out": leftOut.json,
             "waiting": .whole(max(0, unfinished)), "outcomes": .object(ended), "ended-at": .whole(endedAt),
+            "problem": problem.map { .string($0) },
         ])
     }
 

@@ -39,6 +39,7 @@ import Testing
         #expect(try await jobs.jobs(of: "games", before: nil, limit: 2).isEmpty)
         #expect(try await jobs.activeJobs(at: 49, limit: 9) == [first, third, rides])
         #expect(try await jobs.activeJobs(at: 50, limit: 2) == [first, second])
+        #expect(try await jobs.expandingJobCount(of: "orders") == 3)
         _ = try await jobs.expand(first, [.numbered(1)])
         _ = try await jobs.expand(third, [.numbered(2)], isLast: true)
         #expect(try await jobs.cancel(rides.job.id, of: "rides", at: 60)?.endedAt == 60)
@@ -46,6 +47,9 @@ import Testing
         #expect(try await jobs.activeJobs(at: 60, limit: 9).map(\.number) == [first.number, second.number])
         _ = try await jobs.cancelAllPushes(of: first, limit: 9, at: 61)
         #expect(try await jobs.activeJobs(at: 62, limit: 9).map(\.number) == [second.number])
+        for (app, count) in ["orders": 1, "rides": 0, "games": 0] {
+            #expect(try await jobs.expandingJobCount(of: app) == count, "\(app)")
+        }
         await outbox.close(isInOrder: true)
     }
 

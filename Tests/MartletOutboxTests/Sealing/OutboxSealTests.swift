@@ -79,6 +79,8 @@ import Testing
         let sealed = try seal.seal(push)
         #expect(sealed.fingerprint?.count == 20 && sealed.fingerprint != push.fingerprint)
         #expect(try seal.seal(push).fingerprint == sealed.fingerprint)
+        let compared = try seal.sealFingerprint(of: push)
+        #expect(compared.fingerprint == sealed.fingerprint && compared.push == push.push, "nothing else is sealed")
     }
 
     @Test func `only plain rows have a sealed form`() throws {

@@ -199,6 +199,33 @@ import Testing
         await store.close(isInOrder: false)
     }
 
+    @Test(arguments: SealedOutboxTests.sealed)
+    func `a job whose request cannot be decrypted is marked and can end`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        var store = try await place.open()
+        for number in 1...2 as ClosedRange<UInt64> { _ = try await store.jobs.addNew(.numbered(number)) }
+        await store.close(isInOrder: true)
+        let change = "SET request = (SELECT request FROM other WHERE number = 1) WHERE number = 2"
+        if place.database == nil {
+            let update = "UPDATE job " + change.replacing("other", with: "job")
+            try Connection(path: place.file).execute(update)
+        } else {
+            try await place.ask("UPDATE martlet.job " + change.replacing("other", with: "martlet.job"))
+        }
+        store = try await place.open()
+        #expect(try await store.jobs.activeJobs(at: 40, limit: 9).map(\.isDamaged) == [false, true])
+        #expect(try await store.jobs.jobs(of: "orders", before: nil, limit: 9).map(\.isDamaged) == [true, false])
+        guard case .duplicate(let damaged) = try await store.jobs.add(.numbered(2), at: 40) else {
+            Issue.record("the job is known")
+            return
+        }
+        let last = JobPage(of: damaged.number, after: 0, through: 0, isLast: true, pushes: [])
+        #expect(try await store.jobs.expand(last, at: 50) == .stored(pushes: 0, leftOut: [:]))
+        let ended = try await store.jobs.current(damaged)
+        #expect(ended.isDamaged && ended.state == .expanded && ended.endedAt == 50)
+        await store.close(isInOrder: true)
+    }
+
     // MARK: Database
 
     @Test func `a sealed file is moved into a database`() async throws {

@@ -4,6 +4,7 @@ import Martlet
 import MartletCore
 import MartletHTTPServer
 import MartletOutbox
+import OutboxModel
 import Testing
 
 @testable import MartletRelay
@@ -157,6 +158,23 @@ import Testing
             turns.record(next)
         }
         #expect(served == [1, 2, 3, 1, 2, 1, 1, 1])
+    }
+
+    @Test func `a job whose request cannot be decrypted ends with a problem`() async throws {
+        var job = job()
+        #expect(job.json["problem"] == nil)
+        job.isDamaged = true
+        let page = try await JobPageBuilder.page(
+            of: job,
+            from: ModelOutbox(on: ModelOutbox.Disk(), limit: 10).installations,
+            apps: [try app()],
+            renderers: [:],
+            at: Self.now
+        )
+        #expect(page.isLast && page.cursor == job.cursor && page.pushes.isEmpty && page.leftOut.isEmpty)
+        #expect(job.json["problem"]?.stringValue?.contains("cannot be decrypted") == true)
+        job.cursor = job.highMark
+        #expect(job.json["problem"] == nil, "it had read all installations")
     }
 
     @Test func `a job waits while 10,000 of its pushes have not ended`() {
